@@ -1,0 +1,392 @@
+"""The state of the online graph: plain JSON, described by TypedDicts.
+
+Dicts, lists, strings and numbers only, so that a checkpoint reads anywhere, survives a new release and can be edited
+in LangGraph Studio. Pydantic stands at the edges (model replies, files, configuration), never in a channel.
+
+Short-term and long-term memory are MIRROR's (section 3.5); `plan_reviews` and `replans` are PreFlect's (3.2.2, 3.3).
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Literal, TypedDict
+
+from langchain_core.messages import AnyMessage
+from langgraph.channels import DeltaChannel
+from langgraph.graph.message import add_messages
+
+Json = dict[str, Any]
+Status = Literal["running", "answered", "best_effort", "budget_exhausted", "failed"]
+SubtaskStatus = Literal["pending", "finished", "failed", "blocked"]
+Surprise = Literal["none", "minor", "serious"]
+
+CLEAR = "*"
+"""Key of a dict channel's update that empties the channel before the rest of the update is merged."""
+
+
+class FileRef(TypedDict, total=False):
+    """A file given to the run. Its content is kept by hash in the configured storage, never by a local path."""
+
+    name: str
+    """How the task, the plan and the tools call it; unique in a thread."""
+    hash: str
+    """SHA-256 of the content, hexadecimal."""
+    size: int
+    """Bytes."""
+    type: str
+    """Media type."""
+    data: str
+    """Base64 content, in a client's input only: it is moved to the storage before anything else happens."""
+
+
+class Subtask(TypedDict):
+    """A node of the plan's dependency graph."""
+
+    id: str
+    description: str
+    tool: str | None
+    """A hint, not an order."""
+    depends_on: list[str]
+    expected: str
+    """What its result should look like."""
+    status: SubtaskStatus
+
+
+class Plan(TypedDict, total=False):
+    """The plan in force."""
+
+    version: int
+    """1 for the first plan of the task, one more for each new plan and each revision by the reflector."""
+    subtasks: list[Subtask]
+    evaluation: str
+    score: int
+    """The planner's own score, 1 to 10 (MIRROR 3.4); not given again to the reflector's revisions."""
+    revisions: int
+    """How often the planner revised it before handing it on."""
+    why: str
+    """Why it was made."""
+    n: int
+    """Number of the last step sent before it was made."""
+    unresolved: bool
+    """Whether planning errors were still found in it when the reflections were used up."""
+    approval: Literal["", "wanted", "approved", "edited", "rejected"]
+    """Where the person's approval stands; '' when none is asked for."""
+
+
+class PlanError(TypedDict):
+    """One planning error that the reflector found."""
+
+    error_type: str
+    evidence: str
+    risk: str
+
+
+class PlanReview(TypedDict):
+    """A diagnosis of one plan version (PreFlect 3.2.2)."""
+
+    plan_version: int
+    situation: str
+    tool_notes: str
+    errors: list[PlanError]
+    revised: bool
+    changes: str
+    skipped: str
+    """Why no diagnosis was made ('' if one was)."""
+    unresolved: bool
+
+
+class Dispatch(TypedDict):
+    """One subtask of the present wave and the number of its step."""
+
+    subtask: str
+    n: int
+
+
+class Usage(TypedDict, total=False):
+    """What model calls cost. `usd` sums the priced calls; `unpriced` counts those whose model has no known price."""
+
+    calls: int
+    input_tokens: int
+    """All input, cached included."""
+    output_tokens: int
+    cached_tokens: int
+    usd: float
+    unpriced: int
+    seconds: float
+
+
+class Proposal(TypedDict):
+    """What the tool agent hands to the executor for one dispatch."""
+
+    subtask: str
+    n: int
+    action: Literal["call", "finish", "replan", "none"]
+    """'none': no usable proposal; the turn is a failed attempt, for the reason in `reason`."""
+    thought: str
+    tool: str | None
+    arguments: Json
+    finishes: bool
+    result: str
+    reason: str
+    expected: str
+    surprise: Surprise
+    """Its judgement of the previous observation of this subtask."""
+    evaluation: str
+    score: int
+    revisions: int
+    rejected: list[Json]
+    """Proposals that scored too low: {action, tool, arguments, evaluation, score}."""
+    shown: list[str]
+    seconds: float
+    usage: Usage
+
+
+class Step(TypedDict):
+    """One dispatch of one subtask, recorded whatever became of it. Readers sort by `n`."""
+
+    n: int
+    task: int
+    """Which task of the thread, from 1."""
+    round: int
+    plan_version: int
+    subtask: str
+    thought: str
+    action: str
+    tool: str | None
+    arguments: Json
+    score: int
+    evaluation: str
+    expected: str
+    observation: str
+    ok: bool
+    cause: str
+    """'' if ok; else arguments, not_found, timeout, transport, tool, empty, repeat, proposal, replan, ..."""
+    surprise: Surprise
+    origin: str
+    """Where the observation comes from: user, file:NAME, web:HOST or tool:NAME."""
+    sub_steps: list[Json]
+    shown: list[str]
+    """Ids of the memories and results that stood in its prompt."""
+    seconds: float
+    usage: Usage
+
+
+class Result(TypedDict):
+    """The result of a finished subtask."""
+
+    n: int
+    text: str
+    origin: str
+
+
+class ShortTerm(TypedDict):
+    """MIRROR's short-term memory of one subtask (3.5): cleared when the subtask succeeds."""
+
+    rejected: list[Json]
+    """Proposals that scored below the threshold: {n, tool, arguments, evaluation, score}."""
+    failures: list[Json]
+    """Failed calls with their error text: {n, tool, arguments, cause, error}."""
+    attempts: int
+    """Failed attempts so far."""
+
+
+class LongTerm(TypedDict, total=False):
+    """MIRROR's long-term memory of one round (3.5). Steps are named by number, not copied."""
+
+    round: int
+    plan: list[Json]
+    steps: list[int]
+    failures: dict[str, Json]
+    """Execution failures by step number: {subtask, tool, cause, error}."""
+    errors: list[Json]
+    """Planning errors that the reflector found in the round's plans."""
+    answer: str
+    evaluation: str
+    score: int
+    reflection: str
+
+
+class Replan(TypedDict):
+    """A request for a new plan; the last one tells the planner why (PreFlect 3.3)."""
+
+    n: int
+    reason: str
+    forced: bool
+    kind: str
+    """agent, attempts, repeat, surprise, cadence, round, rejected."""
+    task: int
+
+
+class Draft(TypedDict, total=False):
+    """The best answer so far."""
+
+    answer: str
+    used_steps: list[int]
+    evaluation: str
+    score: int
+    round: int
+
+
+class Source(TypedDict):
+    """A step that the answer rests on."""
+
+    n: int
+    subtask: str
+    tool: str | None
+    origin: str
+
+
+class Decision(TypedDict):
+    """What the replan trigger decided, and why."""
+
+    to: Literal["planner", "tools", "answer"]
+    reason: str
+    n: int
+
+
+class Progress(TypedDict, total=False):
+    """The task's counters: no loop runs without one."""
+
+    task: int
+    """Which task of the thread, from 1."""
+    text: str
+    """The task's text, to tell a new task from a resumed one."""
+    message_id: str
+    """Id of the last human message taken as a task."""
+    first_n: int
+    """Number of the task's first step."""
+    n: int
+    """Number of the last step sent; runs on over the thread."""
+    round: int
+    waves: int
+    replans: int
+    rejections: int
+    """Plans that the person rejected."""
+    planned_at: list[int]
+    """Steps of the task that had been sent when each plan was made (the first is 0)."""
+    round_n: int
+    """Number of the last step sent before this round began."""
+    version: int
+    """Highest plan version of the task."""
+    stopped: str
+    """Which budget is spent: '', steps, tokens, usd, seconds or replans."""
+    earlier: list[Json]
+    """Earlier tasks of the thread and their answers: {task, answer, status}."""
+
+
+def merge(old: Json | None, new: Json | None) -> Json:
+    """Reducer of a dict channel: merge by key; a value of None deletes its key, and the key `"*"` clears first."""
+    merged = {} if new and CLEAR in new else dict(old or {})
+    for key, value in (new or {}).items():
+        if key == CLEAR:
+            continue
+        if value is None:
+            merged.pop(key, None)
+        else:
+            merged[key] = value
+    return merged
+
+
+def merge_rounds(old: Json | None, new: Json | None) -> Json:
+    """Reducer of long-term memory: as `merge`, one level deeper, so that siblings can add failures to one round."""
+    merged = {} if new and CLEAR in new else copy.deepcopy(old or {})
+    for key, record in (new or {}).items():
+        if key == CLEAR:
+            continue
+        if record is None:
+            merged.pop(key, None)
+            continue
+        kept = merged.setdefault(key, {})
+        failures = {**kept.get("failures", {}), **record.get("failures", {})}
+        kept.update(record)
+        kept["failures"] = failures
+    return merged
+
+
+def add_usage(old: Mapping[str, Usage] | None, new: Mapping[str, Usage | None] | None) -> dict[str, Usage]:
+    """Reducer of `usage`: sums every figure by role; the key `"*"` clears first."""
+    total: dict[str, Any] = {} if new and CLEAR in new else {role: dict(u) for role, u in (old or {}).items()}
+    for role, usage in (new or {}).items():
+        if role == CLEAR or usage is None:
+            continue
+        sums = total.setdefault(role, {})
+        for key, value in usage.items():
+            sums[key] = sums.get(key, 0) + value
+    return total
+
+
+def merge_files(old: Sequence[FileRef | str] | None, new: Sequence[FileRef | str] | None) -> list[FileRef | str]:
+    """Reducer of `files`: later files replace earlier ones of the same name; the others stay for the whole thread."""
+
+    def name(item: FileRef | str) -> str:
+        return item if isinstance(item, str) else item.get("name", "")
+
+    merged = {name(item): item for item in old or []}
+    for item in new or []:
+        merged[name(item)] = item
+    return list(merged.values())
+
+
+def append(old: list[Any] | None, writes: Sequence[Any]) -> list[Any]:
+    """Reducer of a delta channel: every write is a list whose items are appended in turn."""
+    grown = list(old or [])
+    for write in writes:
+        grown.extend(write)
+    return grown
+
+
+def _delta(reducer: Callable[[Any, Sequence[Any]], Any]) -> Any:
+    return DeltaChannel(reducer, snapshot_frequency=50)
+
+
+class AgentInput(TypedDict, total=False):
+    """What a client may send: a chat message, or a task with files."""
+
+    messages: Annotated[list[AnyMessage], add_messages]
+    """The conversation. The last human message is the task when `task` is not given."""
+    task: str
+    """What is asked, in plain words."""
+    files: Annotated[list[FileRef | str], merge_files]
+    """Names of files in the operator's folder, or {name, data: base64}, or {name, hash} of a file stored before."""
+    guidance: list[str]
+    """Corrections that every role sees in every prompt of this task."""
+
+
+class AgentState(AgentInput, total=False):
+    """All channels of the online graph."""
+
+    plan: Plan
+    plan_reviews: Annotated[list[PlanReview], _delta(append)]
+    dispatch: list[Dispatch]
+    proposals: Annotated[dict[str, Proposal], merge]
+    trajectory: Annotated[list[Step], _delta(append)]
+    results: Annotated[dict[str, Result], merge]
+    short_term: Annotated[dict[str, ShortTerm], merge]
+    long_term: Annotated[dict[str, LongTerm], merge_rounds]
+    replans: Annotated[list[Replan], _delta(append)]
+    draft: Draft
+    usage: Annotated[dict[str, Usage], add_usage]
+    decision: Decision
+    progress: Progress
+    answer: str
+    sources: list[Source]
+    status: Status
+
+
+class AgentOutput(TypedDict, total=False):
+    """What a finished run returns to its client."""
+
+    messages: Annotated[list[AnyMessage], add_messages]
+    task: str
+    answer: str
+    sources: list[Source]
+    status: Status
+    draft: Draft
+    plan: Plan
+    plan_reviews: list[PlanReview]
+    trajectory: list[Step]
+    replans: list[Replan]
+    results: dict[str, Result]
+    usage: dict[str, Usage]
+    progress: Progress

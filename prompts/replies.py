@@ -1,0 +1,141 @@
+"""The types of the model's replies. A schema is sent under its class's name; field names are a contract.
+
+Every reply is lenient where a model is careless without harm (a missing optional list is empty, null counts as missing, an
+unknown field is ignored, a score as "8" or 8.0 is 8) and strict where it matters. What one reply alone cannot tell (ids
+exist, no cycle, the tool exists, its arguments fit) is checked by the node that asked.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+Score = Annotated[int, Field(ge=1, le=10)]
+
+
+def _no_null(value: Any) -> Any:
+    return [] if value is None else value
+
+
+def _text(value: Any) -> Any:
+    return "" if value is None else value
+
+
+def _flag(value: Any) -> Any:
+    return False if value is None else value
+
+
+Text = Annotated[str, BeforeValidator(_text)]
+Flag = Annotated[bool, BeforeValidator(_flag)]
+
+
+class Reply(BaseModel):
+    """Base of all replies."""
+
+    model_config = ConfigDict(extra="ignore", str_strip_whitespace=True)
+
+
+class PlannedSubtask(Reply):
+    """A subtask as a model writes it."""
+
+    id: str = Field(min_length=1, max_length=60, description="Short unique name, such as s1 or read_prices.")
+    description: str = Field(min_length=1, description="What is to be done, with every detail that is needed to do it.")
+    tool: str | None = Field(None, description="The tool that probably serves, or null.")
+    depends_on: Annotated[list[str], BeforeValidator(_no_null)] = Field(
+        default_factory=list, description="Ids of the subtasks whose results it needs."
+    )
+    expected: Text = Field("", description="What its result should look like.")
+
+
+class Plan(Reply):
+    """MIRROR 3.4: a decomposition and the planner's own evaluation of it."""
+
+    subtasks: Annotated[list[PlannedSubtask], BeforeValidator(_no_null)] = Field(default_factory=list)
+    discard: Annotated[list[str], BeforeValidator(_no_null)] = Field(
+        default_factory=list, description="Ids of finished subtasks whose results are no longer trusted."
+    )
+    evaluation: Text = Field("", description="Strengths and weaknesses of this plan.")
+    score: Score = Field(description="1 (useless) to 10 (nothing to improve).")
+
+
+class PlanUnscored(Reply):
+    """A Plan without self-evaluation (`plan_intra` off); sent under the name Plan."""
+
+    subtasks: Annotated[list[PlannedSubtask], BeforeValidator(_no_null)] = Field(default_factory=list)
+    discard: Annotated[list[str], BeforeValidator(_no_null)] = Field(
+        default_factory=list, description="Ids of finished subtasks whose results are no longer trusted."
+    )
+
+
+class FoundError(Reply):
+    """A planning error found in a plan."""
+
+    error_type: str = Field(min_length=1)
+    evidence: Text = Field("", description="The part of the plan that shows it.")
+    risk: Text = Field("", description="What will go wrong if the plan is executed as it is.")
+
+
+class PlanDiagnosis(Reply):
+    """PreFlect 3.2.2, turn 1: the situation, the tools' behaviour, and the errors found (none: an empty list)."""
+
+    situation: Text = Field("", description="What has been done and what is known.")
+    tool_notes: Text = Field("", description="Which tools worked or failed here, and why.")
+    errors: Annotated[list[FoundError], BeforeValidator(_no_null)] = Field(default_factory=list)
+
+
+class PlanRevision(Reply):
+    """PreFlect 3.2.2, turn 2: the whole plan, revised."""
+
+    subtasks: list[PlannedSubtask] = Field(min_length=1)
+    changes: Text = Field("", description="What was changed and why.")
+
+
+class ToolChoice(Reply):
+    """MIRROR 3.4: the tool agent's move for one subtask, with its own evaluation."""
+
+    thought: Text = ""
+    surprise: Literal["none", "minor", "serious"] = "none"
+    action: Literal["call", "finish", "replan"]
+    tool: str | None = None
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    finishes: Flag = False
+    result: Text = ""
+    reason: Text = ""
+    expected: Text = ""
+    evaluation: Text = ""
+    score: Score = 10
+
+
+class AnswerDraft(Reply):
+    """MIRROR 3.4: the answer and the answer agent's own evaluation of it."""
+
+    answer: str = Field(min_length=1)
+    used_steps: Annotated[list[int], BeforeValidator(_no_null)] = Field(
+        default_factory=list, description="Numbers of the steps that the answer rests on."
+    )
+    evaluation: Text = ""
+    score: Score = Field(description="1 (does not answer) to 10 (complete, supported and clear).")
+
+
+class AnswerUnscored(Reply):
+    """An AnswerDraft without self-evaluation (`answer_intra` off); sent under the name AnswerDraft."""
+
+    answer: str = Field(min_length=1)
+    used_steps: Annotated[list[int], BeforeValidator(_no_null)] = Field(
+        default_factory=list, description="Numbers of the steps that the answer rests on."
+    )
+
+
+class RoundReflection(Reply):
+    """What went wrong in a failed round and what the next plan should do differently (MIRROR 3.5)."""
+
+    reflection: str = Field(min_length=1)
+
+
+class DocumentAnswer(Reply):
+    """PreFlect A.2: a document inspector's answer in three parts."""
+
+    brief: str = Field(min_length=1, description="The short answer, or that the document does not say.")
+    details: Text = Field("", description="What the document says about it, with figures and names.")
+    context: Text = Field("", description="Where in the document this stands, and what restricts it.")

@@ -1,0 +1,142 @@
+"""What a tool is: a typed async function whose docstring is what the model reads.
+
+    async def lookup(env: ToolEnv, name: str, year: int | None = None) -> str:
+        '''Look a person up in the staff register.
+
+        Args:
+            name: Full name.
+            year: Only this year, or null for all.
+        '''
+
+    TOOL = make_tool(lookup, effect="read", timeout_s=20)
+
+The first parameter `env` is optional and is not shown to the model. A tool returns text or an `Observation`, and raises
+`ToolError` when the world does not play along: `tools.call.call_tool` turns that, a timeout, wrong arguments and any other
+exception into an observation with a cause and a hint, so that a tool never ends a run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from langchain_core.tools.base import create_schema_from_function
+from pydantic import BaseModel, create_model
+
+if TYPE_CHECKING:
+    from forethought.settings import Settings
+    from prompts.replies import DocumentAnswer
+    from tools.files import FileStore
+
+Effect = Literal["read", "write", "egress"]
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What came of a call. `origin` is user, file:NAME, web:HOST or tool:NAME ('' means tool:NAME of the tool called)."""
+
+    text: str
+    ok: bool = True
+    cause: str = ""
+    """'' if ok; else arguments, not_found, timeout, transport, empty, limit, unavailable, tool."""
+    hint: str = ""
+    origin: str = ""
+    retryable: bool = False
+    """A transport failure that the same call may well survive next time."""
+
+
+class ToolError(Exception):
+    """The world does not play along: `message` says what happened, `hint` what else can be done."""
+
+    def __init__(self, message: str, *, cause: str = "tool", hint: str = "", retryable: bool = False) -> None:
+        super().__init__(message)
+        self.message, self.cause, self.hint, self.retryable = message, cause, hint, retryable
+
+
+class Inspector(Protocol):
+    """Answers a question about a text with the run's model (PreFlect A.2)."""
+
+    async def __call__(self, question: str, text: str, name: str) -> DocumentAnswer: ...
+
+
+@dataclass(frozen=True)
+class ToolEnv:
+    """What a tool may use of the run: its files, the finished results, the operator's settings, the model."""
+
+    settings: Settings
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Name -> content hash of the files given to the run; nothing else can be read."""
+    results: Mapping[str, str] = field(default_factory=dict)
+    """Subtask id -> its result's text."""
+    store: FileStore | None = None
+    inspect: Inspector | None = None
+    ask: Callable[[str, list[str]], str] | None = None
+    """Asks the person (an interrupt): question and choices -> the answer."""
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool as the agent knows it."""
+
+    name: str
+    description: str
+    arguments: type[BaseModel]
+    run: Callable[..., Awaitable[str | Observation]]
+    """Called as run(env, **arguments)."""
+    effect: Effect = "read"
+    timeout_s: float = 60.0
+    """0: no limit (it waits for a person)."""
+    retryable: bool = False
+    """Whether the same call may be made again after a transport failure."""
+
+
+def make_tool(
+    function: Callable[..., Awaitable[str | Observation] | str | Observation],
+    *,
+    effect: Effect = "read",
+    timeout_s: float = 60.0,
+    retryable: bool = False,
+) -> Tool:
+    """Build a Tool from a typed function with a docstring (Google style `Args:`); a plain function runs in a thread.
+
+    Raises ValueError when the function has no docstring or an argument has no type.
+    """
+    name = function.__name__
+    document = inspect.getdoc(function)
+    if not document:
+        raise ValueError(f"tool {name} has no docstring: the model would not know what it is for")
+    parameters = list(inspect.signature(function).parameters.values())
+    untyped = [p.name for p in parameters if p.annotation is inspect.Parameter.empty and p.name != "env"]
+    if untyped:
+        raise ValueError(f"tool {name}: argument {untyped[0]} has no type")
+    with_env = bool(parameters) and parameters[0].name == "env"
+    schema = create_schema_from_function(
+        name, function, filter_args=["env"] if with_env else [], parse_docstring=True, error_on_invalid_docstring=False
+    )
+    return Tool(
+        name=name,
+        description=document.split("\n\nArgs:")[0].strip(),
+        arguments=_closed(name, schema),
+        run=_runner(function, with_env),
+        effect=effect,
+        timeout_s=timeout_s,
+        retryable=retryable,
+    )
+
+
+def _closed(name: str, schema: type[Any]) -> type[BaseModel]:
+    """The argument model with unknown arguments refused, so that a misspelt one is not dropped in silence."""
+    return create_model(name, __base__=schema, __config__=None, __cls_kwargs__={"extra": "forbid"})
+
+
+def _runner(function: Callable[..., Any], with_env: bool) -> Callable[..., Awaitable[str | Observation]]:
+    async def run(env: ToolEnv, **arguments: Any) -> str | Observation:
+        given = {"env": env, **arguments} if with_env else arguments
+        if inspect.iscoroutinefunction(function):
+            return await function(**given)  # type: ignore[no-any-return]
+        return await asyncio.to_thread(function, **given)  # type: ignore[no-any-return]
+
+    return run

@@ -16,6 +16,8 @@ from langchain_core.messages import AnyMessage
 from langgraph.channels import DeltaChannel
 from langgraph.graph.message import add_messages
 
+from forethought.models.types import Usage
+
 Json = dict[str, Any]
 Status = Literal["running", "answered", "best_effort", "budget_exhausted", "failed"]
 SubtaskStatus = Literal["pending", "finished", "failed", "blocked"]
@@ -70,6 +72,8 @@ class Plan(TypedDict, total=False):
     """Number of the last step sent before it was made."""
     unresolved: bool
     """Whether planning errors were still found in it when the reflections were used up."""
+    reviewed: bool
+    """Whether it has passed the reflector (also when reflection is off or was skipped)."""
     approval: Literal["", "wanted", "approved", "edited", "rejected"]
     """Where the person's approval stands; '' when none is asked for."""
 
@@ -85,6 +89,8 @@ class PlanError(TypedDict):
 class PlanReview(TypedDict):
     """A diagnosis of one plan version (PreFlect 3.2.2)."""
 
+    task: int
+    round: int
     plan_version: int
     situation: str
     tool_notes: str
@@ -101,19 +107,6 @@ class Dispatch(TypedDict):
 
     subtask: str
     n: int
-
-
-class Usage(TypedDict, total=False):
-    """What model calls cost. `usd` sums the priced calls; `unpriced` counts those whose model has no known price."""
-
-    calls: int
-    input_tokens: int
-    """All input, cached included."""
-    output_tokens: int
-    cached_tokens: int
-    usd: float
-    unpriced: int
-    seconds: float
 
 
 class Proposal(TypedDict):
@@ -150,6 +143,8 @@ class Step(TypedDict):
     """Which task of the thread, from 1."""
     round: int
     plan_version: int
+    wave: int
+    """Which wave of the task, from 1: the steps of one wave ran side by side."""
     subtask: str
     thought: str
     action: str
@@ -250,19 +245,19 @@ class Progress(TypedDict, total=False):
 
     task: int
     """Which task of the thread, from 1."""
-    text: str
-    """The task's text, to tell a new task from a resumed one."""
     message_id: str
     """Id of the last human message taken as a task."""
-    first_n: int
-    """Number of the task's first step."""
+    asked: str
+    """The task's text, to tell a new task from one that goes on."""
+    base_n: int
+    """Number of the last step sent before the task began."""
     n: int
     """Number of the last step sent; runs on over the thread."""
     round: int
     waves: int
     replans: int
-    rejections: int
-    """Plans that the person rejected."""
+    rejection: str
+    """Why a person rejected the last plan ('' if nobody did)."""
     planned_at: list[int]
     """Steps of the task that had been sent when each plan was made (the first is 0)."""
     round_n: int

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
 Score = Annotated[int, Field(ge=1, le=10)]
 
@@ -82,6 +82,13 @@ class PlanDiagnosis(Reply):
     situation: Text = Field("", description="What has been done and what is known.")
     tool_notes: Text = Field("", description="Which tools worked or failed here, and why.")
     errors: Annotated[list[FoundError], BeforeValidator(_no_null)] = Field(default_factory=list)
+
+
+def diagnosis_of(names: tuple[str, ...]) -> type[PlanDiagnosis]:
+    """PlanDiagnosis whose error types are `names` only: the planning errors that the plan is held against."""
+    found = create_model("FoundError", __base__=FoundError, error_type=(Literal[names], ...))
+    errors = Annotated[list[found], BeforeValidator(_no_null)]  # type: ignore[valid-type]
+    return create_model("PlanDiagnosis", __base__=PlanDiagnosis, errors=(errors, Field(default_factory=list)))
 
 
 class PlanRevision(Reply):

@@ -1,0 +1,88 @@
+"""The online graph. This file only wires: nodes are in `nodes/`, conditions in `graph/routing.py`.
+
+    START -> planner -> prospective_reflector -> (approve_plan) -> replan_trigger
+    replan_trigger -> planner | tool_agent x ready subtasks, side by side | answer_agent
+    tool_agent -> tool_executor (one each) -> replan_trigger (once a wave)
+    answer_agent -> END | planner (next round)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.store.base import BaseStore
+from langgraph.types import Checkpointer
+
+from forethought.models.ask import Models
+from forethought.models.types import Transport
+from forethought.settings import Settings
+from graph import routing
+from graph.context import Context
+from graph.state import AgentInput, AgentOutput, AgentState, Dispatch
+from nodes.answer_agent import answer_agent
+from nodes.approve_plan import approve_plan
+from nodes.planner import planner
+from nodes.prospective_reflector import prospective_reflector
+from nodes.replan_trigger import replan_trigger
+from nodes.services import Services
+from nodes.tool_agent import tool_agent
+from nodes.tool_executor import tool_executor
+from tools.base import Tool
+from tools.files import FileStore
+from tools.registry import toolbox
+
+AgentGraph = CompiledStateGraph[AgentState, Context, AgentInput, AgentOutput]
+
+RECURSION_LIMIT = 10_000
+"""Far above what the counters in state allow: they end a run, this never should."""
+
+
+def build_agent(
+    tools: Sequence[Tool | Callable[..., Any]] = (),
+    settings: Settings | None = None,
+    checkpointer: Checkpointer = None,
+    store: BaseStore | None = None,
+    transport: Transport | None = None,
+) -> AgentGraph:
+    """The compiled agent.
+
+    `tools` are offered besides the built-in ones; `settings` default to the environment's; `transport` carries model calls
+    (the providers by default; a recording or a replay otherwise). Raises ValueError when a tool is not usable.
+    """
+    settings = settings or Settings()
+    services = Services(
+        settings=settings,
+        tools=toolbox(settings, tools),
+        models=Models(settings, transport),
+        store=FileStore(settings.blobs_dir),
+    )
+    compiled = _wire(services).compile(checkpointer=checkpointer, store=store, name="agent")
+    return compiled.with_config(recursion_limit=RECURSION_LIMIT)
+
+
+def _wire(services: Services) -> StateGraph[AgentState, Context, AgentInput, AgentOutput]:
+    graph = StateGraph(AgentState, context_schema=Context, input_schema=AgentInput, output_schema=AgentOutput)
+    for node in (planner, prospective_reflector, approve_plan, replan_trigger, answer_agent):
+        graph.add_node(node.__name__, partial(node, services=services))
+    for sent in (tool_agent, tool_executor):
+        graph.add_node(sent.__name__, partial(sent, services=services), input_schema=Dispatch)
+    graph.add_edge(START, "planner")
+    graph.add_conditional_edges("planner", routing.after_planner, ["prospective_reflector", END])
+    graph.add_conditional_edges("prospective_reflector", routing.after_reflector, ["approve_plan", "replan_trigger"])
+    graph.add_conditional_edges(
+        "approve_plan", routing.after_approval, ["planner", "prospective_reflector", "replan_trigger"]
+    )
+    graph.add_conditional_edges("replan_trigger", routing.after_trigger, ["planner", "tool_agent", "answer_agent"])
+    graph.add_conditional_edges("tool_agent", routing.after_tool_agent, ["tool_executor"])
+    graph.add_edge("tool_executor", "replan_trigger")
+    graph.add_conditional_edges("answer_agent", routing.after_answer, ["planner", END])
+    return graph
+
+
+def make_agent() -> AgentGraph:
+    """The graph that langgraph.json serves: without a checkpointer, which the server brings."""
+    return build_agent()

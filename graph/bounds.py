@@ -1,0 +1,44 @@
+"""The operator's bounds on what a run may ask for: allowed models, highest budgets, least approval."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from forethought.settings import Settings
+from graph.context import Context, Role
+
+_BUDGETS = ("max_tokens", "max_usd", "max_seconds")
+
+
+def bounded(context: Context, settings: Settings) -> Context:
+    """`context` with the operator's default model and within the operator's bounds.
+
+    A budget above the operator's is lowered to it, since a smaller budget harms nobody; a model that is not allowed is refused
+    with a ValueError, since another one would silently change what was asked for.
+    """
+    changes: dict[str, Any] = {}
+    if settings.model and "model" not in context.model_fields_set:
+        changes["model"] = settings.model
+    for name in _BUDGETS:
+        highest, wanted = getattr(settings, name), getattr(context, name)
+        if highest is not None and (wanted is None or wanted > highest):
+            changes[name] = highest
+    if settings.require_plan_approval:
+        changes["approve_plan"] = True
+    result = Context.model_validate({**context.model_dump(exclude_unset=True), **changes}) if changes else context
+    _check_models(result, settings)
+    return result
+
+
+def models_of(context: Context) -> tuple[str, ...]:
+    """The distinct models that a run with `context` may call, in the order of the roles."""
+    roles: tuple[Role, ...] = get_args(Role)
+    return tuple(dict.fromkeys(context.model_for(role) for role in roles))
+
+
+def _check_models(context: Context, settings: Settings) -> None:
+    if not settings.allowed_models:
+        return
+    for model in models_of(context):
+        if model not in settings.allowed_models:
+            raise ValueError(f"model {model} is not allowed here; allowed: {', '.join(settings.allowed_models)}")

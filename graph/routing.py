@@ -1,0 +1,42 @@
+"""The conditions on the edges: pure functions of the state, so that a checkpoint can be forked at any of them."""
+
+from __future__ import annotations
+
+from langgraph.graph import END
+from langgraph.types import Send
+
+from graph.state import AgentState
+
+def after_planner(state: AgentState) -> str:
+    """A task without a valid first plan has failed; every other plan is examined."""
+    return END if state.get("status") == "failed" else "prospective_reflector"
+
+
+def after_reflector(state: AgentState) -> str:
+    """To the person if approval is wanted."""
+    return "approve_plan" if state.get("plan", {}).get("approval") == "wanted" else "replan_trigger"
+
+
+def after_approval(state: AgentState) -> str:
+    """A rejected plan is planned anew, an edited one is examined, an approved one is executed."""
+    approval = state.get("plan", {}).get("approval")
+    if approval == "rejected":
+        return "planner"
+    return "prospective_reflector" if approval == "edited" else "replan_trigger"
+
+
+def after_trigger(state: AgentState) -> list[Send] | str:
+    """The wave side by side, a new plan, or the answer. A Send carries ids only; the node reads the rest."""
+    if state.get("dispatch"):
+        return [Send("tool_agent", dict(item)) for item in state["dispatch"]]
+    return "planner" if state.get("decision", {}).get("to") == "planner" else "answer_agent"
+
+
+def after_tool_agent(state: AgentState) -> list[Send]:
+    """One executor for each tool agent: a sibling's edge sees its own proposal only."""
+    return [Send("tool_executor", {"subtask": item["subtask"], "n": item["n"]}) for item in state["proposals"].values()]
+
+
+def after_answer(state: AgentState) -> str:
+    """The next round, or the end."""
+    return "planner" if state.get("status") == "running" else END

@@ -1,0 +1,195 @@
+"""answer_agent: the answer from the whole trajectory, scored by its own author (MIRROR 3.3 to 3.5).
+
+Below the threshold the round goes to long-term memory and the next round begins; after the last, the best draft is returned.
+Departures from MIRROR: the steps that the answer rests on are named and checked; failed and blocked subtasks are shown to it
+and kept in the status; a new round begins only if something can still be done in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from langchain_core.messages import AIMessage
+from langgraph.runtime import Runtime
+
+from forethought.models.types import Asked, Message, ReplyError, ReplySpec, reply_spec
+from graph.context import Context
+from graph.state import AgentState, Draft, LongTerm, PlanError, Source, Status
+from nodes.budget import exhausted
+from nodes.digest import files_text, plan_text, result_items, step_text, steps_text, trajectory
+from nodes.events import thinking
+from nodes.services import Services
+from nodes.task import fail
+from prompts.render import render
+from prompts.replies import AnswerDraft, AnswerUnscored, RoundReflection
+
+
+async def answer_agent(state: AgentState, runtime: Runtime[Context], *, services: Services) -> dict[str, Any]:
+    """Draft the answer, and end the task or the round."""
+    context = services.context(runtime)
+    thinking(runtime, "answer", round=state["progress"]["round"])
+    try:
+        asked = await services.models.ask(
+            role="answer", model=context.model_for("answer"), messages=answer_messages(state, services, context),
+            reply=_spec(context), check=_checker(state),
+        )
+    except ReplyError as error:
+        update = {"usage": {"answer": error.usage}}
+        if state.get("draft", {}).get("answer"):
+            return {**update, **_final(state, state["draft"], "best_effort", context)}
+        return {**update, **fail(f"no valid answer was written ({error.problem or error})")}
+    draft = _draft(asked, state)
+    best = _better(state.get("draft", {}), draft)
+    usage = {"answer": asked.usage}
+    if not context.answer_intra or draft["score"] >= context.answer_threshold:
+        return {"usage": usage, **_final(state, draft, _status(state, passed=True), context)}
+    now: AgentState = {**state, "usage": {**state.get("usage", {}), "this turn": asked.usage}}
+    if not _next_round(now, draft, context):
+        return {"usage": usage, **_final(state, best, _status(now, passed=False, context=context), context)}
+    return await _end_round(state, draft, best, asked, runtime, services, context)
+
+
+def _draft(asked: Asked[AnswerDraft], state: AgentState) -> Draft:
+    reply = asked.reply
+    return {"answer": reply.answer, "used_steps": sorted(set(reply.used_steps)), "evaluation": reply.evaluation,
+            "score": reply.score, "round": state["progress"]["round"]}
+
+
+def _better(old: Draft, new: Draft) -> Draft:
+    return old if old.get("answer") and old["score"] > new["score"] else new
+
+
+def _status(state: AgentState, *, passed: bool, context: Context | None = None) -> Status:
+    """`answered` only if the score passed and nothing of the plan is failed, blocked or undone."""
+    subtasks = state.get("plan", {}).get("subtasks", [])
+    undone = any(subtask["status"] == "pending" for subtask in subtasks)
+    lost = any(subtask["status"] in ("failed", "blocked") for subtask in subtasks)
+    stopped = state["progress"]["stopped"]
+    if stopped and (undone or not subtasks):
+        return "budget_exhausted"
+    if context is not None and exhausted(state, context) and state["progress"]["round"] < context.max_rounds:
+        return "budget_exhausted"
+    return "answered" if passed and not lost else "best_effort"
+
+
+def _next_round(state: AgentState, draft: Draft, context: Context) -> bool:
+    """Whether another round can help: one is left, a step and the reserve too, and this one brought something new."""
+    progress = state["progress"]
+    if progress["round"] >= context.max_rounds or exhausted(state, context):
+        return False
+    old = state.get("draft", {}).get("answer")
+    return progress["n"] > progress["round_n"] or draft["answer"] != old
+
+
+def _final(state: AgentState, draft: Draft, status: Status, context: Context) -> dict[str, Any]:
+    steps = {step["n"]: step for step in trajectory(state)}
+    sources: list[Source] = [
+        {"n": n, "subtask": steps[n]["subtask"], "tool": steps[n]["tool"], "origin": _source_origin(state, n, steps[n]["origin"])}
+        for n in draft["used_steps"] if n in steps
+    ]
+    return {"draft": draft, "answer": draft["answer"], "sources": sources, "status": status, "guidance": [],
+            "messages": [AIMessage(draft["answer"])]}
+
+
+def _source_origin(state: AgentState, n: int, origin: str) -> str:
+    """A finishing step's own origin is the model; its result knows what it was made of."""
+    if origin != "model":
+        return origin
+    made_of = [result["origin"] for result in state.get("results", {}).values() if result["n"] == n]
+    return made_of[0] if made_of else origin
+
+
+async def _end_round(
+    state: AgentState, draft: Draft, best: Draft, asked: Asked[AnswerDraft], runtime: Runtime[Context],
+    services: Services, context: Context,
+) -> dict[str, Any]:
+    """Record the round in long-term memory and begin the next; results and history stay."""
+    progress = state["progress"]
+    number = progress["round"]
+    usage = {"answer": asked.usage}
+    update: dict[str, Any] = {
+        "draft": best, "usage": usage,
+        "progress": {**progress, "round": number + 1, "round_n": progress["n"]},
+    }
+    if context.long_term_memory:
+        reflection = draft["evaluation"]
+        if context.round_reflection:
+            reflection, usage["retrospective"] = await _reflection(state, draft, runtime, services, context)
+        update["long_term"] = {str(number): _record(state, draft, reflection)}
+    return update
+
+
+def _record(state: AgentState, draft: Draft, reflection: str) -> LongTerm:
+    progress = state["progress"]
+    return {
+        "round": progress["round"],
+        "plan": [{"id": s["id"], "description": s["description"], "status": s["status"]} for s in state["plan"].get("subtasks", [])],
+        "steps": [progress["round_n"] + 1, progress["n"]],
+        "errors": [dict(error) for error in _errors_of_round(state)],
+        "answer": draft["answer"], "evaluation": draft["evaluation"], "score": draft["score"], "reflection": reflection,
+    }
+
+
+def _errors_of_round(state: AgentState) -> list[PlanError]:
+    now = (state["progress"]["task"], state["progress"]["round"])
+    reviews = [review for review in state.get("plan_reviews", []) if (review["task"], review["round"]) == now]
+    return [error for review in reviews for error in review["errors"]]
+
+
+async def _reflection(
+    state: AgentState, draft: Draft, runtime: Runtime[Context], services: Services, context: Context
+) -> tuple[str, Any]:
+    """The retrospective role's reflection on the round; its own evaluation where that role has no valid reply."""
+    steps = [step for step in trajectory(state) if step["round"] == state["progress"]["round"]]
+    system, user = render(
+        "round_reflection", task=state["task"], guidance=state.get("guidance", []), plan=plan_text(state["plan"]),
+        steps=steps_text(steps), answer=draft["answer"], evaluation=draft["evaluation"], score=draft["score"],
+    )
+    thinking(runtime, "retrospective", round=state["progress"]["round"])
+    try:
+        asked = await services.models.ask(
+            role="retrospective", model=context.model_for("retrospective"), reply=reply_spec(RoundReflection),
+            messages=[Message("system", system), Message("user", user)],
+        )
+    except ReplyError as error:
+        return draft["evaluation"], error.usage
+    return asked.reply.reflection, asked.usage
+
+
+def _spec(context: Context) -> ReplySpec[AnswerDraft]:
+    if context.answer_intra:
+        return reply_spec(AnswerDraft)
+    unscored = reply_spec(AnswerUnscored, "AnswerDraft")
+
+    def parse(value: Any) -> AnswerDraft:
+        return AnswerDraft(**unscored.parse(value).model_dump(), score=10)
+
+    return ReplySpec("AnswerDraft", unscored.schema, parse, strict=unscored.strict)
+
+
+def _checker(state: AgentState) -> Callable[[AnswerDraft], str | None]:
+    good = [step["n"] for step in trajectory(state) if step["ok"]]
+
+    def check(reply: AnswerDraft) -> str | None:
+        wrong = [n for n in reply.used_steps if n not in good]
+        if wrong:
+            return f"used_steps names step {wrong[0]}, which is no successful step; those are: {good or 'none'}"
+        return None
+
+    return check
+
+
+def answer_messages(state: AgentState, services: Services, context: Context) -> list[Message]:
+    """The answer agent's prompt: task, the whole trajectory, the results, and what was not done."""
+    subtasks = state.get("plan", {}).get("subtasks", [])
+    left_open = [f"{s['id']} [{s['status']}]: {s['description']}" for s in subtasks if s["status"] != "finished"]
+    system, user = render(
+        "answer_agent",
+        intra=context.answer_intra, task=state["task"], answer_format=context.answer_format,
+        files=files_text(state.get("files", [])), guidance=state.get("guidance", []),
+        earlier=state["progress"].get("earlier", []),
+        steps=[{"n": step["n"], "text": step_text(step)} for step in trajectory(state)],
+        results=result_items(state.get("results", {})), open="\n".join(left_open), stopped=state["progress"]["stopped"],
+    )
+    return [Message("system", system), Message("user", user)]

@@ -1,0 +1,61 @@
+"""approve_plan: an interrupt that shows the plan to a person, who approves, edits or rejects it with a reason."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langgraph.runtime import Runtime
+from langgraph.types import interrupt
+from pydantic import ValidationError
+
+from graph.context import Context
+from graph.state import AgentState
+from nodes.plans import join_plan, plan_problem
+from nodes.services import Services
+from prompts.replies import PlannedSubtask
+
+
+async def approve_plan(state: AgentState, runtime: Runtime[Context], *, services: Services) -> dict[str, Any]:
+    """Ask until the reply is usable. An edited plan is validated here and diagnosed next; a rejected one is planned anew."""
+    plan, progress = state["plan"], state["progress"]
+    payload = {"kind": "plan", "id": f"plan-{plan['version']}", "n": progress["n"], "plan": plan,
+               "choices": ["approve", "edit", "reject"], "problem": ""}
+    while True:
+        reply = interrupt(payload)
+        decision, value, reason = _read(reply)
+        if decision == "approve":
+            return {"plan": {**plan, "approval": "approved"}}
+        if decision == "reject":
+            rejected = {**progress, "rejection": reason or "no reason given"}
+            return {"plan": {**plan, "approval": "rejected"}, "progress": rejected}
+        problem = f"decision must be approve, edit or reject, not {decision!r}"
+        if decision == "edit":
+            subtasks, problem = _edited(value, state, services)
+            if not problem:
+                version = progress["version"] + 1
+                joined = join_plan(subtasks, old=plan, results=state.get("results", {}))
+                edited = {**plan, "version": version, "subtasks": joined, "approval": "edited", "reviewed": False}
+                return {"plan": edited, "progress": {**progress, "version": version}}
+        payload = {**payload, "problem": problem}
+
+
+def _read(reply: Any) -> tuple[str, Any, str]:
+    if not isinstance(reply, dict):
+        return str(reply).strip().lower(), None, ""
+    return str(reply.get("decision", "")).strip().lower(), reply.get("value"), str(reply.get("reason") or "")
+
+
+def _edited(value: Any, state: AgentState, services: Services) -> tuple[list[PlannedSubtask], str]:
+    """The edited subtasks (a list, or {"subtasks": list}), or what is wrong with them."""
+    items = value.get("subtasks") if isinstance(value, dict) else value
+    if not isinstance(items, list):
+        return [], "value must be the list of subtasks: {id, description, tool, depends_on, expected}"
+    results = state.get("results", {})
+    try:
+        subtasks = [PlannedSubtask.model_validate(item) for item in items]
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        return [], f"a subtask is not valid: {'.'.join(map(str, first['loc']))}: {first['msg']}"
+    open_ones = [subtask for subtask in subtasks if subtask.id not in results]
+    problem = plan_problem(open_ones, tools=services.tools, old=state["plan"], results=results)
+    return open_ones, problem or ""

@@ -1,0 +1,97 @@
+"""Caps and budgets of a task: what is used, what is left, and the part kept back so that an answer can always be written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from graph.context import Context
+from graph.state import AgentState
+from nodes.digest import trajectory
+
+_CHARS_A_TOKEN = 3.5
+_ANSWER_TOKENS = 2_500
+"""The answer prompt's fixed part and the answer itself, roughly."""
+_FIRST_STEP_TOKENS = 3_000
+"""What a step is taken to cost before one was seen."""
+_ANSWER_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What the task has used so far."""
+
+    steps: int
+    tokens: int
+    usd: float
+    seconds: float
+
+
+def spent(state: AgentState) -> Spent:
+    """Sums over the task. Seconds are active ones: subtasks side by side count once, waiting for a person not at all."""
+    usage = state.get("usage", {})
+    progress = state.get("progress", {})
+    waves: dict[int, float] = {}
+    for step in trajectory(state):
+        waves[step["wave"]] = max(waves.get(step["wave"], 0.0), step["seconds"])
+    alone = sum(u.get("seconds", 0.0) for role, u in usage.items() if role not in ("tool", "inspector"))
+    return Spent(
+        steps=progress.get("n", 0) - progress.get("base_n", 0),
+        tokens=sum(u.get("input_tokens", 0) + u.get("output_tokens", 0) for u in usage.values()),
+        usd=sum(u.get("usd", 0.0) for u in usage.values()),
+        seconds=alone + sum(waves.values()),
+    )
+
+
+def reserve_tokens(state: AgentState, context: Context) -> int:
+    """Tokens kept back for the answer: its prompt holds the trajectory and the results."""
+    material = sum(len(step["observation"]) + len(step["thought"]) for step in trajectory(state))
+    material += sum(len(result["text"]) for result in state.get("results", {}).values())
+    estimate = _ANSWER_TOKENS + int(min(material, 200_000) / _CHARS_A_TOKEN)
+    return max(estimate, int(_ANSWER_SHARE * (context.max_tokens or 0)))
+
+
+def exhausted(state: AgentState, context: Context) -> str:
+    """Which budget leaves no room for anything but the answer: '', steps, tokens, usd or seconds."""
+    used = spent(state)
+    if used.steps >= context.max_steps:
+        return "steps"
+    return exhausted_calls(state, context)
+
+
+def exhausted_calls(state: AgentState, context: Context) -> str:
+    """As `exhausted`, but steps aside: whether a further model call that is no answer can be paid."""
+    used = spent(state)
+    if context.max_tokens is not None and used.tokens + reserve_tokens(state, context) >= context.max_tokens:
+        return "tokens"
+    if context.max_usd is not None and used.usd >= context.max_usd * (1 - _ANSWER_SHARE):
+        return "usd"
+    if context.max_seconds is not None and used.seconds >= context.max_seconds * (1 - _ANSWER_SHARE):
+        return "seconds"
+    return ""
+
+
+def wave_width(state: AgentState, context: Context) -> int:
+    """How many subtasks the next wave may send: never more than the steps and tokens that are left allow."""
+    used = spent(state)
+    width = min(context.max_parallel, context.max_steps - used.steps)
+    if context.max_tokens is not None:
+        left = context.max_tokens - used.tokens - reserve_tokens(state, context)
+        width = min(width, left // _step_tokens(state))
+    return max(width, 0)
+
+
+def _step_tokens(state: AgentState) -> int:
+    costs = [step["usage"].get("input_tokens", 0) + step["usage"].get("output_tokens", 0) for step in trajectory(state)]
+    known = [cost for cost in costs if cost]
+    return max(int(sum(known) / len(known)) if known else _FIRST_STEP_TOKENS, 1)
+
+
+def left_text(state: AgentState, context: Context) -> str:
+    """What is left, for a prompt. It names no time, so that a replay asks with the same words."""
+    used = spent(state)
+    steps = max(context.max_steps - used.steps, 0)
+    text = f"Steps left: {steps} of {context.max_steps}."
+    if context.max_tokens is not None:
+        left = max(context.max_tokens - used.tokens - reserve_tokens(state, context), 0)
+        text += f" Tokens left: about {left // 1000} thousand."
+    return text

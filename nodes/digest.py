@@ -1,0 +1,151 @@
+"""How state is told to a model: the one renderer of each record. Deterministic, so that prompts can be cached and replayed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from graph.state import AgentState, FileRef, LongTerm, Plan, Result, ShortTerm, Step, Subtask
+
+OBSERVATION_CHARS = 6_000
+"""An observation's length in the prompts of its own subtask and of the answer agent."""
+HEAD_CHARS = 400
+"""An observation's length in summaries."""
+RESULT_CHARS = 8_000
+
+
+def cut(text: str, limit: int) -> str:
+    """`text`, visibly cut to about `limit` characters: the head and the tail stay."""
+    if len(text) <= limit:
+        return text
+    head, tail = text[: limit * 3 // 4], text[-(limit // 4) :]
+    return f"{head}\n[... {len(text) - len(head) - len(tail)} characters left out ...]\n{tail}"
+
+
+def compact(value: Any) -> str:
+    """`value` as one line of JSON."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def trajectory(state: AgentState) -> list[Step]:
+    """The steps of the present task, by number."""
+    task = state.get("progress", {}).get("task", 1)
+    return sorted((step for step in state.get("trajectory", []) if step["task"] == task), key=lambda step: step["n"])
+
+
+def files_text(files: Sequence[FileRef | str]) -> str:
+    """One line a file, or that there are none."""
+    lines = [
+        f"{item['name']} ({item.get('type', 'unknown type')}, {item.get('size', 0)} bytes)"
+        for item in files
+        if not isinstance(item, str)
+    ]
+    return "\n".join(lines) or "No files were given."
+
+
+def call_text(step: Mapping[str, Any]) -> str:
+    """A call as tool(arguments), or the action when it was none."""
+    if step.get("tool"):
+        return f"{step['tool']}({compact(step['arguments'])})"
+    return str(step.get("action", ""))
+
+
+def step_text(step: Step, limit: int = OBSERVATION_CHARS) -> str:
+    """A step with its outcome. `limit` bounds the observation's length in characters."""
+    lines = [f"subtask: {step['subtask']}", f"thought: {cut(step['thought'], HEAD_CHARS)}", f"move: {call_text(step)}"]
+    if step["expected"]:
+        lines.append(f"expected: {step['expected']}")
+    outcome = "ok" if step["ok"] else f"failed ({step['cause']})"
+    if step["surprise"] != "none":
+        outcome += f", surprise: {step['surprise']}"
+    lines += [f"outcome: {outcome}", f"observed ({step['origin']}): {cut(step['observation'], limit)}"]
+    return "\n".join(lines)
+
+
+def steps_text(steps: Iterable[Step]) -> str:
+    """A digest of the trajectory: per step its number, subtask, call, outcome and the head of what came."""
+    lines = []
+    for step in steps:
+        outcome = "ok" if step["ok"] else f"FAILED ({step['cause']})"
+        head = " ".join(cut(step["observation"], HEAD_CHARS).split())
+        surprise = f" [surprise: {step['surprise']}]" if step["surprise"] != "none" else ""
+        lines.append(f"step {step['n']} [{step['subtask']}] {call_text(step)}: {outcome}{surprise}: {head}")
+    return "\n".join(lines)
+
+
+def tool_record(steps: Iterable[Step]) -> str:
+    """How each tool has behaved: calls, failures and their causes (PreFlect 3.2.2)."""
+    by_tool: dict[str, list[Step]] = {}
+    for step in steps:
+        if step["tool"] and step["action"] == "call":
+            by_tool.setdefault(step["tool"], []).append(step)
+    lines = []
+    for tool, calls in sorted(by_tool.items()):
+        failed = [f"step {step['n']}: {step['cause']}: {cut(step['observation'], 160)}" for step in calls if not step["ok"]]
+        lines.append(f"{tool}: {len(calls)} calls, {len(failed)} failed" + "".join(f"\n  {line}" for line in failed))
+    return "\n".join(lines)
+
+
+def subtask_text(subtask: Subtask) -> str:
+    """A subtask as its worker sees it."""
+    lines = [subtask["description"]]
+    if subtask["tool"]:
+        lines.append(f"Tool suggested by the plan: {subtask['tool']}")
+    if subtask["expected"]:
+        lines.append(f"Expected result: {subtask['expected']}")
+    return "\n".join(lines)
+
+
+def plan_text(plan: Plan, *, only_open: bool = False) -> str:
+    """The plan, a block a subtask, with each one's status."""
+    blocks = []
+    for subtask in plan.get("subtasks", []):
+        if only_open and subtask["status"] == "finished":
+            continue
+        after = f", after {', '.join(subtask['depends_on'])}" if subtask["depends_on"] else ""
+        blocks.append(f"{subtask['id']} [{subtask['status']}{after}]\n{subtask_text(subtask)}")
+    return "\n\n".join(blocks)
+
+
+def result_items(results: Mapping[str, Result], ids: Iterable[str] | None = None) -> list[dict[str, Any]]:
+    """Results for a prompt, ordered by their step; `ids` chooses among them."""
+    chosen = results if ids is None else {key: results[key] for key in ids if key in results}
+    items = [
+        {"id": key, "n": result["n"], "origin": result["origin"], "text": cut(result["text"], RESULT_CHARS)}
+        for key, result in chosen.items()
+    ]
+    return sorted(items, key=lambda item: (item["n"], item["id"]))
+
+
+def memory_items(memory: ShortTerm | None) -> list[dict[str, Any]]:
+    """Short-term memory for a prompt, in the order it came: {id, text}."""
+    items = []
+    for rejected in (memory or {}).get("rejected", []):
+        text = f"Rejected before it was made (score {rejected['score']}): {call_text(rejected)}. {rejected['evaluation']}"
+        items.append((rejected["n"], 0, f"rejected:{rejected['n']}", text))
+    for failure in (memory or {}).get("failures", []):
+        text = f"Failed ({failure['cause']}): {call_text(failure)}: {cut(failure['error'], 1_500)}"
+        items.append((failure["n"], 1, f"failure:{failure['n']}", text))
+    return [{"id": key, "text": text} for _, _, key, text in sorted(items, key=lambda item: item[:2])]
+
+
+def round_text(record: LongTerm) -> str:
+    """A failed round of long-term memory (MIRROR 3.5)."""
+    first, last = record["steps"]
+    lines = [f"Round {record['round']}, steps {first} to {last}, answer scored {record['score']} of 10.", "Plan:"]
+    lines += [f"- {subtask['id']}: {subtask['description']} [{subtask['status']}]" for subtask in record["plan"]]
+    for n, failure in sorted(record.get("failures", {}).items(), key=lambda item: int(item[0])):
+        lines.append(f"Failure at step {n} [{failure['subtask']}] {failure['tool']}: {failure['cause']}: {failure['error']}")
+    for error in record["errors"]:
+        lines.append(f"Planning error found: {error['error_type']}: {error['evidence']}")
+    lines += [f"Answer: {cut(record['answer'], 1_500)}", f"Evaluation: {record['evaluation']}"]
+    if record["reflection"] != record["evaluation"]:
+        lines.append(f"Reflection: {record['reflection']}")
+    return "\n".join(lines)
+
+
+def rounds_texts(long_term: Mapping[str, LongTerm]) -> list[str]:
+    """The failed rounds, in order; a round that is still under way has no score and is left out."""
+    records = [record for record in long_term.values() if "score" in record]
+    return [round_text(record) for record in sorted(records, key=lambda record: record["round"])]

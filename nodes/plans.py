@@ -1,0 +1,156 @@
+"""From a model's subtasks to the plan in force: what is sent back, and how a new plan joins what is already done."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
+
+from graph.state import Plan, Result, Subtask
+from prompts.replies import PlannedSubtask
+
+
+def plan_problem(
+    subtasks: Sequence[PlannedSubtask],
+    *,
+    tools: Collection[str],
+    old: Plan | None = None,
+    results: Mapping[str, Result] | None = None,
+    discard: Sequence[str] = (),
+    may_be_empty: bool = False,
+) -> str | None:
+    """The first reason to send a plan back, or None: ids, dependencies, cycles, tools, and failed work in the same words."""
+    finished = set(results or {})
+    unknown = sorted(set(discard) - finished)
+    if unknown:
+        return f"discard names {unknown[0]!r}, which has no finished result; finished are: {_listed(finished)}"
+    if not subtasks:
+        return None if may_be_empty else "the plan has no subtasks: a first plan must have at least one"
+    ids = [subtask.id for subtask in subtasks]
+    twice = sorted({key for key in ids if ids.count(key) > 1})
+    if twice:
+        return f"two subtasks have the id {twice[0]!r}: ids are unique"
+    known = set(ids) | (finished - set(discard))
+    for subtask in subtasks:
+        missing = [key for key in subtask.depends_on if key not in known]
+        if missing:
+            return f"subtask {subtask.id!r} depends on {missing[0]!r}, which is no subtask; known are: {_listed(known)}"
+        if subtask.tool is not None and subtask.tool not in tools:
+            return f"subtask {subtask.id!r} names the tool {subtask.tool!r}; tools are: {_listed(tools)}, or null"
+    return _cycle(subtasks) or _same_again(subtasks, old)
+
+
+def _listed(names: Collection[str]) -> str:
+    return ", ".join(sorted(names)) or "none"
+
+
+def _cycle(subtasks: Sequence[PlannedSubtask]) -> str | None:
+    try:
+        TopologicalSorter({subtask.id: subtask.depends_on for subtask in subtasks}).prepare()
+    except CycleError as error:
+        return f"the dependencies form a cycle: {' -> '.join(reversed(error.args[1]))}"
+    return None
+
+
+def _same_again(subtasks: Sequence[PlannedSubtask], old: Plan | None) -> str | None:
+    failed = {subtask["id"]: subtask for subtask in (old or {}).get("subtasks", []) if subtask["status"] == "failed"}
+    for subtask in subtasks:
+        before = failed.get(subtask.id)
+        if before and _same(before["description"], subtask.description):
+            return f"subtask {subtask.id!r} has failed and stands here in the same words: give it another way and a new id, or drop it"
+    return None
+
+
+def _same(one: str, other: str) -> bool:
+    return " ".join(one.split()).casefold() == " ".join(other.split()).casefold()
+
+
+def join_plan(
+    subtasks: Sequence[PlannedSubtask],
+    *,
+    old: Plan | None,
+    results: Mapping[str, Result],
+    discard: Sequence[str] = (),
+    taken: Collection[str] = (),
+) -> list[Subtask]:
+    """The subtasks of the new plan: finished ones stay, what remains is replaced.
+
+    A finished subtask restated stays finished; a different subtask under a finished or failed id, or under an id that an
+    earlier plan used (`taken`), gets a new id, and the plan's dependencies follow it.
+    """
+    before = {subtask["id"]: subtask for subtask in (old or {}).get("subtasks", [])}
+    kept = {key: before[key] for key in before if key in results and key not in discard}
+    restated = {s.id for s in subtasks if s.id in kept and _same(kept[s.id]["description"], s.description)}
+    new = [subtask for subtask in subtasks if subtask.id not in restated]
+    used = {*before, *results, *taken}
+    renamed: dict[str, str] = {}
+    for subtask in new:
+        if _is_other(subtask, before, kept, taken):
+            renamed[subtask.id] = _fresh(subtask.id, used)
+            used.add(renamed[subtask.id])
+    fresh: list[Subtask] = [
+        {
+            "id": renamed.get(subtask.id, subtask.id),
+            "description": subtask.description,
+            "tool": subtask.tool,
+            "depends_on": list(dict.fromkeys(renamed.get(key, key) for key in subtask.depends_on)),
+            "expected": subtask.expected,
+            "status": "pending",
+        }
+        for subtask in new
+    ]
+    return [*kept.values(), *fresh]
+
+
+def _is_other(
+    subtask: PlannedSubtask, before: Mapping[str, Subtask], kept: Mapping[str, Subtask], taken: Collection[str]
+) -> bool:
+    if subtask.id in kept:
+        return True
+    old = before.get(subtask.id)
+    if old is None:
+        return subtask.id in taken
+    return old["status"] in ("failed", "blocked") and not _same(old["description"], subtask.description)
+
+
+def _fresh(key: str, used: Collection[str]) -> str:
+    number = 2
+    while f"{key}_{number}" in used:
+        number += 1
+    return f"{key}_{number}"
+
+
+def close_failed(plan: Plan, failed: Collection[str]) -> Plan:
+    """The plan with `failed` subtasks marked so, and all pending ones that depend on a failed or blocked one blocked."""
+    subtasks: list[Subtask] = []
+    for subtask in plan.get("subtasks", []):
+        status = "failed" if subtask["id"] in failed and subtask["status"] == "pending" else subtask["status"]
+        subtasks.append({**subtask, "status": status})
+    lost = {subtask["id"] for subtask in subtasks if subtask["status"] in ("failed", "blocked")}
+    grew = True
+    while grew:  # at most one pass a subtask: each pass that goes on blocks at least one more
+        grew = False
+        for subtask in subtasks:
+            if subtask["status"] == "pending" and lost & set(subtask["depends_on"]):
+                subtask["status"] = "blocked"
+                lost.add(subtask["id"])
+                grew = True
+    return {**plan, "subtasks": subtasks}
+
+
+def mark_finished(plan: Plan, results: Mapping[str, Result]) -> Plan:
+    """The plan with every subtask that has a result marked finished."""
+    return {
+        **plan,
+        "subtasks": [
+            {**s, "status": "finished"} if s["id"] in results else s for s in plan.get("subtasks", [])
+        ],
+    }
+
+
+def ready(plan: Plan, results: Mapping[str, Result]) -> list[str]:
+    """Ids of the pending subtasks whose dependencies are finished, in the plan's order."""
+    return [
+        subtask["id"]
+        for subtask in plan.get("subtasks", [])
+        if subtask["status"] == "pending" and all(key in results for key in subtask["depends_on"])
+    ]

@@ -1,0 +1,122 @@
+"""replan_trigger: what happens next, decided after every wave without a model call (PreFlect 3.3, A.1).
+
+In this order: a spent budget; a new plan that is asked for; the forced cadence; the next wave; the answer. History is never
+rewound. With re-planning off, or its allowance used up, a subtask whose attempts are spent is failed and what depends on it blocked.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from graph.context import Context
+from graph.state import CLEAR, AgentState, Dispatch, Plan, Replan, Step
+from nodes.budget import exhausted, wave_width
+from nodes.digest import cut, trajectory
+from nodes.plans import close_failed, mark_finished, ready
+from nodes.services import Services
+
+
+async def replan_trigger(state: AgentState, runtime: Runtime[Context], *, services: Services) -> dict[str, Any]:
+    """Decide, and record why. `proposals` is cleared and `dispatch` set every wave, or old proposals would be sent again."""
+    context = services.context(runtime)
+    progress = state["progress"]
+    plan = mark_finished(state.get("plan", {}), state.get("results", {}))
+    update: dict[str, Any] = {"proposals": {CLEAR: None}, "dispatch": []}
+    may_replan = context.replanning and progress["replans"] < context.max_replans
+    stopped = exhausted(state, context)
+    asked = None if stopped else _asked(state, context)
+    spent_attempts = attempts_spent(state, plan, context)
+    plan = close_failed(plan, spent_attempts)
+    if not stopped and may_replan:
+        replan = asked or _cadence(state, plan, context)
+        if replan:
+            return {**update, "plan": plan, "replans": [replan], "progress": {**progress, "replans": progress["replans"] + 1},
+                    "decision": {"to": "planner", "reason": replan["reason"], "n": progress["n"]}}
+    wave = [] if stopped else ready(plan, state.get("results", {}))
+    width = wave_width(state, context) if wave else 0
+    if wave and not width:
+        stopped, wave = "tokens", []
+    dispatch: list[Dispatch] = [{"subtask": key, "n": progress["n"] + i} for i, key in enumerate(wave[:width], start=1)]
+    progress = {**progress, "stopped": stopped}
+    if dispatch:
+        progress.update(n=dispatch[-1]["n"], waves=progress["waves"] + 1)
+    decision = {"to": "tools" if dispatch else "answer", "reason": _reason(dispatch, stopped), "n": progress["n"]}
+    return {**update, "plan": plan, "dispatch": dispatch, "progress": progress, "decision": decision}
+
+
+def _reason(dispatch: list[Dispatch], stopped: str) -> str:
+    if dispatch:
+        names = ", ".join(item["subtask"] for item in dispatch)
+        return f"ready: {names}"
+    return f"the budget of {stopped} is spent" if stopped else "nothing is left to do"
+
+
+def attempts_spent(state: AgentState, plan: Plan, context: Context) -> set[str]:
+    """Pending subtasks that have failed as often as is allowed."""
+    counts = attempt_counts(state)
+    pending = {subtask["id"] for subtask in plan.get("subtasks", []) if subtask["status"] == "pending"}
+    return {key for key in pending if counts.get(key, 0) >= context.max_attempts}
+
+
+def attempt_counts(state: AgentState) -> dict[str, int]:
+    """Failed attempts a subtask since its last success, read from the trajectory (so it works with short-term memory off)."""
+    counts: dict[str, int] = {}
+    for step in trajectory(state):
+        counts[step["subtask"]] = 0 if step["ok"] else counts.get(step["subtask"], 0) + 1
+    return counts
+
+
+def _asked(state: AgentState, context: Context) -> Replan | None:
+    """The first reason in the last wave to plan anew: asked for, a repeat, a serious surprise, attempts used up."""
+    wave = state["progress"]["waves"]
+    steps = [step for step in trajectory(state) if step["wave"] == wave]
+    if not wave or not steps or steps[-1]["n"] != state["progress"]["n"] or _planned_since(state):
+        return None
+    counts = attempt_counts(state)
+    found = [reason for step in steps if (reason := _step_reason(step, counts, context))]
+    if not found:
+        return None
+    kind = found[0][0]
+    return _replan(state, kind, " ".join(dict.fromkeys(text for _, text in found)), forced=False)
+
+
+def _planned_since(state: AgentState) -> bool:
+    """Whether the plan in force was already made after the last wave, so that its wave asks for nothing more."""
+    progress = state["progress"]
+    return bool(progress["planned_at"]) and progress["planned_at"][-1] == progress["n"] - progress["base_n"]
+
+
+def _step_reason(step: Step, counts: dict[str, int], context: Context) -> tuple[str, str] | None:
+    what = f"step {step['n']} [{step['subtask']}]"
+    said = cut(step["observation"], 1_200)
+    if step["cause"] == "replan":
+        return "agent", f"At {what} the acting agent asked for a new plan: {said}"
+    if step["cause"] == "repeat":
+        return "repeat", f"At {what} a call that had failed was proposed again: {said}"
+    if counts.get(step["subtask"], 0) >= context.max_attempts:
+        return "attempts", f"{step['subtask']} failed {counts[step['subtask']]} times; at {what}, {step['cause']}: {said}"
+    if step["surprise"] == "serious":
+        return "surprise", f"At {what} a serious surprise. {cut(step['thought'], 600)} Observed: {said}"
+    return None
+
+
+def _cadence(state: AgentState, plan: Plan, context: Context) -> Replan | None:
+    """A forced re-plan: by each step of `forced_replans`, a plan must have been made since the one before (A.1)."""
+    progress = state["progress"]
+    done = progress["n"] - progress["base_n"]
+    if not any(subtask["status"] == "pending" for subtask in plan.get("subtasks", [])):
+        return None
+    start = 1
+    for due in sorted(context.forced_replans):
+        if done >= due and not any(at >= start for at in progress["planned_at"]):
+            return _replan(state, "cadence", f"{done} steps were taken and no new plan was made since step {start}: "
+                           "look at what was found and plan what remains.", forced=True)
+        start = due + 1
+    return None
+
+
+def _replan(state: AgentState, kind: str, reason: str, *, forced: bool) -> Replan:
+    progress = state["progress"]
+    return {"n": progress["n"], "reason": reason, "forced": forced, "kind": kind, "task": progress["task"]}

@@ -1,0 +1,132 @@
+"""Where a task begins and ends. A thread may hold several: each new human message, or a new `task`, is the next one."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+
+from forethought.models.types import ConfigurationError
+from graph.context import Context
+from graph.state import CLEAR, AgentState, FileRef, Json, Progress
+from nodes.services import Services
+from tools.files import take_in
+
+MAX_TASK_CHARS = 100_000
+
+
+class TaskError(ValueError):
+    """What was asked cannot be taken on; one line that says what to do."""
+
+
+def _last_human(messages: list[AnyMessage]) -> HumanMessage | None:
+    return next((m for m in reversed(messages) if isinstance(m, HumanMessage)), None)
+
+
+def is_new_task(state: AgentState) -> bool:
+    """Whether the planner was entered for a task that has not begun yet, and not for a new plan or round."""
+    progress = state.get("progress")
+    if not progress or state.get("status") != "running":
+        return True
+    human = _last_human(state.get("messages", []))
+    if human is not None and human.id != progress.get("message_id"):
+        return True
+    return bool(state.get("task")) and state["task"] != progress.get("asked")
+
+
+def task_text(state: AgentState) -> tuple[str, HumanMessage | None]:
+    """The task's text, and the message that carries it when it is a chat message.
+
+    A `task` that the client just set wins over the messages. Raises TaskError when nothing is asked.
+    """
+    progress = state.get("progress", {})
+    human = _last_human(state.get("messages", []))
+    fresh = human is not None and human.id != progress.get("message_id")
+    given = state.get("task", "")
+    if human is not None and fresh and (not given.strip() or given == progress.get("asked")):
+        text = human.text
+    else:
+        text, human = given, None
+    if not text.strip():
+        raise TaskError("the task is empty: send a human message, or `task` with what is asked")
+    if len(text) > MAX_TASK_CHARS:
+        raise TaskError(f"the task is too long ({len(text)} characters; at most {MAX_TASK_CHARS}): put material in files")
+    return text.strip(), human
+
+
+async def begin_task(state: AgentState, services: Services, context: Context) -> dict[str, Any]:
+    """The update that starts the next task of the thread: everything that is per task is reset.
+
+    Raises TaskError, FilesError or ConfigurationError (one line each) before anything is spent.
+    """
+    text, human = task_text(state)
+    try:
+        services.models.verify(models_used(context))
+    except ConfigurationError as error:
+        raise TaskError(str(error)) from error
+    files = await asyncio.to_thread(_take_in, state, services)
+    old = state.get("progress", {})
+    message = human or HumanMessage(text)
+    messages: list[AnyMessage] = [] if human else [message]
+    if not human:
+        message.id = f"task-{old.get('task', 0) + 1}"
+    progress: Progress = {
+        "task": old.get("task", 0) + 1,
+        "asked": text,
+        "message_id": message.id or "",
+        "base_n": old.get("n", 0),
+        "n": old.get("n", 0),
+        "round": 1,
+        "round_n": old.get("n", 0),
+        "waves": 0,
+        "replans": 0,
+        "rejection": "",
+        "planned_at": [],
+        "version": 0,
+        "stopped": "",
+        "earlier": [*old.get("earlier", []), *_finished(state)],
+    }
+    return {
+        "messages": messages, "task": text, "files": files, "progress": progress, "status": "running",
+        "guidance": state.get("guidance", []), "plan": {}, "dispatch": [], "proposals": {CLEAR: None},
+        "results": {CLEAR: None}, "short_term": {CLEAR: None}, "long_term": {CLEAR: None}, "draft": {},
+        "usage": {CLEAR: None}, "answer": "", "sources": [],
+    }
+
+
+def models_used(context: Context) -> list[str]:
+    """The models that a run with these switches will call."""
+    roles = ["planner", "tool", "answer"]
+    if context.prospective_reflection:
+        roles.append("reflector")
+    if context.round_reflection:
+        roles.append("retrospective")
+    return list(dict.fromkeys(context.model_for(role) for role in roles))  # type: ignore[arg-type]
+
+
+def _take_in(state: AgentState, services: Services) -> list[FileRef | str]:
+    taken: list[FileRef | str] = []
+    for item in state.get("files", []):
+        taken.append(take_in(item, store=services.store, settings=services.settings))
+    return taken
+
+
+def _finished(state: AgentState) -> list[Json]:
+    if not state.get("progress") or not state.get("answer"):
+        return []
+    return [{"task": state.get("task", ""), "answer": state.get("answer", ""), "status": state.get("status", "")}]
+
+
+def after_begin(state: AgentState, update: dict[str, Any]) -> AgentState:
+    """The state as it will stand once `update` of `begin_task` is applied, for the rest of the planner's turn."""
+    merged: dict[str, Any] = {**state, **update}
+    for channel in ("proposals", "results", "short_term", "long_term", "usage"):
+        merged[channel] = {}
+    return merged  # type: ignore[return-value]
+
+
+def fail(reason: str) -> dict[str, Any]:
+    """The update that ends a task without an answer: said openly, and the thread can be resumed."""
+    text = f"I could not answer: {reason}. The work done so far is kept, and the thread can be resumed."
+    return {"status": "failed", "answer": "", "messages": [AIMessage(text)]}

@@ -1,0 +1,63 @@
+"""Rendering of prompt templates: one Markdown file a model call, in this folder.
+
+A template has a fixed part (`system`) and a changing part (`user`), parted by a line `=== user ===`. What never changes stands
+first, history is appended, what changes last stands last: so that a provider's prompt cache serves as much as it can.
+
+Text that comes from files, pages, tools, people or models is put between tags by the filter `data`, which makes a closing tag
+inside it harmless; every system part says that such text is data, never an instruction.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+_FOLDER = Path(__file__).resolve().parent
+_BREAK = "=== user ===\n"
+
+
+def data(text: object, tag: str, **attributes: object) -> str:
+    """`text` between <tag> and </tag>, so that a reader can tell where foreign text ends."""
+    inner = re.sub(rf"<(/?)\s*{re.escape(tag)}", r"<\1_" + tag, str(text), flags=re.IGNORECASE)
+    named = "".join(f' {key}="{_attribute(value)}"' for key, value in attributes.items())
+    return f"<{tag}{named}>\n{inner.strip()}\n</{tag}>"
+
+
+def _attribute(value: object) -> str:
+    return re.sub(r"[\"<>\n\r]", "'", str(value))
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=False)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_FOLDER), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        keep_trailing_newline=True, autoescape=False,
+    )
+    environment.filters["data"] = data
+    environment.filters["json"] = _json
+    return environment
+
+
+def render(name: str, **values: Any) -> tuple[str, str]:
+    """The (system, user) texts of the template `name`.md. Raises jinja2.UndefinedError when a value is missing.
+
+    A template without a break has no system part: it is a further turn of a conversation.
+    """
+    text = _environment().get_template(f"{name}.md").render(**values)
+    system, mark, user = text.partition(_BREAK)
+    if not mark:
+        return "", _tidy(text)
+    return _tidy(system), _tidy(user)
+
+
+def _tidy(text: str) -> str:
+    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"

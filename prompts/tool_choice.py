@@ -1,0 +1,135 @@
+"""The reply of the tool agent, built per run: its `arguments` are a union of the tools' own argument schemas, since a strict
+schema allows no free-form object. MIRROR's two modes (section 4.4): a proposal as JSON, or as a native function call.
+
+Mechanisms that are switched off are not in the schema: scores without intra-reflection, `replan` without re-planning,
+`expected` and `surprise` without foresight.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from forethought.models.schema import NotStrict, drop_nulls, strict_schema
+from forethought.models.types import Function, ReplySpec
+from prompts.replies import ToolChoice
+from tools.base import Tool
+
+Json = dict[str, Any]
+FINISH, REPLAN = "finish", "replan"
+RESERVED = (FINISH, REPLAN)
+"""Names that no tool may have: in the function-calling mode they are functions beside the tools."""
+
+
+@dataclass(frozen=True)
+class ChoiceFields:
+    """Which optional parts a tool agent's reply has."""
+
+    intra: bool = True
+    replanning: bool = True
+    foresight: bool = True
+
+
+def tool_choice_spec(tools: Mapping[str, Tool], fields: ChoiceFields, *, functions: bool = False) -> ReplySpec[ToolChoice]:
+    """The spec of a ToolChoice over `tools`, as one JSON object or as `functions`."""
+    schemas, strict = _argument_schemas(tools)
+    offered = _functions(tools, schemas, fields) if functions else ()
+
+    def parse(value: Any) -> ToolChoice:
+        reply = _from_function(value) if functions else dict(value)
+        return _parse(reply, tools, fields)
+
+    return ReplySpec("ToolChoice", _schema(schemas, fields), parse, functions=offered, strict=strict)
+
+
+def _argument_schemas(tools: Mapping[str, Tool]) -> tuple[dict[str, Json], bool]:
+    """Each tool's argument schema, and whether all of them fit the strict subset."""
+    schemas, strict = {}, True
+    for name, tool in tools.items():
+        try:
+            schemas[name] = strict_schema(tool.arguments)
+        except NotStrict:
+            schemas[name], strict = tool.arguments.model_json_schema(), False
+    return schemas, strict
+
+
+def _text(description: str, *, nullable: bool = False) -> Json:
+    return {"type": ["string", "null"] if nullable else "string", "description": description}
+
+
+def _head(fields: ChoiceFields) -> Json:
+    head: Json = {"thought": _text("The situation and why this move.")}
+    if fields.foresight:
+        head["surprise"] = {"type": "string", "enum": ["none", "minor", "serious"],
+                            "description": "Your last observation against what you expected of it."}
+    return head
+
+
+def _tail(fields: ChoiceFields) -> Json:
+    if not fields.intra:
+        return {}
+    return {
+        "evaluation": _text("Criticism of this move before it is made."),
+        "score": {"type": "integer", "description": "1 (bound to fail) to 10 (nothing to improve)."},
+    }
+
+
+def _closed(properties: Json) -> Json:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def _schema(schemas: Mapping[str, Json], fields: ChoiceFields) -> Json:
+    actions = ["call", FINISH, REPLAN] if fields.replanning else ["call", FINISH]
+    properties = _head(fields)
+    properties["action"] = {"type": "string", "enum": actions}
+    properties["tool"] = {"anyOf": [{"type": "string", "enum": list(schemas)}, {"type": "null"}]}
+    properties["arguments"] = {"anyOf": [*schemas.values(), {"type": "null"}]}
+    properties["finishes"] = {"type": ["boolean", "null"], "description": "Whether the call alone completes the subtask."}
+    properties["result"] = _text("For finish: the subtask's result.", nullable=True)
+    if fields.replanning:
+        properties["reason"] = _text("For replan: what the plan assumed and what is the case.", nullable=True)
+    if fields.foresight:
+        properties["expected"] = _text("For call: what you expect to see.", nullable=True)
+    return _closed(properties | _tail(fields))
+
+
+def _functions(tools: Mapping[str, Tool], schemas: Mapping[str, Json], fields: ChoiceFields) -> tuple[Function, ...]:
+    offered = []
+    for name, tool in tools.items():
+        properties = {**_head(fields), "arguments": schemas[name],
+                      "finishes": {"type": "boolean", "description": "Whether the call alone completes the subtask."}}
+        if fields.foresight:
+            properties["expected"] = _text("What you expect to see.")
+        offered.append(Function(name, tool.description, _closed(properties | _tail(fields))))
+    finish = {**_head(fields), "result": _text("The subtask's result."), **_tail(fields)}
+    offered.append(Function(FINISH, "The subtask is done: hand its result on.", _closed(finish)))
+    if fields.replanning:
+        replan = {**_head(fields), "reason": _text("What the plan assumed and what is the case."), **_tail(fields)}
+        offered.append(Function(REPLAN, "Ask for a new plan.", _closed(replan)))
+    return tuple(offered)
+
+
+def _from_function(value: Any) -> Json:
+    name, arguments = value["function"], dict(value["arguments"])
+    if name in RESERVED:
+        return {**arguments, "action": name}
+    return {**arguments, "action": "call", "tool": name}
+
+
+def _parse(reply: Json, tools: Mapping[str, Tool], fields: ChoiceFields) -> ToolChoice:
+    if fields.intra and reply.get("score") is None:
+        raise ValueError("score is missing: evaluate your move and score it from 1 to 10")
+    if not fields.replanning and reply.get("action") == REPLAN:
+        raise ValueError("action must be call or finish")
+    reply = {key: value for key, value in reply.items() if value is not None}
+    if isinstance(reply.get("arguments"), str):
+        reply["arguments"] = json.loads(reply["arguments"])
+    choice = ToolChoice.model_validate(reply)
+    if choice.action != "call":
+        return choice.model_copy(update={"tool": None, "arguments": {}, "finishes": False})
+    tool = tools.get(choice.tool or "")
+    if tool is None:
+        return choice
+    return choice.model_copy(update={"arguments": drop_nulls(choice.arguments, tool.arguments.model_json_schema())})

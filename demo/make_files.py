@@ -1,8 +1,8 @@
 """Write the demo's files (demo/files) anew: a workbook, a PDF and a web page of a choir that went on tour.
 
 Run it as `python demo/make_files.py [FOLDER]`; it needs openpyxl and fpdf2, which only developers need.
-The same versions of both write the same bytes: dates are fixed and nothing is compressed. The answer to
-demo/question.txt is not in here; tests/demo/test_files.py works it out from the files.
+The same versions of both write the same bytes: dates are fixed, nothing is compressed. The answer to the
+question is not in here; tests/demo/test_files.py works it out from the files.
 """
 
 import argparse
@@ -19,94 +19,80 @@ from openpyxl.worksheet.worksheet import Worksheet
 
 WRITTEN = datetime(2026, 7, 2, 9, 0, tzinfo=UTC)  # stands for "now" wherever a format records a time
 
-Row = tuple[str, str, date, date, str, str, str, float, str]
-HEADER = ("No.", "Name", "Role", "Receipt date", "Handed in", "Kind", "Details", "Currency", "Amount", "Paid with")
-WIDTHS = (5, 16, 11, 13, 12, 10, 30, 10, 10, 12)
+HEADINGS = "No.|Name|Role|Receipt date|Handed in|Kind|Details|Currency|Amount|Paid with"
+WIDTHS = (5, 16, 11, 13, 12, 10, 30, 10, 10, 12)  # in characters
 
+PRAGUE = """\
+Ana Duarte  |singer   |2026-05-14|2026-05-20|travel |Train Dresden to Prague     |EUR| 38.40|own money
+Bruno Keller|singer   |2026-05-14|2026-05-20|travel |Train Dresden to Prague     |EUR| 38.40|choir card
+David Okoro |singer   |2026-05-14|2026-06-02|travel |Coach Berlin to Prague      |EUR| 29.90|own money
+Ana Duarte  |singer   |2026-05-14|2026-05-20|lodging|Hotel Vltava, 3 nights      |CZK|  7200|own money
+Bruno Keller|singer   |2026-05-14|2026-05-20|lodging|Hotel Karolina, 3 nights    |CZK|  9000|own money
+Chiara Rossi|singer   |2026-05-14|2026-05-28|lodging|Hostel Mala Strana, 2 nights|CZK|  2500|own money
+Emil Novak  |conductor|2026-05-14|2026-05-19|lodging|Hotel Vltava, 3 nights      |CZK|  7200|own money
+Chiara Rossi|singer   |2026-05-15|2026-05-28|meals  |Lunch                       |CZK|   450|own money
+Chiara Rossi|singer   |2026-05-15|2026-05-28|meals  |Dinner                      |CZK|   550|own money
+Ana Duarte  |singer   |2026-05-15|2026-05-20|meals  |Dinner                      |CZK|   600|own money
+Bruno Keller|singer   |2026-05-16|2026-05-20|travel |Tram pass, weekend          |CZK|   330|own money
+David Okoro |singer   |2026-05-16|2026-05-22|meals  |Dinner                      |CZK|   700|own money
+David Okoro |singer   |2026-05-16|2026-05-22|meals  |Wine after the concert      |CZK|   900|own money
+Emil Novak  |conductor|2026-05-17|2026-05-19|meals  |Lunch                       |CZK|   500|own money
+Chiara Rossi|singer   |2026-05-17|2026-05-28|travel |Train Prague to Dresden     |EUR| 41.50|own money
+"""
 
-def _may(day: int) -> date:
-    return date(2026, 5, day)
+SALZBURG = """\
+Ana Duarte  |singer   |2026-06-19|2026-06-24|travel |Train Munich to Salzburg    |EUR| 33.80|own money
+Bruno Keller|singer   |2026-06-19|2026-06-23|travel |Train Munich to Salzburg    |EUR| 33.80|own money
+Ana Duarte  |singer   |2026-06-19|2026-06-24|lodging|Gasthof Salzach, 2 nights   |EUR|148.00|own money
+Bruno Keller|singer   |2026-06-19|2026-06-23|lodging|Hotel Mirabell, 2 nights    |EUR|212.00|own money
+Emil Novak  |conductor|2026-06-19|2026-06-22|lodging|Gasthof Salzach, 2 nights   |EUR|148.00|choir card
+Chiara Rossi|singer   |2026-06-20|2026-06-25|meals  |Dinner                      |EUR| 34.50|own money
+David Okoro |singer   |2026-06-20|2026-06-25|meals  |Lunch                       |EUR| 17.20|own money
+David Okoro |singer   |2026-06-21|2026-06-25|travel |Coach Salzburg to Berlin    |EUR| 44.90|own money
+"""
 
-
-def _june(day: int) -> date:
-    return date(2026, 6, day)
-
-
-PRAGUE: list[Row] = [
-    ("Ana Duarte", "singer", _may(14), _may(20), "travel", "Train Dresden to Prague", "EUR", 38.40, "own money"),
-    ("Bruno Keller", "singer", _may(14), _may(20), "travel", "Train Dresden to Prague", "EUR", 38.40, "choir card"),
-    ("David Okoro", "singer", _may(14), _june(2), "travel", "Coach Berlin to Prague", "EUR", 29.90, "own money"),
-    ("Ana Duarte", "singer", _may(14), _may(20), "lodging", "Hotel Vltava, 3 nights", "CZK", 7200, "own money"),
-    ("Bruno Keller", "singer", _may(14), _may(20), "lodging", "Hotel Karolina, 3 nights", "CZK", 9000, "own money"),
-    ("Chiara Rossi", "singer", _may(14), _may(28), "lodging", "Hostel Mala Strana, 2 nights", "CZK", 2500, "own money"),
-    ("Emil Novak", "conductor", _may(14), _may(19), "lodging", "Hotel Vltava, 3 nights", "CZK", 7200, "own money"),
-    ("Chiara Rossi", "singer", _may(15), _may(28), "meals", "Lunch", "CZK", 450, "own money"),
-    ("Chiara Rossi", "singer", _may(15), _may(28), "meals", "Dinner", "CZK", 550, "own money"),
-    ("Ana Duarte", "singer", _may(15), _may(20), "meals", "Dinner", "CZK", 600, "own money"),
-    ("Bruno Keller", "singer", _may(16), _may(20), "travel", "Tram pass, weekend", "CZK", 330, "own money"),
-    ("David Okoro", "singer", _may(16), _may(22), "meals", "Dinner", "CZK", 700, "own money"),
-    ("David Okoro", "singer", _may(16), _may(22), "meals", "Wine after the concert", "CZK", 900, "own money"),
-    ("Emil Novak", "conductor", _may(17), _may(19), "meals", "Lunch", "CZK", 500, "own money"),
-    ("Chiara Rossi", "singer", _may(17), _may(28), "travel", "Train Prague to Dresden", "EUR", 41.50, "own money"),
-]
-
-SALZBURG: list[Row] = [
-    ("Ana Duarte", "singer", _june(19), _june(24), "travel", "Train Munich to Salzburg", "EUR", 33.80, "own money"),
-    ("Bruno Keller", "singer", _june(19), _june(23), "travel", "Train Munich to Salzburg", "EUR", 33.80, "own money"),
-    ("Ana Duarte", "singer", _june(19), _june(24), "lodging", "Gasthof Salzach, 2 nights", "EUR", 148.00, "own money"),
-    ("Bruno Keller", "singer", _june(19), _june(23), "lodging", "Hotel Mirabell, 2 nights", "EUR", 212.00, "own money"),
-    ("Emil Novak", "conductor", _june(19), _june(22), "lodging", "Gasthof Salzach, 2 nights", "EUR", 148.00, "choir card"),
-    ("Chiara Rossi", "singer", _june(20), _june(25), "meals", "Dinner", "EUR", 34.50, "own money"),
-    ("David Okoro", "singer", _june(20), _june(25), "meals", "Lunch", "EUR", 17.20, "own money"),
-    ("David Okoro", "singer", _june(21), _june(25), "travel", "Coach Salzburg to Berlin", "EUR", 44.90, "own money"),
-]
-
-# The PDF, page by page: a line that starts with '#' is a heading, one that starts with '|' a table row.
-RULES: list[list[str]] = [
-    [
-        "#Travel rules of the Lindenhof Choir",
-        "Passed by the general meeting on 14 March 2026. They apply to every journey that begins after that day.",
-        "#1  Who is covered",
-        "Singers, the conductor, and guests whom the board has invited.",
-        "#2  What is paid back",
-        "Travel (train, coach, tram, underground), lodging and meals, if a receipt was handed in. Write one line "
-        "for each receipt into the claims workbook, in the currency of the receipt. Tickets may be bought in second class.",
-        "#3  Limits",
-        "3.1  Lodging: at most EUR 80 a night.",
-        "3.2  Meals: at most EUR 30 per person and day, all meals of that day together.",
-        "3.3  Travel: no limit.",
-        "#4  Foreign currency",
-        "4.1  Amounts are converted into euros at the rate that the treasurer's page gives for the month of the receipt.",
-        "4.2  If no table is in force for that month, the rates in Annex B apply.",
-        "4.3  Each line is converted and rounded to the cent; only then are the limits applied.",
-        "The exceptions to sections 2 and 3 are on the next page.",
-    ],
-    [
-        "#5  Exceptions",
-        "5.1  What was paid with the choir card is not paid back: it was never the member's money.",
-        "5.2  A receipt that was handed in more than 14 days after its date is not paid back. "
-        "The fourteenth day is still in time.",
-        "5.3  Alcohol is not paid back, even with a meal, and does not count towards the limit for meals.",
-        "5.4  In the cities of Annex A the limit for lodging given there replaces that of section 3.1.",
-        "#6  Payment",
-        "The treasurer pays once a month, one sum to each person. Questions go to the board, which decides "
-        "within four weeks.",
-    ],
-    [
-        "#Annex A: cities with a limit of their own for lodging",
-        "|City|Limit for one night",
-        "|London|EUR 140",
-        "|Prague|EUR 110",
-        "|Zurich|EUR 150",
-        "#Annex B: rates for months without a table",
-        "To be used only where section 4.2 says so.",
-        "|Currency|One euro is",
-        "|CHF|0.95",
-        "|CZK|25.00",
-        "|HUF|400.00",
-        "|PLN|4.25",
-    ],
-]
+# The PDF. '#' begins a heading, '|' a row of a table, '---' a new page.
+RULES = """\
+#Travel rules of the Lindenhof Choir
+Passed by the general meeting on 14 March 2026. They apply to every journey that begins after that day.
+#1  Who is covered
+Singers, the conductor, and guests whom the board has invited.
+#2  What is paid back
+Travel (train, coach, tram, underground), lodging and meals, if a receipt was handed in. Write one line \
+for each receipt into the claims workbook, in the currency of the receipt.
+#3  Limits
+3.1  Lodging: at most EUR 80 a night.
+3.2  Meals: at most EUR 30 per person and day, all meals of that day together.
+3.3  Travel: no limit.
+#4  Foreign currency
+4.1  Amounts are converted into euros at the rate that the treasurer's page gives for the month of the \
+receipt.
+4.2  If no table is in force for that month, the rates in Annex B apply.
+4.3  Each line is converted and rounded to the cent; only then are the limits applied.
+---
+#5  Exceptions
+5.1  What was paid with the choir card is not paid back: it was never the member's money.
+5.2  A receipt that was handed in more than 14 days after its date is not paid back. The fourteenth day \
+is still in time.
+5.3  Alcohol is not paid back, even with a meal, and does not count towards the limit for meals.
+5.4  In the cities of Annex A the limit for lodging given there replaces that of section 3.1.
+#6  Payment
+The treasurer pays once a month, one sum to each person. Questions go to the board, which decides within \
+four weeks.
+---
+#Annex A: cities with a limit of their own for lodging
+|City|Limit for one night
+|London|EUR 140
+|Prague|EUR 110
+|Zurich|EUR 150
+#Annex B: rates for months without a table
+To be used only where section 4.2 says so.
+|Currency|One euro is
+|CHF|0.95
+|CZK|25.00
+|HUF|400.00
+|PLN|4.25
+"""
 
 PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -138,24 +124,34 @@ in force for May 2026; please do not use the one above. The travel rules say wha
 </html>
 """
 
-RATES: dict[str, dict[str, str]] = {
+RATES = {
     "April 2026": {"CHF": "0.94", "CZK": "24.80", "HUF": "391.50", "PLN": "4.26"},
     "May 2026": {"CHF": "0.93", "CZK": "24.00", "HUF": "402.20", "PLN": "4.24"},
     "June 2026": {"CHF": "0.94", "CZK": "24.60", "HUF": "394.10", "PLN": "4.27"},
 }
 
 
-def _fill(sheet: Worksheet, title: str, rows: list[Row]) -> None:
-    """Lay out one sheet: title, blank row, header, numbered lines."""
+def _rows(table: str) -> list[list[str | date | float]]:
+    """Read the lines of a table above into cells, numbered from 1."""
+    rows: list[list[str | date | float]] = []
+    for number, line in enumerate(table.splitlines(), 1):
+        cells = [cell.strip() for cell in line.split("|")]
+        dates = [date.fromisoformat(cell) for cell in cells[2:4]]
+        rows.append([number, *cells[:2], *dates, *cells[4:7], float(cells[7]), cells[8]])
+    return rows
+
+
+def _fill(sheet: Worksheet, title: str, rows: list[list[str | date | float]]) -> None:
+    """Lay out one sheet: title, blank row, headings, lines."""
     sheet.append([title])
     sheet.append([])
-    sheet.append(HEADER)
-    for number, row in enumerate(rows, 1):
-        sheet.append([number, *row])
+    sheet.append(HEADINGS.split("|"))
+    for row in rows:
+        sheet.append(row)
     for cell in (sheet["A1"], *sheet[3]):
         cell.font = Font(bold=True)
-    for column, width in zip("ABCDEFGHIJ", WIDTHS, strict=True):
-        sheet.column_dimensions[column].width = width
+    for letter, width in zip("ABCDEFGHIJ", WIDTHS, strict=True):
+        sheet.column_dimensions[letter].width = width
     for line in sheet.iter_rows(min_row=4):
         line[3].number_format = line[4].number_format = "yyyy-mm-dd"
         line[8].number_format = "#,##0.00"
@@ -167,10 +163,12 @@ def workbook() -> bytes:
     sheet = book.active
     assert isinstance(sheet, Worksheet)
     sheet.title = "May"
-    _fill(sheet, "Expense claims: summer concert in Salzburg, 19 to 21 June 2026", SALZBURG)
-    total = sum(row[7] for row in SALZBURG)
-    sheet.append(["", "Total claimed", "", "", "", "", "", "EUR", round(total, 2), ""])
-    _fill(book.create_sheet("June"), "Expense claims: spring tour to Prague, 14 to 17 May 2026", PRAGUE)
+    salzburg = _rows(SALZBURG)
+    total = round(sum(row[8] for row in salzburg if isinstance(row[8], float)), 2)
+    salzburg.append(["", "Total claimed", "", "", "", "", "", "EUR", total, ""])
+    _fill(sheet, "Expense claims: summer concert in Salzburg, 19 to 21 June 2026", salzburg)
+    prague = book.create_sheet("June")
+    _fill(prague, "Expense claims: spring tour to Prague, 14 to 17 May 2026", _rows(PRAGUE))
     book.properties.creator = "Lindenhof Choir"
     book.properties.created = WRITTEN.replace(tzinfo=None)
     buffer = io.BytesIO()
@@ -197,19 +195,19 @@ class _Pages(FPDF):
     def footer(self) -> None:
         self.set_y(-14)
         self.set_font("Helvetica", size=8)
-        self.cell(0, 5, f"Page {self.page_no()} of {len(RULES)}", align="C")
+        self.cell(0, 5, f"Page {self.page_no()} of {{nb}}", align="C")
 
 
 def rules() -> bytes:
-    """Return the travel rules as a PDF, one page for each list of RULES."""
+    """Return the travel rules as a PDF, broken where RULES says so."""
     pdf = _Pages(format=(148, 210))  # A5, in millimetres
     pdf.set_compression(False)
     pdf.set_creation_date(WRITTEN)
     pdf.set_title("Travel rules of the Lindenhof Choir")
     pdf.set_margin(16)
-    for lines in RULES:
+    for lines in RULES.split("---\n"):
         pdf.add_page()
-        for line in lines:
+        for line in lines.splitlines():
             _write(pdf, line)
     return bytes(pdf.output())
 
@@ -223,8 +221,7 @@ def _write(pdf: FPDF, line: str) -> None:
         return
     heading = line.startswith("#")
     pdf.set_font("Helvetica", "B" if heading else "", 12 if heading else 10)
-    if heading:
-        pdf.ln(3)
+    pdf.ln(3 if heading else 0)
     pdf.multi_cell(0, 5.2, line.removeprefix("#"), new_x="LMARGIN", new_y="NEXT", align="L")
     pdf.ln(1.5)
 
@@ -233,8 +230,9 @@ def page() -> str:
     """Return the treasurer's page with its monthly tables."""
     tables = []
     for month, table in RATES.items():
-        rows = "\n".join(f"<tr><td>{name}</td><td>{rate}</td></tr>" for name, rate in table.items())
-        tables.append(f"<h2>{month}</h2>\n<table>\n<tr><th>Currency</th><th>One euro is</th></tr>\n{rows}\n</table>")
+        rows = ["<tr><th>Currency</th><th>One euro is</th></tr>"]
+        rows += [f"<tr><td>{name}</td><td>{rate}</td></tr>" for name, rate in table.items()]
+        tables.append("\n".join([f"<h2>{month}</h2>", "<table>", *rows, "</table>"]))
     return PAGE.format(tables="\n".join(tables))
 
 

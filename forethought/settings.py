@@ -1,7 +1,8 @@
-"""What only the operator may choose: read from the environment (prefix FORETHOUGHT_), .env and the command line.
+"""What only the operator may choose: read from the environment (prefix FORETHOUGHT_), .env and the command
+line.
 
-A client of a server sets a `Context`, never this: so a server's key can never be sent to an address that a client chose,
-and a client can name neither a path nor a module.
+A client of a server sets a `Context`, never this: so a server's key can never be sent to an address that a
+client chose, and a client can name neither a path nor a module.
 """
 
 from __future__ import annotations
@@ -25,19 +26,32 @@ class Settings(BaseSettings):
 
     model: str | None = Field(None, description="Model used when a run names none, as provider:name.")
     base_url: str | None = Field(None, description="Address of an OpenAI-compatible endpoint.")
-    api_key: SecretStr | None = Field(None, description="Key for `base_url`; no other key is ever sent there.")
-    db: str | None = Field(None, description="Database of threads: a path or sqlite:///path; default: the data folder.")
+    api_key: SecretStr | None = Field(
+        None, description="Key for `base_url`; no other key is ever sent there."
+    )
+    db: str | None = Field(
+        None, description="Database of threads: a path or sqlite:///path; default: the data folder."
+    )
     data_dir: Path = Field(default_factory=_data_dir, description="Folder of threads and stored files.")
-    files_dir: Path | None = Field(None, description="The only folder that a server's client may name files from.")
+    files_dir: Path | None = Field(
+        None, description="The only folder that a server's client may name files from."
+    )
     max_file_mb: float = Field(50, gt=0, description="Largest file that a run is given, in megabytes.")
-    planning_errors_file: Path | None = Field(None, description="Planning errors; default: the packaged file.")
-    tools: str | None = Field(None, description="Module whose functions are offered as tools besides the built-in ones.")
+    planning_errors_file: Path | None = Field(
+        None, description="Planning errors; default: the packaged file."
+    )
+    tools: str | None = Field(
+        None, description="Module whose functions are offered as tools besides the built-in ones."
+    )
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
-        (), description="Private hosts (comma-separated) that visit_webpage may open; public ones are open already."
+        (),
+        description="Private hosts, comma-separated, that visit_webpage may open besides public ones.",
     )
     tavily_api_key: SecretStr | None = Field(None, validation_alias="TAVILY_API_KEY")
     request_timeout_s: float = Field(600, gt=0, description="Longest wait for one model reply, in seconds.")
-    request_retries: int = Field(10, ge=0, le=50, description="Retries of a model call that failed in transport.")
+    request_retries: int = Field(
+        10, ge=0, le=50, description="Retries of a model call that failed in transport."
+    )
     python_seconds: float = Field(10, gt=0, description="Time limit of one python call.")
     python_memory_mb: int = Field(256, ge=16, description="Memory limit of one python call.")
 
@@ -47,12 +61,18 @@ class Settings(BaseSettings):
     max_tokens: int | None = Field(None, description="Highest token budget that a run may ask for.")
     max_usd: float | None = Field(None, description="Highest dollar budget that a run may ask for.")
     max_seconds: float | None = Field(None, description="Highest time budget that a run may ask for.")
-    require_plan_approval: bool = Field(False, description="Every plan needs a person's approval, whatever a run asks.")
+    require_plan_approval: bool = Field(
+        False, description="Every plan needs a person's approval, whatever a run asks."
+    )
 
     @field_validator("allowed_hosts", "allowed_models", mode="before")
     @classmethod
     def _split(cls, value: Any) -> Any:
-        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+        return (
+            tuple(part.strip() for part in value.split(",") if part.strip())
+            if isinstance(value, str)
+            else value
+        )
 
     @property
     def blobs_dir(self) -> Path:

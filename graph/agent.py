@@ -1,9 +1,9 @@
 """The online graph. This file only wires: nodes are in `nodes/`, conditions in `graph/routing.py`.
 
-    START -> planner -> prospective_reflector -> (approve_plan) -> replan_trigger
-    replan_trigger -> planner | tool_agent x ready subtasks, side by side | answer_agent
-    tool_agent -> tool_executor (one each) -> replan_trigger (once a wave)
-    answer_agent -> END | planner (next round)
+START -> planner -> prospective_reflector -> (approve_plan) -> replan_trigger
+replan_trigger -> planner | tool_agent x ready subtasks, side by side | answer_agent
+tool_agent -> tool_executor (one each) -> replan_trigger (once a wave)
+answer_agent -> END | planner (next round)
 """
 
 from __future__ import annotations
@@ -50,8 +50,9 @@ def build_agent(
 ) -> AgentGraph:
     """The compiled agent.
 
-    `tools` are offered besides the built-in ones; `settings` default to the environment's; `transport` carries model calls
-    (the providers by default; a recording or a replay otherwise). Raises ValueError when a tool is not usable.
+    `tools` are offered besides the built-in ones; `settings` default to the environment's; `transport`
+    carries model calls (the providers by default; a recording or a replay otherwise). Raises ValueError when
+    a tool is not usable.
     """
     settings = settings or Settings()
     services = Services(
@@ -72,11 +73,15 @@ def _wire(services: Services) -> StateGraph[AgentState, Context, AgentInput, Age
         graph.add_node(sent.__name__, partial(sent, services=services), input_schema=Dispatch)
     graph.add_edge(START, "planner")
     graph.add_conditional_edges("planner", routing.after_planner, ["prospective_reflector", END])
-    graph.add_conditional_edges("prospective_reflector", routing.after_reflector, ["approve_plan", "replan_trigger"])
+    graph.add_conditional_edges(
+        "prospective_reflector", routing.after_reflector, ["approve_plan", "replan_trigger"]
+    )
     graph.add_conditional_edges(
         "approve_plan", routing.after_approval, ["planner", "prospective_reflector", "replan_trigger"]
     )
-    graph.add_conditional_edges("replan_trigger", routing.after_trigger, ["planner", "tool_agent", "answer_agent"])
+    graph.add_conditional_edges(
+        "replan_trigger", routing.after_trigger, ["planner", "tool_agent", "answer_agent"]
+    )
     graph.add_conditional_edges("tool_agent", routing.after_tool_agent, ["tool_executor"])
     graph.add_edge("tool_executor", "replan_trigger")
     graph.add_conditional_edges("answer_agent", routing.after_answer, ["planner", END])

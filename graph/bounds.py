@@ -13,8 +13,8 @@ _BUDGETS = ("max_tokens", "max_usd", "max_seconds")
 def bounded(context: Context, settings: Settings) -> Context:
     """`context` with the operator's default model and within the operator's bounds.
 
-    A budget above the operator's is lowered to it, since a smaller budget harms nobody; a model that is not allowed is refused
-    with a ValueError, since another one would silently change what was asked for.
+    A budget above the operator's is lowered to it, since a smaller budget harms nobody; a model that is not
+    allowed is refused with a ValueError, since another one would silently change what was asked for.
     """
     changes: dict[str, Any] = {}
     if settings.model and "model" not in context.model_fields_set:
@@ -25,7 +25,9 @@ def bounded(context: Context, settings: Settings) -> Context:
             changes[name] = highest
     if settings.require_plan_approval:
         changes["approve_plan"] = True
-    result = Context.model_validate({**context.model_dump(exclude_unset=True), **changes}) if changes else context
+    result = (
+        Context.model_validate({**context.model_dump(exclude_unset=True), **changes}) if changes else context
+    )
     _check_models(result, settings)
     return result
 
@@ -41,4 +43,6 @@ def _check_models(context: Context, settings: Settings) -> None:
         return
     for model in models_of(context):
         if model not in settings.allowed_models:
-            raise ValueError(f"model {model} is not allowed here; allowed: {', '.join(settings.allowed_models)}")
+            raise ValueError(
+                f"model {model} is not allowed here; allowed: {', '.join(settings.allowed_models)}"
+            )

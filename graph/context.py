@@ -1,10 +1,12 @@
 """What one run may choose: the graph's `context_schema`, drawn as a form by LangGraph Studio.
 
-Any client of a server can set it, so it holds nothing that could harm: no secret, address, path or module name. What only
-the operator may choose is in `forethought.settings`, and so are the bounds on what a Context may ask for.
+Any client of a server can set it, so it holds nothing that could harm: no secret, address, path or module
+name. What only the operator may choose is in `forethought.settings`, and so are the bounds on what a Context
+may ask for.
 
-Defaults are the papers': thresholds 9 of 10 and 5 rounds (MIRROR 3.4, 4.1), 20 steps and forced re-plans at steps 6 and 12
-(PreFlect A.1), 3 attempts a subtask (MIRROR's published settings). Revisions, reflections, re-plans and the tool floor are ours.
+Defaults are the papers': thresholds 9 of 10 and 5 rounds (MIRROR 3.4, 4.1), 20 steps and forced re-plans at
+steps 6 and 12 (PreFlect A.1), 3 attempts a subtask (MIRROR's published settings). Revisions, reflections, re-
+plans and the tool floor are ours.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ class Context(BaseModel):
 
     model: ModelName = Field("openai:gpt-4.1", description="Model of every role, as provider:name.")
     planner_model: ModelName | None = Field(None, description="Model of the planner; empty: `model`.")
-    reflector_model: ModelName | None = Field(None, description="Model of the prospective reflector; empty: `model`.")
+    reflector_model: ModelName | None = Field(
+        None, description="Model of the prospective reflector; empty: `model`."
+    )
     tool_model: ModelName | None = Field(None, description="Model of the tool agent; empty: `model`.")
     answer_model: ModelName | None = Field(None, description="Model of the answer agent; empty: `model`.")
     retrospective_model: ModelName | None = Field(
@@ -35,35 +39,58 @@ class Context(BaseModel):
     plan_threshold: Score = Field(9, description="A plan that scores lower is revised.")
     tool_threshold: Score = Field(9, description="A proposed call that scores lower is revised.")
     answer_threshold: Score = Field(9, description="An answer that scores lower ends the round.")
-    tool_floor: Score = Field(5, description="After the revisions, a proposal is tried only at this score or above.")
+    tool_floor: Score = Field(
+        5, description="After the revisions, a proposal is tried only at this score or above."
+    )
 
     max_rounds: int = Field(5, ge=1, le=20, description="Rounds of plan, execution and answer.")
     max_steps: int = Field(20, ge=1, le=500, description="Steps (one dispatch of one subtask) of a task.")
-    max_revisions: int = Field(2, ge=0, le=10, description="Revisions of a plan or a proposal that scored too low.")
+    max_revisions: int = Field(
+        2, ge=0, le=10, description="Revisions of a plan or a proposal that scored too low."
+    )
     max_reflections: int = Field(2, ge=1, le=10, description="Diagnoses of one plan by the reflector.")
     max_replans: int = Field(6, ge=0, le=50, description="Re-plans of a task.")
-    max_attempts: int = Field(3, ge=1, le=10, description="Failed attempts of a subtask before a new plan is due.")
+    max_attempts: int = Field(
+        3, ge=1, le=10, description="Failed attempts of a subtask before a new plan is due."
+    )
     max_parallel: int = Field(4, ge=1, le=32, description="Subtasks side by side.")
     forced_replans: tuple[int, ...] = Field(
         (6, 12), max_length=20, description="Steps by which a new plan is forced if none was made."
     )
 
     max_tokens: int | None = Field(400_000, ge=1_000, description="Tokens of a task, input and output.")
-    max_usd: float | None = Field(None, gt=0, description="Dollars of a task; needs models with a known price.")
-    max_seconds: float | None = Field(None, gt=0, description="Active seconds of a task; waiting for a person is not counted.")
-    answer_format: str = Field("", max_length=300, description="A sentence on the answer's form, such as 'a number only'.")
+    max_usd: float | None = Field(
+        None, gt=0, description="Dollars of a task; needs models with a known price."
+    )
+    max_seconds: float | None = Field(
+        None, gt=0, description="Active seconds of a task; waiting for a person is not counted."
+    )
+    answer_format: str = Field(
+        "", max_length=300, description="A sentence on the answer's form, such as 'a number only'."
+    )
 
-    prospective_reflection: bool = Field(True, description="PreFlect 3.2.2: criticise every plan before it is executed.")
-    planning_errors: bool = Field(True, description="PreFlect 3.2.1: criticise against the distilled planning errors.")
+    prospective_reflection: bool = Field(
+        True, description="PreFlect 3.2.2: criticise every plan before it is executed."
+    )
+    planning_errors: bool = Field(
+        True, description="PreFlect 3.2.1: criticise against the distilled planning errors."
+    )
     replanning: bool = Field(True, description="PreFlect 3.3: change the plan during execution.")
     plan_intra: bool = Field(True, description="MIRROR 3.4: the planner scores and revises its plan.")
     tool_intra: bool = Field(True, description="MIRROR 3.4: the tool agent scores and revises its call.")
     answer_intra: bool = Field(True, description="MIRROR 3.4: the answer agent scores its answer.")
-    short_term_memory: bool = Field(True, description="MIRROR 3.5: a subtask's failures are shown to its tool agent.")
-    long_term_memory: bool = Field(True, description="MIRROR 3.5: the task's failed rounds are shown to the planner.")
-    round_reflection: bool = Field(False, description="A failed round's reflection is written by the retrospective model.")
+    short_term_memory: bool = Field(
+        True, description="MIRROR 3.5: a subtask's failures are shown to its tool agent."
+    )
+    long_term_memory: bool = Field(
+        True, description="MIRROR 3.5: the task's failed rounds are shown to the planner."
+    )
+    round_reflection: bool = Field(
+        False, description="A failed round's reflection is written by the retrospective model."
+    )
     foresight: Literal["off", "tools"] = Field(
-        "tools", description="SAMULE 3.2.3: the tool agent predicts what it will see; it is compared with what comes."
+        "tools",
+        description="SAMULE 3.2.3: the tool agent predicts what it will see; it is compared with what comes.",
     )
     proposals: Literal["json", "functions"] = Field(
         "json", description="MIRROR 4.4: the tool agent writes its proposal as JSON, or calls a function."

@@ -1,4 +1,5 @@
-"""The conditions on the edges: pure functions of the state, so that a checkpoint can be forked at any of them."""
+"""The conditions on the edges: pure functions of the state, so that a checkpoint can be forked at any of
+them."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from langgraph.graph import END
 from langgraph.types import Send
 
 from graph.state import AgentState
+
 
 def after_planner(state: AgentState) -> str:
     """A task without a valid first plan has failed; every other plan is examined."""
@@ -34,7 +36,10 @@ def after_trigger(state: AgentState) -> list[Send] | str:
 
 def after_tool_agent(state: AgentState) -> list[Send]:
     """One executor for each tool agent: a sibling's edge sees its own proposal only."""
-    return [Send("tool_executor", {"subtask": item["subtask"], "n": item["n"]}) for item in state["proposals"].values()]
+    return [
+        Send("tool_executor", {"subtask": item["subtask"], "n": item["n"]})
+        for item in state["proposals"].values()
+    ]
 
 
 def after_answer(state: AgentState) -> str:

@@ -1,15 +1,16 @@
 """The state of the online graph: plain JSON, described by TypedDicts.
 
-Dicts, lists, strings and numbers only, so that a checkpoint reads anywhere, survives a new release and can be edited
-in LangGraph Studio. Pydantic stands at the edges (model replies, files, configuration), never in a channel.
+Dicts, lists, strings and numbers only, so that a checkpoint reads anywhere, survives a new release and can be
+edited in LangGraph Studio. Pydantic stands at the edges (model replies, files, configuration), never in a
+channel.
 
-Short-term and long-term memory are MIRROR's (section 3.5); `plan_reviews` and `replans` are PreFlect's (3.2.2, 3.3).
+Short-term and long-term memory are MIRROR's (section 3.5); `plan_reviews` and `replans` are PreFlect's
+(3.2.2, 3.3).
 """
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal, TypedDict
 
 from langchain_core.messages import AnyMessage
@@ -17,18 +18,17 @@ from langgraph.channels import DeltaChannel
 from langgraph.graph.message import add_messages
 
 from forethought.models.types import Usage
+from graph.reducers import add_usage, append, merge, merge_files, merge_rounds
 
 Json = dict[str, Any]
 Status = Literal["running", "answered", "best_effort", "budget_exhausted", "failed"]
 SubtaskStatus = Literal["pending", "finished", "failed", "blocked"]
 Surprise = Literal["none", "minor", "serious"]
 
-CLEAR = "*"
-"""Key of a dict channel's update that empties the channel before the rest of the update is merged."""
-
 
 class FileRef(TypedDict, total=False):
-    """A file given to the run. Its content is kept by hash in the configured storage, never by a local path."""
+    """A file given to the run. Its content is kept by hash in the configured storage, never by a local
+    path."""
 
     name: str
     """How the task, the plan and the tools call it; unique in a thread."""
@@ -270,67 +270,6 @@ class Progress(TypedDict, total=False):
     """Earlier tasks of the thread and their answers: {task, answer, status}."""
 
 
-def merge(old: Json | None, new: Json | None) -> Json:
-    """Reducer of a dict channel: merge by key; a value of None deletes its key, and the key `"*"` clears first."""
-    merged = {} if new and CLEAR in new else dict(old or {})
-    for key, value in (new or {}).items():
-        if key == CLEAR:
-            continue
-        if value is None:
-            merged.pop(key, None)
-        else:
-            merged[key] = value
-    return merged
-
-
-def merge_rounds(old: Json | None, new: Json | None) -> Json:
-    """Reducer of long-term memory: as `merge`, one level deeper, so that siblings can add failures to one round."""
-    merged = {} if new and CLEAR in new else copy.deepcopy(old or {})
-    for key, record in (new or {}).items():
-        if key == CLEAR:
-            continue
-        if record is None:
-            merged.pop(key, None)
-            continue
-        kept = merged.setdefault(key, {})
-        failures = {**kept.get("failures", {}), **record.get("failures", {})}
-        kept.update(record)
-        kept["failures"] = failures
-    return merged
-
-
-def add_usage(old: Mapping[str, Usage] | None, new: Mapping[str, Usage | None] | None) -> dict[str, Usage]:
-    """Reducer of `usage`: sums every figure by role; the key `"*"` clears first."""
-    total: dict[str, Any] = {} if new and CLEAR in new else {role: dict(u) for role, u in (old or {}).items()}
-    for role, usage in (new or {}).items():
-        if role == CLEAR or usage is None:
-            continue
-        sums = total.setdefault(role, {})
-        for key, value in usage.items():
-            sums[key] = sums.get(key, 0) + value
-    return total
-
-
-def merge_files(old: Sequence[FileRef | str] | None, new: Sequence[FileRef | str] | None) -> list[FileRef | str]:
-    """Reducer of `files`: later files replace earlier ones of the same name; the others stay for the whole thread."""
-
-    def name(item: FileRef | str) -> str:
-        return item if isinstance(item, str) else item.get("name", "")
-
-    merged = {name(item): item for item in old or []}
-    for item in new or []:
-        merged[name(item)] = item
-    return list(merged.values())
-
-
-def append(old: list[Any] | None, writes: Sequence[Any]) -> list[Any]:
-    """Reducer of a delta channel: every write is a list whose items are appended in turn."""
-    grown = list(old or [])
-    for write in writes:
-        grown.extend(write)
-    return grown
-
-
 def _delta(reducer: Callable[[Any, Sequence[Any]], Any]) -> Any:
     return DeltaChannel(reducer, snapshot_frequency=50)
 
@@ -343,7 +282,8 @@ class AgentInput(TypedDict, total=False):
     task: str
     """What is asked, in plain words."""
     files: Annotated[list[FileRef | str], merge_files]
-    """Names of files in the operator's folder, or {name, data: base64}, or {name, hash} of a file stored before."""
+    """Names of files in the operator's folder, or {name, data: base64}, or {name, hash} of a file stored
+    before."""
     guidance: list[str]
     """Corrections that every role sees in every prompt of this task."""
 

@@ -1,8 +1,9 @@
 """answer_agent: the answer from the whole trajectory, scored by its own author (MIRROR 3.3 to 3.5).
 
-Below the threshold the round goes to long-term memory and the next round begins; after the last, the best draft is returned.
-Departures from MIRROR: the steps that the answer rests on are named and checked; failed and blocked subtasks are shown to it
-and kept in the status; a new round begins only if something can still be done in it.
+Below the threshold the round goes to long-term memory and the next round begins; after the last, the best
+draft is returned. Departures from MIRROR: the steps that the answer rests on are named and checked; failed
+and blocked subtasks are shown to it and kept in the status; a new round begins only if something can still be
+done in it.
 """
 
 from __future__ import annotations
@@ -31,8 +32,11 @@ async def answer_agent(state: AgentState, runtime: Runtime[Context], *, services
     thinking(runtime, "answer", round=state["progress"]["round"])
     try:
         asked = await services.models.ask(
-            role="answer", model=context.model_for("answer"), messages=answer_messages(state, services, context),
-            reply=_spec(context), check=_checker(state),
+            role="answer",
+            model=context.model_for("answer"),
+            messages=answer_messages(state, services, context),
+            reply=_spec(context),
+            check=_checker(state),
         )
     except ReplyError as error:
         update = {"usage": {"answer": error.usage}}
@@ -52,8 +56,13 @@ async def answer_agent(state: AgentState, runtime: Runtime[Context], *, services
 
 def _draft(asked: Asked[AnswerDraft], state: AgentState) -> Draft:
     reply = asked.reply
-    return {"answer": reply.answer, "used_steps": sorted(set(reply.used_steps)), "evaluation": reply.evaluation,
-            "score": reply.score, "round": state["progress"]["round"]}
+    return {
+        "answer": reply.answer,
+        "used_steps": sorted(set(reply.used_steps)),
+        "evaluation": reply.evaluation,
+        "score": reply.score,
+        "round": state["progress"]["round"],
+    }
 
 
 def _better(old: Draft, new: Draft) -> Draft:
@@ -74,7 +83,8 @@ def _status(state: AgentState, *, passed: bool, context: Context | None = None) 
 
 
 def _next_round(state: AgentState, draft: Draft, context: Context) -> bool:
-    """Whether another round can help: one is left, a step and the reserve too, and this one brought something new."""
+    """Whether another round can help: one is left, a step and the reserve too, and this one brought something
+    new."""
     progress = state["progress"]
     if progress["round"] >= context.max_rounds or exhausted(state, context):
         return False
@@ -85,11 +95,23 @@ def _next_round(state: AgentState, draft: Draft, context: Context) -> bool:
 def _final(state: AgentState, draft: Draft, status: Status, context: Context) -> dict[str, Any]:
     steps = {step["n"]: step for step in trajectory(state)}
     sources: list[Source] = [
-        {"n": n, "subtask": steps[n]["subtask"], "tool": steps[n]["tool"], "origin": _source_origin(state, n, steps[n]["origin"])}
-        for n in draft["used_steps"] if n in steps
+        {
+            "n": n,
+            "subtask": steps[n]["subtask"],
+            "tool": steps[n]["tool"],
+            "origin": _source_origin(state, n, steps[n]["origin"]),
+        }
+        for n in draft["used_steps"]
+        if n in steps
     ]
-    return {"draft": draft, "answer": draft["answer"], "sources": sources, "status": status, "guidance": [],
-            "messages": [AIMessage(draft["answer"])]}
+    return {
+        "draft": draft,
+        "answer": draft["answer"],
+        "sources": sources,
+        "status": status,
+        "guidance": [],
+        "messages": [AIMessage(draft["answer"])],
+    }
 
 
 def _source_origin(state: AgentState, n: int, origin: str) -> str:
@@ -101,15 +123,21 @@ def _source_origin(state: AgentState, n: int, origin: str) -> str:
 
 
 async def _end_round(
-    state: AgentState, draft: Draft, best: Draft, asked: Asked[AnswerDraft], runtime: Runtime[Context],
-    services: Services, context: Context,
+    state: AgentState,
+    draft: Draft,
+    best: Draft,
+    asked: Asked[AnswerDraft],
+    runtime: Runtime[Context],
+    services: Services,
+    context: Context,
 ) -> dict[str, Any]:
     """Record the round in long-term memory and begin the next; results and history stay."""
     progress = state["progress"]
     number = progress["round"]
     usage = {"answer": asked.usage}
     update: dict[str, Any] = {
-        "draft": best, "usage": usage,
+        "draft": best,
+        "usage": usage,
         "progress": {**progress, "round": number + 1, "round_n": progress["n"]},
     }
     if context.long_term_memory:
@@ -124,10 +152,16 @@ def _record(state: AgentState, draft: Draft, reflection: str) -> LongTerm:
     progress = state["progress"]
     return {
         "round": progress["round"],
-        "plan": [{"id": s["id"], "description": s["description"], "status": s["status"]} for s in state["plan"].get("subtasks", [])],
+        "plan": [
+            {"id": s["id"], "description": s["description"], "status": s["status"]}
+            for s in state["plan"].get("subtasks", [])
+        ],
         "steps": [progress["round_n"] + 1, progress["n"]],
         "errors": [dict(error) for error in _errors_of_round(state)],
-        "answer": draft["answer"], "evaluation": draft["evaluation"], "score": draft["score"], "reflection": reflection,
+        "answer": draft["answer"],
+        "evaluation": draft["evaluation"],
+        "score": draft["score"],
+        "reflection": reflection,
     }
 
 
@@ -140,16 +174,25 @@ def _errors_of_round(state: AgentState) -> list[PlanError]:
 async def _reflection(
     state: AgentState, draft: Draft, runtime: Runtime[Context], services: Services, context: Context
 ) -> tuple[str, Any]:
-    """The retrospective role's reflection on the round; its own evaluation where that role has no valid reply."""
+    """The retrospective role's reflection on the round; its own evaluation where that role has no valid
+    reply."""
     steps = [step for step in trajectory(state) if step["round"] == state["progress"]["round"]]
     system, user = render(
-        "round_reflection", task=state["task"], guidance=state.get("guidance", []), plan=plan_text(state["plan"]),
-        steps=steps_text(steps), answer=draft["answer"], evaluation=draft["evaluation"], score=draft["score"],
+        "round_reflection",
+        task=state["task"],
+        guidance=state.get("guidance", []),
+        plan=plan_text(state["plan"]),
+        steps=steps_text(steps),
+        answer=draft["answer"],
+        evaluation=draft["evaluation"],
+        score=draft["score"],
     )
     thinking(runtime, "retrospective", round=state["progress"]["round"])
     try:
         asked = await services.models.ask(
-            role="retrospective", model=context.model_for("retrospective"), reply=reply_spec(RoundReflection),
+            role="retrospective",
+            model=context.model_for("retrospective"),
+            reply=reply_spec(RoundReflection),
             messages=[Message("system", system), Message("user", user)],
         )
     except ReplyError as error:
@@ -174,7 +217,9 @@ def _checker(state: AgentState) -> Callable[[AnswerDraft], str | None]:
     def check(reply: AnswerDraft) -> str | None:
         wrong = [n for n in reply.used_steps if n not in good]
         if wrong:
-            return f"used_steps names step {wrong[0]}, which is no successful step; those are: {good or 'none'}"
+            return (
+                f"used_steps names step {wrong[0]}, which is no successful step; those are: {good or 'none'}"
+            )
         return None
 
     return check
@@ -183,13 +228,20 @@ def _checker(state: AgentState) -> Callable[[AnswerDraft], str | None]:
 def answer_messages(state: AgentState, services: Services, context: Context) -> list[Message]:
     """The answer agent's prompt: task, the whole trajectory, the results, and what was not done."""
     subtasks = state.get("plan", {}).get("subtasks", [])
-    left_open = [f"{s['id']} [{s['status']}]: {s['description']}" for s in subtasks if s["status"] != "finished"]
+    left_open = [
+        f"{s['id']} [{s['status']}]: {s['description']}" for s in subtasks if s["status"] != "finished"
+    ]
     system, user = render(
         "answer_agent",
-        intra=context.answer_intra, task=state["task"], answer_format=context.answer_format,
-        files=files_text(state.get("files", [])), guidance=state.get("guidance", []),
+        intra=context.answer_intra,
+        task=state["task"],
+        answer_format=context.answer_format,
+        files=files_text(state.get("files", [])),
+        guidance=state.get("guidance", []),
         earlier=state["progress"].get("earlier", []),
         steps=[{"n": step["n"], "text": step_text(step)} for step in trajectory(state)],
-        results=result_items(state.get("results", {})), open="\n".join(left_open), stopped=state["progress"]["stopped"],
+        results=result_items(state.get("results", {})),
+        open="\n".join(left_open),
+        stopped=state["progress"]["stopped"],
     )
     return [Message("system", system), Message("user", user)]

@@ -1,4 +1,5 @@
-"""approve_plan: an interrupt that shows the plan to a person, who approves, edits or rejects it with a reason."""
+"""approve_plan: an interrupt that shows the plan to a person, who approves, edits or rejects it with a
+reason."""
 
 from __future__ import annotations
 
@@ -16,10 +17,17 @@ from prompts.replies import PlannedSubtask
 
 
 async def approve_plan(state: AgentState, runtime: Runtime[Context], *, services: Services) -> dict[str, Any]:
-    """Ask until the reply is usable. An edited plan is validated here and diagnosed next; a rejected one is planned anew."""
+    """Ask until the reply is usable. An edited plan is validated here and diagnosed next; a rejected one is
+    planned anew."""
     plan, progress = state["plan"], state["progress"]
-    payload = {"kind": "plan", "id": f"plan-{plan['version']}", "n": progress["n"], "plan": plan,
-               "choices": ["approve", "edit", "reject"], "problem": ""}
+    payload = {
+        "kind": "plan",
+        "id": f"plan-{plan['version']}",
+        "n": progress["n"],
+        "plan": plan,
+        "choices": ["approve", "edit", "reject"],
+        "problem": "",
+    }
     while True:
         reply = interrupt(payload)
         decision, value, reason = _read(reply)
@@ -34,7 +42,13 @@ async def approve_plan(state: AgentState, runtime: Runtime[Context], *, services
             if not problem:
                 version = progress["version"] + 1
                 joined = join_plan(subtasks, old=plan, results=state.get("results", {}))
-                edited = {**plan, "version": version, "subtasks": joined, "approval": "edited", "reviewed": False}
+                edited = {
+                    **plan,
+                    "version": version,
+                    "subtasks": joined,
+                    "approval": "edited",
+                    "reviewed": False,
+                }
                 return {"plan": edited, "progress": {**progress, "version": version}}
         payload = {**payload, "problem": problem}
 

@@ -1,4 +1,5 @@
-"""Caps and budgets of a task: what is used, what is left, and the part kept back so that an answer can always be written."""
+"""Caps and budgets of a task: what is used, what is left, and the part kept back so that an answer can always
+be written."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ class Spent:
 
 
 def spent(state: AgentState) -> Spent:
-    """Sums over the task. Seconds are active ones: subtasks side by side count once, waiting for a person not at all."""
+    """Sums over the task. Seconds are active ones: subtasks side by side count once, waiting for a person not
+    at all."""
     usage = state.get("usage", {})
     progress = state.get("progress", {})
     waves: dict[int, float] = {}
@@ -81,7 +83,10 @@ def wave_width(state: AgentState, context: Context) -> int:
 
 
 def _step_tokens(state: AgentState) -> int:
-    costs = [step["usage"].get("input_tokens", 0) + step["usage"].get("output_tokens", 0) for step in trajectory(state)]
+    costs = [
+        step["usage"].get("input_tokens", 0) + step["usage"].get("output_tokens", 0)
+        for step in trajectory(state)
+    ]
     known = [cost for cost in costs if cost]
     return max(int(sum(known) / len(known)) if known else _FIRST_STEP_TOKENS, 1)
 

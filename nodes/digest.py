@@ -1,4 +1,5 @@
-"""How state is told to a model: the one renderer of each record. Deterministic, so that prompts can be cached and replayed."""
+"""How state is told to a model: the one renderer of each record. Deterministic, so that prompts can be cached
+and replayed."""
 
 from __future__ import annotations
 
@@ -31,7 +32,9 @@ def compact(value: Any) -> str:
 def trajectory(state: AgentState) -> list[Step]:
     """The steps of the present task, by number."""
     task = state.get("progress", {}).get("task", 1)
-    return sorted((step for step in state.get("trajectory", []) if step["task"] == task), key=lambda step: step["n"])
+    return sorted(
+        (step for step in state.get("trajectory", []) if step["task"] == task), key=lambda step: step["n"]
+    )
 
 
 def files_text(files: Sequence[FileRef | str]) -> str:
@@ -53,7 +56,11 @@ def call_text(step: Mapping[str, Any]) -> str:
 
 def step_text(step: Step, limit: int = OBSERVATION_CHARS) -> str:
     """A step with its outcome. `limit` bounds the observation's length in characters."""
-    lines = [f"subtask: {step['subtask']}", f"thought: {cut(step['thought'], HEAD_CHARS)}", f"move: {call_text(step)}"]
+    lines = [
+        f"subtask: {step['subtask']}",
+        f"thought: {cut(step['thought'], HEAD_CHARS)}",
+        f"move: {call_text(step)}",
+    ]
     if step["expected"]:
         lines.append(f"expected: {step['expected']}")
     outcome = "ok" if step["ok"] else f"failed ({step['cause']})"
@@ -82,8 +89,14 @@ def tool_record(steps: Iterable[Step]) -> str:
             by_tool.setdefault(step["tool"], []).append(step)
     lines = []
     for tool, calls in sorted(by_tool.items()):
-        failed = [f"step {step['n']}: {step['cause']}: {cut(step['observation'], 160)}" for step in calls if not step["ok"]]
-        lines.append(f"{tool}: {len(calls)} calls, {len(failed)} failed" + "".join(f"\n  {line}" for line in failed))
+        failed = [
+            f"step {step['n']}: {step['cause']}: {cut(step['observation'], 160)}"
+            for step in calls
+            if not step["ok"]
+        ]
+        lines.append(
+            f"{tool}: {len(calls)} calls, {len(failed)} failed" + "".join(f"\n  {line}" for line in failed)
+        )
     return "\n".join(lines)
 
 
@@ -120,11 +133,13 @@ def result_items(results: Mapping[str, Result], ids: Iterable[str] | None = None
 
 def memory_items(memory: ShortTerm | None) -> list[dict[str, Any]]:
     """Short-term memory for a prompt, in the order it came: {id, text}."""
-    items = []
-    for rejected in (memory or {}).get("rejected", []):
-        text = f"Rejected before it was made (score {rejected['score']}): {call_text(rejected)}. {rejected['evaluation']}"
+    items: list[tuple[int, int, str, str]] = []
+    if memory is None:
+        return []
+    for rejected in memory["rejected"]:
+        text = f"Rejected unmade (score {rejected['score']}): {call_text(rejected)}. {rejected['evaluation']}"
         items.append((rejected["n"], 0, f"rejected:{rejected['n']}", text))
-    for failure in (memory or {}).get("failures", []):
+    for failure in memory["failures"]:
         text = f"Failed ({failure['cause']}): {call_text(failure)}: {cut(failure['error'], 1_500)}"
         items.append((failure["n"], 1, f"failure:{failure['n']}", text))
     return [{"id": key, "text": text} for _, _, key, text in sorted(items, key=lambda item: item[:2])]
@@ -133,10 +148,16 @@ def memory_items(memory: ShortTerm | None) -> list[dict[str, Any]]:
 def round_text(record: LongTerm) -> str:
     """A failed round of long-term memory (MIRROR 3.5)."""
     first, last = record["steps"]
-    lines = [f"Round {record['round']}, steps {first} to {last}, answer scored {record['score']} of 10.", "Plan:"]
-    lines += [f"- {subtask['id']}: {subtask['description']} [{subtask['status']}]" for subtask in record["plan"]]
+    lines = [
+        f"Round {record['round']}, steps {first} to {last}, answer scored {record['score']} of 10.",
+        "Plan:",
+    ]
+    lines += [
+        f"- {subtask['id']}: {subtask['description']} [{subtask['status']}]" for subtask in record["plan"]
+    ]
     for n, failure in sorted(record.get("failures", {}).items(), key=lambda item: int(item[0])):
-        lines.append(f"Failure at step {n} [{failure['subtask']}] {failure['tool']}: {failure['cause']}: {failure['error']}")
+        what = f"{failure['tool']}: {failure['cause']}: {failure['error']}"
+        lines.append(f"Failure at step {n} [{failure['subtask']}] {what}")
     for error in record["errors"]:
         lines.append(f"Planning error found: {error['error_type']}: {error['evidence']}")
     lines += [f"Answer: {cut(record['answer'], 1_500)}", f"Evaluation: {record['evaluation']}"]

@@ -1,4 +1,5 @@
-"""What is told of a run while it runs: custom stream events. They carry no task id of their own, so each names its subtask."""
+"""What is told of a run while it runs: custom stream events. They carry no task id of their own, so each
+names its subtask."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Foresight: what the tool agent expected against what came (SAMULE 3.2.3, Algorithm 2), by rules.
 
-The agent puts in double quotes what must literally occur in the observation; what does not occur deviates. A deviation cancels
-`finishes`, so that the agent looks at the observation itself, and judges in its next reply how serious it is.
+The agent puts in double quotes what must literally occur in the observation; what does not occur deviates. A
+deviation cancels `finishes`, so that the agent looks at the observation itself, and judges in its next reply
+how serious it is.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ _QUOTED = re.compile(r'"([^"\n]{1,200})"|“([^”\n]{1,200})”')
 
 
 def missing_terms(expected: str, text: str) -> list[str]:
-    """The quoted terms of `expected` that do not occur in `text`; case, spacing and Unicode form do not matter."""
+    """The quoted terms of `expected` that do not occur in `text`; case, spacing and Unicode form do not
+    matter."""
     terms = [first or second for first, second in _QUOTED.findall(expected)]
     plain = _plain(text)
     return [term for term in terms if _plain(term) and _plain(term) not in plain]

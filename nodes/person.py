@@ -7,8 +7,14 @@ from langgraph.types import interrupt
 
 def ask_person(subtask: str, n: int, question: str, choices: list[str]) -> str:
     """The person's answer. There must be no effect before this in the node: the node runs again on resume."""
-    payload = {"kind": "question", "id": f"question-{n}", "n": n, "subtask": subtask, "question": question,
-               "choices": choices}
+    payload = {
+        "kind": "question",
+        "id": f"question-{n}",
+        "n": n,
+        "subtask": subtask,
+        "question": question,
+        "choices": choices,
+    }
     reply = interrupt(payload)
     if isinstance(reply, dict):
         value = reply.get("value")

@@ -1,7 +1,9 @@
-"""planner: a dependency graph of subtasks, scored by its own author (MIRROR 3.3, 3.4; PreFlect 3.3 when it plans again).
+"""planner: a dependency graph of subtasks, scored by its own author (MIRROR 3.3, 3.4; PreFlect 3.3 when it
+plans again).
 
-Departures from MIRROR: dependencies are explicit and checked; the best-scored attempt goes on when the revisions are used up,
-where the paper revises without end; a plan is also made during a round, since PreFlect re-plans.
+Departures from MIRROR: dependencies are explicit and checked; the best-scored attempt goes on when the
+revisions are used up, where the paper revises without end; a plan is also made during a round, since PreFlect
+re-plans.
 """
 
 from __future__ import annotations
@@ -55,7 +57,7 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
     plan = _joined(best, state, progress, revisions)
     update["plan"] = plan
     update["progress"]["version"] = plan["version"]
-    dropped = {key: None for key in best.discard}
+    dropped = dict.fromkeys(best.discard)
     if dropped:
         update["results"] = {**update.get("results", {}), **dropped}
         update["short_term"] = {**update.get("short_term", {}), **dropped}
@@ -99,7 +101,10 @@ async def _scored_plan(
             return best, usage, revisions
         revisions += 1
         _, text = render(
-            "planner_revise", score=asked.reply.score, threshold=context.plan_threshold, evaluation=asked.reply.evaluation
+            "planner_revise",
+            score=asked.reply.score,
+            threshold=context.plan_threshold,
+            evaluation=asked.reply.evaluation,
         )
         messages = [*messages, Message("assistant", asked.text), Message("user", text)]
 
@@ -122,8 +127,12 @@ def _spec(context: Context) -> ReplySpec[PlanReply]:
 def _checker(state: AgentState, services: Services) -> Callable[[PlanReply], str | None]:
     def check(reply: PlanReply) -> str | None:
         return plan_problem(
-            reply.subtasks, tools=services.tools, old=state.get("plan"), results=state.get("results", {}),
-            discard=reply.discard, may_be_empty=bool(state.get("plan", {}).get("subtasks")),
+            reply.subtasks,
+            tools=services.tools,
+            old=state.get("plan"),
+            results=state.get("results", {}),
+            discard=reply.discard,
+            may_be_empty=bool(state.get("plan", {}).get("subtasks")),
         )
 
     return check
@@ -155,7 +164,12 @@ def _why(state: AgentState) -> str:
     if not state.get("plan"):
         return ""
     last = state["replans"][-1] if state.get("replans") else None
-    if last and last["task"] == progress["task"] and last["n"] == progress["n"] and progress["n"] > progress["round_n"]:
+    if (
+        last
+        and last["task"] == progress["task"]
+        and last["n"] == progress["n"]
+        and progress["n"] > progress["round_n"]
+    ):
         return last["reason"]
     return f"Round {progress['round']} begins: the last round's answer was not good enough."
 
@@ -165,11 +179,19 @@ def planner_messages(state: AgentState, services: Services, context: Context) ->
     steps = trajectory(state)
     system, user = render(
         "planner",
-        tools=describe(services.tools), intra=context.plan_intra, replanning=context.replanning or context.max_rounds > 1,
-        task=state["task"], answer_format=context.answer_format, files=files_text(state.get("files", [])),
-        guidance=state.get("guidance", []), earlier=state["progress"].get("earlier", []),
+        tools=describe(services.tools),
+        intra=context.plan_intra,
+        replanning=context.replanning or context.max_rounds > 1,
+        task=state["task"],
+        answer_format=context.answer_format,
+        files=files_text(state.get("files", [])),
+        guidance=state.get("guidance", []),
+        earlier=state["progress"].get("earlier", []),
         rounds=rounds_texts(state.get("long_term", {})) if context.long_term_memory else [],
-        steps=steps_text(steps), results=result_items(state.get("results", {})),
-        current=plan_text(state.get("plan", {})), why=_why(state), left=left_text(state, context),
+        steps=steps_text(steps),
+        results=result_items(state.get("results", {})),
+        current=plan_text(state.get("plan", {})),
+        why=_why(state),
+        left=left_text(state, context),
     )
     return [Message("system", system), Message("user", user)]

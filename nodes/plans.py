@@ -1,4 +1,5 @@
-"""From a model's subtasks to the plan in force: what is sent back, and how a new plan joins what is already done."""
+"""From a model's subtasks to the plan in force: what is sent back, and how a new plan joins what is already
+done."""
 
 from __future__ import annotations
 
@@ -18,11 +19,14 @@ def plan_problem(
     discard: Sequence[str] = (),
     may_be_empty: bool = False,
 ) -> str | None:
-    """The first reason to send a plan back, or None: ids, dependencies, cycles, tools, and failed work in the same words."""
+    """The first reason to send a plan back, or None: ids, dependencies, cycles, tools, and failed work in the
+    same words."""
     finished = set(results or {})
     unknown = sorted(set(discard) - finished)
     if unknown:
-        return f"discard names {unknown[0]!r}, which has no finished result; finished are: {_listed(finished)}"
+        return (
+            f"discard names {unknown[0]!r}, which has no finished result; finished are: {_listed(finished)}"
+        )
     if not subtasks:
         return None if may_be_empty else "the plan has no subtasks: a first plan must have at least one"
     ids = [subtask.id for subtask in subtasks]
@@ -33,9 +37,9 @@ def plan_problem(
     for subtask in subtasks:
         missing = [key for key in subtask.depends_on if key not in known]
         if missing:
-            return f"subtask {subtask.id!r} depends on {missing[0]!r}, which is no subtask; known are: {_listed(known)}"
+            return f"subtask {subtask.id!r} depends on {missing[0]!r}, which is none of: {_listed(known)}"
         if subtask.tool is not None and subtask.tool not in tools:
-            return f"subtask {subtask.id!r} names the tool {subtask.tool!r}; tools are: {_listed(tools)}, or null"
+            return f"subtask {subtask.id!r} names the tool {subtask.tool!r}; use null or: {_listed(tools)}"
     return _cycle(subtasks) or _same_again(subtasks, old)
 
 
@@ -52,11 +56,16 @@ def _cycle(subtasks: Sequence[PlannedSubtask]) -> str | None:
 
 
 def _same_again(subtasks: Sequence[PlannedSubtask], old: Plan | None) -> str | None:
-    failed = {subtask["id"]: subtask for subtask in (old or {}).get("subtasks", []) if subtask["status"] == "failed"}
+    failed = {
+        subtask["id"]: subtask for subtask in (old or {}).get("subtasks", []) if subtask["status"] == "failed"
+    }
     for subtask in subtasks:
         before = failed.get(subtask.id)
         if before and _same(before["description"], subtask.description):
-            return f"subtask {subtask.id!r} has failed and stands here in the same words: give it another way and a new id, or drop it"
+            return (
+                f"subtask {subtask.id!r} has failed and stands here in the same words: "
+                "give it another way and a new id, or drop it"
+            )
     return None
 
 
@@ -74,8 +83,8 @@ def join_plan(
 ) -> list[Subtask]:
     """The subtasks of the new plan: finished ones stay, what remains is replaced.
 
-    A finished subtask restated stays finished; a different subtask under a finished or failed id, or under an id that an
-    earlier plan used (`taken`), gets a new id, and the plan's dependencies follow it.
+    A finished subtask restated stays finished; a different subtask under a finished or failed id, or under an
+    id that an earlier plan used (`taken`), gets a new id, and the plan's dependencies follow it.
     """
     before = {subtask["id"]: subtask for subtask in (old or {}).get("subtasks", [])}
     kept = {key: before[key] for key in before if key in results and key not in discard}
@@ -102,7 +111,10 @@ def join_plan(
 
 
 def _is_other(
-    subtask: PlannedSubtask, before: Mapping[str, Subtask], kept: Mapping[str, Subtask], taken: Collection[str]
+    subtask: PlannedSubtask,
+    before: Mapping[str, Subtask],
+    kept: Mapping[str, Subtask],
+    taken: Collection[str],
 ) -> bool:
     if subtask.id in kept:
         return True
@@ -120,7 +132,8 @@ def _fresh(key: str, used: Collection[str]) -> str:
 
 
 def close_failed(plan: Plan, failed: Collection[str]) -> Plan:
-    """The plan with `failed` subtasks marked so, and all pending ones that depend on a failed or blocked one blocked."""
+    """The plan with `failed` subtasks marked so, and all pending ones that depend on a failed or blocked one
+    blocked."""
     subtasks: list[Subtask] = []
     for subtask in plan.get("subtasks", []):
         status = "failed" if subtask["id"] in failed and subtask["status"] == "pending" else subtask["status"]

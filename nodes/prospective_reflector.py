@@ -1,9 +1,10 @@
 """prospective_reflector: criticises a plan before anything of it is done (PreFlect 3.2.2, A.3, B.2).
 
-A conversation of its own with the same backbone, of at most two turns: diagnosis, and only after an error, revision. The
-first turn sees of every planning error the name, description and two failure examples; the second all failures and
-successes of those that were found. A revised plan is diagnosed again, at most `max_reflections` times; then the version with the
-fewest errors goes on, marked unresolved. The paper's loop has no bound.
+A conversation of its own with the same backbone, of at most two turns: diagnosis, and only after an error,
+revision. The first turn sees of every planning error the name, description and two failure examples; the
+second all failures and successes of those that were found. A revised plan is diagnosed again, at most
+`max_reflections` times; then the version with the fewest errors goes on, marked unresolved. The paper's loop
+has no bound.
 """
 
 from __future__ import annotations
@@ -40,11 +41,15 @@ class _Reflection:
     candidates: list[tuple[int, Plan]] = field(default_factory=list)
 
 
-async def prospective_reflector(state: AgentState, runtime: Runtime[Context], *, services: Services) -> dict[str, Any]:
+async def prospective_reflector(
+    state: AgentState, runtime: Runtime[Context], *, services: Services
+) -> dict[str, Any]:
     """Diagnose the plan in force and revise it as long as errors are found and reflections are left."""
     context = services.context(runtime)
     plan = state.get("plan", {})
-    if plan.get("reviewed") or not any(subtask["status"] == "pending" for subtask in plan.get("subtasks", [])):
+    if plan.get("reviewed") or not any(
+        subtask["status"] == "pending" for subtask in plan.get("subtasks", [])
+    ):
         return {}
     reflection = _Reflection(plan)
     if context.prospective_reflection:
@@ -59,7 +64,8 @@ async def prospective_reflector(state: AgentState, runtime: Runtime[Context], *,
 
 
 def _approval(before: Plan, after: Plan, context: Context) -> Literal["", "wanted"]:
-    """Whether a person is asked: always when wanted, but not again for their own edit that stands as they wrote it."""
+    """Whether a person is asked: always when wanted, but not again for their own edit that stands as they
+    wrote it."""
     as_edited = before.get("approval") == "edited" and after["version"] == before["version"]
     return "wanted" if context.approve_plan and not as_edited else ""
 
@@ -75,12 +81,20 @@ async def _known_errors(services: Services, context: Context) -> tuple[PlanningE
 
 
 async def _reflect(
-    reflection: _Reflection, state: AgentState, runtime: Runtime[Context], services: Services, context: Context,
+    reflection: _Reflection,
+    state: AgentState,
+    runtime: Runtime[Context],
+    services: Services,
+    context: Context,
     errors: Sequence[PlanningError],
 ) -> None:
     """Diagnose, revise, diagnose again; every diagnosis leaves a record, a skipped one too."""
     for attempt in range(context.max_reflections + 1):
-        now: AgentState = {**state, "plan": reflection.plan, "usage": {**state.get("usage", {}), "now": reflection.usage}}
+        now: AgentState = {
+            **state,
+            "plan": reflection.plan,
+            "usage": {**state.get("usage", {}), "now": reflection.usage},
+        }
         spent = exhausted_calls(now, context)
         if spent:
             reflection.reviews.append(_review(now, skipped=f"the budget of {spent} is spent"))
@@ -89,7 +103,10 @@ async def _reflect(
         thinking(runtime, "reflector", turn="diagnosis", plan_version=reflection.plan["version"])
         try:
             diagnosis = await services.models.ask(
-                role="reflector", model=context.model_for("reflector"), messages=messages, reply=_diagnosis_spec(errors)
+                role="reflector",
+                model=context.model_for("reflector"),
+                messages=messages,
+                reply=_diagnosis_spec(errors),
             )
         except ReplyError as error:
             reflection.usage = total(reflection.usage, error.usage)
@@ -112,8 +129,12 @@ async def _reflect(
 
 
 async def _revise(
-    reflection: _Reflection, state: AgentState, services: Services, context: Context,
-    first_turn: tuple[list[Message], Asked[PlanDiagnosis]], errors: Sequence[PlanningError],
+    reflection: _Reflection,
+    state: AgentState,
+    services: Services,
+    context: Context,
+    first_turn: tuple[list[Message], Asked[PlanDiagnosis]],
+    errors: Sequence[PlanningError],
 ) -> bool:
     """Turn 2. The revised plan becomes the one in hand; False when no valid revision came."""
     messages, diagnosis = first_turn
@@ -126,7 +147,10 @@ async def _revise(
 
     try:
         asked = await services.models.ask(
-            role="reflector", model=context.model_for("reflector"), reply=reply_spec(PlanRevision), check=check,
+            role="reflector",
+            model=context.model_for("reflector"),
+            reply=reply_spec(PlanRevision),
+            check=check,
             messages=[*messages, Message("assistant", diagnosis.text), Message("user", text)],
         )
     except ReplyError as error:
@@ -134,7 +158,7 @@ async def _revise(
         reflection.reviews[-1]["changes"] = f"no valid revision: {error.problem or error}"
         return False
     reflection.usage = total(reflection.usage, asked.usage)
-    reflection.reviews[-1].update(revised=True, changes=asked.reply.changes)
+    reflection.reviews[-1] = {**reflection.reviews[-1], "revised": True, "changes": asked.reply.changes}
     subtasks = join_plan(asked.reply.subtasks, old=reflection.plan, results=results)
     version = max(_highest(reflection), state["progress"]["version"]) + 1
     reflection.plan = {**reflection.plan, "version": version, "subtasks": subtasks}
@@ -168,9 +192,15 @@ def reflector_messages(
     steps = trajectory(state)
     system, user = render(
         "reflector",
-        errors=[error.brief() for error in errors], tools=describe(services.tools), task=state["task"],
-        files=files_text(state.get("files", [])), guidance=state.get("guidance", []), steps=steps_text(steps),
-        tool_record=tool_record(steps), results=result_items(state.get("results", {})),
-        plan=plan_text(state["plan"], only_open=True), left=left_text(state, context),
+        errors=[error.brief() for error in errors],
+        tools=describe(services.tools),
+        task=state["task"],
+        files=files_text(state.get("files", [])),
+        guidance=state.get("guidance", []),
+        steps=steps_text(steps),
+        tool_record=tool_record(steps),
+        results=result_items(state.get("results", {})),
+        plan=plan_text(state["plan"], only_open=True),
+        left=left_text(state, context),
     )
     return [Message("system", system), Message("user", user)]

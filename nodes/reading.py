@@ -1,7 +1,8 @@
 """Reading the state in a node that was started by a Send.
 
-A Send carries only ids, since payloads are stored twice in every checkpoint; the node reads the rest itself, as LangGraph's own
-ToolNode does. The reader is private to LangGraph, so it is used here and nowhere else. It returns live objects: they are copied.
+A Send carries only ids, since payloads are stored twice in every checkpoint; the node reads the rest itself,
+as LangGraph's own ToolNode does. The reader is private to LangGraph, so it is used here and nowhere else. It
+returns live objects: they are copied.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ _READ = "__pregel_read"
 
 
 def read_state(config: RunnableConfig, keys: Sequence[str]) -> AgentState:
-    """A copy of the channels `keys` as they stood before this superstep; a channel never written is absent."""
+    """A copy of the channels `keys` as they stood before this superstep; a channel never written is
+    absent."""
     read = config["configurable"][_READ]
     return cast(AgentState, copy.deepcopy(read(list(keys))))

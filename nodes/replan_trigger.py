@@ -1,7 +1,8 @@
 """replan_trigger: what happens next, decided after every wave without a model call (PreFlect 3.3, A.1).
 
-In this order: a spent budget; a new plan that is asked for; the forced cadence; the next wave; the answer. History is never
-rewound. With re-planning off, or its allowance used up, a subtask whose attempts are spent is failed and what depends on it blocked.
+In this order: a spent budget; a new plan that is asked for; the forced cadence; the next wave; the answer.
+History is never rewound. With re-planning off, or its allowance used up, a subtask whose attempts are spent
+is failed and what depends on it blocked.
 """
 
 from __future__ import annotations
@@ -11,15 +12,19 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from graph.context import Context
-from graph.state import CLEAR, AgentState, Dispatch, Plan, Replan, Step
+from graph.reducers import CLEAR
+from graph.state import AgentState, Dispatch, Plan, Replan, Step
 from nodes.budget import exhausted, wave_width
 from nodes.digest import cut, trajectory
 from nodes.plans import close_failed, mark_finished, ready
 from nodes.services import Services
 
 
-async def replan_trigger(state: AgentState, runtime: Runtime[Context], *, services: Services) -> dict[str, Any]:
-    """Decide, and record why. `proposals` is cleared and `dispatch` set every wave, or old proposals would be sent again."""
+async def replan_trigger(
+    state: AgentState, runtime: Runtime[Context], *, services: Services
+) -> dict[str, Any]:
+    """Decide, and record why. `proposals` is cleared and `dispatch` set every wave, or old proposals would be
+    sent again."""
     context = services.context(runtime)
     progress = state["progress"]
     plan = mark_finished(state.get("plan", {}), state.get("results", {}))
@@ -32,17 +37,28 @@ async def replan_trigger(state: AgentState, runtime: Runtime[Context], *, servic
     if not stopped and may_replan:
         replan = asked or _cadence(state, plan, context)
         if replan:
-            return {**update, "plan": plan, "replans": [replan], "progress": {**progress, "replans": progress["replans"] + 1},
-                    "decision": {"to": "planner", "reason": replan["reason"], "n": progress["n"]}}
+            return {
+                **update,
+                "plan": plan,
+                "replans": [replan],
+                "progress": {**progress, "replans": progress["replans"] + 1},
+                "decision": {"to": "planner", "reason": replan["reason"], "n": progress["n"]},
+            }
     wave = [] if stopped else ready(plan, state.get("results", {}))
     width = wave_width(state, context) if wave else 0
     if wave and not width:
         stopped, wave = "tokens", []
-    dispatch: list[Dispatch] = [{"subtask": key, "n": progress["n"] + i} for i, key in enumerate(wave[:width], start=1)]
+    dispatch: list[Dispatch] = [
+        {"subtask": key, "n": progress["n"] + i} for i, key in enumerate(wave[:width], start=1)
+    ]
     progress = {**progress, "stopped": stopped}
     if dispatch:
-        progress.update(n=dispatch[-1]["n"], waves=progress["waves"] + 1)
-    decision = {"to": "tools" if dispatch else "answer", "reason": _reason(dispatch, stopped), "n": progress["n"]}
+        progress = {**progress, "n": dispatch[-1]["n"], "waves": progress["waves"] + 1}
+    decision = {
+        "to": "tools" if dispatch else "answer",
+        "reason": _reason(dispatch, stopped),
+        "n": progress["n"],
+    }
     return {**update, "plan": plan, "dispatch": dispatch, "progress": progress, "decision": decision}
 
 
@@ -61,7 +77,8 @@ def attempts_spent(state: AgentState, plan: Plan, context: Context) -> set[str]:
 
 
 def attempt_counts(state: AgentState) -> dict[str, int]:
-    """Failed attempts a subtask since its last success, read from the trajectory (so it works with short-term memory off)."""
+    """Failed attempts a subtask since its last success, read from the trajectory (so it works with short-term
+    memory off)."""
     counts: dict[str, int] = {}
     for step in trajectory(state):
         counts[step["subtask"]] = 0 if step["ok"] else counts.get(step["subtask"], 0) + 1
@@ -69,7 +86,8 @@ def attempt_counts(state: AgentState) -> dict[str, int]:
 
 
 def _asked(state: AgentState, context: Context) -> Replan | None:
-    """The first reason in the last wave to plan anew: asked for, a repeat, a serious surprise, attempts used up."""
+    """The first reason in the last wave to plan anew: asked for, a repeat, a serious surprise, attempts used
+    up."""
     wave = state["progress"]["waves"]
     steps = [step for step in trajectory(state) if step["wave"] == wave]
     if not wave or not steps or steps[-1]["n"] != state["progress"]["n"] or _planned_since(state):
@@ -83,7 +101,8 @@ def _asked(state: AgentState, context: Context) -> Replan | None:
 
 
 def _planned_since(state: AgentState) -> bool:
-    """Whether the plan in force was already made after the last wave, so that its wave asks for nothing more."""
+    """Whether the plan in force was already made after the last wave, so that its wave asks for nothing
+    more."""
     progress = state["progress"]
     return bool(progress["planned_at"]) and progress["planned_at"][-1] == progress["n"] - progress["base_n"]
 
@@ -96,14 +115,18 @@ def _step_reason(step: Step, counts: dict[str, int], context: Context) -> tuple[
     if step["cause"] == "repeat":
         return "repeat", f"At {what} a call that had failed was proposed again: {said}"
     if counts.get(step["subtask"], 0) >= context.max_attempts:
-        return "attempts", f"{step['subtask']} failed {counts[step['subtask']]} times; at {what}, {step['cause']}: {said}"
+        return (
+            "attempts",
+            f"{step['subtask']} failed {counts[step['subtask']]} times; at {what}, {step['cause']}: {said}",
+        )
     if step["surprise"] == "serious":
         return "surprise", f"At {what} a serious surprise. {cut(step['thought'], 600)} Observed: {said}"
     return None
 
 
 def _cadence(state: AgentState, plan: Plan, context: Context) -> Replan | None:
-    """A forced re-plan: by each step of `forced_replans`, a plan must have been made since the one before (A.1)."""
+    """A forced re-plan: by each step of `forced_replans`, a plan must have been made since the one before
+    (A.1)."""
     progress = state["progress"]
     done = progress["n"] - progress["base_n"]
     if not any(subtask["status"] == "pending" for subtask in plan.get("subtasks", [])):
@@ -111,8 +134,13 @@ def _cadence(state: AgentState, plan: Plan, context: Context) -> Replan | None:
     start = 1
     for due in sorted(context.forced_replans):
         if done >= due and not any(at >= start for at in progress["planned_at"]):
-            return _replan(state, "cadence", f"{done} steps were taken and no new plan was made since step {start}: "
-                           "look at what was found and plan what remains.", forced=True)
+            return _replan(
+                state,
+                "cadence",
+                f"{done} steps were taken and no new plan was made since step {start}: "
+                "look at what was found and plan what remains.",
+                forced=True,
+            )
         start = due + 1
     return None
 

@@ -26,6 +26,7 @@ class Services:
     store: FileStore
 
     def context(self, runtime: Runtime[Context]) -> Context:
-        """The run's context within the operator's bounds. Raises ValueError when it asks for what is not allowed."""
+        """The run's context within the operator's bounds. Raises ValueError when it asks for what is not
+        allowed."""
         given: Context | dict[str, Any] | None = runtime.context
         return bounded(context_from(given), self.settings)

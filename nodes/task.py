@@ -1,4 +1,5 @@
-"""Where a task begins and ends. A thread may hold several: each new human message, or a new `task`, is the next one."""
+"""Where a task begins and ends. A thread may hold several: each new human message, or a new `task`, is the
+next one."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
 from forethought.models.types import ConfigurationError
 from graph.context import Context
-from graph.state import CLEAR, AgentState, FileRef, Json, Progress
+from graph.reducers import CLEAR
+from graph.state import AgentState, FileRef, Json, Progress
 from nodes.services import Services
 from tools.files import take_in
 
@@ -45,13 +47,15 @@ def task_text(state: AgentState) -> tuple[str, HumanMessage | None]:
     fresh = human is not None and human.id != progress.get("message_id")
     given = state.get("task", "")
     if human is not None and fresh and (not given.strip() or given == progress.get("asked")):
-        text = human.text
+        text = str(human.text)
     else:
         text, human = given, None
     if not text.strip():
         raise TaskError("the task is empty: send a human message, or `task` with what is asked")
     if len(text) > MAX_TASK_CHARS:
-        raise TaskError(f"the task is too long ({len(text)} characters; at most {MAX_TASK_CHARS}): put material in files")
+        raise TaskError(
+            f"the task is too long ({len(text)} characters; at most {MAX_TASK_CHARS}): put material in files"
+        )
     return text.strip(), human
 
 
@@ -88,10 +92,22 @@ async def begin_task(state: AgentState, services: Services, context: Context) ->
         "earlier": [*old.get("earlier", []), *_finished(state)],
     }
     return {
-        "messages": messages, "task": text, "files": files, "progress": progress, "status": "running",
-        "guidance": state.get("guidance", []), "plan": {}, "dispatch": [], "proposals": {CLEAR: None},
-        "results": {CLEAR: None}, "short_term": {CLEAR: None}, "long_term": {CLEAR: None}, "draft": {},
-        "usage": {CLEAR: None}, "answer": "", "sources": [],
+        "messages": messages,
+        "task": text,
+        "files": files,
+        "progress": progress,
+        "status": "running",
+        "guidance": state.get("guidance", []),
+        "plan": {},
+        "dispatch": [],
+        "proposals": {CLEAR: None},
+        "results": {CLEAR: None},
+        "short_term": {CLEAR: None},
+        "long_term": {CLEAR: None},
+        "draft": {},
+        "usage": {CLEAR: None},
+        "answer": "",
+        "sources": [],
     }
 
 
@@ -106,20 +122,22 @@ def models_used(context: Context) -> list[str]:
 
 
 def _take_in(state: AgentState, services: Services) -> list[FileRef | str]:
-    taken: list[FileRef | str] = []
-    for item in state.get("files", []):
-        taken.append(take_in(item, store=services.store, settings=services.settings))
-    return taken
+    return [
+        take_in(item, store=services.store, settings=services.settings) for item in state.get("files", [])
+    ]
 
 
 def _finished(state: AgentState) -> list[Json]:
     if not state.get("progress") or not state.get("answer"):
         return []
-    return [{"task": state.get("task", ""), "answer": state.get("answer", ""), "status": state.get("status", "")}]
+    return [
+        {"task": state.get("task", ""), "answer": state.get("answer", ""), "status": state.get("status", "")}
+    ]
 
 
 def after_begin(state: AgentState, update: dict[str, Any]) -> AgentState:
-    """The state as it will stand once `update` of `begin_task` is applied, for the rest of the planner's turn."""
+    """The state as it will stand once `update` of `begin_task` is applied, for the rest of the planner's
+    turn."""
     merged: dict[str, Any] = {**state, **update}
     for channel in ("proposals", "results", "short_term", "long_term", "usage"):
         merged[channel] = {}

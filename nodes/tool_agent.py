@@ -1,8 +1,8 @@
 """tool_agent: one move for one subtask, scored by its own author before it is made (MIRROR 3.3 to 3.5).
 
-Departures from MIRROR: after the revisions the best-scored proposal is tried if it scores `tool_floor` or more, and otherwise
-the turn is a failed attempt that is named, where the paper's code drops the subtask; the agent may ask for a new plan
-(PreFlect 3.3) and says what it expects to see (SAMULE 3.2.3).
+Departures from MIRROR: after the revisions the best-scored proposal is tried if it scores `tool_floor` or
+more, and otherwise the turn is a failed attempt that is named, where the paper's code drops the subtask; the
+agent may ask for a new plan (PreFlect 3.3) and says what it expects to see (SAMULE 3.2.3).
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ class _Turn:
 async def tool_agent(
     dispatch: Dispatch, runtime: Runtime[Context], config: RunnableConfig, *, services: Services
 ) -> dict[str, Any]:
-    """Propose one move. It always hands on to tool_executor, also when it failed, so that the wave stays aligned."""
+    """Propose one move. It always hands on to tool_executor, also when it failed, so that the wave stays
+    aligned."""
     started = time.monotonic()
     context = services.context(runtime)
     state = read_state(config, READS)
@@ -85,16 +86,28 @@ def choice_fields(context: Context) -> ChoiceFields:
 
 
 async def _propose(
-    turn: _Turn, messages: list[Message], state: AgentState, runtime: Runtime[Context], services: Services,
-    context: Context, dispatch: Dispatch,
+    turn: _Turn,
+    messages: list[Message],
+    state: AgentState,
+    runtime: Runtime[Context],
+    services: Services,
+    context: Context,
+    dispatch: Dispatch,
 ) -> None:
-    """Ask, and ask again while the score is below the threshold and revisions are left; the best proposal is kept."""
-    spec = tool_choice_spec(services.tools, choice_fields(context), functions=context.proposals == "functions")
+    """Ask, and ask again while the score is below the threshold and revisions are left; the best proposal is
+    kept."""
+    spec = tool_choice_spec(
+        services.tools, choice_fields(context), functions=context.proposals == "functions"
+    )
     while True:
         thinking(runtime, "tool", subtask=dispatch["subtask"], n=dispatch["n"], revision=turn.revisions)
         try:
             asked = await services.models.ask(
-                role="tool", model=context.model_for("tool"), messages=messages, reply=spec, check=_checker(services.tools)
+                role="tool",
+                model=context.model_for("tool"),
+                messages=messages,
+                reply=spec,
+                check=_checker(services.tools),
             )
         except ReplyError as error:
             turn.usage = total(turn.usage, error.usage)
@@ -138,31 +151,48 @@ def _proposal(turn: _Turn, dispatch: Dispatch, context: Context) -> Proposal:
     if choice is None:
         reason = f"the tool agent gave no valid reply: {turn.problem}"
     elif context.tool_intra and choice.score < min(context.tool_threshold, context.tool_floor):
-        reason = (f"no proposal was good enough: the best of {len(turn.rejected)} scored {choice.score}, "
-                  f"{context.tool_floor} is needed. {choice.evaluation}")
+        reason = (
+            f"no proposal was good enough: the best of {len(turn.rejected)} scored {choice.score}, "
+            f"{context.tool_floor} is needed. {choice.evaluation}"
+        )
     kept = choice or ToolChoice(action="finish")
     return {
-        "subtask": dispatch["subtask"], "n": dispatch["n"],
+        "subtask": dispatch["subtask"],
+        "n": dispatch["n"],
         "action": "none" if reason else kept.action,
-        "thought": kept.thought, "tool": kept.tool, "arguments": kept.arguments, "finishes": kept.finishes,
-        "result": kept.result, "reason": reason or kept.reason,
-        "expected": kept.expected, "surprise": kept.surprise,
-        "evaluation": kept.evaluation, "score": kept.score if choice and context.tool_intra else 0,
+        "thought": kept.thought,
+        "tool": kept.tool,
+        "arguments": kept.arguments,
+        "finishes": kept.finishes,
+        "result": kept.result,
+        "reason": reason or kept.reason,
+        "expected": kept.expected,
+        "surprise": kept.surprise,
+        "evaluation": kept.evaluation,
+        "score": kept.score if choice and context.tool_intra else 0,
         "revisions": turn.revisions,
         "rejected": [_brief(item) for item in turn.rejected if reason or item is not choice],
-        "shown": [], "seconds": 0.0, "usage": turn.usage,
+        "shown": [],
+        "seconds": 0.0,
+        "usage": turn.usage,
     }
 
 
 def _brief(choice: ToolChoice) -> Json:
-    return {"action": choice.action, "tool": choice.tool, "arguments": choice.arguments,
-            "evaluation": choice.evaluation, "score": choice.score}
+    return {
+        "action": choice.action,
+        "tool": choice.tool,
+        "arguments": choice.arguments,
+        "evaluation": choice.evaluation,
+        "score": choice.score,
+    }
 
 
 def tool_messages(
     state: AgentState, subtask: Subtask, services: Services, context: Context
 ) -> tuple[list[Message], list[str]]:
-    """The prompt, and the ids of the results and memories shown in it. History is append-only; what is left comes last."""
+    """The prompt, and the ids of the results and memories shown in it. History is append-only; what is left
+    comes last."""
     key = subtask["id"]
     memory = memory_items(state.get("short_term", {}).get(key)) if context.short_term_memory else []
     results = result_items(state.get("results", {}), subtask["depends_on"])
@@ -170,11 +200,20 @@ def tool_messages(
     fields = choice_fields(context)
     system, user = render(
         "tool_agent",
-        tools=describe(services.tools), intra=fields.intra, replanning=fields.replanning, foresight=fields.foresight,
-        functions=context.proposals == "functions", task=state["task"], files=files_text(state.get("files", [])),
-        guidance=state.get("guidance", []), id=key, subtask=subtask_text(subtask), results=results,
+        tools=describe(services.tools),
+        intra=fields.intra,
+        replanning=fields.replanning,
+        foresight=fields.foresight,
+        functions=context.proposals == "functions",
+        task=state["task"],
+        files=files_text(state.get("files", [])),
+        guidance=state.get("guidance", []),
+        id=key,
+        subtask=subtask_text(subtask),
+        results=results,
         steps=[{"n": step["n"], "text": step_text(step)} for step in steps],
-        memory=[item["text"] for item in memory], left=left_text(state, context),
+        memory=[item["text"] for item in memory],
+        left=left_text(state, context),
     )
     shown = [f"result:{item['id']}" for item in results] + [item["id"] for item in memory]
     return [Message("system", system), Message("user", user)], shown

@@ -1,8 +1,9 @@
 """tool_executor: carries a proposal out and records the step, whatever became of it.
 
-Whatever a tool does wrong is a failed step with its cause; only interrupts pass through. A call (tool and arguments) that failed
-in this task is never made a second time: a repeat asks for a new plan. Success clears the subtask's short-term memory; a
-failure is added to it and to the round's record in long-term memory (MIRROR 3.5).
+Whatever a tool does wrong is a failed step with its cause; only interrupts pass through. A call (tool and
+arguments) that failed in this task is never made a second time: a repeat asks for a new plan. Success clears
+the subtask's short-term memory; a failure is added to it and to the round's record in long-term memory
+(MIRROR 3.5).
 """
 
 from __future__ import annotations
@@ -72,20 +73,34 @@ def _no_call(proposal: Proposal) -> _Outcome:
     if proposal["action"] == "finish":
         return _Outcome(Observation(proposal["result"], origin="model"), True, proposal["surprise"])
     cause = "replan" if proposal["action"] == "replan" else "proposal"
-    return _Outcome(Observation(proposal["reason"], ok=False, cause=cause, origin="model"), False, proposal["surprise"])
+    return _Outcome(
+        Observation(proposal["reason"], ok=False, cause=cause, origin="model"), False, proposal["surprise"]
+    )
 
 
 async def _call(
-    proposal: Proposal, state: AgentState, runtime: Runtime[Context], services: Services, context: Context,
+    proposal: Proposal,
+    state: AgentState,
+    runtime: Runtime[Context],
+    services: Services,
+    context: Context,
     spent: list[Usage],
 ) -> _Outcome:
     tool = services.tools[proposal["tool"] or ""]
     repeated = _repeated(proposal, state, services)
     if repeated:
-        text = (f"Not called: the same call failed at step {repeated['n']} ({repeated['cause']}): "
-                f"{cut(repeated['observation'], 800)}")
-        return _Outcome(Observation(text, ok=False, cause="repeat", origin=f"tool:{tool.name}"), False, proposal["surprise"])
-    acting(runtime, n=proposal["n"], subtask=proposal["subtask"], tool=tool.name, arguments=proposal["arguments"])
+        text = (
+            f"Not called: the same call failed at step {repeated['n']} ({repeated['cause']}): "
+            f"{cut(repeated['observation'], 800)}"
+        )
+        return _Outcome(
+            Observation(text, ok=False, cause="repeat", origin=f"tool:{tool.name}"),
+            False,
+            proposal["surprise"],
+        )
+    acting(
+        runtime, n=proposal["n"], subtask=proposal["subtask"], tool=tool.name, arguments=proposal["arguments"]
+    )
     env = _environment(proposal, state, services, context, spent)
     observation = await call_tool(tool, proposal["arguments"], env)
     surprise: Surprise = proposal["surprise"]
@@ -100,8 +115,8 @@ async def _call(
 
 
 def _repeated(proposal: Proposal, state: AgentState, services: Services) -> Step | None:
-    """The earlier failed step of this task with the same tool and arguments. Transport failures of tools that may be
-    called again do not count."""
+    """The earlier failed step of this task with the same tool and arguments. Transport failures of tools that
+    may be called again do not count."""
     tool = services.tools[proposal["tool"] or ""]
     same = compact(normalise(tool, proposal["arguments"]))
     for step in trajectory(state):
@@ -121,12 +136,16 @@ def _environment(
         system, user = render("inspector", question=question, text=text, name=name)
         try:
             asked = await services.models.ask(
-                role="inspector", model=context.model_for("tool"), reply=reply_spec(DocumentAnswer),
+                role="inspector",
+                model=context.model_for("tool"),
+                reply=reply_spec(DocumentAnswer),
                 messages=[Message("system", system), Message("user", user)],
             )
         except ReplyError as error:
             spent.append(error.usage)
-            raise ToolError(f"no valid answer about {name}: {error.problem or error}", hint="Read it by part.") from error
+            raise ToolError(
+                f"no valid answer about {name}: {error.problem or error}", hint="Read it by part."
+            ) from error
         spent.append(asked.usage)
         return asked.reply
 
@@ -144,30 +163,62 @@ def _step(proposal: Proposal, outcome: _Outcome, state: AgentState, seconds: flo
     progress, observation = state["progress"], outcome.observation
     text = observation.text + (f"\nHint: {observation.hint}" if observation.hint else "")
     return {
-        "n": proposal["n"], "task": progress["task"], "round": progress["round"],
-        "plan_version": state["plan"]["version"], "wave": progress["waves"], "subtask": proposal["subtask"],
-        "thought": proposal["thought"], "action": proposal["action"], "tool": proposal["tool"],
-        "arguments": proposal["arguments"], "score": proposal["score"], "evaluation": proposal["evaluation"],
-        "expected": proposal["expected"], "observation": text, "ok": observation.ok, "cause": observation.cause,
-        "surprise": outcome.surprise, "origin": observation.origin, "sub_steps": [], "shown": proposal["shown"],
-        "seconds": round(seconds, 3), "usage": usage or no_usage(),
+        "n": proposal["n"],
+        "task": progress["task"],
+        "round": progress["round"],
+        "plan_version": state["plan"]["version"],
+        "wave": progress["waves"],
+        "subtask": proposal["subtask"],
+        "thought": proposal["thought"],
+        "action": proposal["action"],
+        "tool": proposal["tool"],
+        "arguments": proposal["arguments"],
+        "score": proposal["score"],
+        "evaluation": proposal["evaluation"],
+        "expected": proposal["expected"],
+        "observation": text,
+        "ok": observation.ok,
+        "cause": observation.cause,
+        "surprise": outcome.surprise,
+        "origin": observation.origin,
+        "sub_steps": [],
+        "shown": proposal["shown"],
+        "seconds": round(seconds, 3),
+        "usage": usage or no_usage(),
     }
 
 
 def _memory(step: Step, state: AgentState, context: Context, outcome: _Outcome) -> dict[str, Any]:
     """The step's traces in short-term and long-term memory."""
-    key, update = step["subtask"], {}
+    key = step["subtask"]
+    update: dict[str, Any] = {}
     if context.short_term_memory:
         if outcome.finished:
             update["short_term"] = {key: None}
         elif not step["ok"]:
             memory = memory_of(state, key)
-            failure = {"n": step["n"], "tool": step["tool"], "arguments": step["arguments"], "cause": step["cause"],
-                       "action": step["action"], "error": step["observation"]}
-            update["short_term"] = {key: {**memory, "failures": [*memory["failures"], failure],
-                                          "attempts": memory["attempts"] + 1}}
+            failure = {
+                "n": step["n"],
+                "tool": step["tool"],
+                "arguments": step["arguments"],
+                "cause": step["cause"],
+                "action": step["action"],
+                "error": step["observation"],
+            }
+            update["short_term"] = {
+                key: {
+                    **memory,
+                    "failures": [*memory["failures"], failure],
+                    "attempts": memory["attempts"] + 1,
+                }
+            }
     if context.long_term_memory and not step["ok"]:
-        failure = {"subtask": key, "tool": step["tool"], "cause": step["cause"], "error": cut(step["observation"], 600)}
+        failure = {
+            "subtask": key,
+            "tool": step["tool"],
+            "cause": step["cause"],
+            "error": cut(step["observation"], 600),
+        }
         record = {"round": step["round"], "failures": {str(step["n"]): failure}}
         update["long_term"] = {str(step["round"]): record}
     return update
@@ -178,7 +229,11 @@ def _origin_of_result(proposal: Proposal, outcome: _Outcome, state: AgentState) 
     if proposal["action"] == "call":
         return outcome.observation.origin
     subtask = next(item for item in state["plan"]["subtasks"] if item["id"] == proposal["subtask"])
-    origins = [step["origin"] for step in trajectory(state) if step["subtask"] == proposal["subtask"] and step["ok"]]
-    origins += [state["results"][key]["origin"] for key in subtask["depends_on"] if key in state.get("results", {})]
+    origins = [
+        step["origin"] for step in trajectory(state) if step["subtask"] == proposal["subtask"] and step["ok"]
+    ]
+    origins += [
+        state["results"][key]["origin"] for key in subtask["depends_on"] if key in state.get("results", {})
+    ]
     parts = [part for origin in origins for part in origin.split(", ") if part != "model"]
     return ", ".join(dict.fromkeys(parts)) or "model"

@@ -1,10 +1,11 @@
 """Rendering of prompt templates: one Markdown file a model call, in this folder.
 
-A template has a fixed part (`system`) and a changing part (`user`), parted by a line `=== user ===`. What never changes stands
-first, history is appended, what changes last stands last: so that a provider's prompt cache serves as much as it can.
+A template has a fixed part (`system`) and a changing part (`user`), parted by a line `=== user ===`. What
+never changes stands first, history is appended, what changes last stands last: so that a provider's prompt
+cache serves as much as it can.
 
-Text that comes from files, pages, tools, people or models is put between tags by the filter `data`, which makes a closing tag
-inside it harmless; every system part says that such text is data, never an instruction.
+Text that comes from files, pages, tools, people or models is put between tags by the filter `data`, which
+makes a closing tag inside it harmless; every system part says that such text is data, never an instruction.
 """
 
 from __future__ import annotations
@@ -39,20 +40,25 @@ def _json(value: object) -> str:
 @cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(_FOLDER), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-        keep_trailing_newline=True, autoescape=False,
+        loader=FileSystemLoader(_FOLDER),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
     )
     environment.filters["data"] = data
     environment.filters["json"] = _json
     return environment
 
 
-def render(name: str, **values: Any) -> tuple[str, str]:
-    """The (system, user) texts of the template `name`.md. Raises jinja2.UndefinedError when a value is missing.
+def render(template: str, /, **values: Any) -> tuple[str, str]:
+    """The (system, user) texts of the template `template`.md. Raises jinja2.UndefinedError when a value is
+    missing.
 
     A template without a break has no system part: it is a further turn of a conversation.
     """
-    text = _environment().get_template(f"{name}.md").render(**values)
+    text = _environment().get_template(f"{template}.md").render(**values)
     system, mark, user = text.partition(_BREAK)
     if not mark:
         return "", _tidy(text)

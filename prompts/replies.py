@@ -1,8 +1,9 @@
 """The types of the model's replies. A schema is sent under its class's name; field names are a contract.
 
-Every reply is lenient where a model is careless without harm (a missing optional list is empty, null counts as missing, an
-unknown field is ignored, a score as "8" or 8.0 is 8) and strict where it matters. What one reply alone cannot tell (ids
-exist, no cycle, the tool exists, its arguments fit) is checked by the node that asked.
+Every reply is lenient where a model is careless without harm (a missing optional list is empty, null counts
+as missing, an unknown field is ignored, a score as "8" or 8.0 is 8) and strict where it matters. What one
+reply alone cannot tell (ids exist, no cycle, the tool exists, its arguments fit) is checked by the node that
+asked.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ class PlannedSubtask(Reply):
     """A subtask as a model writes it."""
 
     id: str = Field(min_length=1, max_length=60, description="Short unique name, such as s1 or read_prices.")
-    description: str = Field(min_length=1, description="What is to be done, with every detail that is needed to do it.")
+    description: str = Field(
+        min_length=1, description="What is to be done, with every detail that is needed to do it."
+    )
     tool: str | None = Field(None, description="The tool that probably serves, or null.")
     depends_on: Annotated[list[str], BeforeValidator(_no_null)] = Field(
         default_factory=list, description="Ids of the subtasks whose results it needs."
@@ -77,7 +80,8 @@ class FoundError(Reply):
 
 
 class PlanDiagnosis(Reply):
-    """PreFlect 3.2.2, turn 1: the situation, the tools' behaviour, and the errors found (none: an empty list)."""
+    """PreFlect 3.2.2, turn 1: the situation, the tools' behaviour, and the errors found (none: an empty
+    list)."""
 
     situation: Text = Field("", description="What has been done and what is known.")
     tool_notes: Text = Field("", description="Which tools worked or failed here, and why.")
@@ -86,8 +90,9 @@ class PlanDiagnosis(Reply):
 
 def diagnosis_of(names: tuple[str, ...]) -> type[PlanDiagnosis]:
     """PlanDiagnosis whose error types are `names` only: the planning errors that the plan is held against."""
-    found = create_model("FoundError", __base__=FoundError, error_type=(Literal[names], ...))
-    errors = Annotated[list[found], BeforeValidator(_no_null)]  # type: ignore[valid-type]
+    kind: Any = Literal[names]
+    found: Any = create_model("FoundError", __base__=FoundError, error_type=(kind, ...))
+    errors: Any = Annotated[list[found], BeforeValidator(_no_null)]
     return create_model("PlanDiagnosis", __base__=PlanDiagnosis, errors=(errors, Field(default_factory=list)))
 
 

@@ -1,8 +1,9 @@
-"""The reply of the tool agent, built per run: its `arguments` are a union of the tools' own argument schemas, since a strict
-schema allows no free-form object. MIRROR's two modes (section 4.4): a proposal as JSON, or as a native function call.
+"""The reply of the tool agent, built per run: its `arguments` are a union of the tools' own argument schemas,
+since a strict schema allows no free-form object. MIRROR's two modes (section 4.4): a proposal as JSON, or as
+a native function call.
 
-Mechanisms that are switched off are not in the schema: scores without intra-reflection, `replan` without re-planning,
-`expected` and `surprise` without foresight.
+Mechanisms that are switched off are not in the schema: scores without intra-reflection, `replan` without re-
+planning, `expected` and `surprise` without foresight.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ class ChoiceFields:
     foresight: bool = True
 
 
-def tool_choice_spec(tools: Mapping[str, Tool], fields: ChoiceFields, *, functions: bool = False) -> ReplySpec[ToolChoice]:
+def tool_choice_spec(
+    tools: Mapping[str, Tool], fields: ChoiceFields, *, functions: bool = False
+) -> ReplySpec[ToolChoice]:
     """The spec of a ToolChoice over `tools`, as one JSON object or as `functions`."""
     schemas, strict = _argument_schemas(tools)
     offered = _functions(tools, schemas, fields) if functions else ()
@@ -62,8 +65,11 @@ def _text(description: str, *, nullable: bool = False) -> Json:
 def _head(fields: ChoiceFields) -> Json:
     head: Json = {"thought": _text("The situation and why this move.")}
     if fields.foresight:
-        head["surprise"] = {"type": "string", "enum": ["none", "minor", "serious"],
-                            "description": "Your last observation against what you expected of it."}
+        head["surprise"] = {
+            "type": "string",
+            "enum": ["none", "minor", "serious"],
+            "description": "Your last observation against what you expected of it.",
+        }
     return head
 
 
@@ -77,7 +83,12 @@ def _tail(fields: ChoiceFields) -> Json:
 
 
 def _closed(properties: Json) -> Json:
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 def _schema(schemas: Mapping[str, Json], fields: ChoiceFields) -> Json:
@@ -86,7 +97,10 @@ def _schema(schemas: Mapping[str, Json], fields: ChoiceFields) -> Json:
     properties["action"] = {"type": "string", "enum": actions}
     properties["tool"] = {"anyOf": [{"type": "string", "enum": list(schemas)}, {"type": "null"}]}
     properties["arguments"] = {"anyOf": [*schemas.values(), {"type": "null"}]}
-    properties["finishes"] = {"type": ["boolean", "null"], "description": "Whether the call alone completes the subtask."}
+    properties["finishes"] = {
+        "type": ["boolean", "null"],
+        "description": "Whether the call alone completes the subtask.",
+    }
     properties["result"] = _text("For finish: the subtask's result.", nullable=True)
     if fields.replanning:
         properties["reason"] = _text("For replan: what the plan assumed and what is the case.", nullable=True)
@@ -95,18 +109,27 @@ def _schema(schemas: Mapping[str, Json], fields: ChoiceFields) -> Json:
     return _closed(properties | _tail(fields))
 
 
-def _functions(tools: Mapping[str, Tool], schemas: Mapping[str, Json], fields: ChoiceFields) -> tuple[Function, ...]:
+def _functions(
+    tools: Mapping[str, Tool], schemas: Mapping[str, Json], fields: ChoiceFields
+) -> tuple[Function, ...]:
     offered = []
     for name, tool in tools.items():
-        properties = {**_head(fields), "arguments": schemas[name],
-                      "finishes": {"type": "boolean", "description": "Whether the call alone completes the subtask."}}
+        properties = {
+            **_head(fields),
+            "arguments": schemas[name],
+            "finishes": {"type": "boolean", "description": "Whether the call alone completes the subtask."},
+        }
         if fields.foresight:
             properties["expected"] = _text("What you expect to see.")
         offered.append(Function(name, tool.description, _closed(properties | _tail(fields))))
     finish = {**_head(fields), "result": _text("The subtask's result."), **_tail(fields)}
     offered.append(Function(FINISH, "The subtask is done: hand its result on.", _closed(finish)))
     if fields.replanning:
-        replan = {**_head(fields), "reason": _text("What the plan assumed and what is the case."), **_tail(fields)}
+        replan = {
+            **_head(fields),
+            "reason": _text("What the plan assumed and what is the case."),
+            **_tail(fields),
+        }
         offered.append(Function(REPLAN, "Ask for a new plan.", _closed(replan)))
     return tuple(offered)
 
@@ -132,4 +155,6 @@ def _parse(reply: Json, tools: Mapping[str, Tool], fields: ChoiceFields) -> Tool
     tool = tools.get(choice.tool or "")
     if tool is None:
         return choice
-    return choice.model_copy(update={"arguments": drop_nulls(choice.arguments, tool.arguments.model_json_schema())})
+    return choice.model_copy(
+        update={"arguments": drop_nulls(choice.arguments, tool.arguments.model_json_schema())}
+    )

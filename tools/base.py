@@ -10,9 +10,10 @@
 
     TOOL = make_tool(lookup, effect="read", timeout_s=20)
 
-The first parameter `env` is optional and is not shown to the model. A tool returns text or an `Observation`, and raises
-`ToolError` when the world does not play along: `tools.call.call_tool` turns that, a timeout, wrong arguments and any other
-exception into an observation with a cause and a hint, so that a tool never ends a run.
+The first parameter `env` is optional and is not shown to the model. A tool returns text or an `Observation`,
+and raises `ToolError` when the world does not play along: `tools.call.call_tool` turns that, a timeout, wrong
+arguments and any other exception into an observation with a cause and a hint, so that a tool never ends a
+run.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ Effect = Literal["read", "write", "egress"]
 
 @dataclass(frozen=True)
 class Observation:
-    """What came of a call. `origin` is user, file:NAME, web:HOST or tool:NAME ('' means tool:NAME of the tool called)."""
+    """What came of a call. `origin` is user, file:NAME, web:HOST or tool:NAME ('' means tool:NAME of the tool
+    called)."""
 
     text: str
     ok: bool = True
@@ -46,6 +48,8 @@ class Observation:
     origin: str = ""
     retryable: bool = False
     """A transport failure that the same call may well survive next time."""
+    partial: bool = False
+    """Whether there is more than `text` shows (a part of a long document)."""
 
 
 class ToolError(Exception):
@@ -100,7 +104,8 @@ def make_tool(
     timeout_s: float = 60.0,
     retryable: bool = False,
 ) -> Tool:
-    """Build a Tool from a typed function with a docstring (Google style `Args:`); a plain function runs in a thread.
+    """Build a Tool from a typed function with a docstring (Google style `Args:`); a plain function runs in a
+    thread.
 
     Raises ValueError when the function has no docstring or an argument has no type.
     """
@@ -114,7 +119,11 @@ def make_tool(
         raise ValueError(f"tool {name}: argument {untyped[0]} has no type")
     with_env = bool(parameters) and parameters[0].name == "env"
     schema = create_schema_from_function(
-        name, function, filter_args=["env"] if with_env else [], parse_docstring=True, error_on_invalid_docstring=False
+        name,
+        function,
+        filter_args=["env"] if with_env else [],
+        parse_docstring=True,
+        error_on_invalid_docstring=False,
     )
     return Tool(
         name=name,
@@ -135,8 +144,11 @@ def _closed(name: str, schema: type[Any]) -> type[BaseModel]:
 def _runner(function: Callable[..., Any], with_env: bool) -> Callable[..., Awaitable[str | Observation]]:
     async def run(env: ToolEnv, **arguments: Any) -> str | Observation:
         given = {"env": env, **arguments} if with_env else arguments
-        if inspect.iscoroutinefunction(function):
-            return await function(**given)  # type: ignore[no-any-return]
-        return await asyncio.to_thread(function, **given)  # type: ignore[no-any-return]
+        called: Awaitable[str | Observation] = (
+            function(**given)
+            if inspect.iscoroutinefunction(function)
+            else asyncio.to_thread(function, **given)
+        )
+        return await called
 
     return run

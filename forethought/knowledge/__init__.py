@@ -1,0 +1,1 @@
+"""What has been learned from earlier runs and is read at run time; people review it."""

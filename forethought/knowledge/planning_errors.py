@@ -1,0 +1,213 @@
+"""The planning errors that every plan is checked against (PreFlect, section 3.2.1 and appendix B).
+
+They are a YAML file that people read, correct and extend. It is checked whole when it is loaded, so that a
+slip of the pen is reported with its line instead of weakening a diagnosis unseen. docs/planning_errors.md
+describes the file.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
+
+from forethought.knowledge.marked_yaml import MarkedYaml, MarkedYamlError
+
+PACKAGED = Path(__file__).with_name("planning_errors.yaml")
+BRIEF_FAILURES = 2
+"""Failure examples that a diagnosis is shown (appendix B.2), so the fewest that an error may have."""
+
+Outcome = Literal["failure", "success"]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(_[a-z0-9]+)*$", max_length=80)]
+
+
+class KnowledgeError(ValueError):
+    """A knowledge file that cannot be used; its message is one line: file, line number and reason."""
+
+
+class Provenance(BaseModel):
+    """Where a pattern was observed. Evaluations leave the questions named here out."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    source: Text
+    """The collection of trajectories, as an address, or in words."""
+    file: Text | None = None
+    trial: int | None = None
+    question: Text | None = None
+    """The beginning of the task, long enough to tell it from the collection's others."""
+    outcome: Outcome | None = None
+
+
+class Pattern(BaseModel):
+    """A short stretch of a trajectory: what was planned, done and seen, and how it ended."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    text: Text
+    provenance: Provenance | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare_text(cls, value: object) -> object:
+        """A person may write the text alone."""
+        return {"text": value} if isinstance(value, str) else value
+
+
+def _ended_in(outcome: Outcome) -> Callable[[Pattern], Pattern]:
+    def check(pattern: Pattern) -> Pattern:
+        if pattern.provenance and pattern.provenance.outcome not in (None, outcome):
+            raise ValueError(f"its outcome is {pattern.provenance.outcome}, but this list is for the other")
+        return pattern
+
+    return check
+
+
+def _at_least(fewest: int) -> AfterValidator:
+    """A length check after the entries' own, since pydantic's would count only the valid ones."""
+
+    def check(entries: tuple[object, ...]) -> tuple[object, ...]:
+        if len(entries) < fewest:
+            raise ValueError(f"{len(entries)} entries are too few, it needs {fewest} or more")
+        return entries
+
+    return AfterValidator(check)
+
+
+Failure = Annotated[Pattern, AfterValidator(_ended_in("failure"))]
+Success = Annotated[Pattern, AfterValidator(_ended_in("success"))]
+
+
+def _display_name(fields: Mapping[str, Any]) -> str:
+    return str(fields.get("name", "")).replace("_", " ").capitalize()
+
+
+class PlanningError(BaseModel):
+    """A recurring deficiency of plans, with what it looked like when it happened and when it was avoided."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: Name
+    """The error type that a diagnosis reports."""
+    display_name: Text = Field(default_factory=_display_name)
+    """The name as a person reads it; derived from `name` if it is not given."""
+    description: Text
+    failures: Annotated[tuple[Failure, ...], _at_least(BRIEF_FAILURES)]
+    successes: Annotated[tuple[Success, ...], _at_least(1)]
+
+    def brief(self) -> dict[str, Any]:
+        """What the diagnosis is shown, turn 1: name, description and two failure texts (appendix B.2)."""
+        failures = [pattern.text for pattern in self.failures[:BRIEF_FAILURES]]
+        return {"name": self.name, "description": self.description, "failures": failures}
+
+    def full(self) -> dict[str, Any]:
+        """What the revision is shown, turn 2: name, description and every failure and success text (B.2)."""
+        return {
+            "name": self.name,
+            "description": self.description,
+            "failures": [pattern.text for pattern in self.failures],
+            "successes": [pattern.text for pattern in self.successes],
+        }
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    version: Literal["1"]  # text, as every scalar of MarkedYaml is
+    errors: Annotated[tuple[PlanningError, ...], _at_least(1)]
+
+
+def load_planning_errors(path: Path | None = None) -> tuple[PlanningError, ...]:
+    """The planning errors in the file at `path`, by default the packaged one, in the file's order.
+
+    Reads the disk: call it in a thread from a coroutine. A file that has not changed is parsed once a
+    process, and an edited one is read again. Raises KnowledgeError.
+    """
+    chosen = PACKAGED if path is None else path
+    try:
+        found = chosen.absolute()
+        stat = found.stat()
+    except (OSError, ValueError) as error:
+        raise _refusal(chosen, None, f"cannot be read ({_why(error)}); check the path") from error
+    return _load(found, stat.st_mtime_ns, stat.st_size)
+
+
+@lru_cache(maxsize=16)
+def _load(path: Path, mtime_ns: int, size: int) -> tuple[PlanningError, ...]:
+    """The file's errors; the time (ns) and size (bytes) only key the cache, which keeps no refusals."""
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise _refusal(path, None, f"cannot be read ({_why(error)}); check the path") from error
+    try:
+        document = MarkedYaml(raw.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise _refusal(path, line, "not UTF-8 text; save the file as UTF-8") from error
+    except MarkedYamlError as error:
+        raise _refusal(path, error.line, error.reason) from error
+    if document.data is None:
+        raise _refusal(path, 1, "the file is empty; it needs 'version: 1' and a list 'errors'")
+    return _validate(path, document)
+
+
+def _validate(path: Path, document: MarkedYaml) -> tuple[PlanningError, ...]:
+    try:
+        errors = _File.model_validate(document.data).errors
+    except ValidationError as error:
+        # One slip can be several findings; the one nearest the top of the file is the one to mend first.
+        findings = error.errors(include_url=False, include_input=False)
+        first = min(findings, key=lambda finding: document.line(finding["loc"]))
+        raise _refusal(path, document.line(first["loc"]), _reason(first)) from error
+    seen: set[str] = set()
+    for index, found in enumerate(errors):
+        if found.name in seen:
+            line = document.line(("errors", index, "name"))
+            raise _refusal(path, line, f"the name {found.name!r} is used twice; names must differ")
+        seen.add(found.name)
+    return errors
+
+
+def _reason(finding: Mapping[str, Any]) -> str:
+    """A finding of pydantic's as a person would put it."""
+    parts = [str(part) for part in finding["loc"]]
+    here = ".".join(parts) or "the file"
+    above = ".".join(parts[:-1]) or "the file"
+    match finding["type"]:
+        case "missing":
+            return f"{above} lacks {parts[-1]!r}"
+        case "extra_forbidden":
+            return f"{above} has no field {parts[-1]!r}"
+        case "string_pattern_mismatch":
+            return f"{here} must be snake_case: lower-case letters, digits and single underscores"
+        case "string_type":
+            return f"{here} must be text"
+        case "string_too_short":
+            return f"{here} is empty"
+        case "model_type" | "model_attributes_type":
+            return f"{here} must be a mapping of fields"
+        case "tuple_type":
+            return f"{here} must be a list"
+        case "value_error":
+            return f"{here}: {finding['ctx']['error']}"
+        case _:
+            return f"{here}: {finding['msg']}"
+
+
+def _why(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)
+
+
+def _refusal(path: Path, line: int | None, reason: str) -> KnowledgeError:
+    place = str(path) if line is None else f"{path}:{line}"
+    return KnowledgeError(" ".join(f"{place}: {reason}".split()))

@@ -1,0 +1,84 @@
+"""How writes to a channel are joined. Pure functions; those of delta channels do not depend on how writes are
+batched."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from forethought.models.types import Usage
+
+if TYPE_CHECKING:
+    from graph.state import FileRef
+
+Json = dict[str, Any]
+
+CLEAR = "*"
+"""Key of a dict channel's update that empties the channel before the rest of the update is merged."""
+
+
+def merge(old: Json | None, new: Json | None) -> Json:
+    """Reducer of a dict channel: merge by key; a value of None deletes its key, and the key `"*"` clears
+    first."""
+    merged = {} if new and CLEAR in new else dict(old or {})
+    for key, value in (new or {}).items():
+        if key == CLEAR:
+            continue
+        if value is None:
+            merged.pop(key, None)
+        else:
+            merged[key] = value
+    return merged
+
+
+def merge_rounds(old: Json | None, new: Json | None) -> Json:
+    """Reducer of long-term memory: as `merge`, one level deeper, so that siblings can add failures to one
+    round."""
+    merged = {} if new and CLEAR in new else copy.deepcopy(old or {})
+    for key, record in (new or {}).items():
+        if key == CLEAR:
+            continue
+        if record is None:
+            merged.pop(key, None)
+            continue
+        kept = merged.setdefault(key, {})
+        failures = {**kept.get("failures", {}), **record.get("failures", {})}
+        kept.update(record)
+        kept["failures"] = failures
+    return merged
+
+
+def add_usage(old: Mapping[str, Usage] | None, new: Mapping[str, Usage | None] | None) -> dict[str, Usage]:
+    """Reducer of `usage`: sums every figure by role; the key `"*"` clears first."""
+    total: dict[str, Any] = {} if new and CLEAR in new else {role: dict(u) for role, u in (old or {}).items()}
+    for role, usage in (new or {}).items():
+        if role == CLEAR or usage is None:
+            continue
+        sums = total.setdefault(role, {})
+        for key, value in usage.items():
+            sums[key] = sums.get(key, 0) + value
+    return total
+
+
+def merge_files(
+    old: Sequence[FileRef | str] | None, new: Sequence[FileRef | str] | None
+) -> list[FileRef | str]:
+    """Reducer of `files`: later files replace earlier ones of the same name; the others stay for the whole
+    thread."""
+
+    def name(item: FileRef | str) -> str:
+        return item if isinstance(item, str) else item.get("name", "")
+
+    merged = {name(item): item for item in old or []}
+    for item in new or []:
+        merged[name(item)] = item
+    return list(merged.values())
+
+
+def append(old: list[Any] | None, writes: Sequence[Any]) -> list[Any]:
+    """Reducer of a delta channel: every write is a list whose items are appended in turn."""
+    grown = list(old or [])
+    for write in writes:
+        grown.extend(write)
+    return grown

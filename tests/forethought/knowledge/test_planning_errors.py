@@ -1,0 +1,259 @@
+"""The packaged planning errors, a person's own, and files that are refused with their line."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from forethought.knowledge.planning_errors import (
+    PACKAGED,
+    KnowledgeError,
+    Pattern,
+    PlanningError,
+    load_planning_errors,
+)
+
+MINE = """\
+version: 1
+errors:
+  - name: stale_source
+    description: The plan takes an old figure for today's.
+    failures:
+      - The plan read last year's table; the figure had changed.
+      - text: The plan quoted an archived page.
+        provenance: {source: our own runs}
+    successes:
+      - The plan asked for the table's date first.
+"""
+
+
+def written(folder: Path, text: str | bytes) -> Path:
+    path = folder / "errors.yaml"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(KnowledgeError) as caught:
+        load_planning_errors(path)
+    return str(caught.value)
+
+
+def test_the_packaged_errors_are_the_papers_three() -> None:
+    assert [error.name for error in load_planning_errors()] == [
+        "insufficient_constraint_verification",
+        "ineffective_tool_selection",
+        "shallow_content_verification",
+    ]
+
+
+@pytest.mark.parametrize("error", load_planning_errors(), ids=lambda error: error.name)
+def test_each_packaged_error_has_sourced_patterns_of_both_kinds(error: PlanningError) -> None:
+    assert error.display_name == error.name.replace("_", " ").capitalize()
+    assert len(error.description) > 200
+    for patterns, outcome in ((error.failures, "failure"), (error.successes, "success")):
+        assert len(patterns) >= 4
+        assert len({pattern.text for pattern in patterns}) == len(patterns)
+        for pattern in patterns:
+            assert 150 < len(pattern.text) < 700
+            assert pattern.provenance is not None
+            assert pattern.provenance.source == "https://github.com/noahshinn/reflexion"
+            assert (pattern.provenance.file or "").startswith("hotpotqa_runs/root/ReAct/")
+            assert pattern.provenance.question
+            assert pattern.provenance.trial
+            assert pattern.provenance.outcome == outcome
+
+
+def test_packaged_patterns_do_not_name_what_their_question_is_about() -> None:
+    """A pattern is to match any plan, so no name out of its source question may be left in it."""
+    for error in load_planning_errors():
+        for pattern in error.failures + error.successes:
+            assert pattern.provenance is not None
+            words = (pattern.provenance.question or "").replace('"', "").split()[1:]
+            names = {word.strip("',?").removesuffix("'s") for word in words if word[0].isupper()} - {"The"}
+            assert not names & set(pattern.text.split()), pattern.text
+
+
+def test_turn_one_is_shown_two_failures_and_turn_two_everything() -> None:
+    error = load_planning_errors()[0]
+    assert error.brief() == {
+        "name": error.name,
+        "description": error.description,
+        "failures": [error.failures[0].text, error.failures[1].text],
+    }
+    assert error.full() == {
+        "name": error.name,
+        "description": error.description,
+        "failures": [pattern.text for pattern in error.failures],
+        "successes": [pattern.text for pattern in error.successes],
+    }
+    assert json.loads(json.dumps(error.full())) == error.full()
+
+
+def test_a_person_may_write_bare_text_and_little_provenance(tmp_path: Path) -> None:
+    (error,) = load_planning_errors(written(tmp_path, MINE))
+    assert error.display_name == "Stale source"
+    assert error.failures[0] == Pattern(text="The plan read last year's table; the figure had changed.")
+    assert error.failures[1].provenance is not None
+    assert error.failures[1].provenance.source == "our own runs"
+    assert error.successes[0].provenance is None
+
+
+def test_plain_values_are_text_whatever_yaml_would_make_of_them(tmp_path: Path) -> None:
+    text = MINE.replace("The plan asked for the table's date first.", "2024-01-01")
+    assert load_planning_errors(written(tmp_path, text))[0].successes[0].text == "2024-01-01"
+
+
+def test_a_byte_order_mark_and_windows_line_ends_are_accepted(tmp_path: Path) -> None:
+    path = written(tmp_path, b"\xef\xbb\xbf" + MINE.replace("\n", "\r\n").encode())
+    assert load_planning_errors(path)[0].name == "stale_source"
+    path = written(tmp_path, MINE.replace("name: stale", "name: Stale").replace("\n", "\r\n"))
+    assert refusal(path).startswith(f"{path}:3: ")
+
+
+def test_an_error_added_to_the_packaged_file_is_there_on_the_next_load(tmp_path: Path) -> None:
+    path = written(tmp_path, PACKAGED.read_bytes())
+    assert load_planning_errors(path) == load_planning_errors()
+    path.write_bytes(PACKAGED.read_bytes() + b"\n" + MINE.split("errors:\n")[1].encode())
+    assert [error.name for error in load_planning_errors(path)][3:] == ["stale_source"]
+
+
+def test_an_unchanged_file_is_parsed_once_and_an_edit_of_the_same_size_is_seen(tmp_path: Path) -> None:
+    path = written(tmp_path, MINE)
+    first = load_planning_errors(path)
+    assert load_planning_errors(path) is first
+    written(tmp_path, MINE.replace("stale_source", "older_source"))
+    os.utime(path, ns=(1, 1))
+    assert load_planning_errors(path)[0].name == "older_source"
+
+
+def test_a_refused_file_can_be_mended(tmp_path: Path) -> None:
+    path = written(tmp_path, "version: 1\n")
+    refusal(path)
+    written(tmp_path, MINE)
+    assert load_planning_errors(path)[0].name == "stale_source"
+
+
+def edited(old: str, new: str) -> str:
+    assert MINE.count(old) == 1
+    return MINE.replace(old, new)
+
+
+REFUSED: list[tuple[str, str | bytes, int, str]] = [
+    ("empty", "", 1, "empty"),
+    ("only a comment", "# nothing\n\n", 1, "empty"),
+    ("only null", "~\n", 1, "empty"),
+    ("a list at the top", "- a\n", 1, "the file must be a mapping"),
+    ("not UTF-8", MINE.encode().replace(b"archived", b"archiv\xe9"), 7, "UTF-8"),
+    ("UTF-16", MINE.encode("utf-16"), 1, "UTF-8"),
+    ("unclosed bracket", edited("{source: our own runs}", "{source: our own runs"), 9, "not YAML"),
+    ("tab", edited("    successes:", "\tsuccesses:"), 9, "not YAML"),
+    ("colon in a bare text", edited("an archived page.", "this: an archived page."), 7, "not YAML"),
+    ("two documents", MINE + "---\nversion: 1\n", 11, "single document"),
+    ("key twice", edited("    successes:", "    description: Again.\n    successes:"), 9, "appears twice"),
+    ("no version", edited("version: 1\n", ""), 1, "lacks 'version'"),
+    ("other version", edited("version: 1", "version: 2"), 1, "version"),
+    ("no errors", "version: 1\n", 1, "lacks 'errors'"),
+    ("empty errors", "version: 1\n\nerrors: []\n", 3, "errors: 0 entries"),
+    ("null errors", "version: 1\nerrors:\n", 2, "errors must be a list"),
+    ("errors as a mapping", "version: 1\nerrors:\n  a: b\n", 2, "errors must be a list"),
+    ("an error that is text", "version: 1\nerrors:\n  - a\n", 3, "errors.0 must be a mapping"),
+    ("no name", edited("name: stale_source\n    ", ""), 3, "lacks 'name'"),
+    ("no description", edited("description: The plan takes an old figure for today's.", ""), 3, "lacks"),
+    ("blank description", edited("The plan takes an old figure for today's.", "'  '"), 4, "is empty"),
+    ("name with a capital", edited("stale_source", "Stale_source"), 3, "snake_case"),
+    ("name with a space", edited("stale_source", "stale source"), 3, "snake_case"),
+    ("unknown field", edited("    successes:", "    grave: yes\n    successes:"), 9, "no field 'grave'"),
+    ("one failure", edited("- The plan read last year's table; the figure had changed.", ""), 5, "2 or"),
+    ("no successes", edited("      - The plan asked for the table's date first.\n", ""), 9, "successes"),
+    ("null pattern", edited("- The plan asked for the table's date first.", "-"), 10, "successes.0"),
+    ("list as pattern", edited("The plan asked for the table's date first.", "[a]"), 10, "successes.0 must"),
+    ("no text", edited("text: The plan quoted an archived page.\n        ", ""), 7, "lacks 'text'"),
+    ("mapping as text", edited("The plan quoted an archived page.", "{a: b}"), 7, "must be text"),
+    ("provenance without source", edited("source: our own runs", "file: a.txt"), 8, "lacks 'source'"),
+    ("unknown provenance", edited("our own runs}", "x, page: 3}"), 8, "no field 'page'"),
+    ("unknown outcome", edited("our own runs}", "x, outcome: maybe}"), 8, "outcome"),
+    ("contradicting outcome", edited("our own runs}", "x, outcome: success}"), 7, "outcome is success"),
+    ("a trial that is no number", edited("our own runs}", "x, trial: first}"), 8, "trial"),
+    ("an object tag", edited("our own runs", "!!python/name:os.system x"), 8, "tag"),
+    ("an alias", edited("errors:", "extra: &x [a]\nerrors: *x\nmore:"), 2, "alias"),
+    ("a lone surrogate", edited("The plan quoted an archived page.", '"\\ud800"'), 7, "text"),
+    ("a line break in a key", edited("errors:", '"a\\nb\\u2028c": 1\nerrors:'), 2, "no field"),
+    ("the topmost of two slips", edited("stale_source", "X").replace("successes", "s"), 3, "snake_case"),
+    ("name twice", MINE + MINE.split("errors:\n")[1], 11, "'stale_source' is used twice"),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "reason"), [case[1:] for case in REFUSED], ids=[c[0] for c in REFUSED]
+)
+def test_a_bad_file_is_refused_in_one_line_with_the_place(
+    tmp_path: Path, text: str | bytes, line: int, reason: str
+) -> None:
+    path = written(tmp_path, text)
+    message = refusal(path)
+    assert message.startswith(f"{path}:{line}: ")
+    assert reason in message.removeprefix(str(path))
+    assert len(message.splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", ["absent.yaml", "", "nul\0.yaml", "line\nbreak.yaml"])
+def test_a_path_that_is_no_file_is_refused(tmp_path: Path, name: str) -> None:
+    message = refusal(tmp_path / name)
+    assert "cannot be read" in message
+    assert len(message.splitlines()) == 1
+
+
+def test_errors_cannot_be_changed_by_who_loaded_them() -> None:
+    error = load_planning_errors()[0]
+    with pytest.raises(ValidationError):
+        error.description = "other"  # type: ignore[misc]
+    with pytest.raises(ValidationError):
+        error.failures[0].text = "other"  # type: ignore[misc]
+
+
+def loads_or_refuses(folder: Path, content: bytes) -> None:
+    path = written(folder, content)
+    try:
+        loaded = load_planning_errors(path)
+    except KnowledgeError as error:
+        message = str(error)
+    else:
+        message = ""
+        assert all(len(found.brief()["failures"]) == 2 for found in loaded)
+    assert not message or (message.startswith(f"{path}:") and len(message.splitlines()) == 1)
+
+
+quickly = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+words = st.sampled_from(
+    ["version", "errors", "name", "failures", "successes", "text", "provenance", "1", "a_b"]
+)
+values: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.dates() | st.text() | words,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(words | st.text(), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@quickly
+@given(content=st.binary() | st.text().map(lambda text: text.encode("utf-8", "surrogatepass")))
+def test_random_bytes_raise_nothing_else(tmp_path: Path, content: bytes) -> None:
+    loads_or_refuses(tmp_path, content)
+
+
+@quickly
+@given(data=st.fixed_dictionaries({"version": values | st.just(1), "errors": values}) | values)
+def test_random_yaml_raises_nothing_else(tmp_path: Path, data: Any) -> None:
+    loads_or_refuses(tmp_path, yaml.safe_dump(data).encode())
+
+
+@quickly
+@given(at=st.integers(0, len(MINE)), cut=st.integers(0, 30), put=st.text(max_size=6))
+def test_a_slip_of_the_pen_raises_nothing_else(tmp_path: Path, at: int, cut: int, put: str) -> None:
+    loads_or_refuses(tmp_path, (MINE[:at] + put + MINE[at + cut :]).encode("utf-8", "replace"))

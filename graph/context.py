@@ -14,10 +14,16 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.config import JsonDict
 
 Role = Literal["planner", "reflector", "tool", "answer", "retrospective"]
 Score = Annotated[int, Field(ge=1, le=10)]
 ModelName = Annotated[str, Field(max_length=200, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:/@+-]*$")]
+
+
+def _asked_by(*nodes: str) -> JsonDict:
+    """Marks a field for Studio: a model's name, shown at the nodes that ask this model."""
+    return {"langgraph_type": "model", "langgraph_nodes": list(nodes)}
 
 
 class Context(BaseModel):
@@ -25,15 +31,35 @@ class Context(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    model: ModelName = Field("openai:gpt-4.1", description="Model of every role, as provider:name.")
-    planner_model: ModelName | None = Field(None, description="Model of the planner; empty: `model`.")
-    reflector_model: ModelName | None = Field(
-        None, description="Model of the prospective reflector; empty: `model`."
+    model: ModelName = Field(
+        "openai:gpt-4.1",
+        description="Model of every role, as provider:name.",
+        json_schema_extra=_asked_by(
+            "planner", "prospective_reflector", "tool_agent", "tool_executor", "answer_agent"
+        ),
     )
-    tool_model: ModelName | None = Field(None, description="Model of the tool agent; empty: `model`.")
-    answer_model: ModelName | None = Field(None, description="Model of the answer agent; empty: `model`.")
+    planner_model: ModelName | None = Field(
+        None, description="Model of the planner; empty: `model`.", json_schema_extra=_asked_by("planner")
+    )
+    reflector_model: ModelName | None = Field(
+        None,
+        description="Model of the prospective reflector; empty: `model`.",
+        json_schema_extra=_asked_by("prospective_reflector"),
+    )
+    tool_model: ModelName | None = Field(
+        None,
+        description="Model of the tool agent; empty: `model`.",
+        json_schema_extra=_asked_by("tool_agent", "tool_executor"),
+    )
+    answer_model: ModelName | None = Field(
+        None,
+        description="Model of the answer agent; empty: `model`.",
+        json_schema_extra=_asked_by("answer_agent"),
+    )
     retrospective_model: ModelName | None = Field(
-        None, description="Model that writes the reflection on a failed round; empty: `model`."
+        None,
+        description="Model that writes the reflection on a failed round; empty: `model`.",
+        json_schema_extra=_asked_by("answer_agent"),
     )
 
     plan_threshold: Score = Field(9, description="A plan that scores lower is revised.")

@@ -11,11 +11,12 @@ Short-term and long-term memory are MIRROR's (section 3.5); `plan_reviews` and `
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Literal
 
 from langchain_core.messages import AnyMessage
 from langgraph.channels import DeltaChannel
 from langgraph.graph.message import add_messages
+from typing_extensions import TypedDict  # the server's schemas need it below Python 3.12
 
 from forethought.models.types import Usage
 from graph.reducers import add_usage, append, merge, merge_files, merge_rounds
@@ -155,6 +156,8 @@ class Step(TypedDict):
     expected: str
     observation: str
     ok: bool
+    finished: bool
+    """Whether the subtask was finished by it."""
     cause: str
     """'' if ok; else arguments, not_found, timeout, transport, tool, empty, repeat, proposal, replan, ..."""
     surprise: Surprise

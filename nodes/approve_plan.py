@@ -11,7 +11,8 @@ from pydantic import ValidationError
 
 from graph.context import Context
 from graph.state import AgentState
-from nodes.plans import join_plan, plan_problem
+from nodes.digest import trajectory
+from nodes.plans import dropped_ids, join_plan, plan_problem
 from nodes.services import Services
 from prompts.replies import PlannedSubtask
 
@@ -41,7 +42,8 @@ async def approve_plan(state: AgentState, runtime: Runtime[Context], *, services
             subtasks, problem = _edited(value, state, services)
             if not problem:
                 version = progress["version"] + 1
-                joined = join_plan(subtasks, old=plan, results=state.get("results", {}))
+                taken = dropped_ids(trajectory(state), plan)
+                joined = join_plan(subtasks, old=plan, results=state.get("results", {}), taken=taken)
                 edited = {
                     **plan,
                     "version": version,

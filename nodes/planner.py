@@ -19,7 +19,7 @@ from graph.state import AgentState, Plan, Progress
 from nodes.budget import exhausted_calls, left_text
 from nodes.digest import files_text, plan_text, result_items, rounds_texts, steps_text, trajectory
 from nodes.events import thinking
-from nodes.plans import join_plan, plan_problem
+from nodes.plans import dropped_ids, join_plan, plan_problem
 from nodes.services import Services
 from nodes.task import after_begin, begin_task, fail, is_new_task
 from nodes.usage import total
@@ -140,8 +140,7 @@ def _checker(state: AgentState, services: Services) -> Callable[[PlanReply], str
 
 def _joined(reply: PlanReply, state: AgentState, progress: Progress, revisions: int) -> Plan:
     old, results = state.get("plan"), state.get("results", {})
-    known = {subtask["id"] for subtask in (old or {}).get("subtasks", [])}
-    taken = {step["subtask"] for step in trajectory(state)} - known
+    taken = dropped_ids(trajectory(state), old)
     return {
         "version": progress["version"] + 1,
         "subtasks": join_plan(reply.subtasks, old=old, results=results, discard=reply.discard, taken=taken),

@@ -3,10 +3,10 @@ done."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 
-from graph.state import Plan, Result, Subtask
+from graph.state import Plan, Result, Step, Subtask
 from prompts.replies import PlannedSubtask
 
 
@@ -73,6 +73,13 @@ def _same(one: str, other: str) -> bool:
     return " ".join(one.split()).casefold() == " ".join(other.split()).casefold()
 
 
+def dropped_ids(steps: Iterable[Step], *plans: Plan | None) -> set[str]:
+    """Ids under which the task has worked and which none of `plans` holds: other work gets other ids, since an id's
+    failed attempts count against it."""
+    held = {subtask["id"] for plan in plans for subtask in (plan or {}).get("subtasks", [])}
+    return {step["subtask"] for step in steps} - held
+
+
 def join_plan(
     subtasks: Sequence[PlannedSubtask],
     *,
@@ -90,7 +97,7 @@ def join_plan(
     kept = {key: before[key] for key in before if key in results and key not in discard}
     restated = {s.id for s in subtasks if s.id in kept and _same(kept[s.id]["description"], s.description)}
     new = [subtask for subtask in subtasks if subtask.id not in restated]
-    used = {*before, *results, *taken}
+    used = {*before, *results, *taken, *(subtask.id for subtask in subtasks)}
     renamed: dict[str, str] = {}
     for subtask in new:
         if _is_other(subtask, before, kept, taken):

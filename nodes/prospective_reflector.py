@@ -23,7 +23,7 @@ from graph.state import AgentState, Plan, PlanReview
 from nodes.budget import exhausted_calls, left_text
 from nodes.digest import files_text, plan_text, result_items, steps_text, tool_record, trajectory
 from nodes.events import thinking
-from nodes.plans import join_plan, plan_problem
+from nodes.plans import dropped_ids, join_plan, plan_problem
 from nodes.services import Services
 from nodes.usage import total
 from prompts.render import render
@@ -159,7 +159,8 @@ async def _revise(
         return False
     reflection.usage = total(reflection.usage, asked.usage)
     reflection.reviews[-1] = {**reflection.reviews[-1], "revised": True, "changes": asked.reply.changes}
-    subtasks = join_plan(asked.reply.subtasks, old=reflection.plan, results=results)
+    taken = dropped_ids(trajectory(state), *(plan for _, plan in reflection.candidates))
+    subtasks = join_plan(asked.reply.subtasks, old=reflection.plan, results=results, taken=taken)
     version = max(_highest(reflection), state["progress"]["version"]) + 1
     reflection.plan = {**reflection.plan, "version": version, "subtasks": subtasks}
     return True

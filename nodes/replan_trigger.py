@@ -77,23 +77,24 @@ def attempts_spent(state: AgentState, plan: Plan, context: Context) -> set[str]:
 
 
 def attempt_counts(state: AgentState) -> dict[str, int]:
-    """Failed attempts a subtask since its last success, read from the trajectory (so it works with short-term
-    memory off)."""
+    """Failed attempts a subtask since it was last finished, read from the trajectory (so that it works with
+    short-term memory off)."""
     counts: dict[str, int] = {}
     for step in trajectory(state):
-        counts[step["subtask"]] = 0 if step["ok"] else counts.get(step["subtask"], 0) + 1
+        failed = counts.get(step["subtask"], 0) + (not step["ok"])
+        counts[step["subtask"]] = 0 if step["finished"] else failed
     return counts
 
 
 def _asked(state: AgentState, context: Context) -> Replan | None:
-    """The first reason in the last wave to plan anew: asked for, a repeat, a serious surprise, attempts used
-    up."""
+    """The last wave's reasons for a new plan: asked for, a repeat, attempts used up, a serious surprise."""
     wave = state["progress"]["waves"]
     steps = [step for step in trajectory(state) if step["wave"] == wave]
     if not wave or not steps or steps[-1]["n"] != state["progress"]["n"] or _planned_since(state):
         return None
     counts = attempt_counts(state)
     found = [reason for step in steps if (reason := _step_reason(step, counts, context))]
+    found += [reason for step in steps if (reason := _surprise(step, state))]
     if not found:
         return None
     kind = found[0][0]
@@ -119,9 +120,17 @@ def _step_reason(step: Step, counts: dict[str, int], context: Context) -> tuple[
             "attempts",
             f"{step['subtask']} failed {counts[step['subtask']]} times; at {what}, {step['cause']}: {said}",
         )
-    if step["surprise"] == "serious":
-        return "surprise", f"At {what} a serious surprise. {cut(step['thought'], 600)} Observed: {said}"
     return None
+
+
+def _surprise(step: Step, state: AgentState) -> tuple[str, str] | None:
+    """A serious surprise at what the subtask saw since the plan in force was made: what that plan already
+    knew of is no reason for another."""
+    earlier = [s for s in trajectory(state) if s["subtask"] == step["subtask"] and s["n"] < step["n"]]
+    if step["surprise"] != "serious" or not earlier or earlier[-1]["n"] <= state["plan"].get("n", 0):
+        return None
+    seen = f"step {earlier[-1]['n']} [{step['subtask']}] saw something that the plan did not expect"
+    return "surprise", f"A serious surprise: {seen}. {cut(step['thought'], 800)}"
 
 
 def _cadence(state: AgentState, plan: Plan, context: Context) -> Replan | None:

@@ -13,7 +13,7 @@ from graph.context import Context
 from graph.reducers import CLEAR
 from graph.state import AgentState, FileRef, Json, Progress
 from nodes.services import Services
-from tools.files import take_in
+from tools.files import FilesError, take_in
 
 MAX_TASK_CHARS = 100_000
 
@@ -45,7 +45,9 @@ def task_text(state: AgentState) -> tuple[str, HumanMessage | None]:
     progress = state.get("progress", {})
     human = _last_human(state.get("messages", []))
     fresh = human is not None and human.id != progress.get("message_id")
-    given = state.get("task", "")
+    given = state.get("task") or ""
+    if not isinstance(given, str):
+        raise TaskError("the task must be text: send what is asked, in plain words")
     if human is not None and fresh and (not given.strip() or given == progress.get("asked")):
         text = str(human.text)
     else:
@@ -62,14 +64,15 @@ def task_text(state: AgentState) -> tuple[str, HumanMessage | None]:
 async def begin_task(state: AgentState, services: Services, context: Context) -> dict[str, Any]:
     """The update that starts the next task of the thread: everything that is per task is reset.
 
-    Raises TaskError, FilesError or ConfigurationError (one line each) before anything is spent.
+    Raises TaskError, one line that says what to do, before anything is spent.
     """
     text, human = task_text(state)
     try:
         services.models.verify(models_used(context))
-    except ConfigurationError as error:
+        files = await asyncio.to_thread(_take_in, state, services)
+    except (ConfigurationError, FilesError) as error:
         raise TaskError(str(error)) from error
-    files = await asyncio.to_thread(_take_in, state, services)
+    _check_prices(services, context)
     old = state.get("progress", {})
     message = human or HumanMessage(text)
     messages: list[AnyMessage] = [] if human else [message]
@@ -111,6 +114,15 @@ async def begin_task(state: AgentState, services: Services, context: Context) ->
     }
 
 
+def _check_prices(services: Services, context: Context) -> None:
+    """A budget in dollars that could not be kept is refused before anything is spent."""
+    unknown = [model for model in models_used(context) if not services.models.priced(model)]
+    if context.max_usd is not None and unknown:
+        raise TaskError(
+            f"max_usd cannot be kept: the price of {unknown[0]} is unknown; use max_tokens, or another model"
+        )
+
+
 def models_used(context: Context) -> list[str]:
     """The models that a run with these switches will call."""
     roles = ["planner", "tool", "answer"]
@@ -130,9 +142,9 @@ def _take_in(state: AgentState, services: Services) -> list[FileRef | str]:
 def _finished(state: AgentState) -> list[Json]:
     if not state.get("progress") or not state.get("answer"):
         return []
-    return [
-        {"task": state.get("task", ""), "answer": state.get("answer", ""), "status": state.get("status", "")}
-    ]
+    # Not the channel `task`, which holds the next one by now.
+    asked = state["progress"]["asked"]
+    return [{"task": asked, "answer": state.get("answer", ""), "status": state.get("status", "")}]
 
 
 def after_begin(state: AgentState, update: dict[str, Any]) -> AgentState:

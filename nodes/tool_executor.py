@@ -178,6 +178,7 @@ def _step(proposal: Proposal, outcome: _Outcome, state: AgentState, seconds: flo
         "expected": proposal["expected"],
         "observation": text,
         "ok": observation.ok,
+        "finished": outcome.finished,
         "cause": observation.cause,
         "surprise": outcome.surprise,
         "origin": observation.origin,

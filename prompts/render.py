@@ -16,9 +16,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import DictLoader, Environment, StrictUndefined
 
-_FOLDER = Path(__file__).resolve().parent
+_TEMPLATES = {path.name: path.read_text("utf-8") for path in Path(__file__).resolve().parent.glob("*.md")}
+"""Read when the module is: so that no node waits for a disk, and a run's prompts cannot change under it."""
 _BREAK = "=== user ===\n"
 
 
@@ -40,7 +41,7 @@ def _json(value: object) -> str:
 @cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(_FOLDER),
+        loader=DictLoader(_TEMPLATES),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -1,0 +1,38 @@
+"""Forethought: an agent that criticises its plan before it acts, re-plans, and learns from failures.
+
+    from forethought import Context, build_agent
+    result = await build_agent().ainvoke({"task": "..."}, context=Context(model="openai:gpt-4.1"))
+
+The public names are loaded when they are first used, so that `import forethought` costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from forethought.settings import Settings
+    from graph.agent import build_agent
+    from graph.context import Context
+    from tools.base import Tool, make_tool
+
+__all__ = ["Context", "Settings", "Tool", "build_agent", "make_tool"]
+
+_HOMES = {
+    "Context": "graph.context",
+    "Settings": "forethought.settings",
+    "Tool": "tools.base",
+    "build_agent": "graph.agent",
+    "make_tool": "tools.base",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

@@ -1,0 +1,221 @@
+"""The commands and their flags. What they do is in the module that each one calls, loaded only then."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from forethought.app.tell import want_debug
+
+app = typer.Typer(
+    name="forethought",
+    help="An agent that criticises its plan before it acts, scores each move, re-plans, and learns from "
+    "failures.",
+    epilog="Exit codes: 0 answered, 1 failed, 2 wrong use, 3 an answer that did not pass, 4 waits for "
+    "a person.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Model = Annotated[
+    str | None, typer.Option("--model", help="Model of every role, as provider:name.", metavar="M")
+]
+BaseUrl = Annotated[
+    str | None, typer.Option("--base-url", help="Address of an OpenAI-compatible endpoint.", metavar="URL")
+]
+Db = Annotated[
+    str | None, typer.Option("--db", help="Database of threads: a path or sqlite:///path.", metavar="URL")
+]
+Sets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", help="A setting of the run, such as max_steps=10; may be repeated.", metavar="KEY=VALUE"
+    ),
+]
+Tools = Annotated[
+    str | None,
+    typer.Option("--tools", help="Module whose functions are offered as tools too.", metavar="MODULE"),
+]
+Record = Annotated[
+    Path | None, typer.Option("--record", help="Write the model's replies to FILE.", metavar="FILE")
+]
+Replay = Annotated[
+    Path | None, typer.Option("--replay", help="Take the model's replies from FILE.", metavar="FILE")
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object on stdout; progress goes to stderr.")
+]
+Debug = Annotated[bool, typer.Option("--debug", help="Log the traceback of an error.")]
+ThreadId = Annotated[str, typer.Argument(help="The thread's id, as `threads` lists it.", metavar="THREAD")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            typer.echo(f"forethought {version('forethought')}")
+        except PackageNotFoundError:
+            typer.echo("forethought (not installed)")
+        raise typer.Exit
+
+
+@app.callback()
+def _app(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    pass
+
+
+def _begin(debug: bool) -> None:
+    """What every command does first."""
+    want_debug(debug)
+    from forethought.app.options import load_dotenv
+
+    load_dotenv(Path.cwd())
+    want_debug(debug)
+
+
+@app.command()
+def run(
+    task: Annotated[
+        str | None, typer.Argument(help="What is asked; - reads it from stdin.", metavar="TASK")
+    ] = None,
+    files: Annotated[
+        list[Path] | None,
+        typer.Option("--file", "-f", help="A file for the task; may be repeated.", metavar="F"),
+    ] = None,
+    thread: Annotated[
+        str | None, typer.Option("--thread", help="Go on with this thread, or create it.", metavar="ID")
+    ] = None,
+    model: Model = None,
+    base_url: BaseUrl = None,
+    db: Db = None,
+    sets: Sets = None,
+    tools: Tools = None,
+    record: Record = None,
+    replay: Replay = None,
+    as_json: Json = False,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Run the packaged example with recorded model replies.")
+    ] = False,
+    debug: Debug = False,
+) -> int:
+    """Carry out TASK and print the answer."""
+    _begin(debug)
+    from forethought.app import runs
+    from forethought.app.options import Flags
+
+    flags = Flags(model, base_url, db, tuple(sets or ()), tools)
+    if demo:
+        from forethought.app.demo import run_demo
+
+        return run_demo(flags, given=bool(task or files or record or replay), as_json=as_json)
+    return runs.run_task(task, files or [], thread, flags, runs.Output(as_json, record, replay))
+
+
+@app.command()
+def resume(
+    thread: ThreadId,
+    reply: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--reply",
+            help="Answer to what waits: text, `approve`, `reject: reason`, or JSON {decision, value, "
+            "reason}; ID= before it where several wait.",
+            metavar="[ID=]VALUE",
+        ),
+    ] = None,
+    model: Model = None,
+    base_url: BaseUrl = None,
+    db: Db = None,
+    sets: Sets = None,
+    tools: Tools = None,
+    record: Record = None,
+    replay: Replay = None,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> int:
+    """Go on with a thread that was broken off, that failed, or that waits for a reply."""
+    _begin(debug)
+    from forethought.app import runs
+    from forethought.app.options import Flags
+
+    flags = Flags(model, base_url, db, tuple(sets or ()), tools)
+    return runs.resume(thread, reply or [], flags, runs.Output(as_json, record, replay))
+
+
+@app.command()
+def threads(
+    db: Db = None,
+    limit: Annotated[int, typer.Option("--limit", help="How many, newest first.", min=1, metavar="N")] = 50,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> int:
+    """List the threads, newest first."""
+    _begin(debug)
+    from forethought.app import showing
+    from forethought.app.options import Flags
+
+    return showing.threads(Flags(db=db), limit, as_json)
+
+
+@app.command()
+def show(
+    thread: ThreadId,
+    steps: Annotated[
+        bool, typer.Option("--steps", help="Whole observations, and the thread's checkpoints.")
+    ] = False,
+    db: Db = None,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> int:
+    """Show what a thread did: plan, reviews, steps, re-plans, answer and cost."""
+    _begin(debug)
+    from forethought.app import showing
+    from forethought.app.options import Flags
+
+    return showing.show(thread, Flags(db=db), steps, as_json)
+
+
+@app.command()
+def fork(
+    thread: ThreadId,
+    before: Annotated[
+        int, typer.Option("--before", help="Number of the step to do again.", min=1, metavar="N")
+    ],
+    guidance: Annotated[
+        str,
+        typer.Option("--guidance", help="A correction that every role sees from there on.", metavar="TEXT"),
+    ] = "",
+    model: Model = None,
+    base_url: BaseUrl = None,
+    db: Db = None,
+    sets: Sets = None,
+    tools: Tools = None,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> int:
+    """Go back to before a step and run on from there; what was done before it is not done again."""
+    _begin(debug)
+    from forethought.app import runs
+    from forethought.app.options import Flags
+
+    flags = Flags(model, base_url, db, tuple(sets or ()), tools)
+    return runs.fork(thread, before, guidance, flags, runs.Output(as_json))
+
+
+@app.command()
+def doctor(db: Db = None, base_url: BaseUrl = None, as_json: Json = False, debug: Debug = False) -> int:
+    """Check this installation by trying each part of it."""
+    _begin(debug)
+    from forethought.app.doctor import report_health
+    from forethought.app.options import Flags
+
+    return report_health(Flags(base_url=base_url, db=db), as_json)

@@ -1,0 +1,57 @@
+"""What a command that ran the graph leaves on the screen, and its exit code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.text import Text
+
+from forethought.app import questions, render
+from forethought.app.errors import explain
+from forethought.app.report import Json, exit_code, report
+from forethought.app.tell import tell, tell_error
+from forethought.app.text import one_line, to_json
+
+if TYPE_CHECKING:
+    from langgraph.types import StateSnapshot
+
+
+def finish(
+    thread_id: str, snapshot: StateSnapshot | None, error: Exception | None, console: Console, as_json: bool
+) -> int:
+    """Print the answer and the last line (or the JSON object), and how to go on where it is not over."""
+    line = explain(error).line if error else None
+    if snapshot is None:
+        result: Json = {"thread_id": thread_id, "status": "failed", "error": line}
+    else:
+        result = report(thread_id, snapshot, line)
+        show_ending(result, console)
+    if as_json:
+        print(to_json(result), flush=True)
+    if error:
+        tell_error(error)
+    _how_to_go_on(thread_id, result)
+    return explain(error).code if error else exit_code(result["status"])
+
+
+def show_ending(result: Json, console: Console) -> None:
+    """The answer with its sources, what waits for a reply, and the last line."""
+    if result["answer"]:
+        console.print(
+            render.answer(result["answer"], result["sources"], passed=result["status"] == "answered")
+        )
+    for question in result.get("interrupts") or []:
+        console.print(questions.show_question(question))
+    if result.get("error"):
+        console.print(Text(one_line(result["error"], 400), style="red"))
+    console.print(render.summary(result))
+
+
+def _how_to_go_on(thread_id: str, result: Json) -> None:
+    if result.get("interrupts"):
+        tell("it waits for a reply:")
+        for line in questions.how_to_reply(thread_id, result["interrupts"]):
+            tell(f"  {line}")
+    elif result["status"] in {"failed", "running"}:
+        tell(f"what was done is kept; continue with: forethought resume {thread_id}")

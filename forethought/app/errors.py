@@ -1,0 +1,74 @@
+"""The one place where an exception becomes a line for a person and an exit code.
+
+Exit codes: 0 answered; 1 failed; 2 wrong use; 3 an answer that did not pass; 4 waits for a person; 130
+interrupted by Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+from dataclasses import dataclass
+
+from forethought.app.text import one_line
+
+ANSWERED, FAILED, WRONG_USE, NOT_PASSED, WAITS, INTERRUPTED = 0, 1, 2, 3, 4, 130
+
+
+class CliError(Exception):
+    """What a person did or can mend: one line that says what to do, and the exit code."""
+
+    def __init__(self, line: str, code: int = WRONG_USE) -> None:
+        super().__init__(line)
+        self.line, self.code = line, code
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A failed command, as it is shown. `internal` means a mistake of ours: the traceback is worth having."""
+
+    line: str
+    code: int
+    internal: bool = False
+
+
+def explain(error: BaseException) -> Failure:
+    """What to tell a person about an exception, whatever it is."""
+    if isinstance(error, CliError):
+        return Failure(error.line, error.code)
+    if isinstance(error, sqlite3.Error):
+        return Failure(_database_line(error), FAILED)
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        return Failure(f"{where}{error.strerror or one_line(error)}", FAILED)
+    if isinstance(error, _known("tools.files", "FilesError") + _known("nodes.task", "TaskError")):
+        return Failure(one_line(error, 1000), WRONG_USE)
+    if isinstance(error, _known("forethought.models.types", "ConfigurationError")):
+        return Failure(one_line(error, 1000), WRONG_USE)
+    if isinstance(error, _known("forethought.models.types", "ModelError")):
+        return Failure(one_line(error, 1000), FAILED)
+    what = f"{type(error).__name__}: {one_line(error, 300)}".rstrip(": ")
+    return Failure(
+        f"internal error: {what}; please report it; --debug shows the traceback", FAILED, internal=True
+    )
+
+
+def _known(module: str, name: str) -> tuple[type[BaseException], ...]:
+    """An exception type of a module that was loaded; one that was not has raised nothing."""
+    found = getattr(sys.modules.get(module), name, None)
+    return (found,) if isinstance(found, type) else ()
+
+
+def _database_line(error: sqlite3.Error) -> str:
+    text = str(error)
+    advice = {
+        "readonly": "it cannot be written to; choose another place with --db or FORETHOUGHT_DB",
+        "unable to open": "choose another place with --db or FORETHOUGHT_DB",
+        "disk is full": "free some space, then go on with `forethought resume`; what was done is kept",
+        "disk I/O": "is the disk full or gone? What was done before is kept",
+        "locked": "another program is holding it; try again",
+        "not a database": "name a SQLite file with --db or FORETHOUGHT_DB, or a new one",
+        "malformed": "the file is damaged; name another one with --db or FORETHOUGHT_DB",
+    }
+    hint = next((hint for part, hint in advice.items() if part in text), "")
+    return f"the database of threads: {text}" + (f": {hint}" if hint else "")

@@ -1,0 +1,181 @@
+"""From flags, environment and .env to the Settings and the Context of a run.
+
+Order: a flag, then what the thread was run with (for a thread that exists), then the environment, then the
+default.
+"""
+
+from __future__ import annotations
+
+import difflib
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from pydantic import ValidationError
+
+from forethought.app.errors import CliError
+from forethought.app.text import one_line
+from forethought.settings import Settings
+from graph.context import Context
+
+
+@dataclass(frozen=True)
+class Flags:
+    """The flags that decide on the Settings and the Context."""
+
+    model: str | None = None
+    base_url: str | None = None
+    db: str | None = None
+    sets: tuple[str, ...] = ()
+    tools: str | None = None
+
+
+def load_dotenv(folder: Path) -> None:
+    """Load `folder`/.env into the environment without overriding it.
+
+    Raises CliError for a line that cannot be read: it is not skipped in silence.
+    """
+    from dotenv import load_dotenv as load
+    from dotenv.parser import parse_stream
+
+    path = folder / ".env"
+    if not path.is_file():
+        return
+    try:
+        text = path.read_text("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CliError(f"{path} is not UTF-8 text: save it as UTF-8") from error
+    for binding in parse_stream(io.StringIO(text)):
+        if binding.error or "\0" in binding.original.string:
+            skipped = len(binding.original.string) - len(binding.original.string.lstrip())
+            line = binding.original.line + binding.original.string[:skipped].count("\n")
+            raise CliError(
+                f"{path}, line {line}: cannot be read; write NAME=value, with quotes around spaces and #"
+            )
+    load(stream=io.StringIO(text), override=False)
+
+
+def settings_from(flags: Flags, saved: Mapping[str, Any] | None = None) -> Settings:
+    """The operator's settings, with the flags and what the thread was run with.
+
+    Raises CliError that names the variable that is wrong.
+    """
+    try:
+        settings = Settings()
+    except ValidationError as error:
+        raise CliError(_wrong_variable(error)) from error
+    saved = saved or {}
+    chosen: dict[str, Any] = {}
+    if base_url := flags.base_url or _saved_base_url(settings, saved):
+        chosen["base_url"] = base_url
+    if tools := flags.tools or saved.get("tools"):
+        chosen["tools"] = tools
+    if flags.db:
+        chosen["db"] = flags.db
+    _check_address(chosen.get("base_url") or settings.base_url)
+    return settings.model_copy(update=chosen)
+
+
+def context_from_flags(flags: Flags, settings: Settings, saved: Mapping[str, Any] | None = None) -> Context:
+    """The run's Context: the thread's own (or the defaults), changed by --model and --set.
+
+    Raises CliError that names the setting and its bound.
+    """
+    values: dict[str, Any] = dict(saved) if saved else ({"model": settings.model} if settings.model else {})
+    if flags.model:
+        values["model"] = flags.model
+    for item in flags.sets:
+        key, value = _parse_set(item)
+        values[key] = value
+    try:
+        return Context.model_validate(values)
+    except ValidationError as error:
+        raise CliError(_wrong_setting(error, flags)) from error
+
+
+def without_userinfo(url: str | None) -> str | None:
+    """The address without user name and password: it is kept with the thread, and a secret must not be."""
+    if not url:
+        return None
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
+
+def _saved_base_url(settings: Settings, saved: Mapping[str, Any]) -> str | None:
+    """The thread's address, unless the environment has the same one, perhaps with its user and password."""
+    address: str | None = saved.get("base_url")
+    return None if address == without_userinfo(settings.base_url) else address
+
+
+def _check_address(url: str | None) -> None:
+    if url is None:
+        return
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        good = False
+    if not good:
+        raise CliError("the base URL must look like https://host/v1 (--base-url or FORETHOUGHT_BASE_URL)")
+
+
+def _parse_set(item: str) -> tuple[str, Any]:
+    key, equals, text = item.partition("=")
+    key = key.strip()
+    if not equals:
+        raise CliError(f"--set {one_line(item)}: write KEY=VALUE")
+    if key not in Context.model_fields:
+        close = difflib.get_close_matches(key, Context.model_fields, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(Context.model_fields)}"
+        raise CliError(f"--set: unknown setting {one_line(key)!r}; {hint}")
+    return key, _parse_value(key, text.strip())
+
+
+def _parse_value(key: str, text: str) -> Any:
+    if Context.model_fields[key].annotation is str or key.endswith("model"):
+        return None if text.lower() == "none" and key != "model" and key.endswith("model") else text
+    if key == "forced_replans":
+        return () if text.lower() == "none" else _numbers(text)
+    if text.lower() == "none":
+        return None
+    if text.lower() in {"true", "false"}:
+        return text.lower() == "true"
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _numbers(text: str) -> Any:
+    parts = [part.strip() for part in text.strip("[]() ").split(",") if part.strip()]
+    return tuple(int(part) if part.isdigit() else part for part in parts)
+
+
+def _wrong_variable(error: ValidationError) -> str:
+    first = error.errors()[0]
+    name = str(first["loc"][0])
+    variable = name if name.isupper() else f"FORETHOUGHT_{name.upper()}"
+    return f"{variable} is {one_line(first.get('input'))!r}: {_reason(first)}"
+
+
+def _wrong_setting(error: ValidationError, flags: Flags) -> str:
+    first = error.errors()[0]
+    key = str(first["loc"][0])
+    flag = "--model" if key == "model" and flags.model and not _set_names(flags, "model") else f"--set {key}"
+    if first["type"] == "string_pattern_mismatch":
+        given = one_line(first.get("input"))
+        return f"{flag}: {given!r} is not a model's name; write provider:name, as openai:gpt-4.1"
+    return f"{flag}: {one_line(first.get('input'))!r}: {_reason(first)}"
+
+
+def _set_names(flags: Flags, key: str) -> bool:
+    return any(item.partition("=")[0].strip() == key for item in flags.sets)
+
+
+def _reason(first: Mapping[str, Any]) -> str:
+    reason = str(first["msg"])
+    return reason[0].lower() + reason[1:]

@@ -1,0 +1,159 @@
+"""What a run asks of a person, and the person's replies: from `--reply` or at the terminal.
+
+A question is an interrupt's payload {kind: plan|tool|question, id, n, ...}; a reply is {decision, value,
+reason} with decision approve, edit, reject or answer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.text import Text
+
+from forethought.app import render
+from forethought.app.errors import CliError
+from forethought.app.text import clean, one_line
+
+Json = dict[str, Any]
+_DECISIONS = {
+    "plan": ("approve", "edit", "reject"),
+    "tool": ("approve", "edit", "reject"),
+    "question": ("answer", "reject"),
+}
+
+
+def show_question(question: Mapping[str, Any]) -> RenderableType:
+    """What is asked, as the person sees it."""
+    if question.get("kind") == "plan":
+        problem = question.get("problem")
+        told = (
+            [Text(f"The last reply could not be used: {one_line(problem, 300)}", style="red")]
+            if problem
+            else []
+        )
+        return Group(
+            Text("Approve this plan?", style="bold cyan"), render.plan(question.get("plan") or {}), *told
+        )
+    if question.get("kind") == "tool":
+        what = render.call(question.get("tool"), question.get("arguments"), 400)
+        return Text(f"Approve this call? {what}", style="bold cyan")
+    asker = f"{one_line(question['subtask'], 40)} asks: " if question.get("subtask") else ""
+    lines = [Text(asker + clean(question.get("question") or ""), style="bold cyan")]
+    lines += [Text(f"  {number}. {one_line(choice)}") for number, choice in enumerate(_choices(question), 1)]
+    return Group(*lines)
+
+
+def how_to_reply(thread_id: str, questions: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The commands that answer what is waiting, one line each."""
+    lines = []
+    for question in questions:
+        name = f"{_name(question)}=" if len(questions) > 1 else ""
+        if question.get("kind") == "question":
+            lines.append(f'forethought resume {thread_id} --reply "{name}YOUR ANSWER"')
+        else:
+            lines.append(
+                f'forethought resume {thread_id} --reply {name}approve   (or --reply "{name}reject: REASON")'
+            )
+    return lines
+
+
+def replies_from(texts: Sequence[str], questions: Sequence[Mapping[str, Any]]) -> dict[str, Json]:
+    """The replies by interrupt id, from `[ID=]VALUE` texts.
+
+    Raises CliError for an id that does not wait, a reply without an id where several wait, and a decision
+    that does not fit.
+    """
+    waiting = {str(question["id"]): question for question in questions}
+    replies: dict[str, Json] = {}
+    for text in texts:
+        key, value = _addressed(text, waiting)
+        if key in replies:
+            raise CliError(f"--reply: {key} is answered twice")
+        replies[key] = reply_from(value, waiting[key])
+    return replies
+
+
+def _addressed(text: str, waiting: Mapping[str, Mapping[str, Any]]) -> tuple[str, str]:
+    """The id that a reply names and its value. A prefix that is no waiting id belongs to the value."""
+    name, equals, value = text.partition("=")
+    named = [key for key, question in waiting.items() if name in {key, question.get("name")}]
+    if equals and len(named) == 1:
+        return named[0], value
+    if len(waiting) == 1:
+        return next(iter(waiting)), text
+    names = ", ".join(_name(question) for question in waiting.values())
+    raise CliError(f"--reply: {len(waiting)} questions wait; write ID=VALUE with one of {names}")
+
+
+def _name(question: Mapping[str, Any]) -> str:
+    """How a person names a question: question-4, plan-1; else by its id."""
+    return one_line(question.get("name") or question["id"], 60)
+
+
+def reply_from(text: str, question: Mapping[str, Any]) -> Json:
+    """One reply: JSON with a decision, an answer in plain text, or `approve` or `reject: reason`."""
+    kind = str(question.get("kind", "question"))
+    given = _json(text)
+    if isinstance(given, dict) and "decision" in given:
+        return _checked(given, kind)
+    if kind == "question":
+        if not text.strip():
+            raise CliError("the answer is empty")
+        return {"decision": "answer", "value": _chosen(text.strip(), question), "reason": ""}
+    word, _, reason = text.strip().partition(":")
+    word = word.strip().lower()
+    if word in {"approve", "a", "yes", "y"} and not reason:
+        return {"decision": "approve", "value": None, "reason": ""}
+    if word in {"reject", "r", "no", "n"}:
+        return {"decision": "reject", "value": None, "reason": reason.strip()}
+    raise CliError(
+        f"{one_line(text, 60)!r} is no reply to a {kind}: write approve, or reject: REASON, or JSON"
+    )
+
+
+def ask(console: Console, question: Mapping[str, Any], read: Callable[[str], str] = input) -> Json:
+    """Show one question at the terminal and read until the reply can be used. EOFError: terminal closed."""
+    console.print(show_question(question))
+    prompt = "> " if question.get("kind") == "question" else "approve, or reject: REASON > "
+    while True:
+        try:
+            return reply_from(read(prompt), question)
+        except CliError as error:
+            console.print(Text(clean(error.line), style="red"))
+
+
+def _checked(given: Json, kind: str) -> Json:
+    allowed = _DECISIONS.get(kind, ("approve", "edit", "reject", "answer"))
+    if given["decision"] not in allowed:
+        raise CliError(
+            f"--reply: decision {one_line(given['decision'], 30)!r} does not fit; use {', '.join(allowed)}"
+        )
+    if given["decision"] in {"edit", "answer"} and given.get("value") in (None, ""):
+        raise CliError(f"--reply: decision {given['decision']!r} needs a value")
+    return {
+        "decision": given["decision"],
+        "value": given.get("value"),
+        "reason": str(given.get("reason") or ""),
+    }
+
+
+def _chosen(text: str, question: Mapping[str, Any]) -> str:
+    """The choice that a number stands for, unless the number is itself a choice."""
+    choices = _choices(question)
+    if text not in choices and text.isdecimal() and 1 <= int(text) <= len(choices):
+        return choices[int(text) - 1]
+    return text
+
+
+def _choices(question: Mapping[str, Any]) -> list[str]:
+    return [str(choice) for choice in question.get("choices") or []]
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None

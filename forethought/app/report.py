@@ -1,0 +1,96 @@
+"""The result of a task as one JSON object, read from the state: what `--json` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from langgraph.types import Interrupt, StateSnapshot
+
+from forethought.app.errors import ANSWERED, FAILED, NOT_PASSED, WAITS
+from nodes.budget import spent
+
+Json = dict[str, Any]
+
+
+def report(thread_id: str, snapshot: StateSnapshot, error: str | None = None) -> Json:
+    """What became of the thread's present task, shaped as the channels are."""
+    state: Mapping[str, Any] = snapshot.values
+    task = (state.get("progress") or {}).get("task", 1)
+    result: Json = {
+        "thread_id": thread_id,
+        "status": status_of(snapshot, error),
+        "answer": state.get("answer") or "",
+        "sources": list(state.get("sources") or []),
+        "score": (state.get("draft") or {}).get("score"),
+        "rounds": (state.get("progress") or {}).get("round", 0),
+        "plan": state.get("plan") or None,
+        "plan_reviews": _of_task(state.get("plan_reviews"), task),
+        "steps": sorted(_of_task(state.get("trajectory"), task), key=lambda step: step["n"]),
+        "replans": _of_task(state.get("replans"), task),
+        "usage": usage_of(state),
+        "seconds": round(spent(snapshot.values).seconds, 3),  # type: ignore[arg-type]
+    }
+    if snapshot.interrupts:
+        result["interrupts"] = [waiting(item) for item in snapshot.interrupts]
+    if error:
+        result["error"] = error
+    elif result["status"] == "failed":
+        result["error"] = _said(state)
+    return result
+
+
+def status_of(snapshot: StateSnapshot, error: str | None = None) -> str:
+    """The task's status: `interrupted` while it waits for a person, `failed` after an error; else its own.
+
+    A task that was broken off (Ctrl-C, a kill) is still `running` to the graph.
+    """
+    if snapshot.interrupts:
+        return "interrupted"
+    if error or any(task.error for task in snapshot.tasks):
+        return "failed"
+    return str(snapshot.values.get("status") or "running")
+
+
+def exit_code(status: str) -> int:
+    """The exit code of a status."""
+    return {
+        "answered": ANSWERED,
+        "best_effort": NOT_PASSED,
+        "budget_exhausted": NOT_PASSED,
+        "interrupted": WAITS,
+    }.get(status, FAILED)
+
+
+def waiting(interrupt: Interrupt[Any]) -> Json:
+    """A question that waits for a person: its payload under the id that a reply must name."""
+    payload = interrupt.value
+    if not isinstance(payload, Mapping):
+        payload = {"kind": "question", "question": str(payload)}
+    return {**payload, "id": interrupt.id, "name": payload.get("id", "")}
+
+
+def usage_of(state: Mapping[str, Any]) -> Json:
+    """Usage summed over the roles. `usd` is null as soon as one call has no known price."""
+    roles: Sequence[Mapping[str, Any]] = [usage for usage in (state.get("usage") or {}).values() if usage]
+
+    def total(key: str) -> Any:
+        return sum(usage.get(key, 0) for usage in roles)
+
+    return {
+        "calls": total("calls"),
+        "input_tokens": total("input_tokens"),
+        "output_tokens": total("output_tokens"),
+        "cached_tokens": total("cached_tokens"),
+        "usd": None if total("unpriced") else round(float(total("usd")), 6),
+    }
+
+
+def _said(state: Mapping[str, Any]) -> str:
+    """Why the graph gave up: the last message says it."""
+    messages = state.get("messages") or []
+    return str(getattr(messages[-1], "text", "")) if messages else ""
+
+
+def _of_task(records: Sequence[Json] | None, task: int) -> list[Json]:
+    return [dict(record) for record in records or [] if record.get("task", task) == task]

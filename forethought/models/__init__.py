@@ -1,0 +1,50 @@
+"""The only place that talks to a model: ask a question, get a validated reply (see `ask.Models`).
+
+Importing it loads no provider: those come with the first call.
+"""
+
+from forethought.models.ask import Models
+from forethought.models.record import RecordingTransport
+from forethought.models.replay import ReplayTransport
+from forethought.models.schema import NotStrict, drop_nulls, strict_schema
+from forethought.models.types import (
+    Asked,
+    Call,
+    ConfigurationError,
+    Function,
+    Message,
+    ModelError,
+    ModelReply,
+    ModelRequest,
+    ReplayError,
+    ReplyError,
+    ReplySpec,
+    Transport,
+    TransportError,
+    Usage,
+    reply_spec,
+)
+
+__all__ = [
+    "Asked",
+    "Call",
+    "ConfigurationError",
+    "Function",
+    "Message",
+    "ModelError",
+    "ModelReply",
+    "ModelRequest",
+    "Models",
+    "NotStrict",
+    "RecordingTransport",
+    "ReplayError",
+    "ReplayTransport",
+    "ReplyError",
+    "ReplySpec",
+    "Transport",
+    "TransportError",
+    "Usage",
+    "drop_nulls",
+    "reply_spec",
+    "strict_schema",
+]

@@ -1,0 +1,181 @@
+"""One question, one validated reply.
+
+A reply is parsed, validated and cross-checked; a bad one is sent back with what is wrong, at most twice. What
+was spent is counted for every attempt, failed ones too, and travels on the error when there is no reply.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from forethought.models.extract import find_object
+from forethought.models.types import (
+    Asked,
+    ConfigurationError,
+    Message,
+    ModelError,
+    ModelReply,
+    ModelRequest,
+    Pricing,
+    ReplyError,
+    ReplySpec,
+    Transport,
+    Usage,
+    Verifying,
+    no_usage,
+)
+from forethought.settings import Settings
+
+T = TypeVar("T")
+MAX_REPAIRS = 2
+_SHOWN = 4_000
+"""Characters of a bad reply that are shown to the model again."""
+
+
+class Models:
+    """The models of a run, behind one transport (the providers, unless another is given)."""
+
+    def __init__(self, settings: Settings, transport: Transport | None = None) -> None:
+        if transport is None:
+            from forethought.models.live import LiveTransport
+
+            transport = LiveTransport(settings)
+        self.settings, self.transport = settings, transport
+
+    def verify(self, models: Iterable[str]) -> None:
+        """Before the first call: each model is allowed, its provider known and installed, its key set.
+
+        Raises ConfigurationError, one line that says what to do.
+        """
+        for model in dict.fromkeys(models):
+            self._allow(model)
+            if isinstance(self.transport, Verifying):
+                self.transport.verify(model)
+
+    def priced(self, model: str) -> bool:
+        """Whether calls of `model` can be counted in dollars, as a dollar budget needs."""
+        return self.transport.priced(model) if isinstance(self.transport, Pricing) else True
+
+    def _allow(self, model: str) -> None:
+        allowed = self.settings.allowed_models
+        if allowed and model not in allowed:
+            raise ConfigurationError(f"model {model} is not allowed here; allowed: {', '.join(allowed)}")
+
+    async def ask(
+        self,
+        *,
+        role: str,
+        model: str,
+        messages: Sequence[Message],
+        reply: ReplySpec[T],
+        check: Callable[[T], str | None] | None = None,
+    ) -> Asked[T]:
+        """The validated reply of `model` to `messages`; `check` names what is wrong with it beyond its own
+        fields.
+
+        Raises ReplyError after two repairs or a refusal, TransportError after the retries,
+        ConfigurationError.
+        """
+        self._allow(model)
+        usage, started, history = no_usage(), time.monotonic(), tuple(messages)
+        problem = ""
+        for repairs in range(MAX_REPAIRS + 1):
+            request = ModelRequest(
+                role, model, history, reply.name, reply.schema, reply.functions, reply.strict
+            )
+            got = await self._send(request, usage)
+            if got.finish_reason == "refusal":
+                said = got.text.strip()[:200] or "no reason given"
+                raise ReplyError(f"{reply.name}: the model refused: {said}", usage, f"refused: {said}")
+            try:
+                value, text = _accept(got, reply, check)
+            except ValueError as error:
+                problem = describe(error)
+                history = (*history, *_repair(got, reply, problem))
+                continue
+            return Asked(value, text, usage, time.monotonic() - started, repairs, got.model or model)
+        raise ReplyError(
+            f"{reply.name}: no valid reply after {MAX_REPAIRS} repairs: {problem}", usage, problem
+        )
+
+    async def _send(self, request: ModelRequest, usage: Usage) -> ModelReply:
+        """Send and count, into `usage`; an error carries all that was counted so far."""
+        started = time.monotonic()
+        try:
+            got = await self.transport.send(request)
+        except ModelError as error:
+            usage["calls"] += 1
+            usage["seconds"] += time.monotonic() - started
+            error.usage = usage
+            raise
+        usage["calls"] += 1
+        usage["seconds"] += time.monotonic() - started
+        usage["input_tokens"] += got.input_tokens
+        usage["output_tokens"] += got.output_tokens
+        usage["cached_tokens"] += got.cached_tokens
+        if got.usd is None:
+            usage["unpriced"] += 1
+        else:
+            usage["usd"] += got.usd
+        return got
+
+
+def _accept(got: ModelReply, spec: ReplySpec[T], check: Callable[[T], str | None] | None) -> tuple[T, str]:
+    """The reply and its JSON text. Raises ValueError that says what is wrong with it."""
+    if got.finish_reason == "length":
+        raise ValueError("the reply was cut off at the length limit: write a shorter one")
+    value = _called(got, spec) if spec.functions else find_object(got.text)
+    parsed = spec.parse(value)
+    wrong = check(parsed) if check else None
+    if wrong:
+        raise ValueError(wrong)
+    return parsed, json.dumps(value, ensure_ascii=False)
+
+
+def _called(got: ModelReply, spec: ReplySpec[Any]) -> dict[str, Any]:
+    """{"function", "arguments"} of the one call, native or written as JSON."""
+    if got.calls:
+        value = {"function": got.calls[0].name, "arguments": find_object(got.calls[0].arguments or "{}")}
+    else:
+        value = find_object(got.text)
+    names = [function.name for function in spec.functions]
+    if value.get("function") not in names:
+        raise ValueError(f"unknown function {value.get('function')!r}: call one of {', '.join(names)}")
+    if not isinstance(value.setdefault("arguments", {}), dict):
+        raise ValueError("arguments must be an object")
+    return value
+
+
+def _repair(got: ModelReply, spec: ReplySpec[Any], problem: str) -> tuple[Message, Message]:
+    """The bad reply and what is wrong with it, as the next two messages."""
+    said = got.text.strip()
+    if got.calls:
+        said = "\n".join(f"{call.name}({call.arguments})" for call in got.calls)
+    shown = said if len(said) <= _SHOWN else said[:_SHOWN] + " [...]"
+    again = (
+        f"Call one of the functions again ({spec.name})"
+        if spec.functions
+        else f"Write the whole {spec.name} again as one JSON object"
+    )
+    text = f"That reply cannot be used: {problem}\n{again}."
+    if not spec.functions and "no JSON object" in problem:
+        text += f" It must fit this schema:\n{json.dumps(spec.schema, ensure_ascii=False)}"
+    return Message("assistant", shown or "(empty reply)"), Message("user", text)
+
+
+def describe(error: ValueError) -> str:
+    """What is wrong, for the model: field paths and reasons, without pydantic's addresses."""
+    if not isinstance(error, ValidationError):
+        return str(error) or type(error).__name__
+    parts = []
+    for item in error.errors(include_url=False, include_context=False)[:8]:
+        path = ".".join(str(part) for part in item["loc"])
+        given = repr(item["input"])
+        got = f" (got {given})" if item["type"] != "missing" and len(given) <= 80 else ""
+        parts.append(f"{path}: {item['msg']}{got}" if path else f"{item['msg']}{got}")
+    return "; ".join(parts)

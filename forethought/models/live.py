@@ -1,0 +1,151 @@
+"""Asking a provider over the network, by the best method that it takes, with retries.
+
+A method that the provider refuses is not tried again for that model. The raw message is taken, not a parsed
+one, so that the cost of a bad reply is counted too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+from weakref import WeakKeyDictionary
+
+from forethought.models import providers
+from forethought.models.methods import Method, Way, bound, refuses_method, speaks_openai
+from forethought.models.pricing import price
+from forethought.models.retry import Backoff, with_retries
+from forethought.models.types import Call, ConfigurationError, ModelReply, ModelRequest
+from forethought.settings import Settings
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import AIMessage
+
+_ENDS = {
+    "length": "length",
+    "max_tokens": "length",
+    "content_filter": "refusal",
+    "refusal": "refusal",
+    "safety": "refusal",
+    "prohibited_content": "refusal",
+    "blocklist": "refusal",
+    "recitation": "refusal",
+    "spii": "refusal",
+}
+
+
+@dataclass(frozen=True)
+class _Refused:
+    """The provider does not take this way of asking for a shape: never, or not with this schema."""
+
+    this_schema_only: bool
+
+
+class LiveTransport:
+    """The providers, through LangChain's chat models (built once per model and event loop)."""
+
+    def __init__(self, settings: Settings, backoff: Backoff | None = None) -> None:
+        self.settings, self.backoff = settings, backoff or Backoff()
+        self._chats: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, BaseChatModel]] = (
+            WeakKeyDictionary()
+        )
+        self._refused: set[tuple[str, str, Method]] = set()
+
+    def verify(self, model: str) -> None:
+        """Raises ConfigurationError when the provider is unknown or not installed, or its key is not set."""
+        providers.check_key(model, self.settings)
+        providers.build(model, self.settings)
+
+    def priced(self, model: str) -> bool:
+        """Whether calls of `model` can be counted in dollars."""
+        provider, name = providers.split(model, self.settings.base_url)
+        return price(name, provider, self.settings.base_url, 1, 1, 0) is not None
+
+    async def send(self, request: ModelRequest) -> ModelReply:
+        """The provider's reply. Raises TransportError when the retries are used up, ConfigurationError."""
+        chat = self._chat(request.model)
+        for method in self._methods(request, chat):
+            way = Way(method, chat, speaks_openai(chat))
+            got = await with_retries(
+                partial(self._once, request, way),
+                model=request.model,
+                retries=self.settings.request_retries,
+                backoff=self.backoff,
+            )
+            if not isinstance(got, _Refused):
+                return self._reply(got, request)
+            self._refused.add((request.model, request.reply if got.this_schema_only else "", method))
+        raise AssertionError("the schema in the prompt is always tried, and never refused")
+
+    def _chat(self, model: str) -> BaseChatModel:
+        chats = self._chats.setdefault(asyncio.get_running_loop(), {})
+        if model not in chats:
+            providers.check_key(model, self.settings)
+            chats[model] = providers.build(model, self.settings)
+        return chats[model]
+
+    def _methods(self, request: ModelRequest, chat: BaseChatModel) -> list[Method]:
+        """What is worth trying, best first; the prompt always is."""
+        profile: Any = chat.profile or {}
+        methods: list[Method] = []
+        if request.strict and not request.functions and profile.get("structured_output") is not False:
+            methods.append("schema")
+        if profile.get("tool_calling") is not False:
+            methods.append("function")
+        known = self._refused
+        model, reply = request.model, request.reply
+        return [m for m in methods if not {(model, "", m), (model, reply, m)} & known] + ["prompt"]
+
+    async def _once(self, request: ModelRequest, way: Way) -> AIMessage | _Refused:
+        """One try; what the provider's package raises goes on to the retries."""
+        try:
+            ask = bound(request, way)
+        except (NotImplementedError, ValueError, TypeError) as error:
+            if way.method == "prompt":
+                raise ConfigurationError(f"model {request.model} cannot be asked: {error}") from error
+            return _Refused(this_schema_only=True)
+        try:
+            async with asyncio.timeout(self.settings.request_timeout_s):
+                return await ask()
+        except Exception as error:
+            if way.method != "prompt" and refuses_method(error):
+                return _Refused("invalid schema" in str(error).lower())
+            raise
+
+    def _reply(self, raw: AIMessage, request: ModelRequest) -> ModelReply:
+        usage: Any = raw.usage_metadata or {}
+        cached = (usage.get("input_token_details") or {}).get("cache_read") or 0
+        tokens = int(usage.get("input_tokens") or 0), int(usage.get("output_tokens") or 0), int(cached)
+        provider, name = providers.split(request.model, self.settings.base_url)
+        calls = tuple(_calls(raw))
+        text = raw.text or str(raw.additional_kwargs.get("refusal") or "")
+        if calls and not request.functions:
+            text, calls = calls[0].arguments, ()
+        return ModelReply(
+            text=text,
+            calls=calls,
+            finish_reason=_end(raw),
+            input_tokens=tokens[0],
+            output_tokens=tokens[1],
+            cached_tokens=tokens[2],
+            model=request.model,
+            usd=price(name, provider, self.settings.base_url, *tokens) if usage else None,
+        )
+
+
+def _calls(raw: AIMessage) -> list[Call]:
+    """Function calls, those with broken arguments too."""
+    good = [Call(call["name"], json.dumps(call["args"], ensure_ascii=False)) for call in raw.tool_calls]
+    bad = [Call(call.get("name") or "", call.get("args") or "") for call in raw.invalid_tool_calls]
+    return good + bad
+
+
+def _end(raw: AIMessage) -> Literal["stop", "length", "refusal"]:
+    told = raw.response_metadata
+    reason = told.get("finish_reason") or told.get("stop_reason") or told.get("done_reason") or ""
+    if raw.additional_kwargs.get("refusal"):
+        return "refusal"
+    return _ENDS.get(str(reason).rsplit(".", 1)[-1].lower(), "stop")  # type: ignore[return-value]

@@ -1,0 +1,33 @@
+"""What a call costs, from prices that come with genai-prices: nothing is looked up on the network."""
+
+from __future__ import annotations
+
+_PRICED_AS = {
+    "google_genai": "google",
+    "google_vertexai": "google",
+    "azure_openai": "azure",
+    "mistralai": "mistral",
+    "bedrock": "aws",
+    "bedrock_converse": "aws",
+    "xai": "x-ai",
+}
+"""Provider names where LangChain's and the price list's differ."""
+
+
+def price(
+    model: str, provider: str, base_url: str | None, input_tokens: int, output_tokens: int, cached_tokens: int
+) -> float | None:
+    """Dollars of one call, or None where no price is known (never 0 for want of one).
+
+    With a `base_url` only the address tells whose prices hold: the name of a model says nothing about who
+    serves it.
+    """
+    from genai_prices import Usage, calc_price
+
+    used = Usage(input_tokens=input_tokens, output_tokens=output_tokens, cache_read_tokens=cached_tokens)
+    try:
+        if base_url:
+            return float(calc_price(used, model, provider_api_url=base_url).total_price)
+        return float(calc_price(used, model, provider_id=_PRICED_AS.get(provider, provider)).total_price)
+    except LookupError:
+        return None

@@ -1,0 +1,130 @@
+"""Names of providers, the keys they need, and the chat model built for one.
+
+With `Settings.base_url` every model is asked there, in OpenAI's protocol, and no key but `Settings.api_key`
+is sent.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from forethought.models.types import ConfigurationError
+from forethought.settings import Settings
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+NO_KEY = "not-needed"
+"""Sent where an address wants some key and the operator set none."""
+
+_NO_ACCOUNT = {"OpenAI-Organization": "", "OpenAI-Project": ""}
+"""Keeps the OpenAI account named in the environment from an address that is not OpenAI's."""
+
+KEYS: dict[str, tuple[str, ...]] = {
+    "anthropic": ("ANTHROPIC_API_KEY",),
+    "azure_openai": ("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN"),
+    "bedrock": (),
+    "bedrock_converse": (),
+    "cohere": ("COHERE_API_KEY",),
+    "deepseek": ("DEEPSEEK_API_KEY",),
+    "fireworks": ("FIREWORKS_API_KEY",),
+    "google_genai": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+    "google_vertexai": (),
+    "groq": ("GROQ_API_KEY",),
+    "huggingface": ("HF_TOKEN", "HUGGINGFACEHUB_API_TOKEN"),
+    "mistralai": ("MISTRAL_API_KEY",),
+    "nvidia": ("NVIDIA_API_KEY",),
+    "ollama": (),
+    "openai": ("OPENAI_API_KEY",),
+    "openrouter": ("OPENROUTER_API_KEY",),
+    "perplexity": ("PERPLEXITY_API_KEY", "PPLX_API_KEY"),
+    "together": ("TOGETHER_API_KEY",),
+    "xai": ("XAI_API_KEY",),
+}
+"""Provider -> the environment variables of which one must be set."""
+
+_BY_NAME = {
+    "gpt-": "openai",
+    "chatgpt": "openai",
+    "o1": "openai",
+    "o3": "openai",
+    "o4": "openai",
+    "claude": "anthropic",
+    "gemini": "google_genai",
+    "mistral": "mistralai",
+    "deepseek": "deepseek",
+    "grok": "xai",
+}
+
+
+def split(model: str, base_url: str | None) -> tuple[str, str]:
+    """Provider and name of `model`: 'openai:gpt-4.1', or a name that tells its provider. Raises
+    ConfigurationError.
+    """
+    prefix, colon, rest = model.partition(":")
+    if base_url:
+        return "openai", rest if colon and rest and prefix in KEYS else model
+    if colon and prefix in KEYS and rest:
+        return prefix, rest
+    provider = (
+        None if colon else next((p for start, p in _BY_NAME.items() if model.lower().startswith(start)), None)
+    )
+    if provider is None:
+        raise ConfigurationError(
+            f"model {model}: unknown provider; write provider:name with one of {', '.join(sorted(KEYS))}, "
+            "or give the address of an OpenAI-compatible endpoint (--base-url)"
+        )
+    return provider, model
+
+
+def check_key(model: str, settings: Settings) -> None:
+    """Raises ConfigurationError, naming the variable, when the key of `model` is not set."""
+    provider, _ = split(model, settings.base_url)
+    names = () if settings.base_url or _vertex(provider) else KEYS[provider]
+    if names and not any(os.environ.get(name) for name in names):
+        raise ConfigurationError(
+            f"model {model} needs a key: set {' or '.join(names)} in the environment or in .env"
+        )
+
+
+def _vertex(provider: str) -> bool:
+    wanted = os.environ.get("GOOGLE_GENAI_USE_VERTEXAI", "").lower()
+    return provider == "google_genai" and wanted in ("1", "true", "yes")
+
+
+def build(model: str, settings: Settings) -> BaseChatModel:
+    """The chat model, without retries of its own and without streaming. Raises ConfigurationError."""
+    from langchain.chat_models import init_chat_model
+
+    provider, name = split(model, settings.base_url)
+    options: dict[str, Any] = {
+        "max_retries": 0,
+        "timeout": settings.request_timeout_s,
+        "disable_streaming": True,
+    }
+    if provider == "openai":
+        options |= {"use_responses_api": False, "http_async_client": _http_client()}
+    if settings.base_url:
+        key = settings.api_key.get_secret_value() if settings.api_key else NO_KEY
+        options |= {"base_url": settings.base_url, "api_key": key, "default_headers": _NO_ACCOUNT}
+    try:
+        chat: BaseChatModel = init_chat_model(name, model_provider=provider, **options)
+    except ImportError as error:
+        raise ConfigurationError(f"model {model}: {error}") from error
+    except ValueError as error:
+        raise ConfigurationError(f"model {model} cannot be set up: {error}") from error
+    return chat
+
+
+def _http_client() -> Any:
+    """A client that keeps no connection between calls.
+
+    A kept one belongs to the event loop that opened it and fails in the next; a handshake is little beside a
+    reply.
+    """
+    import openai
+
+    # The limits' class comes from the SDK's defaults, since the HTTP library beneath depends on its version.
+    limits = type(openai.DEFAULT_CONNECTION_LIMITS)(max_connections=None, max_keepalive_connections=0)
+    return openai.DefaultAsyncHttpxClient(limits=limits)

@@ -1,0 +1,153 @@
+"""Recording model calls: a file of JSON lines that `replay` can serve again.
+
+The first line is a header; then comes a line a call, `{key, role, reply_type, messages, schema, functions,
+reply{text, calls, finish_reason}, usage, model}`. Long texts and schemas stand once, on `{part, value}` lines
+before their first use, and are named by `{"part": id}`. A line is written and flushed when its call is done.
+Keys and headers are never written; values of secret environment variables are blotted out of the text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from forethought.models.types import (
+    ConfigurationError,
+    ModelReply,
+    ModelRequest,
+    Pricing,
+    Transport,
+    Verifying,
+)
+
+FORMAT = 1
+BLOTTED = "[secret]"
+_SECRET_NAME = re.compile(r"(_API_KEY|_TOKEN|_SECRET)$", re.IGNORECASE)
+_LONG = 200
+"""Characters from which a text is written once and named."""
+
+
+def dumps(value: Any) -> str:
+    """Canonical JSON on one line."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def digest(value: Any) -> str:
+    """A short name of a JSON value's content."""
+    return hashlib.sha256(dumps(value).encode()).hexdigest()[:24]
+
+
+def scrubber(secrets: tuple[str, ...] = ()) -> Callable[[str], str]:
+    """A function that blots out `secrets` and the values of environment variables that are named like
+    keys.
+    """
+    named = [value for name, value in os.environ.items() if _SECRET_NAME.search(name)]
+    known = sorted({value for value in (*named, *secrets) if len(value) >= 8}, key=len, reverse=True)
+    if not known:
+        return lambda text: text
+    # Also as they stand inside JSON, since a reply is JSON text.
+    forms = [form for value in known for form in dict.fromkeys((value, json.dumps(value)[1:-1]))]
+    pattern = re.compile("|".join(map(re.escape, forms)))
+    return lambda text: pattern.sub(BLOTTED, text)
+
+
+def logical(request: ModelRequest, scrub: Callable[[str], str]) -> dict[str, Any]:
+    """What identifies a request, whichever model answers it and by whatever method."""
+    return {
+        "role": request.role,
+        "reply_type": request.reply,
+        "messages": [{"role": message.role, "text": scrub(message.text)} for message in request.messages],
+        "schema": request.schema,
+        "functions": [asdict(function) for function in request.functions],
+    }
+
+
+class RecordingTransport:
+    """Passes requests on to `inner` and records what comes back in `path`, which is written anew.
+
+    `header` describes the run: task, model, files, context. Raises ConfigurationError when the file cannot be
+    written.
+    """
+
+    def __init__(
+        self, inner: Transport, path: Path, header: Mapping[str, Any], secrets: tuple[str, ...] = ()
+    ) -> None:
+        self.inner, self.path = inner, Path(path)
+        self._scrub = scrubber(secrets)
+        self._known: set[str] = set()
+        self._lock = threading.Lock()
+        try:
+            self.path.write_text("", encoding="utf-8")
+        except OSError as error:
+            raise ConfigurationError(f"cannot write the recording {path}: {error.strerror}") from error
+        self._write([{"forethought_recording": FORMAT, **header}])
+
+    def verify(self, model: str) -> None:
+        """As `inner` does. Raises ConfigurationError."""
+        if isinstance(self.inner, Verifying):
+            self.inner.verify(model)
+
+    def priced(self, model: str) -> bool:
+        """As `inner` says; True where it cannot tell."""
+        return self.inner.priced(model) if isinstance(self.inner, Pricing) else True
+
+    async def send(self, request: ModelRequest) -> ModelReply:
+        """The reply of `inner`, recorded. A call that fails is not recorded."""
+        got = await self.inner.send(request)
+        asked = logical(request, self._scrub)
+        with self._lock:
+            lines: list[dict[str, Any]] = []
+            line = {
+                "key": digest(asked),
+                **asked,
+                "messages": [
+                    {"role": m["role"], "text": self._part(m["text"], lines)} for m in asked["messages"]
+                ],
+                "schema": self._part(asked["schema"], lines),
+                "functions": self._part(asked["functions"], lines),
+                "reply": {
+                    "text": got.text,
+                    "calls": [asdict(call) for call in got.calls],
+                    "finish_reason": got.finish_reason,
+                },
+                "usage": {
+                    "input_tokens": got.input_tokens,
+                    "output_tokens": got.output_tokens,
+                    "cached_tokens": got.cached_tokens,
+                    "usd": got.usd,
+                },
+                "model": got.model or request.model,
+            }
+            self._write([*lines, line])
+        return got
+
+    def _part(self, value: Any, lines: list[dict[str, Any]]) -> Any:
+        """`value`, or its name where it is long; a first use adds its line."""
+        if len(value if isinstance(value, str) else dumps(value)) < _LONG:
+            return value
+        name = digest(value)
+        if name not in self._known:
+            self._known.add(name)
+            lines.append({"part": name, "value": value})
+        return {"part": name}
+
+    def _write(self, lines: list[dict[str, Any]]) -> None:
+        text = "".join(json.dumps(self._blot(line), ensure_ascii=False) + "\n" for line in lines)
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(text)
+
+    def _blot(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self._scrub(value)
+        if isinstance(value, list):
+            return [self._blot(item) for item in value]
+        if isinstance(value, dict):
+            return {key: self._blot(item) for key, item in value.items()}
+        return value

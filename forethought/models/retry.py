@@ -1,0 +1,166 @@
+"""The one layer of retries: what the transport does wrong is tried again, what would not help is not.
+
+Providers' packages wrap their errors in classes of their own; what counts is found on the chain of causes: a
+status, a Retry-After header, or the lack of any answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TypeVar
+
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
+from tenacity.wait import wait_exponential_jitter
+
+from forethought.models.types import ConfigurationError, ModelError, TransportError
+
+T = TypeVar("T")
+RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
+REFUSED = frozenset({400, 401, 402, 403, 404, 405, 410, 413, 415, 422, 501})
+MAX_RETRY_AFTER_S = 120.0
+_QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|credit balance|billing", re.IGNORECASE)
+_HINTS = {
+    401: "the key was refused",
+    402: "the account has no credit",
+    403: "the key may not do this",
+    404: "no such model or address",
+}
+
+
+@dataclass(frozen=True)
+class Backoff:
+    """Waits between retries, in seconds, where the provider names none."""
+
+    first_s: float = 0.5
+    longest_s: float = 30.0
+
+
+def chain(error: BaseException) -> Iterator[BaseException]:
+    """The error and what caused it."""
+    seen: set[int] = set()
+    at: BaseException | None = error
+    while at is not None and id(at) not in seen:
+        seen.add(id(at))
+        yield at
+        at = at.__cause__ or at.__context__
+
+
+def status_of(error: BaseException) -> int | None:
+    """The HTTP status of a failed call, if one came."""
+    for link in chain(error):
+        for name in ("status_code", "code"):
+            status = getattr(link, name, None)
+            if isinstance(status, int) and not isinstance(status, bool) and 100 <= status < 600:
+                return status
+    return None
+
+
+def retry_after(error: BaseException, now: datetime | None = None) -> float | None:
+    """Seconds that the provider asks to wait (Retry-After as seconds or an HTTP date), at most 120."""
+    for link in chain(error):
+        headers = getattr(getattr(link, "response", None), "headers", None)
+        value = headers.get("retry-after") if headers is not None else None
+        if value is None:
+            continue
+        try:
+            seconds = float(value)
+        except ValueError:
+            try:
+                seconds = (parsedate_to_datetime(value) - (now or datetime.now(UTC))).total_seconds()
+            except (ValueError, TypeError):
+                continue
+        if seconds == seconds:
+            return min(max(seconds, 0.0), MAX_RETRY_AFTER_S)
+    return None
+
+
+def one_line(error: BaseException) -> str:
+    """The provider's words, short."""
+    text = str(getattr(error, "message", "") or error) or type(error).__name__
+    text = " ".join(text.split())
+    return text if len(text) <= 300 else text[:300] + " ..."
+
+
+def is_transient(error: BaseException) -> bool:
+    """Whether the same request may well get an answer next time."""
+    if isinstance(error, ModelError):
+        return False
+    status = status_of(error)
+    if status == 429:
+        return not _QUOTA.search(str(error))
+    if status is not None and (status in RETRIED or status in REFUSED):
+        return status in RETRIED
+    if status is not None and status >= 400:
+        return status >= 500
+    return _unanswered(error)
+
+
+def _unanswered(error: BaseException) -> bool:
+    """No status: the connection failed, time ran out, or a 200 came whose body is not what was promised.
+
+    The latter reaches us as the ValueError, KeyError or TypeError with which the provider's package stumbled
+    over it.
+    """
+    kinds = (OSError, TimeoutError, ValueError, KeyError, TypeError, IndexError)
+    names = ("Connect", "Timeout", "Protocol", "Read", "Write", "Network", "ResponseValidation", "Decod")
+    return any(
+        isinstance(link, kinds)
+        or getattr(link, "is_retryable", False) is True
+        or any(name in type(link).__name__ for name in names)
+        for link in chain(error)
+    )
+
+
+def final(error: BaseException, model: str, tries: int) -> ModelError | None:
+    """The typed error for what cannot be or need not be tried again; None for what is no failure of the
+    world.
+    """
+    if isinstance(error, ModelError):
+        return error
+    status = status_of(error)
+    if is_transient(error):
+        what = f"HTTP {status}: " if status else ""
+        return TransportError(
+            f"model {model} gave no reply in {tries} tries; the last: {what}{one_line(error)}"
+        )
+    if status == 429:
+        return ConfigurationError(f"model {model}: the quota is spent: {one_line(error)}")
+    if status is not None:
+        hint = f"{_HINTS[status]}: " if status in _HINTS else ""
+        return ConfigurationError(
+            f"model {model} refused the request (HTTP {status}): {hint}{one_line(error)}"
+        )
+    return None
+
+
+async def with_retries(call: Callable[[], Awaitable[T]], *, model: str, retries: int, backoff: Backoff) -> T:
+    """What `call` returns, tried again up to `retries` times. Raises TransportError or ConfigurationError."""
+    exponential = wait_exponential_jitter(
+        initial=backoff.first_s, max=backoff.longest_s, jitter=min(backoff.first_s, 1.0)
+    )
+
+    def wait(state: RetryCallState) -> float:
+        error = state.outcome.exception() if state.outcome else None
+        asked = retry_after(error) if error else None
+        return asked if asked is not None else exponential(state)
+
+    retrying = AsyncRetrying(
+        stop=stop_after_attempt(retries + 1), wait=wait, retry=retry_if_exception(is_transient), reraise=True
+    )
+
+    async def once() -> T:
+        return await call()
+
+    try:
+        return await retrying(once)
+    except ModelError:
+        raise
+    except Exception as error:
+        known = final(error, model, retries + 1)
+        if known is None:
+            raise
+        raise known from error

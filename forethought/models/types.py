@@ -1,0 +1,218 @@
+"""What is asked of a model and what comes back: plain frozen records, and the errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
+
+from pydantic import BaseModel
+from typing_extensions import TypedDict
+
+from forethought.models.schema import NotStrict, drop_nulls, strict_schema
+
+T = TypeVar("T")
+M = TypeVar("M", bound=BaseModel)
+Json = dict[str, Any]
+
+Role = str
+"""planner, reflector, tool, answer, retrospective, inspector: under which the cost is booked."""
+
+
+class Usage(TypedDict, total=False):
+    """What model calls cost. `usd` sums the priced calls; `unpriced` counts those whose model has no known
+    price.
+    """
+
+    calls: int
+    input_tokens: int
+    """All input, cached included."""
+    output_tokens: int
+    cached_tokens: int
+    usd: float
+    unpriced: int
+    seconds: float
+
+
+def no_usage() -> Usage:
+    """Nothing spent yet."""
+    return Usage(calls=0, input_tokens=0, output_tokens=0, cached_tokens=0, usd=0.0, unpriced=0, seconds=0.0)
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message of a conversation."""
+
+    role: Literal["system", "user", "assistant"]
+    text: str
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function that the model may call; `parameters` is a JSON schema."""
+
+    name: str
+    description: str
+    parameters: Json
+
+
+@dataclass(frozen=True)
+class ReplySpec(Generic[T]):
+    """What a reply must look like."""
+
+    name: str
+    """The schema's name, such as Plan."""
+    schema: Json
+    """The JSON schema that is sent."""
+    parse: Callable[[Any], T]
+    """From the reply's JSON object to the validated reply; raises ValueError (pydantic's ValidationError is
+    one).
+    """
+    functions: tuple[Function, ...] = ()
+    """If any: they are offered natively, one must be called, and `parse` gets {"function": name, "arguments":
+    {...}}.
+    """
+    strict: bool = True
+    """False: the schema does not fit the strict subset; it is sent without strictness and checked here."""
+
+
+def reply_spec(model: type[M], name: str | None = None) -> ReplySpec[M]:
+    """The spec of a pydantic model, sent under `name` or its class's name; the schema is made strict where
+    that can be.
+    """
+    raw = _undocumented(model.model_json_schema())
+    strict = True
+    try:
+        schema = strict_schema(raw)
+    except NotStrict:
+        schema, strict = raw, False
+
+    def parse(value: Any) -> M:
+        return model.model_validate(drop_nulls(value, raw))
+
+    return ReplySpec(name or model.__name__, schema, parse, strict=strict)
+
+
+def _undocumented(raw: Json) -> Json:
+    """The schema without the classes' docstrings: those speak to programmers, the fields' descriptions to the
+    model.
+    """
+    raw = {key: value for key, value in raw.items() if key != "description"}
+    if "$defs" in raw:
+        raw["$defs"] = {
+            name: {k: v for k, v in d.items() if k != "description"} for name, d in raw["$defs"].items()
+        }
+    return raw
+
+
+@dataclass(frozen=True)
+class Asked(Generic[T]):
+    """A validated reply and what it took."""
+
+    reply: T
+    text: str
+    """JSON text of the reply."""
+    usage: Usage
+    seconds: float
+    repairs: int
+    """How often a bad reply was sent back (0 to 2)."""
+    model: str
+
+
+@dataclass(frozen=True)
+class ModelRequest:
+    """One request as the application means it, whatever way the provider is asked."""
+
+    role: Role
+    model: str
+    messages: tuple[Message, ...]
+    reply: str
+    schema: Json
+    functions: tuple[Function, ...] = ()
+    strict: bool = True
+
+
+@dataclass(frozen=True)
+class Call:
+    """A native function call; `arguments` is JSON text as the model wrote it."""
+
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True)
+class ModelReply:
+    """One reply as it came: text (or calls, when functions were offered) and its figures."""
+
+    text: str
+    calls: tuple[Call, ...] = ()
+    finish_reason: Literal["stop", "length", "refusal"] = "stop"
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    model: str = ""
+    usd: float | None = None
+    """None: no price is known."""
+
+
+class Transport(Protocol):
+    """Carries one request to a model, or to a recording."""
+
+    async def send(self, request: ModelRequest) -> ModelReply:
+        """The reply. Raises a ModelError."""
+        ...
+
+
+@runtime_checkable
+class Verifying(Protocol):
+    """A transport that can tell before the first call whether a model can be asked."""
+
+    def verify(self, model: str) -> None:
+        """Raises ConfigurationError."""
+        ...
+
+
+@runtime_checkable
+class Pricing(Protocol):
+    """A transport that can tell whether the price of a model is known."""
+
+    def priced(self, model: str) -> bool:
+        """Whether calls of `model` can be counted in dollars."""
+        ...
+
+
+class ModelError(RuntimeError):
+    """A question got no usable reply. The text is one line; `usage` is what was spent on it.
+
+    A RuntimeError, since a LangGraph server tells its clients the text of built-in errors only.
+    """
+
+    def __init__(self, message: str, usage: Usage | None = None) -> None:
+        super().__init__(" ".join(message.split()))
+        self.usage: Usage = usage or no_usage()
+
+
+class ReplyError(ModelError):
+    """The model answered, but not with what was asked for: invalid after two repairs, empty, cut off or
+    refused.
+    """
+
+    def __init__(self, message: str, usage: Usage | None = None, problem: str = "") -> None:
+        super().__init__(message, usage)
+        self.problem = problem
+
+
+class TransportError(ModelError):
+    """No reply came, and the retries are used up."""
+
+
+class ConfigurationError(ModelError):
+    """Asking again would not help: no key, an unknown model, a refused key or request, a spent quota."""
+
+
+class ReplayError(ModelError):
+    """The recording has no reply to this request, or cannot be read; `detail` has a few lines more."""
+
+    def __init__(self, message: str, detail: str = "") -> None:
+        super().__init__(message)
+        self.detail = detail

@@ -1,0 +1,63 @@
+"""Fixtures of all tests: no keys and no settings of the machine, a scripted model server, settings that name
+it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import hypothesis
+import pytest
+
+from forethought.settings import Settings
+from tests.support.model_server import ModelServer, Policy
+
+# A shared machine is slow at times, which says nothing about the code.
+hypothesis.settings.register_profile("project", deadline=None)
+hypothesis.settings.load_profile("project")
+
+_OF_THE_MACHINE = re.compile(
+    r"_API_KEY$|_TOKEN$|_SECRET$|^FORETHOUGHT_|^OPENAI_|^ANTHROPIC_|^GOOGLE_|^GEMINI_|^LANGSMITH_|^LANGCHAIN_|^TAVILY_"
+)
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No key, no setting and no tracing of this machine reaches a test; data goes to the test's own
+    folder.
+    """
+    for name in list(os.environ):
+        if _OF_THE_MACHINE.search(name):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("FORETHOUGHT_DATA_DIR", str(tmp_path / "data"))
+
+
+@pytest.fixture
+def model_server() -> Iterator[Callable[..., ModelServer]]:
+    """Start scripted model servers: `model_server(policy, refuses=("schema",))`; they end with the test."""
+    started: list[ModelServer] = []
+
+    def start(policy: Policy, **options: Any) -> ModelServer:
+        started.append(ModelServer(policy, **options))
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.close()
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Callable[..., Settings]:
+    """Make settings for a test: `settings(server)`, `settings(server, request_retries=0)`, `settings()`."""
+
+    def make(server: ModelServer | None = None, **options: Any) -> Settings:
+        given: dict[str, Any] = {"data_dir": tmp_path / "data", "request_timeout_s": 20, "request_retries": 3}
+        if server is not None:
+            given |= {"base_url": server.url, "model": "openai:scripted"}
+        return Settings(**given | options)
+
+    return make

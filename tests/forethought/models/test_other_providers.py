@@ -1,0 +1,142 @@
+"""A provider that does not speak OpenAI's protocol: Gemini's, through its own client, over real HTTP."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from forethought.models import (
+    ConfigurationError,
+    Function,
+    Message,
+    Models,
+    ReplyError,
+    ReplySpec,
+    reply_spec,
+)
+from forethought.models.live import LiveTransport
+from forethought.models.retry import Backoff
+from forethought.settings import Settings
+
+Make = Callable[..., Settings]
+MODEL = "google_genai:gemini-2.5-flash"
+GOOD = {"text": '{"total": 5}'}
+
+
+class Sum(BaseModel):
+    total: int
+
+
+class Gemini:
+    """Answers generateContent with scripted parts or (status, message)."""
+
+    def __init__(self) -> None:
+        self.answers: list[Any] = []
+        self.finish = "STOP"
+        self.seen: list[dict[str, Any]] = []
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"owner": self}))
+        self.thread = threading.Thread(
+            target=self.http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        )
+        self.thread.start()
+
+    def answer(self) -> tuple[int, dict[str, Any]]:
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, tuple):
+            status, message = answer
+            return status, {"error": {"code": status, "message": message, "status": "FAILED"}}
+        candidate = {"content": {"role": "model", "parts": [answer]}, "finishReason": self.finish}
+        counts = {"promptTokenCount": 100, "candidatesTokenCount": 20, "cachedContentTokenCount": 60}
+        return 200, {"candidates": [candidate], "usageMetadata": {**counts, "totalTokenCount": 120}}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    owner: Gemini
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing is logged."""
+
+    def do_POST(self) -> None:
+        self.owner.seen.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+        status, body = self.owner.answer()
+        data = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+
+@pytest.fixture
+def gemini(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gemini]:
+    server = Gemini()
+    monkeypatch.setenv("GOOGLE_API_KEY", "a-key-of-a-test")
+    monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", f"http://127.0.0.1:{server.http.server_address[1]}")
+    yield server
+    server.http.shutdown()
+    server.http.server_close()
+    server.thread.join()
+
+
+async def ask(settings: Settings, reply: ReplySpec[Any] | None = None) -> Any:
+    models = Models(settings, LiveTransport(settings, Backoff(0.001, 0.002)))
+    models.verify([MODEL])
+    messages = [Message("system", "You add."), Message("user", "2 + 3?")]
+    return await models.ask(role="tool", model=MODEL, messages=messages, reply=reply or reply_spec(Sum))
+
+
+async def test_a_schema_a_price_and_cached_tokens(gemini: Gemini, settings: Make) -> None:
+    gemini.answers = [GOOD]
+    asked = await ask(settings())
+    assert asked.reply.total == 5
+    assert gemini.seen[0]["generationConfig"]["responseJsonSchema"]["required"] == ["total"]
+    assert (asked.usage["input_tokens"], asked.usage["cached_tokens"], asked.usage["unpriced"]) == (
+        100,
+        60,
+        0,
+    )
+    assert asked.usage["usd"] > 0
+
+
+async def test_a_refused_schema_becomes_a_forced_function(gemini: Gemini, settings: Make) -> None:
+    call = {"functionCall": {"name": "Sum", "args": {"total": 5}}}
+    gemini.answers = [(400, "response_json_schema is not supported"), call]
+    assert (await ask(settings())).reply.total == 5
+    assert gemini.seen[1]["toolConfig"]["functionCallingConfig"]["allowedFunctionNames"] == ["Sum"]
+
+
+async def test_native_functions(gemini: Gemini, settings: Make) -> None:
+    schema: dict[str, Any] = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
+    functions = (Function("double", "Doubles.", schema), Function("halve", "Halves.", schema))
+    gemini.answers = [{"functionCall": {"name": "halve", "args": {"x": 4}}}]
+    asked = await ask(settings(), ReplySpec("Move", schema, lambda value: value, functions=functions))
+    assert asked.reply == {"function": "halve", "arguments": {"x": 4}}
+    assert gemini.seen[0]["toolConfig"]["functionCallingConfig"]["mode"] == "ANY"
+
+
+async def test_one_layer_of_retries(gemini: Gemini, settings: Make) -> None:
+    gemini.answers = [(503, "overloaded"), (429, "exhausted"), GOOD]
+    assert (await ask(settings(request_retries=2))).reply.total == 5
+    assert len(gemini.seen) == 3
+
+
+async def test_a_refused_key(gemini: Gemini, settings: Make) -> None:
+    gemini.answers = [(401, "not valid")]
+    with pytest.raises(ConfigurationError, match="the key was refused"):
+        await ask(settings())
+    assert len(gemini.seen) == 1
+
+
+@pytest.mark.parametrize(("finish", "words"), [("MAX_TOKENS", "cut off"), ("SAFETY", "refused")])
+async def test_how_a_reply_ended_is_looked_at(
+    finish: str, words: str, gemini: Gemini, settings: Make
+) -> None:
+    gemini.answers, gemini.finish = [GOOD], finish
+    with pytest.raises(ReplyError, match=words):
+        await ask(settings())

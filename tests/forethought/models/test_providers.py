@@ -1,0 +1,141 @@
+"""Keys, names and prices of providers; no key goes to an address that it does not belong to."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+from pydantic import BaseModel
+
+from forethought.models import ConfigurationError, Message, Models, reply_spec
+from forethought.models.pricing import price
+from forethought.models.providers import split
+from forethought.settings import Settings
+from tests.support.model_server import ModelServer, Reply, script
+
+Start = Callable[..., ModelServer]
+Make = Callable[..., Settings]
+
+
+class Ok(BaseModel):
+    ok: bool
+
+
+async def ask(settings: Settings, model: str) -> object:
+    return await Models(settings).ask(
+        role="tool", model=model, messages=[Message("user", "?")], reply=reply_spec(Ok)
+    )
+
+
+async def test_no_key_but_the_operators_goes_to_a_base_url(
+    model_server: Start, settings: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secrets = {
+        "OPENAI_API_KEY": "sk-private-key",
+        "OPENAI_ORG_ID": "org-private",
+        "ANTHROPIC_API_KEY": "sk-ant-private",
+    }
+    for name, value in secrets.items():
+        monkeypatch.setenv(name, value)
+    server = model_server(script({"ok": True}))
+    for model in ("openai:gpt-4.1", "anthropic:claude-sonnet-4-5", "qwen3:8b"):
+        await ask(settings(server), model)
+        await ask(settings(server, api_key="given-by-operator"), model)
+    assert {seen.key for seen in server.requests} == {"not-needed", "given-by-operator"}
+    assert "private" not in str([(seen.headers, seen.body) for seen in server.requests])
+    assert {seen.body["model"] for seen in server.requests} == {"gpt-4.1", "claude-sonnet-4-5", "qwen3:8b"}
+
+
+@pytest.mark.parametrize(
+    ("model", "variable"),
+    [
+        ("openai:gpt-4.1", "OPENAI_API_KEY"),
+        ("gpt-4.1", "OPENAI_API_KEY"),
+        ("google_genai:gemini-2.5-flash", "GOOGLE_API_KEY or GEMINI_API_KEY"),
+        ("anthropic:claude-sonnet-4-5", "ANTHROPIC_API_KEY"),
+    ],
+)
+def test_a_missing_key_is_named_before_the_first_call(model: str, variable: str, settings: Make) -> None:
+    with pytest.raises(ConfigurationError, match=f"set {variable}") as caught:
+        Models(settings()).verify([model])
+    assert "\n" not in str(caught.value)
+
+
+def test_a_key_that_is_set_is_enough(settings: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-somekey")
+    Models(settings()).verify(["openai:gpt-4.1", "gpt-4.1-mini"])
+
+
+def test_a_missing_package_is_named(settings: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "langchain_groq", None)
+    monkeypatch.setenv("GROQ_API_KEY", "gsk-somekey")
+    with pytest.raises(ConfigurationError, match="pip install langchain-groq"):
+        Models(settings()).verify(["groq:llama-3.3-70b"])
+
+
+@pytest.mark.parametrize("model", ["nobody:some-model", "llama3", "openai:"])
+def test_an_unknown_provider_is_one_line(model: str, settings: Make) -> None:
+    with pytest.raises(ConfigurationError, match="write provider:name") as caught:
+        Models(settings()).verify([model])
+    assert "\n" not in str(caught.value)
+
+
+def test_allowed_models_are_respected(settings: Make) -> None:
+    with pytest.raises(ConfigurationError, match="not allowed"):
+        Models(settings(base_url="http://127.0.0.1:1", allowed_models=("openai:a",))).verify(["openai:b"])
+
+
+@pytest.mark.parametrize(
+    ("model", "base_url", "expected"),
+    [
+        ("openai:gpt-4.1", None, ("openai", "gpt-4.1")),
+        ("claude-sonnet-4-5", None, ("anthropic", "claude-sonnet-4-5")),
+        ("ollama:qwen3:8b", None, ("ollama", "qwen3:8b")),
+        ("openai:qwen3:8b", "http://x/v1", ("openai", "qwen3:8b")),
+        ("qwen3:8b", "http://x/v1", ("openai", "qwen3:8b")),
+    ],
+)
+def test_provider_and_name(model: str, base_url: str | None, expected: tuple[str, str]) -> None:
+    assert split(model, base_url) == expected
+
+
+def test_prices_count_cached_tokens_apart() -> None:
+    whole = price("gpt-4.1", "openai", None, 1000, 100, 0)
+    cached = price("gpt-4.1", "openai", None, 1000, 100, 800)
+    assert whole is not None
+    assert cached is not None
+    assert 0 < cached < whole
+    assert price("gemini-2.5-flash", "google_genai", None, 1000, 100, 0)
+
+
+@pytest.mark.parametrize(
+    ("model", "provider", "base_url"),
+    [
+        ("no-such-model", "openai", None),
+        ("x", "nobody", None),
+        ("gpt-4.1", "openai", "http://127.0.0.1:9/v1"),
+    ],
+)
+def test_an_unknown_price_is_not_nought(model: str, provider: str, base_url: str | None) -> None:
+    assert price(model, provider, base_url, 1000, 100, 0) is None
+
+
+async def test_unpriced_calls_are_counted_as_such(model_server: Start, settings: Make) -> None:
+    server = model_server(script({"ok": 7}, Reply({"ok": True})))
+    asked = await Models(settings(server)).ask(
+        role="tool", model="gpt-4.1", messages=[Message("user", "?")], reply=reply_spec(Ok)
+    )
+    assert (asked.usage["usd"], asked.usage["unpriced"], asked.usage["calls"]) == (0.0, 2, 2)
+
+
+def test_importing_loads_no_provider() -> None:
+    code = (
+        "import sys, forethought.models as m\n"
+        "names = ('langchain', 'langchain_openai', 'langchain_google_genai', 'openai', 'genai_prices')\n"
+        "heavy = [n for n in sys.modules if n.split('.')[0] in names]\n"
+        "print(heavy)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

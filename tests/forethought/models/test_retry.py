@@ -1,0 +1,125 @@
+"""Which failures are tried again, and after how long."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+
+from forethought.models import ConfigurationError, TransportError
+from forethought.models.retry import Backoff, is_transient, retry_after, status_of, with_retries
+
+
+class Response:
+    def __init__(self, headers: dict[str, str]) -> None:
+        self.headers = headers
+
+
+class HttpError(Exception):
+    def __init__(self, status: int, text: str = "", **headers: str) -> None:
+        super().__init__(text)
+        self.status_code = status
+        self.response = Response({name.replace("_", "-"): value for name, value in headers.items()})
+
+
+def wrapped(inner: Exception) -> Exception:
+    """As a provider's package wraps its client's errors."""
+    try:
+        raise RuntimeError("provider package") from inner
+    except RuntimeError as error:
+        return error
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [("3", 3.0), ("0.25", 0.25), ("-4", 0.0), ("86400", 120.0), ("soon", None), ("nan", None)],
+)
+def test_retry_after_in_seconds(value: str, seconds: float | None) -> None:
+    assert retry_after(wrapped(HttpError(429, retry_after=value))) == seconds
+
+
+def test_retry_after_as_a_date() -> None:
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    later = format_datetime(now + timedelta(seconds=7), usegmt=True)
+    assert retry_after(HttpError(503, retry_after=later), now) == 7.0
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504, 520, 529])
+def test_transient_statuses(status: int) -> None:
+    assert is_transient(wrapped(HttpError(status)))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        HttpError(400),
+        HttpError(401),
+        HttpError(403),
+        HttpError(404),
+        HttpError(429, "insufficient_quota"),
+        RuntimeError("a bug"),
+        AttributeError("a bug"),
+    ],
+)
+def test_what_is_not_tried_again(error: Exception) -> None:
+    assert not is_transient(error)
+
+
+@pytest.mark.parametrize(
+    "error", [ConnectionResetError(), TimeoutError(), ValueError("no JSON"), OSError("net")]
+)
+def test_no_answer_is_transient(error: Exception) -> None:
+    assert is_transient(wrapped(error))
+    assert status_of(error) is None
+
+
+async def run(*errors: Exception, retries: int = 5, backoff: Backoff | None = None) -> tuple[str, float]:
+    left = list(errors)
+
+    async def call() -> str:
+        if left:
+            raise left.pop(0)
+        return "done"
+
+    started = time.monotonic()
+    got = await with_retries(call, model="m", retries=retries, backoff=backoff or Backoff(0.001, 0.002))
+    return got, time.monotonic() - started
+
+
+async def test_the_provider_says_how_long() -> None:
+    got, took = await run(HttpError(429, retry_after="0.3"))
+    assert got == "done"
+    assert took >= 0.3
+    _, took = await run(HttpError(429, retry_after="0"), backoff=Backoff(5, 5))
+    assert took < 1
+
+
+async def test_waits_grow_and_are_capped() -> None:
+    _, took = await run(*[HttpError(503)] * 4, backoff=Backoff(0.02, 0.05))
+    assert 0.02 + 0.04 + 0.05 + 0.05 <= took < 1
+
+
+async def test_the_last_error_is_told_in_one_line() -> None:
+    with pytest.raises(TransportError) as caught:
+        await run(*[HttpError(503, "line one\nline two")] * 9, retries=1)
+    assert str(caught.value) == "model m gave no reply in 2 tries; the last: HTTP 503: line one line two"
+
+
+async def test_bugs_surface_as_they_are() -> None:
+    calls: list[Any] = []
+
+    async def call() -> None:
+        calls.append(1)
+        raise AttributeError("a bug")
+
+    with pytest.raises(AttributeError, match="a bug"):
+        await with_retries(call, model="m", retries=5, backoff=Backoff(0.001, 0.002))
+    assert len(calls) == 1
+
+
+async def test_a_refused_key_is_configuration() -> None:
+    with pytest.raises(ConfigurationError, match=r"HTTP 401.*key was refused"):
+        await run(wrapped(HttpError(401, "nope")))

@@ -1,0 +1,186 @@
+"""A chat-completions server on this machine whose replies a test scripts.
+
+The code under test talks to it with its real client over real HTTP. A policy, any function of the request,
+gives each reply or fault; `script` makes one from a list. A schema outside the strict subset is refused with
+a 400, as OpenAI does.
+
+    def policy(seen: SeenRequest) -> Answer:
+        return {"subtasks": [...], "score": 9} if seen.reply_name == "Plan" else Fault("503")
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import threading
+from collections.abc import Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from tests.support.exchange import Answer, Fault, Json, Policy, Reply, SeenRequest, script
+from tests.support.strict_subset import openai_faults
+
+__all__ = ["Answer", "Fault", "ModelServer", "Policy", "Reply", "SeenRequest", "script"]
+
+
+class ModelServer:
+    """The server. `requests` holds everything that it was sent; `close` ends it."""
+
+    def __init__(self, policy: Policy, *, refuses: Sequence[str] = ()) -> None:
+        self.policy, self.refuses = policy, tuple(refuses)
+        self.requests: list[SeenRequest] = []
+        self.lock = threading.Lock()
+        self.closing = threading.Event()
+        handler = type("Handler", (_Handler,), {"owner": self})
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._http.daemon_threads = True
+        self._thread = threading.Thread(
+            target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        )
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        """The base URL for a client."""
+        return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
+
+    @property
+    def names(self) -> list[str]:
+        """The reply types asked for, in order."""
+        return [seen.reply_name for seen in self.requests]
+
+    def close(self) -> None:
+        """Stop, and let hanging requests go."""
+        self.closing.set()
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join()
+
+    def take(self, body: Json, headers: dict[str, str]) -> SeenRequest:
+        """Record a request."""
+        with self.lock:
+            seen = SeenRequest(len(self.requests) + 1, body, headers)
+            self.requests.append(seen)
+        return seen
+
+    def refusal(self, seen: SeenRequest) -> str | None:
+        """Why a hosted model would answer 400: a method in `refuses`, or a schema outside the strict
+        subset.
+        """
+        if seen.method in self.refuses:
+            field_name = "response_format" if seen.method == "schema" else "tools"
+            return f"'{field_name}' is not supported with this model"
+        shape = seen.body.get("response_format", {}).get("json_schema", {})
+        strict = (
+            [("response_format", shape.get("name"), shape.get("schema", {}))] if shape.get("strict") else []
+        )
+        offered = [tool["function"] for tool in seen.body.get("tools", [])]
+        strict += [("function", f["name"], f["parameters"]) for f in offered if f.get("strict")]
+        for where, name, schema in strict:
+            if faults := openai_faults(schema):
+                return f"Invalid schema for {where} '{name}': {faults[0]}"
+        return None
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    owner: ModelServer
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing is logged."""
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        seen = self.owner.take(body, {name.lower(): value for name, value in self.headers.items()})
+        refused = self.owner.refusal(seen)
+        if refused:
+            return self._fail(Fault("400", message=refused))
+        try:
+            answer = self.owner.policy(seen)
+        except Exception as error:  # a bug in a test's policy must end the test, not be retried
+            return self._fail(Fault("400", message=f"policy failed: {type(error).__name__}: {error}"))
+        if isinstance(answer, Fault):
+            return self._fault(answer, seen)
+        return self._reply(answer if isinstance(answer, Reply) else Reply(answer), seen)
+
+    def _fault(self, fault: Fault, seen: SeenRequest) -> None:
+        whole = json.dumps(fault.value)
+        if fault.kind.isdigit():
+            self._fail(fault)
+        elif fault.kind == "hang":
+            self.owner.closing.wait()
+            self._drop()
+        elif fault.kind == "drop":
+            self._drop()
+        elif fault.kind == "dropmid":
+            self._send(200, b'{"id": "cut', length=1000)
+            self._drop()
+        elif fault.kind == "badbody":
+            self._send(200, b"<html><body>bad gateway</body></html>")
+        elif fault.kind == "refusal":
+            self._complete({"role": "assistant", "content": None, "refusal": fault.message}, "stop", Reply())
+        elif fault.kind == "empty":
+            self._complete({"role": "assistant", "content": ""}, "stop", Reply())
+        elif fault.kind == "length":
+            self._reply(Reply(whole[: len(whole) // 2], finish_reason="length"), seen)
+        elif fault.kind == "badjson":
+            self._reply(Reply(whole[: len(whole) * 2 // 3] + '"{[oops'), seen)
+        else:
+            raise ValueError(f"unknown fault {fault.kind}")
+
+    def _reply(self, reply: Reply, seen: SeenRequest) -> None:
+        text = reply.value if isinstance(reply.value, str) else json.dumps(reply.value)
+        calls = list(reply.calls)
+        if seen.method == "function" and not calls:
+            calls = [(seen.reply_name, text)]
+        message: Json = {"role": "assistant", "content": None if calls else text}
+        if calls:
+            message["tool_calls"] = [
+                _tool_call(seen.n, at, name, given) for at, (name, given) in enumerate(calls)
+            ]
+        self._complete(message, reply.finish_reason or ("tool_calls" if calls else "stop"), reply)
+
+    def _complete(self, message: Json, finish_reason: str, reply: Reply) -> None:
+        usage = {
+            "prompt_tokens": reply.prompt_tokens,
+            "completion_tokens": reply.completion_tokens,
+            "total_tokens": reply.prompt_tokens + reply.completion_tokens,
+            "prompt_tokens_details": {"cached_tokens": reply.cached_tokens},
+        }
+        choice = {"index": 0, "message": message, "finish_reason": finish_reason, "logprobs": None}
+        body = {
+            "id": "c",
+            "object": "chat.completion",
+            "created": 0,
+            "model": "scripted",
+            "choices": [choice],
+        }
+        self._send(200, json.dumps({**body, "usage": usage}).encode())
+
+    def _fail(self, fault: Fault) -> None:
+        error = {"message": fault.message, "type": "error", "code": fault.code, "param": None}
+        extra = {} if fault.retry_after is None else {"retry-after": fault.retry_after}
+        self._send(int(fault.kind), json.dumps({"error": error}).encode(), extra)
+
+    def _send(
+        self, status: int, body: bytes, extra: dict[str, str] | None = None, length: int | None = None
+    ) -> None:
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body) if length is None else length))
+        for name, value in (extra or {}).items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _drop(self) -> None:
+        """End the connection with a reset."""
+        self.wfile.flush()
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.close_connection = True
+
+
+def _tool_call(n: int, at: int, name: str, arguments: Json | str) -> Json:
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    return {"id": f"call_{n}_{at}", "type": "function", "function": {"name": name, "arguments": text}}

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from tools.base import ToolError
+from tools.documents import load
+from tools.documents.document import Document, Section, Unreadable
+from tools.documents.load import READERS, document_text, load_document, read_document
+from tools.files import FileStore
+
+NAMES = [
+    f"a.{suffix}"
+    for suffix in ("txt", "md", "html", "csv", "tsv", "xlsx", "xls", "docx", "pptx", "pdf", "eml", "doc")
+]
+STARTS = [b"", b"PK\x03\x04", b"%PDF-1.7\n", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"<html>", b"\xef\xbb\xbf"]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> FileStore:
+    return FileStore(tmp_path)
+
+
+@hypothesis_settings(
+    deadline=None, max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    start=st.sampled_from(STARTS), data=st.binary(max_size=300), name=st.sampled_from([*NAMES, "a", "a.bin"])
+)
+def test_random_bytes_are_read_or_refused(store: FileStore, start: bytes, data: bytes, name: str) -> None:
+    content_hash = store.put(start + data)
+    try:
+        said = document_text(store, content_hash, name).strip()
+    except ToolError as error:
+        said = error.message if error.message.startswith(f"{name} ") and "\n" not in error.message else ""
+    assert said, "neither a text nor one clear line"
+
+
+def test_a_file_is_read_once_also_by_concurrent_calls(
+    store: FileStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[bytes] = []
+
+    def read(data: bytes) -> Document:
+        calls.append(data)
+        time.sleep(0.05)
+        return Document((Section("text"),))
+
+    monkeypatch.setitem(READERS, "text", read)
+    content_hash = store.put(b"read once")
+    with ThreadPoolExecutor(4) as pool:
+        texts = list(pool.map(lambda _: document_text(store, content_hash, "a.txt"), range(8)))
+    assert texts == ["text"] * 8
+    assert calls == [b"read once"]
+
+
+def test_a_reading_that_failed_is_tried_again_and_old_ones_are_let_go(
+    store: FileStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ToolError, match="not stored here") as raised:
+        load_document(store, "0" * 64, "a.txt")
+    assert raised.value.cause == "not_found"
+    hashes = [store.put(f"text {n}".encode()) for n in range(load.KEPT + 3)]
+    for content_hash in hashes:
+        load_document(store, content_hash, "a.txt")
+    assert len(load._kept) == load.KEPT
+    assert load_document(store, hashes[0], "a.txt").text == "text 0"
+
+
+def test_a_reading_that_takes_too_long_is_given_up(store: FileStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    release = threading.Event()
+
+    def hang(data: bytes) -> Document:
+        release.wait(10)
+        return Document((Section("late"),))
+
+    monkeypatch.setitem(READERS, "text", hang)
+    content_hash = store.put(b"hangs")
+    with pytest.raises(ToolError, match=r"longer than 0\.05 seconds") as raised:
+        load_document(store, content_hash, "a.txt", seconds=0.05)
+    assert raised.value.cause == "timeout"
+    release.set()
+    assert load_document(store, content_hash, "a.txt").text == "late"
+
+
+def test_text_under_a_documents_name_is_read_with_a_note_and_bytes_are_refused() -> None:
+    assert (
+        read_document(b"just words", "a.docx").note
+        == "The file is not .docx as its name says but plain text."
+    )
+    with pytest.raises(Unreadable, match=r"not a real \.docx"):
+        read_document(b"\x00\x01\x02", "a.docx")

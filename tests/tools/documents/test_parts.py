@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tools.documents.document import Document, Section
+from tools.documents.parts import split
+from tools.documents.tables import markdown_table
+
+WORDS = st.lists(st.text("abcdef .,\n", max_size=300), max_size=20)
+
+
+def squeezed(text: str) -> str:
+    return "".join(text.split())
+
+
+@given(WORDS, st.integers(20, 500))
+def test_parts_of_a_text_lose_nothing_and_stay_within_the_limit(paragraphs: list[str], limit: int) -> None:
+    text = "\n\n".join(paragraphs)
+    parts = split(Document((Section(text),)), limit)
+    assert squeezed("".join(part.text for part in parts)) == squeezed(text)
+    assert all(len(part.text) <= limit for part in parts)
+    assert parts == split(Document((Section(text),)), limit)
+
+
+@given(st.integers(0, 200), st.integers(0, 120), st.integers(300, 2000), WORDS)
+def test_a_cut_table_repeats_its_header_and_keeps_every_row(
+    rows: int, width: int, limit: int, before: list[str]
+) -> None:
+    table = markdown_table([["id", "text"], *([f"row-{n}.", "x" * width] for n in range(rows))])
+    document = Document((Section("\n\n".join([*before, table]), "June", '## "June"'),), unit="sheet")
+    parts = split(document, limit)
+    found = [line for part in parts for line in part.text.split("\n") if line.startswith("| row-")]
+    assert [line.split()[1] for line in found] == [f"row-{n}." for n in range(rows)]
+    for part in parts:
+        if (at := part.text.find("| row-")) >= 0:
+            assert part.text[:at].endswith("| id | text |\n| --- | --- |\n")
+    assert all(part.text.startswith('## "June" (continued)') for part in parts[1:])
+    assert all(part.places == ("June",) for part in parts)
+
+
+def test_a_row_longer_than_a_part_is_cut_and_kept() -> None:
+    table = markdown_table([["a", "b"], ["1", "x" * 950], ["2", "y"]])
+    parts = split(Document((Section(table),)), 300)
+    text = "".join(part.text for part in parts)
+    assert text.count("x") == 950
+    assert "| 2 | y |" in text
+    assert all(len(part.text) <= 300 for part in parts)
+
+
+def test_parts_know_their_places_and_a_heading_stands_with_its_text() -> None:
+    sections = tuple(Section(f"{n} " + "word " * 18, str(n), f"## Page {n} of 6") for n in range(1, 7))
+    parts = split(Document(sections, unit="page"), 250)
+    assert [part.places for part in parts] == [("1", "2"), ("3", "4"), ("5", "6")]
+    assert all(part.text.startswith("## Page") for part in parts)
+    assert not any("(continued)" in part.text for part in parts)
+
+
+def test_a_heading_or_lead_at_the_end_of_a_part_goes_to_the_next() -> None:
+    text = "word " * 40 + "\n\n## Next\n\nCells A1:B9:\n\n" + "text " * 30
+    first, second = split(Document((Section(text),)), 260)
+    assert "Next" not in first.text
+    assert second.text.startswith("## Next\n\nCells A1:B9:\n\ntext")
+
+
+def test_a_text_is_cut_at_lines_rather_than_in_words() -> None:
+    parts = split(Document((Section("\n".join(f"line number {n}" for n in range(100))),)), 200)
+    assert all(line.startswith("line number ") for part in parts for line in part.text.split("\n"))

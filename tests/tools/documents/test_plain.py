@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import pytest
+
+from tools.documents.document import Unreadable
+from tools.documents.load import read_document
+from tools.documents.plain import NOT_UTF8
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.json", "a.py", "notes", "a.unknown"])
+def test_text_of_any_name_stays_as_it_is(name: str, encoding: str) -> None:
+    text = "# Über\n\n  1. Kč\n\n| a |\n"
+    document = read_document(text.replace("\n", "\r\n").encode(encoding), name)
+    assert document.text == text.strip("\n")
+    assert document.note == ""
+
+
+def test_text_that_is_not_utf8_is_read_and_the_guess_is_told() -> None:
+    document = read_document("Café für 5 €".encode("cp1252"), "a.txt")
+    assert document.text == "Café für 5 €"
+    assert document.note == NOT_UTF8
+
+
+@pytest.mark.parametrize("data", [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", bytes(range(256)), b"a\0b"])
+def test_what_is_not_text_is_refused_with_the_formats_that_are_read(data: bytes) -> None:
+    with pytest.raises(Unreadable, match="supported format") as raised:
+        read_document(data, "a.png")
+    assert raised.value.hint

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import pytest
+from bs4 import BeautifulSoup
+
+from tools.documents import tables
+from tools.documents.document import Unreadable
+from tools.documents.tables import html_rows, markdown_table, split_header
+
+
+def test_short_rows_are_filled_up_and_bars_and_line_breaks_escaped() -> None:
+    assert markdown_table([["a", "b"], ["x|y\nz"]]) == "| a | b |\n| --- | --- |\n| x\\|y<br>z |  |"
+    assert markdown_table([]) == ""
+
+
+def test_a_table_is_told_from_a_text() -> None:
+    assert split_header("| a |\n| --- |\n| 1 |\n| 2 |") == ("| a |\n| --- |", ["| 1 |", "| 2 |"])
+    assert split_header("a | b\n--|--\n1 | 2") == ("a | b\n--|--", ["1 | 2"])
+    assert split_header("Title\n---\ntext") is None
+    assert split_header("one line") is None
+
+
+def test_a_table_too_large_to_lay_out_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "LARGEST_TABLE", 5)
+    with pytest.raises(Unreadable, match="too large"):
+        markdown_table([["a", "b"]] * 3)
+
+
+def test_wild_spans_do_not_fill_the_memory() -> None:
+    html = "<table><tr><td colspan=99999999999999>a</td><td rowspan='x'>b</td></tr></table>"
+    row = html_rows(BeautifulSoup(html, "lxml"))[0]
+    assert row == ["a", "b"]

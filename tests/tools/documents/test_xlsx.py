@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from datetime import date, datetime, time
+
+import pytest
+from openpyxl import Workbook
+from openpyxl.comments import Comment
+from openpyxl.worksheet.formula import ArrayFormula
+
+from tools.documents.document import Document, Unreadable
+from tools.documents.load import read_document
+
+
+def saved(book: Workbook) -> bytes:
+    file = io.BytesIO()
+    book.save(file)
+    return file.getvalue()
+
+
+def with_value(data: bytes, formula: str, value: str) -> bytes:
+    """The workbook with a value stored beside a formula, as a spreadsheet program stores it."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
+        for member in old.namelist():
+            bare = rf"<f>{re.escape(formula)}</f><v\s*(/>|></v>)".encode()
+            new.writestr(member, re.sub(bare, f"<f>{formula}</f><v>{value}</v>".encode(), old.read(member)))
+    return out.getvalue()
+
+
+@pytest.fixture
+def document() -> Document:
+    book = Workbook()
+    june = book.active
+    assert june is not None
+    june.title = "June"
+    june["B3"] = "Prices of June 2026"
+    june.merge_cells("B3:E3")
+    june.append([])
+    june.append([None, "Item", "Price", "Bought", "Share"])
+    june.append([None, "Tea", 1234.5, date(2026, 6, 1), 0.155])
+    june.append([None, "Milk | oat", 12.0, datetime(2026, 6, 2, 8, 30), 1])
+    june.append([None, "Sum", "=SUM(C6:C7)", time(9, 5), 0.1 + 0.2])
+    june["E6"].number_format = june["E7"].number_format = "0.0%"
+    june["C6"].comment = Comment("Ask Ana\nbefore use", "Ben")
+    june["H20"], june["I20"] = "Checked by", "Ana"
+    june.column_dimensions["D"].hidden = True
+    june.row_dimensions[7].hidden = True
+    secret = book.create_sheet("Margins")
+    secret.sheet_state = "veryHidden"
+    secret.append(["Group", "Item", "Margin"])
+    secret.append(["drinks", "Tea", True])
+    secret.append([None, "Milk", "=B2&C2"])
+    secret.merge_cells("A2:A3")
+    secret["D5"] = ArrayFormula("D5:D6", "=A1:A2")
+    book.create_sheet("Blank")
+    return read_document(with_value(saved(book), "SUM(C6:C7)", "1246.5"), "prices.xlsx")
+
+
+def test_a_sheet_keeps_its_title_rows_table_and_numbers(document: Document) -> None:
+    june = document.sections[0]
+    assert june.heading == '## Sheet "June" (1 of 3)'
+    assert june.text == "\n".join(
+        [
+            "Merged cells: B3:E3",
+            "",
+            "Hidden rows: 7",
+            "",
+            "Hidden columns: D",
+            "",
+            "Prices of June 2026",
+            "",
+            "Cells B5:E8:",
+            "",
+            "| Item | Price | Bought | Share |",
+            "| --- | --- | --- | --- |",
+            "| Tea | 1234.5 | 2026-06-01 | 15.5% |",
+            "| Milk \\| oat | 12 | 2026-06-02 08:30:00 | 100% |",
+            "| Sum | 1246.5 (=SUM(C6:C7)) | 09:05:00 | 0.3 |",
+            "",
+            "H20: Checked by; I20: Ana",
+            "",
+            "Comments on cells:",
+            "- C6: Ask Ana before use",
+        ]
+    )
+
+
+def test_hidden_sheets_are_shown_and_named_as_hidden(document: Document) -> None:
+    margins = document.sections[1]
+    assert margins.heading == '## Sheet "Margins" (2 of 3, hidden)'
+    assert "| drinks | Tea | TRUE |" in margins.text
+    assert "| drinks | Milk | (=B2&C2, value not stored) |" in margins.text, (
+        "a merged text counts for all its rows"
+    )
+    assert "(=A1:A2, value not stored)" in margins.text
+
+
+def test_an_empty_sheet_says_so(document: Document) -> None:
+    assert document.sections[2].text == "(This sheet is empty.)"
+    assert document.where(["June", "Blank"]) == "sheets: June, Blank"
+
+
+def test_a_merged_number_counts_once() -> None:
+    book = Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.append(["Item", "Cost"])
+    sheet.append(["Tea", 100])
+    sheet.append(["Milk", None])
+    sheet.merge_cells("B2:B3")
+    text = read_document(saved(book), "a.xlsx").text
+    assert text.count("100") == 1
+
+
+def test_cells_in_far_corners_do_not_fill_the_memory() -> None:
+    book = Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet["A1"], sheet["XFD1048576"] = "first", "last"
+    text = read_document(saved(book), "a.xlsx").text
+    assert "first" in text
+    assert "last" in text
+    assert len(text) < 200
+
+
+def test_a_damaged_workbook_is_named_as_damaged() -> None:
+    data = saved(Workbook())
+    for broken in (data[: len(data) // 2], b"PK\x03\x04" + b"x" * 500):
+        with pytest.raises(Unreadable, match="damaged"):
+            read_document(broken, "a.xlsx")
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("xl/workbook.xml", "<workbook")
+    with pytest.raises(Unreadable, match=r"damaged or not a real \.xlsx"):
+        read_document(out.getvalue(), "a.xlsx")

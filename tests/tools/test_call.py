@@ -1,0 +1,230 @@
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langgraph.errors import GraphBubbleUp, GraphInterrupt
+from pydantic import SecretStr
+
+from forethought.settings import Settings
+from tools.base import Observation, Tool, ToolEnv, ToolError, make_tool
+from tools.call import MAX_CHARACTERS, call_tool, check_arguments, normalise
+
+
+@pytest.fixture
+def env(settings: Callable[..., Settings]) -> ToolEnv:
+    return ToolEnv(settings=settings())
+
+
+def tool_that(act: Callable[[], Any], **options: Any) -> Tool:
+    async def act_now() -> str:
+        """Do as the test says."""
+        result = act()
+        return await result if asyncio.iscoroutine(result) else result
+
+    return make_tool(act_now, **options)
+
+
+def raising(error: BaseException) -> Callable[[], Any]:
+    def act() -> Any:
+        raise error
+
+    return act
+
+
+async def lookup(name: str, year: int | None = None, kind: Literal["staff", "guest"] = "staff") -> str:
+    """Look a person up.
+
+    Args:
+        name: Full name.
+        year: Only this year.
+        kind: Which register.
+    """
+    return f"{name} {year} {kind}"
+
+
+LOOKUP = make_tool(lookup)
+
+
+async def test_success_carries_text_and_the_tools_own_origin(env: ToolEnv) -> None:
+    seen = await call_tool(LOOKUP, {"name": "Ada", "year": "1843"}, env)
+    assert seen == Observation("Ada 1843 staff", origin="tool:lookup")
+
+
+async def test_an_origin_that_the_tool_gives_stays(env: ToolEnv) -> None:
+    seen = await call_tool(tool_that(lambda: Observation("hi", origin="web:example.org")), {}, env)
+    assert (seen.ok, seen.origin) == (True, "web:example.org")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({}, ["name is missing"]),
+        ({"name": "Ada", "yeer": 1}, ["yeer is not an argument"]),
+        ({"name": 3, "year": "soon"}, ["name: ", "year: "]),
+        ({"name": "Ada", "kind": "ghost"}, ["kind: ", "'staff' or 'guest'"]),
+    ],
+)
+async def test_wrong_arguments_are_listed_in_one_line(
+    env: ToolEnv, arguments: dict[str, Any], said: list[str]
+) -> None:
+    seen = await call_tool(LOOKUP, arguments, env)
+    assert (seen.ok, seen.cause, seen.origin) == (False, "arguments", "tool:lookup")
+    assert all(part in seen.text for part in said)
+    assert "\n" not in seen.text
+    assert "http" not in seen.text
+    assert seen.hint == "lookup takes name, year (optional), kind (optional)"
+    checked = check_arguments(LOOKUP, arguments)
+    assert checked is not None
+    assert seen.text in checked
+
+
+async def test_a_tool_error_keeps_its_cause_and_hint(env: ToolEnv) -> None:
+    error = ToolError("no such file", cause="not_found", hint="use a given name")
+    seen = await call_tool(tool_that(raising(error)), {}, env)
+    expected = Observation("no such file", False, "not_found", "use a given name", "tool:act_now")
+    assert seen == expected
+
+
+@pytest.mark.parametrize("declared", [True, False])
+async def test_only_a_tool_that_says_so_may_be_called_again(env: ToolEnv, declared: bool) -> None:
+    error = ToolError("line down", cause="transport", retryable=True)
+    seen = await call_tool(tool_that(raising(error), retryable=declared), {}, env)
+    assert seen.retryable is declared
+
+
+async def test_an_unexpected_exception_is_one_line_and_its_traceback_goes_to_the_log(
+    env: ToolEnv, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.ERROR):
+        seen = await call_tool(tool_that(raising(KeyError("a\nb"))), {}, env)
+    assert (seen.ok, seen.cause) == (False, "tool")
+    assert seen.text.startswith("KeyError: ")
+    assert "\n" not in seen.text
+    assert "Traceback" in caplog.text
+
+
+async def test_a_tool_cannot_end_the_program(env: ToolEnv) -> None:
+    seen = await call_tool(tool_that(raising(SystemExit(2))), {}, env)
+    assert (seen.cause, seen.text) == ("tool", "SystemExit: 2")
+
+
+async def test_a_slow_tool_is_stopped(env: ToolEnv) -> None:
+    stopped = []
+
+    async def wait() -> str:
+        try:
+            await asyncio.sleep(30)
+        except asyncio.CancelledError:
+            stopped.append(True)
+            raise
+        return "late"
+
+    seen = await call_tool(tool_that(wait, timeout_s=0.05, retryable=True), {}, env)
+    assert (seen.ok, seen.cause, seen.retryable) == (False, "timeout", True)
+    assert "0.05 s" in seen.text
+    assert stopped
+
+
+async def test_a_time_limit_of_0_is_none(env: ToolEnv) -> None:
+    async def wait() -> str:
+        await asyncio.sleep(0.1)
+        return "there"
+
+    assert (await call_tool(tool_that(wait, timeout_s=0), {}, env)).text == "there"
+
+
+async def test_a_timeout_of_the_tools_own_is_not_taken_for_the_limit(env: ToolEnv) -> None:
+    seen = await call_tool(tool_that(raising(TimeoutError("the printer"))), {}, env)
+    assert (seen.cause, seen.text) == ("tool", "TimeoutError: the printer")
+
+
+@pytest.mark.parametrize("error", [GraphInterrupt(()), GraphBubbleUp(), asyncio.CancelledError()])
+async def test_interrupts_and_cancellation_pass_through(env: ToolEnv, error: BaseException) -> None:
+    with pytest.raises(type(error)) as caught:
+        await call_tool(tool_that(raising(error)), {}, env)
+    assert caught.value is error
+
+
+async def test_cancellation_from_outside_passes_through(env: ToolEnv) -> None:
+    task = asyncio.create_task(call_tool(tool_that(lambda: asyncio.sleep(30)), {}, env))
+    await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+@pytest.mark.parametrize("nothing", ["", " \n\t", None])
+async def test_no_text_is_a_failure(env: ToolEnv, nothing: str | None) -> None:
+    seen = await call_tool(tool_that(lambda: nothing), {}, env)
+    assert (seen.ok, seen.cause) == (False, "empty")
+    assert seen.text == "act_now returned nothing"
+
+
+async def test_a_failure_without_words_still_says_something(env: ToolEnv) -> None:
+    seen = await call_tool(tool_that(lambda: Observation("", ok=False)), {}, env)
+    assert (seen.ok, seen.cause) == (False, "tool")
+    assert seen.text
+
+
+async def test_a_long_text_is_cut_visibly(env: ToolEnv) -> None:
+    exact = await call_tool(tool_that(lambda: "x" * MAX_CHARACTERS), {}, env)
+    assert (exact.text, exact.partial) == ("x" * MAX_CHARACTERS, False)
+    seen = await call_tool(tool_that(lambda: "x" * (MAX_CHARACTERS + 1234)), {}, env)
+    assert seen.text == "x" * MAX_CHARACTERS + "\n[cut here: 1,234 more characters left out]"
+    assert seen.partial
+
+
+async def test_other_results_become_json(env: ToolEnv) -> None:
+    seen = await call_tool(tool_that(lambda: {"é": [1, None]}), {}, env)
+    assert seen.text == '{"é": [1, null]}'
+
+
+async def test_no_key_gets_out(settings: Callable[..., Settings], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "sk-0123456789")
+    monkeypatch.setenv("GH_TOKEN", "sk-0123456789-longer")
+    monkeypatch.setenv("SHORT_API_KEY", "abc")
+    env = ToolEnv(settings=settings(api_key=SecretStr("of-the-settings")))
+    error = ToolError("sk-0123456789-longer abc", hint="see sk-0123456789 and of-the-settings")
+    seen = await call_tool(tool_that(raising(error)), {}, env)
+    assert seen.text == "[secret] abc"
+    assert seen.hint == "see [secret] and [secret]"
+    leaked = await call_tool(tool_that(raising(RuntimeError("401 for sk-0123456789"))), {}, env)
+    assert leaked.text == "RuntimeError: 401 for [secret]"
+
+
+async def test_a_key_at_the_cut_does_not_get_out_in_part(
+    env: ToolEnv, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "sk-0123456789")
+    seen = await call_tool(tool_that(lambda: "x" * (MAX_CHARACTERS - 5) + "sk-0123456789"), {}, env)
+    assert "sk-" not in seen.text
+
+
+async def test_text_can_always_be_stored(env: ToolEnv) -> None:
+    seen = await call_tool(tool_that(lambda: "a\x00b\ud800c"), {}, env)
+    assert seen.text == "ab?c"
+
+
+def test_fitting_arguments_have_no_complaint() -> None:
+    assert check_arguments(LOOKUP, {"name": "Ada"}) is None
+
+
+def test_two_spellings_of_a_call_are_one() -> None:
+    full = {"name": "Ada", "year": None, "kind": "staff"}
+    assert normalise(LOOKUP, {"name": "Ada"}) == normalise(LOOKUP, {"year": None, "name": "Ada"}) == full
+    assert normalise(LOOKUP, {"name": "Ada", "year": "3"}) == normalise(LOOKUP, {"name": "Ada", "year": 3})
+    assert normalise(LOOKUP, {"name": "Ada"}) != normalise(LOOKUP, {"name": "Bea"})
+    assert normalise(LOOKUP, {"nom": "Ada"}) == {"nom": "Ada"}
+
+
+@given(st.dictionaries(st.text(max_size=8), st.none() | st.integers() | st.text() | st.lists(st.booleans())))
+def test_any_arguments_are_either_right_or_complained_of(arguments: dict[str, Any]) -> None:
+    complaint = check_arguments(LOOKUP, arguments)
+    assert complaint is None or complaint.startswith("wrong arguments for lookup: ")
+    assert normalise(LOOKUP, normalise(LOOKUP, arguments)) == normalise(LOOKUP, arguments)

@@ -1,0 +1,220 @@
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forethought.settings import Settings
+from tools.files import FilesError, FileStore, from_path, take_in
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> FileStore:
+    return FileStore(tmp_path / "blobs")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "given" / "sub").mkdir(parents=True)
+    (tmp_path / "given" / "prices.csv").write_text("a,b\n")
+    (tmp_path / "given" / "sub" / "rules.txt").write_text("rules")
+    (tmp_path / "secret.txt").write_text("secret")
+    return tmp_path / "given"
+
+
+def test_a_stored_content_is_found_by_its_hash_and_stored_once(store: FileStore) -> None:
+    content_hash = store.put(b"content")
+    assert content_hash == hashlib.sha256(b"content").hexdigest() == store.put(b"content")
+    assert store.get(content_hash) == b"content"
+    assert store.has(content_hash)
+    assert [p.name for p in store.root.iterdir()] == [content_hash], "no temporary file stays behind"
+
+
+@pytest.mark.parametrize("bad", ["", "../secret.txt", "a" * 63, "A" * 64, "a" * 64 + "\n", "/" * 64, None, 5])
+def test_only_hashes_name_a_stored_file(store: FileStore, bad: Any) -> None:
+    for use in (store.path, store.has, store.get):
+        with pytest.raises(FilesError, match="64 lower-case"):
+            use(bad)
+
+
+def test_a_missing_and_a_damaged_content_are_told_apart(store: FileStore) -> None:
+    with pytest.raises(FilesError, match="not stored here"):
+        store.get("0" * 64)
+    content_hash = store.put(b"content")
+    store.path(content_hash).write_bytes(b"contend")
+    with pytest.raises(FilesError, match="damaged"):
+        store.get(content_hash)
+
+
+def test_a_folder_that_cannot_be_written_and_a_full_disk_are_one_line(
+    store: FileStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(FilesError, match="cannot store a file in") as raised:
+        FileStore(tmp_path / "file" / "blobs").put(b"x")
+    assert "\n" not in str(raised.value)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(FilesError, match="No space left on device"):
+        store.put(b"y")
+    assert list(store.root.iterdir()) == []
+
+
+def test_a_name_in_the_files_folder_is_taken_in(
+    store: FileStore, folder: Path, settings: Callable[..., Settings]
+) -> None:
+    reference = take_in("prices.csv", store=store, settings=settings(files_dir=folder))
+    assert reference == {
+        "name": "prices.csv",
+        "hash": hashlib.sha256(b"a,b\n").hexdigest(),
+        "size": 4,
+        "type": "text/csv",
+    }
+    assert store.get(reference["hash"]) == b"a,b\n"
+    below = take_in("sub/rules.txt", store=store, settings=settings(files_dir=folder))
+    assert (below["name"], below["type"]) == ("sub_rules.txt", "text/plain")
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("../secret.txt", "must not lead out"),
+        ("sub/../prices.csv", "must not lead out"),
+        ("/etc/passwd", "relative"),
+        ("C:\\x", "relative"),
+        ("C:x", "relative"),
+        ("", "relative"),
+        ("a\0b", "relative"),
+        ("nothing.csv", "no such file"),
+        ("sub", "is a folder"),
+        ("x" * 5000, "cannot be read|no such file"),
+    ],
+)
+def test_names_that_mean_no_file_of_the_folder(
+    store: FileStore, folder: Path, settings: Callable[..., Settings], name: str, says: str
+) -> None:
+    with pytest.raises(FilesError, match=says) as raised:
+        take_in(name, store=store, settings=settings(files_dir=folder))
+    assert "\n" not in str(raised.value)
+
+
+def test_links_must_not_lead_out_of_the_folder(
+    store: FileStore, folder: Path, settings: Callable[..., Settings]
+) -> None:
+    (folder / "out.txt").symlink_to(folder.parent / "secret.txt")
+    (folder / "up").symlink_to(folder.parent)
+    (folder / "loop").symlink_to(folder / "loop")
+    (folder / "in.csv").symlink_to(folder / "prices.csv")
+    for name, says in (
+        ("out.txt", "lead out"),
+        ("up/secret.txt", "lead out"),
+        ("loop", "no such file|cannot be read"),
+    ):
+        with pytest.raises(FilesError, match=says):
+            take_in(name, store=store, settings=settings(files_dir=folder))
+    assert take_in("in.csv", store=store, settings=settings(files_dir=folder))["size"] == 4
+
+
+@given(
+    st.one_of(
+        st.text(), st.lists(st.sampled_from(["..", ".", "in", "secret.txt", "link", "~", ""])).map("/".join)
+    )
+)
+def test_no_name_reads_anything_outside_the_folder(name: str) -> None:
+    with tempfile.TemporaryDirectory() as home:
+        folder = Path(home) / "in"
+        (folder / "in").mkdir(parents=True)
+        (folder / "in" / "secret.txt").write_bytes(b"public")
+        (folder / "secret.txt").write_bytes(b"public")
+        (Path(home) / "secret.txt").write_bytes(b"SECRET")
+        (folder / "link").symlink_to(home)
+        store = FileStore(Path(home) / "blobs")
+        settings = Settings(files_dir=folder, data_dir=Path(home))
+        try:
+            reference = take_in(name, store=store, settings=settings)
+        except FilesError:
+            return
+        assert store.get(reference["hash"]) == b"public"
+
+
+def test_without_a_folder_no_name_is_read(store: FileStore, settings: Callable[..., Settings]) -> None:
+    with pytest.raises(FilesError, match="FORETHOUGHT_FILES_DIR"):
+        take_in("prices.csv", store=store, settings=settings())
+
+
+def test_data_is_decoded_and_stored(store: FileStore, settings: Callable[..., Settings]) -> None:
+    data = base64.encodebytes(b"x" * 100).decode()
+    reference = take_in({"name": "../a\n.txt", "data": data}, store=store, settings=settings())
+    assert (reference["name"], reference["size"], reference["type"]) == (".._a .txt", 100, "text/plain")
+    assert "data" not in reference
+    again = take_in({"name": "b.bin", "hash": reference["hash"], "size": 1}, store=store, settings=settings())
+    assert (again["name"], again["size"]) == ("b.bin", 100)
+
+
+@pytest.mark.parametrize(
+    ("item", "says"),
+    [
+        (5, "must be a name"),
+        (None, "must be a name"),
+        ({}, "needs a name"),
+        ({"name": " "}, "needs a name"),
+        ({"name": "a"}, "either data"),
+        ({"name": "a", "data": "eA==", "hash": "0" * 64}, "either data"),
+        ({"name": "a", "data": "not base64!"}, "not valid base64"),
+        ({"name": "a", "data": "é"}, "not valid base64"),
+        ({"name": "a", "data": b"eA=="}, "must be the file's content in base64"),
+        ({"name": "a", "hash": "0" * 64}, "no file with this hash"),
+        ({"name": "a", "hash": "../../etc/passwd"}, "64 lower-case"),
+        ({"name": "a", "data": base64.b64encode(b"x" * 1001).decode()}, "larger than 0.001 MB"),
+        ({"name": "a", "data": "x" * 100_000}, "larger than 0.001 MB"),
+    ],
+)
+def test_items_that_are_no_files(
+    store: FileStore, settings: Callable[..., Settings], item: Any, says: str
+) -> None:
+    with pytest.raises(FilesError, match=says):
+        take_in(item, store=store, settings=settings(max_file_mb=0.001))
+
+
+def test_the_size_limit_itself_is_allowed(store: FileStore, settings: Callable[..., Settings]) -> None:
+    item = {"name": "a", "data": base64.b64encode(b"x" * 1000).decode()}
+    assert take_in(item, store=store, settings=settings(max_file_mb=0.001))["size"] == 1000
+
+
+def test_paths_of_the_command_line(store: FileStore, folder: Path, settings: Callable[..., Settings]) -> None:
+    path = folder / "prices.csv"
+    assert from_path(path, store=store, settings=settings())["name"] == "prices.csv"
+    taken = ["PRICES.csv", "prices (2).csv"]
+    assert from_path(path, store=store, settings=settings(), taken_names=taken)["name"] == "prices (3).csv"
+    os.mkfifo(folder / "pipe")
+    (folder / "large").write_bytes(b"x" * 1001)
+    for name, says in (
+        ("none", "no such file"),
+        ("sub", "is a folder"),
+        ("pipe", "not a regular file"),
+        ("large", "larger than"),
+    ):
+        with pytest.raises(FilesError, match=says):
+            from_path(folder / name, store=store, settings=settings(max_file_mb=0.001))
+
+
+def test_an_unreadable_file_is_one_line(
+    store: FileStore, folder: Path, settings: Callable[..., Settings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(FilesError, match=r"prices.csv: cannot be read: Permission denied"):
+        from_path(folder / "prices.csv", store=store, settings=settings())

@@ -1,0 +1,322 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as slower
+from hypothesis import strategies as st
+
+from forethought.settings import Settings
+from tools.base import Observation, ToolEnv
+from tools.call import call_tool
+from tools.files import FileStore
+from tools.python import PYTHON
+
+Run = Callable[[str], Observation]
+
+
+@pytest.fixture
+def env(settings: Callable[..., Settings], tmp_path: Path) -> ToolEnv:
+    store = FileStore(tmp_path / "files")
+    files = {"prices.csv": store.put(b"tea,3\ncoffee,5\n"), "note.txt": store.put("café".encode())}
+    limits = settings(python_seconds=1, python_memory_mb=64)
+    return ToolEnv(settings=limits, files=files, store=store, results={"s1": "42", "s2": "a\nb"})
+
+
+@pytest.fixture
+def run(env: ToolEnv) -> Run:
+    return lambda code: asyncio.run(call_tool(PYTHON, {"code": code}, env))
+
+
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [
+        ("print('a', 1, sep='-')", "a-1"),
+        ("2**100", str(2**100)),
+        ("print('a')\n'b'", "a\nb"),
+        ("print('a', end='')\n3", "a\n3"),
+        ("x = 1; x + 1", "2"),
+        ("x = [1,\n 2]\n(x\n  .index(2))", "1"),
+        ("print('é')\n'日本'", "é\n日本"),
+        ("{'a': [1.5, None]}", "{'a': [1.5, None]}"),
+        ("1 == 2", "False"),
+        ("print('x')\nNone", "x"),
+        ("x = 1\r\nx\r\n", "1"),
+        ("int(results['s1']) + 1", "43"),
+        ("results['s2'].splitlines()", "['a', 'b']"),
+        ("sorted(files)", "['note.txt', 'prices.csv']"),
+        ("files['note.txt']", "café"),
+        ("import time\ntime.sleep(1000)\n'slept'", "slept"),
+    ],
+)
+def test_what_is_printed_and_the_last_value_are_shown(run: Run, code: str, shown: str) -> None:
+    assert run(code) == Observation(shown, origin="tool:python")
+
+
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [
+        ("[a * b for a in range(3) for b in range(3) if a != b]", "[0, 0, 0, 2, 0, 2]"),
+        ("sorted([{'a': 2}, {'a': 1}], key=lambda d: d['a'])", "[{'a': 1}, {'a': 2}]"),
+        ("d = {'a': 1}\nd.setdefault('b', 2)\nd.update(c=3)\nd.pop('a'), d.get('z'), list(d.items())", None),
+        ("f'{3.14159:.2f} {1000000:,} {1!r:>3}'", "3.14 1,000,000   1"),
+        ("sum([1, 2]), round(2.567, 2), divmod(7, 2), min(1, 2), max([3]), abs(-1), any([0]), all([])", None),
+        (
+            "list(zip('ab', [1, 2])), list(enumerate('a')), list(map(int, ['1'])), list(reversed([1, 2]))",
+            None,
+        ),
+        ("import json\njson.loads('{\"a\": [1, null]}'), json.dumps({'a': 1})", None),
+        ("import re\nre.findall(r'\\d+', 'a1b22'), re.sub('a', 'b', 'aa')", "(['1', '22'], 'bb')"),
+        ("import math\nmath.floor(1.5), math.comb(5, 2), math.isclose(0.1 + 0.2, 0.3)", "(1, 10, True)"),
+        ("from decimal import Decimal\nstr(Decimal('1.1') + Decimal('2.2'))", "3.3"),
+        ("from datetime import date, datetime, timedelta\n(date(2024, 3, 1) - date(2024, 2, 1)).days", "29"),
+        (
+            "from datetime import datetime\ndatetime.strptime('2024-01-02', '%Y-%m-%d').strftime('%d %B')",
+            "02 January",
+        ),
+        ("from collections import Counter\nCounter('aab').most_common(1)", "[('a', 2)]"),
+        ("import itertools\nlist(itertools.combinations([1, 2, 3], 2))", "[(1, 2), (1, 3), (2, 3)]"),
+        ("import csv\nlist(csv.reader(['a,\"b,c\"']))", "[['a', 'b,c']]"),
+        ("class P:\n  def __init__(self, x):\n    self.x = x\nP(3).x", "3"),
+        ("from dataclasses import dataclass\n@dataclass\nclass P:\n  x: int\nP(3).x", "3"),
+        ("try:\n  1 / 0\nexcept ZeroDivisionError as e:\n  print('caught', e)", "caught division by zero"),
+        ("match [1, 2]:\n  case [a, b]:\n    print(a + b)", "3"),
+    ],
+)
+def test_what_the_description_promises_works(run: Run, code: str, shown: str | None) -> None:
+    """Against CPython where no value is given."""
+    if shown is None:
+        *before, last = code.split("\n")
+        space: dict[str, object] = {}
+        exec("\n".join(before), space)
+        shown = repr(eval(last, space))
+    assert run(code).text == shown
+
+
+def test_every_module_that_the_description_names_exists_and_no_other_is_promised(run: Run) -> None:
+    listed = PYTHON.description.split("the modules ")[1].split(";")[0].replace("\n", " ")
+    modules = [name.strip() for name in listed.split(",")]
+    assert len(modules) > 15
+    assert run("\n".join(f"import {name}" for name in modules) + "\n'all'").text == "all"
+    for absent in ("pandas", "numpy", "statistics", "fractions", "string", "io"):
+        assert absent in PYTHON.description
+        assert run(f"import {absent}").cause == "tool"
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "hint"),
+    [
+        (
+            "a = 1\nprint(a / 0)",
+            "line 2, `print(a / 0)`: ZeroDivisionError: division by zero",
+            "correct the code",
+        ),
+        ("def f(x):\n  return 1 / x\nf(0)", "line 2, `return 1 / x`: ZeroDivisionError", ""),
+        ("x = (1,\ny", "SyntaxError", "send the whole program again"),
+        (
+            "raise ValueError('bad thing')",
+            "line 1, `raise ValueError('bad thing')`: ValueError: bad thing",
+            "",
+        ),
+        (
+            "class A: pass\nclass B(A): pass",
+            "the sandbox does not support class inheritance",
+            "a subset of Python",
+        ),
+        ("def f():\n  yield 1", "does not support yield", "a subset of Python"),
+        ("import statistics", "No module named 'statistics'", "only these modules exist: base64"),
+        ("results['nope']", "KeyError: nope", ""),
+        ("def f(): return f()\nf()", "RecursionError", ""),
+    ],
+)
+def test_an_error_names_the_line_and_what_to_do(run: Run, code: str, said: str, hint: str) -> None:
+    seen = run(code)
+    assert (seen.ok, seen.cause) == (False, "tool")
+    assert said in seen.text
+    assert hint in seen.hint
+    assert "monty" not in seen.text
+    assert run(code) == seen
+
+
+def test_what_was_printed_before_an_error_is_kept(run: Run) -> None:
+    assert run("print('so far')\n1 / 0").text.endswith("printed before that:\nso far")
+
+
+@pytest.mark.parametrize("code", ["x = 1", "None", "", "print()", "# nothing"])
+def test_no_output_asks_for_print(run: Run, code: str) -> None:
+    seen = run(code)
+    assert (seen.ok, seen.cause) == (False, "empty")
+    assert "print" in seen.hint
+
+
+def test_random_numbers_are_the_same_each_time(run: Run) -> None:
+    assert run("import random\nrandom.random()").text == run("import random\nrandom.random()").text
+
+
+def test_calls_share_nothing(run: Run) -> None:
+    run("x = 1")
+    assert "name 'x' is not defined" in run("x").text
+
+
+def test_files_are_read_only_when_the_code_speaks_of_them(
+    run: Run, env: ToolEnv, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> str:
+        raise AssertionError("read without need")
+
+    monkeypatch.setattr("tools.read_file.document_text", refuse)
+    assert run("profiles = 3\nprofiles").text == "3"
+    assert "read without need" in run("len(files)").text
+
+
+def test_a_file_without_text_does_not_hide_the_others(
+    settings: Callable[..., Settings], tmp_path: Path
+) -> None:
+    store = FileStore(tmp_path / "files")
+    files = {"a.txt": store.put(b"hello"), "gone.txt": "0" * 64}
+    env = ToolEnv(settings=settings(), files=files, store=store)
+    seen = asyncio.run(call_tool(PYTHON, {"code": "files['a.txt']"}, env))
+    assert seen.text.startswith("hello\n[not in `files`: gone.txt")
+    failed = asyncio.run(call_tool(PYTHON, {"code": "files['gone.txt']"}, env))
+    assert "KeyError" in failed.text
+    assert "[not in `files`: gone.txt" in failed.text
+
+
+_MEMORY_BOMBS = [
+    "x = []\nwhile True: x.append('a' * 1000000)",
+    "'a' * (1 << 34)",
+    "[0] * 10**10",
+    "9**9**9",
+    "sorted(range(10**8))",
+    "f'{1:>{10**9}}'",
+    "d = {}\ni = 0\nwhile True:\n  d[i] = [i]\n  i += 1",
+]
+
+
+@pytest.mark.parametrize("code", _MEMORY_BOMBS)
+def test_memory_is_limited(run: Run, code: str) -> None:
+    began = time.monotonic()
+    seen = run(code)
+    assert (seen.ok, seen.cause) == (False, "limit")
+    assert seen.text.startswith("the code needed more than 64 MB of memory")
+    assert time.monotonic() - began < 5
+
+
+def test_printing_is_limited(run: Run) -> None:
+    seen = run("while True: print('a' * 1000)")
+    assert seen.cause == "limit"
+    assert len(seen.text) < 3000
+
+
+def test_a_value_that_is_huge_as_text_is_not_made_text_here(run: Run) -> None:
+    """Lists that share their parts are small inside and a thousand million numbers when written out."""
+    began = time.monotonic()
+    seen = run("x = [0] * 1000\ny = [x] * 1000\nz = [y] * 1000\nz")
+    assert seen.text.startswith("[[[0, 0") or seen.cause == "limit"
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("code", ["while True: pass", "sum(range(10**12))"])
+def test_time_is_limited_and_nothing_goes_on_after_it(run: Run, code: str) -> None:
+    before = threading.active_count()
+    began = time.monotonic()
+    seen = run(code)
+    assert time.monotonic() - began < 5
+    assert (seen.ok, seen.cause) == (False, "limit")
+    assert seen.text == "the code ran longer than 1 s and was stopped"
+    assert threading.active_count() <= before
+    assert _busy_children() == []
+
+
+def _busy_children() -> list[str]:
+    children = Path(f"/proc/{os.getpid()}/task").glob("*/children")
+    pids = [pid for path in children for pid in path.read_text().split()]
+    return [pid for pid in pids if "monty" in Path(f"/proc/{pid}/comm").read_text()]
+
+
+_ESCAPES = [
+    "open('/etc/passwd').read()",
+    "from pathlib import Path\nPath('/etc/passwd').read_text()",
+    "from pathlib import Path\nPath('/tmp/x').write_text('x')",
+    "import os\nos.listdir('/')",
+    "import os\nos.environ",
+    "import os\nos.getenv('HOME')",
+    "import os\nos.system('id')",
+    "import os\nos.urandom(3)",
+    "__import__('os').system('id')",
+    "import socket",
+    "import subprocess",
+    "import ctypes",
+    "import importlib",
+    "import urllib.request",
+    "import sys\nsys.modules",
+    "().__class__.__bases__[0].__subclasses__()",
+    "object.__subclasses__()",
+    "getattr((), '__class__')",
+    "(lambda: 0).__globals__",
+    "(lambda: 0).__code__",
+    "'{0.__class__}'.format(1)",
+    "try:\n  1 / 0\nexcept Exception as e:\n  e.__traceback__",
+    "__builtins__",
+    "globals()",
+    "eval(\"open('/etc/passwd').read()\")",
+    "exec('import socket')",
+    "input()",
+    "breakpoint()",
+]
+
+
+@pytest.mark.parametrize("code", _ESCAPES)
+def test_there_is_no_way_out(run: Run, code: str) -> None:
+    seen = run(code)
+    assert (seen.ok, seen.cause) == (False, "tool")
+    assert "root:" not in seen.text
+
+
+def test_code_that_is_no_text_is_refused(run: Run) -> None:
+    assert run("'\ud800'").cause == "arguments"
+
+
+@pytest.mark.parametrize(
+    "code", ["-" * 100_000 + "1", "(" * 5000, "a" + "[0]" * 50_000, "not " * 50_000 + "1"]
+)
+def test_code_too_deep_to_parse_is_an_error_like_any_other(run: Run, code: str) -> None:
+    seen = run(code)
+    assert (seen.ok, seen.cause) == (False, "tool")
+    assert len(seen.text) < 1000
+
+
+@slower(max_examples=40, deadline=None)
+@given(st.text(alphabet="ab=1+()[]\n :'\"#;\\,éfx{}", max_size=40))
+def test_any_text_ends_in_an_observation(code: str) -> None:
+    env = ToolEnv(settings=Settings(python_seconds=2))
+    seen = asyncio.run(call_tool(PYTHON, {"code": code}, env))
+    assert seen.text.strip()
+    assert seen.cause in ("", "tool", "empty")
+
+
+async def test_calls_run_side_by_side(env: ToolEnv) -> None:
+    codes = [f"sum(range({n}))" for n in range(8)]
+    seen = await asyncio.gather(*(call_tool(PYTHON, {"code": code}, env) for code in codes))
+    assert [one.text for one in seen] == [str(sum(range(n))) for n in range(8)]
+
+
+def test_a_process_that_used_it_ends_well() -> None:
+    code = (
+        "import asyncio; from forethought.settings import Settings; from tools.base import ToolEnv;"
+        "from tools.call import call_tool; from tools.python import PYTHON;"
+        "print(asyncio.run(call_tool(PYTHON, {'code': '1 + 1'}, ToolEnv(settings=Settings()))).text)"
+    )
+    for _ in range(5):
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, "2\n", "")

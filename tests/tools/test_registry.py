@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from forethought.settings import Settings
+from tools.base import ToolEnv, make_tool
+from tools.call import call_tool
+from tools.registry import describe, toolbox
+
+BUILT_IN = ["read_file", "python", "web_search", "visit_webpage", "ask_user"]
+_GOOD = '''
+from os.path import join
+from tools.decorate import tool
+
+LIMIT = 3
+
+@tool(effect="write", timeout_s=5)
+def book(env, day: str, rooms: int = 1) -> str:
+    """Book rooms.
+
+    Args:
+        day: Such as 2025-03-01.
+    """
+    return f"{rooms} for {day}"
+
+async def rooms() -> str:
+    """List the rooms."""
+    return "A, B"
+
+def _private(x: str) -> str:
+    """Not offered."""
+    return x
+
+def helper(x):
+    return x
+'''
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
+    """Write a module of one's own and return its name."""
+    monkeypatch.syspath_prepend(tmp_path)
+    made: list[str] = []
+
+    def write(text: str) -> str:
+        name = f"own_tools_{tmp_path.name}_{len(made)}".replace("-", "_")
+        (tmp_path / f"{name}.py").write_text(text)
+        made.append(name)
+        return name
+
+    return write
+
+
+def test_built_in_tools_come_in_a_fixed_order(settings: Callable[..., Settings]) -> None:
+    box = toolbox(settings(python_seconds=33))
+    assert list(box) == BUILT_IN
+    assert all(tool.name == name for name, tool in box.items())
+    assert box["python"].timeout_s > 33
+    assert [name for name, tool in box.items() if tool.effect == "egress"] == ["visit_webpage"]
+
+
+async def test_a_module_of_ones_own_adds_its_functions(
+    settings: Callable[..., Settings], module: Callable[[str], str]
+) -> None:
+    box = toolbox(settings(tools=module(_GOOD)))
+    assert list(box) == [*BUILT_IN, "book", "rooms"]
+    assert (box["book"].effect, box["book"].timeout_s) == ("write", 5)
+    seen = await call_tool(box["book"], {"day": "Monday", "rooms": "2"}, ToolEnv(settings=settings()))
+    assert seen.text == "2 for Monday"
+
+
+def test_a_list_of_tools_is_taken_as_it_is(
+    settings: Callable[..., Settings], module: Callable[[str], str]
+) -> None:
+    name = module(_GOOD + "\nfrom tools.base import make_tool\nTOOLS = [make_tool(rooms, timeout_s=3)]")
+    box = toolbox(settings(tools=name))
+    assert list(box) == [*BUILT_IN, "rooms"]
+    assert box["rooms"].timeout_s == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "offers nothing"),
+        ("TOOLS = []", "offers nothing"),
+        ("TOOLS = 3", "offers nothing"),
+        ("TOOLS = [3]", "3 is neither a function nor a Tool"),
+        ("import nowhere_to_be_found", "needs nowhere_to_be_found, which is not installed"),
+        ("1 / 0", "cannot be loaded: ZeroDivisionError"),
+        ("def f(:", "cannot be loaded: SyntaxError"),
+        (
+            "def f(x) -> str:\n    '''Do.'''\n    return x",
+            "f is not usable as a tool: tool f: argument x has no type",
+        ),
+        ("def f(x: 'Nowhere') -> str:\n    '''Do.'''\n    return x", "f is not usable as a tool: "),
+        ("def f(x: str) -> str:\n    return x\nTOOLS = [f]", "has no docstring"),
+        (
+            "def python(code: str) -> str:\n    '''Run.'''\n    return code",
+            "two tools are called python: rename one",
+        ),
+    ],
+)
+def test_a_bad_module_is_named_with_its_fault_in_one_line(
+    settings: Callable[..., Settings], module: Callable[[str], str], text: str, said: str
+) -> None:
+    with pytest.raises(ValueError, match=r"\S") as caught:
+        toolbox(settings(tools=module(text)))
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_module_is_named(settings: Callable[..., Settings]) -> None:
+    with pytest.raises(ValueError, match=r"tools module no_such\.module not found"):
+        toolbox(settings(tools="no_such.module"))
+
+
+def test_extra_functions_and_tools(settings: Callable[..., Settings]) -> None:
+    def greet(name: str) -> str:
+        """Greet somebody."""
+        return f"hello {name}"
+
+    assert list(toolbox(settings(), [greet])) == [*BUILT_IN, "greet"]
+    assert list(toolbox(settings(), [make_tool(greet)])) == [*BUILT_IN, "greet"]
+    with pytest.raises(ValueError, match="two tools are called greet"):
+        toolbox(settings(), [greet, make_tool(greet)])
+
+
+def test_the_listing_names_arguments_types_and_meanings(
+    settings: Callable[..., Settings], module: Callable[[str], str]
+) -> None:
+    box = toolbox(settings(tools=module(_GOOD)))
+    listing = describe({"rooms": box["rooms"], "book": box["book"]})
+    assert listing == (
+        "rooms()\n  List the rooms.\n\n"
+        "book(day: string, rooms: integer = 1)\n  Book rooms.\n  - day: Such as 2025-03-01."
+    )
+    assert "python(code: string)" in describe(box)
+    assert "part: integer or null = null" in describe(box)
+    assert "choices: array of string or null = null" in describe(box)
+
+
+def test_what_is_heavy_is_not_loaded_before_it_is_used() -> None:
+    heavy = ["trafilatura", "ddgs", "tavily", "pydantic_monty", "unstructured", "markdownify", "bs4", "lxml"]
+    heavy += ["pypdfium2", "openpyxl"]
+    code = (
+        "import sys; from forethought.settings import Settings; from tools.registry import *;"
+        "describe(toolbox(Settings()));"
+        f"print([m for m in {heavy} if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.stdout.strip(), done.stderr) == ("[]", "")

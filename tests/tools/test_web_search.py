@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from ddgs.exceptions import DDGSException
+from pydantic import SecretStr
+
+from forethought.settings import Settings
+from tests.support.web_server import Asked, Sent, WebServer
+from tools.base import ToolEnv
+from tools.call import call_tool
+from tools.web_search import WEB_SEARCH
+
+KEY = "tvly-0123456789"
+JSON = {"Content-Type": "application/json"}
+
+
+def found(count: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "title": f"Page {n}",
+            "url": f"https://example.org/{n}",
+            "content": f"About\n tea {n}",
+            "published_date": "2025-01-02",
+        }
+        for n in range(1, count + 1)
+    ]
+
+
+@pytest.fixture
+def tavily(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., WebServer]]:
+    """A stand-in for Tavily's service on this machine."""
+    started: list[WebServer] = []
+
+    def begin(answer: Callable[[Asked], Sent]) -> WebServer:
+        started.append(WebServer(answer))
+        monkeypatch.setattr("tools.web_search.TAVILY_URL", started[-1].url)
+        return started[-1]
+
+    yield begin
+    for server in started:
+        server.close()
+
+
+@pytest.fixture
+def ddgs(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What ddgs gives, one a search (exceptions are raised); it asks many sites, so it is replaced whole."""
+    given: list[Any] = []
+
+    class Stand:
+        def __init__(self, timeout: int) -> None:
+            assert timeout > 0
+
+        def text(self, query: str, max_results: int) -> Any:
+            assert threading.current_thread() is not threading.main_thread(), "it blocks"
+            result = given.pop(0)
+            if isinstance(result, Exception):
+                raise result
+            return result[:max_results]
+
+    monkeypatch.setattr("ddgs.DDGS", Stand)
+    return given
+
+
+@pytest.fixture
+def with_key(settings: Callable[..., Settings], monkeypatch: pytest.MonkeyPatch) -> ToolEnv:
+    monkeypatch.setenv("TAVILY_API_KEY", KEY)
+    made = settings()
+    assert made.tavily_api_key == SecretStr(KEY)
+    return ToolEnv(settings=made)
+
+
+@pytest.fixture
+def without_key(settings: Callable[..., Settings]) -> ToolEnv:
+    return ToolEnv(settings=settings())
+
+
+async def test_results_of_tavily_are_numbered_with_title_address_date_and_excerpt(
+    tavily: Callable[..., WebServer], with_key: ToolEnv
+) -> None:
+    server = tavily(lambda asked: Sent(json.dumps({"results": found(2)}), headers=JSON))
+    seen = await call_tool(WEB_SEARCH, {"query": "tea prices"}, with_key)
+    assert seen.text == (
+        "1. Page 1\n   https://example.org/1\n   2025-01-02\n   About tea 1\n\n"
+        "2. Page 2\n   https://example.org/2\n   2025-01-02\n   About tea 2"
+    )
+    assert (seen.ok, seen.origin) == (True, "tool:web_search")
+    [asked] = server.asked
+    assert json.loads(asked.body)["query"] == "tea prices"
+    assert asked.headers["Authorization"] == f"Bearer {KEY}"
+
+
+async def test_never_more_than_eight_and_no_endless_excerpts(
+    tavily: Callable[..., WebServer], with_key: ToolEnv
+) -> None:
+    results = [{**item, "content": "tea " * 5000} for item in found(30)]
+    tavily(lambda asked: Sent(json.dumps({"results": results}), headers=JSON))
+    seen = await call_tool(WEB_SEARCH, {"query": "tea"}, with_key)
+    assert "8. Page 8" in seen.text
+    assert "9. Page 9" not in seen.text
+    assert len(seen.text) < 8000
+    assert not seen.partial
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        Sent(json.dumps({"detail": {"error": f"bad key {KEY}"}}), status=401, headers=JSON),
+        Sent(json.dumps({"detail": {"error": "too many"}}), status=429, headers=JSON),
+        Sent("oops", status=500),
+        Sent("this is not JSON", headers=JSON),
+    ],
+)
+async def test_when_tavily_fails_ddgs_answers_and_it_is_said(
+    tavily: Callable[..., WebServer],
+    with_key: ToolEnv,
+    ddgs: list[Any],
+    failure: Sent,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    tavily(lambda asked: failure)
+    ddgs.append([{"title": "Tea", "href": "https://example.org/t", "body": "Black tea"}])
+    seen = await call_tool(WEB_SEARCH, {"query": "tea"}, with_key)
+    assert seen.ok
+    assert seen.text.startswith("[Tavily failed (")
+    assert "ddgs]\n1. Tea\n   https://example.org/t\n   Black tea" in seen.text
+    assert KEY not in seen.text + caplog.text
+
+
+async def test_without_a_key_ddgs_is_asked(without_key: ToolEnv, ddgs: list[Any]) -> None:
+    ddgs.append([{"title": f"T{n}", "href": f"https://example.org/{n}", "body": ""} for n in range(20)])
+    seen = await call_tool(WEB_SEARCH, {"query": "tea"}, without_key)
+    assert seen.text.startswith("1. T0\n   https://example.org/0\n\n2. T1")
+    assert seen.text.count("https://") == 8
+
+
+async def test_when_nothing_answers_the_alternatives_are_named(without_key: ToolEnv, ddgs: list[Any]) -> None:
+    ddgs.append(DDGSException("DNSError: no route to 1.2.3.4 at 12:01"))
+    seen = await call_tool(WEB_SEARCH, {"query": "tea"}, without_key)
+    assert (seen.ok, seen.cause, seen.retryable) == (False, "transport", True)
+    assert seen.text == "the search failed: ddgs did not answer (DNSError)"
+    assert all(way in seen.hint for way in ("visit_webpage", "given files", "TAVILY_API_KEY"))
+
+
+async def test_when_both_fail_both_are_named(
+    tavily: Callable[..., WebServer], with_key: ToolEnv, ddgs: list[Any]
+) -> None:
+    tavily(lambda asked: Sent("oops", status=500))
+    ddgs.append(DDGSException(""))
+    seen = await call_tool(WEB_SEARCH, {"query": "tea"}, with_key)
+    assert seen.text == "the search failed: Tavily and ddgs did not answer (DDGSException)"
+
+
+@pytest.mark.parametrize("nothing", [[], DDGSException("No results found.")])
+async def test_no_results(without_key: ToolEnv, ddgs: list[Any], nothing: Any) -> None:
+    ddgs.append(nothing)
+    seen = await call_tool(WEB_SEARCH, {"query": "qwxz"}, without_key)
+    assert (seen.ok, seen.cause, seen.retryable) == (False, "empty", False)
+    assert "'qwxz'" in seen.text
+    assert "different words" in seen.hint
+
+
+async def test_no_results_of_tavily_are_no_failure_of_tavily(
+    tavily: Callable[..., WebServer], with_key: ToolEnv
+) -> None:
+    tavily(lambda asked: Sent(json.dumps({"results": []}), headers=JSON))
+    seen = await call_tool(WEB_SEARCH, {"query": "qwxz"}, with_key)
+    assert seen.cause == "empty"
+
+
+async def test_an_empty_query_is_refused(without_key: ToolEnv) -> None:
+    seen = await call_tool(WEB_SEARCH, {"query": " "}, without_key)
+    assert seen.cause == "arguments"

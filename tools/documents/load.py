@@ -1,0 +1,117 @@
+"""A stored file as a document: read once, in a thread, within a time limit, and kept for the next call."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as TooSlow
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from tools.base import ToolError
+from tools.documents.delimited import read_delimited
+from tools.documents.document import Document, Unreadable
+from tools.documents.html import read_html
+from tools.documents.mail import read_eml
+from tools.documents.pdf import read_pdf
+from tools.documents.plain import read_text
+from tools.documents.slides import read_pptx
+from tools.documents.sniff import BINARY, kind_of, named_kind
+from tools.documents.word import read_docx
+from tools.documents.xls import read_xls
+from tools.documents.xlsx import read_xlsx
+from tools.files import FilesError, FileStore
+
+LONGEST_S = 60.0
+KEPT = 8
+
+READERS: dict[str, Callable[[bytes], Document]] = {
+    "text": read_text, "html": read_html, "csv": read_delimited, "eml": read_eml, "pdf": read_pdf,
+    "docx": read_docx, "pptx": read_pptx, "xlsx": read_xlsx, "xls": read_xls,
+}  # fmt: skip
+
+_Key = tuple[FileStore, str, str]
+_kept: OrderedDict[_Key, Future[Document]] = OrderedDict()
+_lock = threading.Lock()
+
+
+def document_text(store: FileStore, content_hash: str, name: str) -> str:
+    """The whole text of a stored file, as Markdown. Raises ToolError."""
+    return load_document(store, content_hash, name).text
+
+
+def load_document(store: FileStore, content_hash: str, name: str, seconds: float = LONGEST_S) -> Document:
+    """A stored file as a document; concurrent calls for one file share one reading.
+
+    Raises ToolError when the file cannot be read, or not within `seconds`.
+    """
+    key = (store, content_hash, PurePosixPath(name).suffix.lower())
+    try:
+        return _reading(key, name).result(timeout=seconds)
+    except TooSlow as error:
+        raise ToolError(
+            f"{name} takes longer than {seconds:g} seconds to read",
+            cause="timeout",
+            hint="Ask the user for the part that matters, as a file of its own.",
+        ) from error
+    except FilesError as error:
+        raise ToolError(
+            f"{name}: {error}", cause="not_found", hint="Ask the user for the file again."
+        ) from error
+    except Unreadable as error:
+        raise ToolError(f"{name} {error.what}", cause=error.cause, hint=error.hint) from error
+
+
+def read_document(data: bytes, name: str) -> Document:
+    """The bytes of a file called `name` as a document. Raises Unreadable."""
+    kind = kind_of(data, name)
+    promised = named_kind(name)
+    try:
+        document = READERS[kind](data)
+    except Unreadable:
+        if kind == "text" and promised in BINARY:
+            raise _damaged(promised, None) from None
+        raise
+    # The readers are other people's parsers: on a damaged file they raise just anything.
+    except Exception as error:
+        raise _damaged(kind, error) from error
+    if not any(section.text.strip() for section in document.sections):
+        raise Unreadable("has no text in it", cause="empty", hint="Ask the user for the file again.")
+    if kind != promised and promised in BINARY:
+        found = "plain text" if kind == "text" else f".{kind}"
+        note = f"The file is not .{promised} as its name says but {found}."
+        return replace(document, note=f"{note} {document.note}".strip())
+    return document
+
+
+def _damaged(kind: str, error: Exception | None) -> Unreadable:
+    reason = f" ({type(error).__name__})" if error else ""
+    return Unreadable(
+        f"is damaged or not a real .{kind} file{reason}",
+        hint="Ask the user for the file again, or as another format.",
+    )
+
+
+def _reading(key: _Key, name: str) -> Future[Document]:
+    """The reading of a file, begun if it is not under way or done already. One that failed is not kept."""
+    with _lock:
+        future = _kept.get(key)
+        if future is not None and not (future.done() and future.exception()):
+            _kept.move_to_end(key)
+            return future
+        future = _kept[key] = Future()
+        while len(_kept) > KEPT:
+            _kept.popitem(last=False)
+    # A daemon: a reading that hangs must not keep the process from ending.
+    threading.Thread(target=_read, args=(future, key, name), daemon=True, name="read-document").start()
+    return future
+
+
+def _read(future: Future[Document], key: _Key, name: str) -> None:
+    store, content_hash, _ = key
+    try:
+        future.set_result(read_document(store.get(content_hash), name))
+    except BaseException as error:  # raised again in every waiting caller
+        future.set_exception(error)

@@ -1,0 +1,36 @@
+"""Plain text of any kind (txt, md, json, program code, logs), and the decoding that text formats share."""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+from tools.documents.document import FORMATS, Document, Section, Unreadable
+
+NOT_UTF8 = "The file is not UTF-8; it was read as Windows-1252, so that letters with accents may be wrong."
+_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_MOST_CONTROL = 0.01
+
+
+def read_text(data: bytes) -> Document:
+    """Text as it stands."""
+    text, note = decode(data)
+    return Document((Section(text.strip("\n")),), note=note)
+
+
+def decode(data: bytes) -> tuple[str, str]:
+    """The text of the bytes and a note on a guess that was made. Raises Unreadable for what is not text."""
+    encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8")
+    note = ""
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError:
+        text, note = data.decode("cp1252", errors="replace"), NOT_UTF8
+    control = len(_CONTROL.findall(text)) + text.count("\ufffd")
+    if "\0" in text or control > _MOST_CONTROL * len(text):
+        raise Unreadable(
+            f"is not a text and not a document of a supported format ({FORMATS})",
+            hint="Ask the user for the document in one of these formats.",
+        )
+    return _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n")), note

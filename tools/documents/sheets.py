@@ -1,0 +1,146 @@
+"""A sheet of a workbook as Markdown: its tables with their places, and what a plain grid would not show."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
+
+from tools.documents.document import Section, ranges
+from tools.documents.tables import LARGEST_TABLE, Row, markdown_table, titled_table
+
+_LISTED = 40
+_LARGEST_MERGE = 10_000
+_NUMBER = re.compile(r"[-+]?[\d(]")
+
+
+@dataclass
+class Sheet:
+    """What a reader of workbooks found in one sheet; rows and columns count from 1."""
+
+    name: str
+    number: int
+    of: int
+    hidden: bool = False
+    cells: dict[int, dict[int, str]] = field(default_factory=dict)
+    """Row -> column -> text; empty cells are left out."""
+    merged: list[tuple[int, int, int, int]] = field(default_factory=list)
+    """First row, first column, last row, last column."""
+    comments: list[tuple[int, int, str]] = field(default_factory=list)
+    hidden_rows: list[int] = field(default_factory=list)
+    hidden_columns: list[int] = field(default_factory=list)
+
+
+def section(sheet: Sheet) -> Section:
+    """The sheet as a section; a merged text is repeated in its cells, a merged number is not."""
+    for area in sheet.merged:
+        _spread(sheet.cells, area)
+    pieces = [*_remarks(sheet), *(_block(rows, sheet.cells) for rows in _blocks(sheet.cells))]
+    if sheet.comments:
+        notes = (f"- {name(row, column)}: {' '.join(text.split())}" for row, column, text in sheet.comments)
+        pieces.append("\n".join(["Comments on cells:", *notes]))
+    heading = f'## Sheet "{sheet.name}" ({sheet.number} of {sheet.of}{", hidden" if sheet.hidden else ""})'
+    return Section("\n\n".join(filter(None, pieces)) or "(This sheet is empty.)", sheet.name, heading)
+
+
+def name(row: int, column: int) -> str:
+    """A cell's name: (3, 28) is AB3."""
+    return f"{letters(column)}{row}"
+
+
+def letters(column: int) -> str:
+    text = ""
+    while column:
+        column, digit = divmod(column - 1, 26)
+        text = chr(65 + digit) + text
+    return text
+
+
+def cell_text(value: Any, number_format: str = "") -> str:
+    """A cell's value as typed: ISO dates, no trailing zeros, no rounding noise; 15% stays 15%."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, datetime):
+        return value.date().isoformat() if value.time() == time() else value.isoformat(" ", "seconds")
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        seconds = round(value.total_seconds())
+        return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    if isinstance(value, int | float):
+        return _number(value, percent="%" in re.sub(r'"[^"]*"|\\.', "", number_format))
+    return str(value).strip()
+
+
+def _number(value: float, percent: bool) -> str:
+    if isinstance(value, int) and not percent:
+        return str(value)
+    # A spreadsheet keeps 15 digits; more would be noise of the binary form.
+    exact = Decimal(format(value, ".15g"))
+    if not exact.is_finite():
+        return str(value)
+    if percent:
+        exact *= 100
+    text = format(exact, "f") if -20 < exact.adjusted() < 20 else str(exact)
+    if "." in text and "E" not in text:
+        text = text.rstrip("0").rstrip(".")
+    return text + "%" * percent
+
+
+def _spread(cells: dict[int, dict[int, str]], area: tuple[int, int, int, int]) -> None:
+    top, left, bottom, right = area
+    text = cells.get(top, {}).get(left, "")
+    if not text or _NUMBER.match(text) or (bottom - top + 1) * (right - left + 1) > _LARGEST_MERGE:
+        return
+    for row in range(top, bottom + 1):
+        for column in range(left, right + 1):
+            cells.setdefault(row, {}).setdefault(column, text)
+
+
+def _blocks(cells: dict[int, dict[int, str]]) -> Iterator[list[int]]:
+    """The numbers of consecutive rows with something in them: an empty row ends a table."""
+    block: list[int] = []
+    for row in sorted(number for number, found in cells.items() if found):
+        if block and row > block[-1] + 1:
+            yield block
+            block = []
+        block.append(row)
+    if block:
+        yield block
+
+
+def _block(rows: list[int], cells: dict[int, dict[int, str]]) -> str:
+    left = min(min(cells[row]) for row in rows)
+    right = max(max(cells[row]) for row in rows)
+    if len(rows) * (right - left + 1) > LARGEST_TABLE:
+        markdown_table([[""] * (right - left + 1)] * len(rows))  # says that it is too large
+    # A row by itself is a line of totals or fields rather than a table.
+    if len(rows) == 1 and len(set(cells[rows[0]].values())) > 1:
+        return "; ".join(
+            f"{name(rows[0], column)}: {text}" for column, text in sorted(cells[rows[0]].items())
+        )
+    grid: list[Row] = [[cells[row].get(column, "") for column in range(left, right + 1)] for row in rows]
+    first = next(
+        (row for row, line in zip(rows, grid, strict=True) if len(set(filter(None, line))) > 1), rows[0]
+    )
+    return titled_table(grid, lead=f"Cells {name(first, left)}:{name(rows[-1], right)}:")
+
+
+def _remarks(sheet: Sheet) -> Iterator[str]:
+    if sheet.merged:
+        names = [f"{name(t, left)}:{name(b, right)}" for t, left, b, right in sheet.merged]
+        yield f"Merged cells: {_short(names)}"
+    if sheet.hidden_rows:
+        yield f"Hidden rows: {ranges(sorted(sheet.hidden_rows))}"
+    if sheet.hidden_columns:
+        yield f"Hidden columns: {', '.join(letters(column) for column in sorted(sheet.hidden_columns))}"
+
+
+def _short(names: list[str]) -> str:
+    more = len(names) - _LISTED
+    return ", ".join(names[:_LISTED]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,112 @@
+"""Tables as Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tools.documents.document import Unreadable
+
+if TYPE_CHECKING:
+    from bs4 import Tag
+
+LARGEST_TABLE = 5_000_000
+"""Cells, empty ones too: a sheet may hold its first and last corner only, and would fill the memory."""
+WIDEST_SPAN = 1000
+"""HTML's own limit of a cell's column span."""
+
+Row = list[str]
+_RULE = re.compile(r"\|?[ :|-]*-[ :|-]*")
+
+
+def markdown_table(rows: Sequence[Row]) -> str:
+    """Rows as a Markdown table whose first row is the header; shorter rows are filled up with empty cells."""
+    width = max(map(len, rows), default=0)
+    if not width:
+        return ""
+    if width * len(rows) > LARGEST_TABLE:
+        raise Unreadable(
+            f"has a table of {len(rows)} rows and {width} columns, which is too large",
+            cause="limit",
+            hint="Ask the user for the part that matters, as a file of its own.",
+        )
+    lines = [_line([*row, *[""] * (width - len(row))]) for row in rows]
+    return "\n".join([lines[0], "|" + " --- |" * width, *lines[1:]])
+
+
+def titled_table(rows: Sequence[Row], lead: str = "") -> str:
+    """Rows as a table, with title rows (one text, left of and above everything else) as lines before it.
+
+    Args:
+        rows: Rows of equal width; none is empty.
+        lead: A line that says where the table stands, put between the titles and the table.
+    """
+    if max((_used(row) for row in rows), default=0) <= 1:
+        return "\n".join(next(filter(None, row), "") for row in rows)
+    titles = next(i for i, row in enumerate(rows) if _used(row) > 1)
+    lines = [next(filter(None, row), "") for row in rows[:titles]]
+    return "\n\n".join(piece for piece in (*lines, lead, markdown_table(rows[titles:])) if piece)
+
+
+def split_header(block: str) -> tuple[str, list[str]] | None:
+    """The two header lines of a Markdown table and its rows; None when the block is no table."""
+    first, _, rest = block.partition("\n")
+    second, _, body = rest.partition("\n")
+    if "|" not in first or "|" not in second or not _RULE.fullmatch(second.strip()):
+        return None
+    return f"{first}\n{second}", body.split("\n") if body else []
+
+
+def html_rows(table: Tag) -> list[Row]:
+    """The cells of an HTML table, texts that span several columns or rows repeated in each."""
+    grid: list[Row] = []
+    below: dict[int, tuple[str, int]] = {}  # column -> text and rows still to fill
+    for tr in table.find_all("tr"):
+        row: Row = []
+        for cell in tr.find_all(["td", "th"]):
+            _fill_from_above(row, below)
+            text, down = _cell_text(cell), _span(cell, "rowspan")
+            for _ in range(_span(cell, "colspan")):
+                if down > 1:
+                    below[len(row)] = (text, down - 1)
+                row.append(text)
+        _fill_from_above(row, below)
+        if any(row):
+            grid.append(row)
+    return grid
+
+
+def _fill_from_above(row: Row, below: dict[int, tuple[str, int]]) -> None:
+    while len(row) in below:
+        text, left = below.pop(len(row))
+        if left > 1:
+            below[len(row)] = (text, left - 1)
+        row.append(text)
+
+
+def _span(cell: Tag, name: str) -> int:
+    value = str(cell.get(name, "1")).strip()
+    return (
+        min(max(int(value), 1), WIDEST_SPAN) if value.isascii() and value.isdigit() and len(value) < 9 else 1
+    )
+
+
+def _cell_text(cell: Tag) -> str:
+    for breaking in cell.find_all(["br", "p", "div", "li"]):
+        breaking.insert_before("\n")
+    lines = (" ".join(line.split()) for line in cell.get_text().split("\n"))
+    return " ".join(filter(None, lines))
+
+
+def _used(row: Row) -> int:
+    """How many different texts stand in a row: a title merged over the whole width counts once."""
+    return len({cell for cell in row if cell})
+
+
+def _line(cells: Row) -> str:
+    return "| " + " | ".join(_escape(cell) for cell in cells) + " |"
+
+
+def _escape(cell: str) -> str:
+    return "<br>".join(line.strip() for line in cell.strip().splitlines()).replace("|", "\\|")

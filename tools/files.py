@@ -1,0 +1,217 @@
+"""Files given to a run: kept by content hash, named by clients, never found by a path that a client chose.
+
+A `FileRef` in the state carries a name and a hash. Another machine that shares the storage can so go on
+with a thread, and no state holds a local path.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import mimetypes
+import os
+import re
+import tempfile
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import TYPE_CHECKING, Any
+
+from tools.file_names import free_name, safe_name
+
+if TYPE_CHECKING:
+    from forethought.settings import Settings
+    from graph.state import FileRef
+
+HASH = re.compile(r"[0-9a-f]{64}")
+MEGABYTE = 1_000_000
+
+
+class FilesError(Exception):
+    """A file cannot be taken in, stored or found; the message is one line that says what to do."""
+
+
+@dataclass(frozen=True)
+class FileStore:
+    """Contents by SHA-256 in a folder. Writing is atomic and idempotent: processes may share the folder."""
+
+    root: Path
+
+    def path(self, content_hash: str) -> Path:
+        """Where a content is or would be kept. Raises FilesError unless given 64 lower-case hex digits."""
+        if not isinstance(content_hash, str) or not HASH.fullmatch(content_hash):
+            raise FilesError("a file's hash must be 64 lower-case hexadecimal digits (SHA-256)")
+        return self.root / content_hash
+
+    def has(self, content_hash: str) -> bool:
+        return self.path(content_hash).is_file()
+
+    def put(self, data: bytes) -> str:
+        """Keep `data` and return its hash. Raises FilesError when the folder cannot be written."""
+        content_hash = hashlib.sha256(data).hexdigest()
+        target = self.path(content_hash)
+        try:
+            if target.is_file():
+                return content_hash
+            self.root.mkdir(parents=True, exist_ok=True)
+            _write_atomically(target, data)
+        except OSError as error:
+            raise FilesError(f"cannot store a file in {self.root}: {_reason(error)}") from error
+        return content_hash
+
+    def get(self, content_hash: str) -> bytes:
+        """The content. Raises FilesError when it is not stored, cannot be read or is not what was stored."""
+        path = self.path(content_hash)
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError as error:
+            raise FilesError(
+                "the file's content is not stored here (any more); give the file again"
+            ) from error
+        except OSError as error:
+            raise FilesError(f"cannot read a stored file in {self.root}: {_reason(error)}") from error
+        if hashlib.sha256(data).hexdigest() != content_hash:
+            raise FilesError("the stored content of the file is damaged; give the file again")
+        return data
+
+
+def take_in(item: Any, *, store: FileStore, settings: Settings) -> FileRef:
+    """Take in a file as a client names it and return its reference.
+
+    Args:
+        item: The name of a file inside `settings.files_dir`, or {name, data: base64}, or {name, hash} of a
+            stored file.
+        store: Where contents are kept.
+        settings: The operator's folder and size limit.
+
+    Raises:
+        FilesError: The item has another form, or the file is missing, too large or outside the folder.
+    """
+    if isinstance(item, str):
+        path = _inside(item, settings.files_dir)
+        return _reference(safe_name(item), _read(path, item, settings), store)
+    if not isinstance(item, Mapping):
+        raise FilesError(
+            "a file must be a name, or an object with name and data (base64), or with name and hash"
+        )
+    name = item.get("name")
+    if not isinstance(name, str) or not name.strip():
+        raise FilesError("a file needs a name, such as prices.csv")
+    name, data, content_hash = safe_name(name), item.get("data"), item.get("hash")
+    if (data is None) == (content_hash is None):
+        raise FilesError(f"{name}: give either data (base64) or hash (of a file stored before)")
+    if content_hash is None:
+        return _reference(name, _decode(data, name, settings), store)
+    return _stored(name, content_hash, store)
+
+
+def from_path(
+    path: Path, *, store: FileStore, settings: Settings, taken_names: Collection[str] = ()
+) -> FileRef:
+    """Take in a file that the person at the command line names by its path.
+
+    A name that is taken already gets a number, 'a (2).csv'. Raises FilesError: missing, a folder,
+    unreadable, too large.
+    """
+    shown = str(path)
+    data = _read(path, shown, settings)
+    return _reference(free_name(safe_name(path.name), taken_names), data, store)
+
+
+def _inside(name: str, folder: Path | None) -> Path:
+    """The path of `name` in the operator's folder, all links followed."""
+    if folder is None:
+        raise FilesError(
+            "no folder to read named files from is set up; set FORETHOUGHT_FILES_DIR, or send the data"
+        )
+    shown = safe_name(name)
+    windows = PureWindowsPath(name)
+    if not name.strip() or "\0" in name or "\\" in name or PurePosixPath(name).is_absolute() or windows.drive:
+        raise FilesError(f"{shown}: give a file's name relative to the files folder")
+    if ".." in PurePosixPath(name).parts:
+        raise FilesError(f"{shown}: a file's name must not lead out of the files folder")
+    try:
+        root = folder.resolve()
+        path = (root / name).resolve()
+    # A loop of links is a RuntimeError before Python 3.13.
+    except (OSError, RuntimeError, ValueError) as error:
+        raise FilesError(f"{shown}: there is no such file in the files folder") from error
+    if not path.is_relative_to(root):
+        raise FilesError(f"{shown}: a file's name must not lead out of the files folder")
+    return path
+
+
+def _read(path: Path, shown: str, settings: Settings) -> bytes:
+    """The bytes of a regular file; at most one byte more than the limit is ever read."""
+    shown = "".join(c if c.isprintable() else "?" for c in shown)
+    limit = int(settings.max_file_mb * MEGABYTE)
+    try:
+        if path.is_dir():
+            raise FilesError(f"{shown}: is a folder; name the files in it one by one")
+        if path.exists() and not path.is_file():
+            raise FilesError(f"{shown}: is not a regular file")
+        with path.open("rb") as file:
+            data = file.read(limit + 1)
+    except FileNotFoundError as error:
+        raise FilesError(f"{shown}: there is no such file") from error
+    except (OSError, ValueError) as error:
+        raise FilesError(f"{shown}: cannot be read: {_reason(error)}") from error
+    if len(data) > limit:
+        raise _too_large(shown, settings)
+    return data
+
+
+def _decode(data: Any, name: str, settings: Settings) -> bytes:
+    if not isinstance(data, str):
+        raise FilesError(f"{name}: data must be the file's content in base64")
+    limit = int(settings.max_file_mb * MEGABYTE)
+    compact = "".join(data.split())
+    if len(compact) // 4 * 3 > limit + 2:
+        raise _too_large(name, settings)
+    try:
+        decoded = base64.b64decode(compact, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise FilesError(f"{name}: data is not valid base64") from error
+    if len(decoded) > limit:
+        raise _too_large(name, settings)
+    return decoded
+
+
+def _stored(name: str, content_hash: Any, store: FileStore) -> FileRef:
+    if not store.has(content_hash):
+        raise FilesError(f"{name}: no file with this hash is stored here; send its data")
+    size = store.path(content_hash).stat().st_size
+    return {"name": name, "hash": content_hash, "size": size, "type": _media_type(name)}
+
+
+def _reference(name: str, data: bytes, store: FileStore) -> FileRef:
+    return {"name": name, "hash": store.put(data), "size": len(data), "type": _media_type(name)}
+
+
+def _media_type(name: str) -> str:
+    return mimetypes.guess_type(name)[0] or "application/octet-stream"
+
+
+def _too_large(shown: str, settings: Settings) -> FilesError:
+    allowed = f"{settings.max_file_mb:g} MB"
+    return FilesError(
+        f"{shown}: is larger than {allowed}; split it, or set FORETHOUGHT_MAX_FILE_MB to allow more"
+    )
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
+
+
+def _write_atomically(target: Path, data: bytes) -> None:
+    descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=".new-")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        os.replace(temporary, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise

@@ -1,0 +1,111 @@
+"""The tool `read_file`: a given file as Markdown, by part, or an answer from it (PreFlect A.2)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+
+from tools.base import Observation, ToolEnv, ToolError, make_tool
+from tools.documents.document import Document, ranges
+from tools.documents.load import document_text, load_document
+from tools.documents.parts import Part, split
+from tools.file_names import safe_name
+
+INSPECTED_CHARACTERS = 60_000
+"""How much of a document one question is put to."""
+
+__all__ = ["READ_FILE", "document_text", "read_file"]
+
+
+async def read_file(
+    env: ToolEnv, path: str, part: int | None = None, question: str | None = None
+) -> Observation:
+    """Read one of the given files as Markdown text, or ask a question about it.
+
+    Reads txt, md, html, csv, tsv, json, eml, xlsx, xls, docx, pptx and pdf. Tables stay tables; formulas,
+    hidden sheets, comments and speaker notes are shown. A long file comes in parts; the first line says
+    which part this is and what is not shown. Sound, pictures and scanned pages cannot be read.
+
+    Args:
+        path: Name of a given file, such as prices.xlsx.
+        part: Number of the part to read, from 1, or null for the first.
+        question: Question to answer from the file instead of showing it, or null to see the text. For a
+            long file, part is where the reading begins.
+    """
+    name = find_name(path, env.files)
+    if env.store is None:
+        raise ToolError("no storage of files is set up for this run", cause="unavailable")
+    document = await asyncio.to_thread(load_document, env.store, env.files[name], name)
+    parts = split(document)
+    number = 1 if part is None else part
+    if not 1 <= number <= len(parts):
+        count = "has only one part" if len(parts) == 1 else f"has parts 1 to {len(parts)}"
+        raise ToolError(
+            f"{name} {count}; there is no part {number}", cause="arguments", hint="Ask for an existing part."
+        )
+    if question is not None and question.strip():
+        return await _answer(env, name, document, parts, number, question.strip())
+    shown = parts[number - 1]
+    first = _first_line(name, document, parts, [number], "shown")
+    return Observation("\n\n".join(filter(None, [first, document.note, shown.text])), origin=f"file:{name}")
+
+
+def find_name(path: str, files: Mapping[str, str]) -> str:
+    """The given file that `path` means: its name, or the only one equal but for case and folder."""
+    if path in files:
+        return path
+    wanted = {safe_name(path).casefold(), PurePosixPath(path.replace("\\", "/")).name.casefold()}
+    matches = [name for name in files if name.casefold() in wanted]
+    if len(matches) == 1:
+        return matches[0]
+    listed = ", ".join(sorted(files)) or "none"
+    raise ToolError(
+        f"no file called {safe_name(path)} was given; given files: {listed}",
+        cause="not_found",
+        hint="Use one of the given names exactly."
+        if files
+        else "Ask the user for the file, or use another tool.",
+    )
+
+
+async def _answer(
+    env: ToolEnv, name: str, document: Document, parts: list[Part], start: int, question: str
+) -> Observation:
+    if env.inspect is None:
+        raise ToolError(
+            "questions about files are not available here",
+            cause="unavailable",
+            hint="Call read_file without a question and read part by part.",
+        )
+    end, size = start, len(parts[start - 1].text)
+    while end < len(parts) and size + len(parts[end].text) <= INSPECTED_CHARACTERS:
+        size += len(parts[end].text)
+        end += 1
+    given, numbers = parts[start - 1 : end], list(range(start, end + 1))
+    text = "\n\n".join(filter(None, [document.note, *(part.text for part in given)]))
+    answer = await env.inspect(question, text, name)
+    lines = [_first_line(name, document, parts, numbers, "considered"), f"Brief: {answer.brief}"]
+    lines += [
+        f"{label}: {said}"
+        for label, said in (("Details", answer.details), ("Context", answer.context))
+        if said
+    ]
+    return Observation("\n".join(lines), origin=f"file:{name}")
+
+
+def _first_line(name: str, document: Document, parts: list[Part], numbers: list[int], verb: str) -> str:
+    """Which parts the observation rests on, which it leaves out, and how to get at them."""
+    total = len(parts)
+    found = dict.fromkeys(place for number in numbers for place in parts[number - 1].places)
+    places = document.where(list(found))
+    missing = [number for number in range(1, total + 1) if number not in numbers]
+    which = f"part{'s' * (len(numbers) > 1)} {ranges(numbers)} of {total}" if missing else "complete"
+    line = f"{name}, {which}{f' ({places})' if places else ''}."
+    if not missing:
+        return line
+    next_part = numbers[-1] + 1 if numbers[-1] < total else missing[0]
+    return f"{line} Not {verb}: part{'s' * (len(missing) > 1)} {ranges(missing)}; ask for part={next_part}."
+
+
+READ_FILE = make_tool(read_file, effect="read", timeout_s=90)

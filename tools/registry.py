@@ -1,0 +1,118 @@
+"""The tools of a run: the built-in ones, the operator's own module, and those given in code."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from types import ModuleType
+from typing import Any
+
+from forethought.settings import Settings
+from tools.ask_user import ASK_USER
+from tools.base import Tool, make_tool
+from tools.decorate import OPTIONS
+from tools.python import PYTHON
+from tools.read_file import READ_FILE
+from tools.visit_webpage import VISIT_WEBPAGE
+from tools.web_search import WEB_SEARCH
+
+_READING_S = 60
+"""Time that the python tool may take, besides running the code, to read the given files."""
+
+
+def toolbox(settings: Settings, extra: Sequence[Tool | Callable[..., Any]] = ()) -> dict[str, Tool]:
+    """All tools by name, in the order in which a model is told of them.
+
+    Raises ValueError in one line when the module of `settings.tools` is missing or broken, or a name comes
+    twice.
+    """
+    python = replace(PYTHON, timeout_s=settings.python_seconds + _READING_S)
+    tools = [READ_FILE, python, WEB_SEARCH, VISIT_WEBPAGE, ASK_USER]
+    tools += [_made(item, "an extra tool") for item in extra]
+    if settings.tools:
+        tools += _of_module(settings.tools)
+    box: dict[str, Tool] = {}
+    for tool in tools:
+        if tool.name in box:
+            raise ValueError(f"two tools are called {tool.name}: rename one")
+        box[tool.name] = tool
+    return box
+
+
+def describe(tools: Mapping[str, Tool]) -> str:
+    """The tools as a prompt lists them: name and arguments, what it is for, and each argument's meaning."""
+    return "\n\n".join(_block(tool) for tool in tools.values())
+
+
+def _of_module(name: str) -> list[Tool]:
+    """The module's `TOOLS`, or else its own public functions that have a docstring."""
+    try:
+        module = importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
+            raise ValueError(f"tools module {name} not found: is its folder on PYTHONPATH?") from error
+        raise ValueError(f"tools module {name} needs {error.name}, which is not installed") from error
+    except Exception as error:
+        # Whatever a module does while it is loaded, the operator wants to know which one and why.
+        said = " ".join(str(error).split())
+        raise ValueError(f"tools module {name} cannot be loaded: {type(error).__name__}: {said}") from error
+    items = module.TOOLS if hasattr(module, "TOOLS") else _functions(module)
+    if not isinstance(items, Iterable) or not (made := [_made(item, name) for item in items]):
+        raise ValueError(
+            f"tools module {name} offers nothing: give its functions type hints and docstrings, or set TOOLS"
+        )
+    return made
+
+
+def _functions(module: ModuleType) -> list[Callable[..., Any]]:
+    return [
+        item
+        for name, item in vars(module).items()
+        if inspect.isfunction(item)
+        and item.__module__ == module.__name__
+        and not name.startswith("_")
+        and item.__doc__
+    ]
+
+
+def _made(item: Any, source: str) -> Tool:
+    if isinstance(item, Tool):
+        return item
+    if not callable(item) or not hasattr(item, "__name__"):
+        raise ValueError(f"{source}: {item!r} is neither a function nor a Tool")
+    try:
+        return make_tool(item, **getattr(item, OPTIONS, {}))
+    except Exception as error:
+        # Of a function that is no tool, pydantic and langchain complain in many ways; one line is enough.
+        said = " ".join(str(error).split())
+        raise ValueError(f"{source}: {item.__name__} is not usable as a tool: {said[:300]}") from error
+
+
+def _block(tool: Tool) -> str:
+    schema = tool.arguments.model_json_schema()
+    properties: dict[str, Any] = schema.get("properties", {})
+    arguments = ", ".join(
+        f"{name}: {_type(entry)}" + (f" = {json.dumps(entry['default'])}" if "default" in entry else "")
+        for name, entry in properties.items()
+    )
+    lines = [f"{tool.name}({arguments})", *(f"  {line}".rstrip() for line in tool.description.splitlines())]
+    lines += [
+        f"  - {name}: {entry['description']}"
+        for name, entry in properties.items()
+        if entry.get("description")
+    ]
+    return "\n".join(lines)
+
+
+def _type(entry: Mapping[str, Any]) -> str:
+    if "anyOf" in entry:
+        return " or ".join(_type(option) for option in entry["anyOf"])
+    if "enum" in entry:
+        return " or ".join(f'"{value}"' for value in entry["enum"])
+    if "$ref" in entry:
+        return "object"
+    kind = str(entry.get("type", "any"))
+    return f"{kind} of {_type(entry['items'])}" if kind == "array" and entry.get("items") else kind

@@ -80,7 +80,7 @@ class Context(BaseModel):
         3, ge=1, le=10, description="Failed attempts of a subtask before a new plan is due."
     )
     max_parallel: int = Field(4, ge=1, le=32, description="Subtasks side by side.")
-    forced_replans: tuple[int, ...] = Field(
+    forced_replans: tuple[Annotated[int, Field(ge=1)], ...] = Field(
         (6, 12), max_length=20, description="Steps by which a new plan is forced if none was made."
     )
 

@@ -16,9 +16,9 @@ from langgraph.runtime import Runtime
 
 from forethought.models.types import Asked, Message, ReplyError, ReplySpec, reply_spec
 from graph.context import Context
-from graph.state import AgentState, Draft, LongTerm, PlanError, Source, Status
+from graph.state import AgentState, Draft, LongTerm, PlanError, Source, Status, Step
 from nodes.budget import exhausted
-from nodes.digest import files_text, plan_text, result_items, step_text, steps_text, trajectory
+from nodes.digest import files_text, plan_text, step_text, steps_text, trajectory
 from nodes.events import thinking
 from nodes.services import Services
 from nodes.task import fail
@@ -225,6 +225,16 @@ def _checker(state: AgentState) -> Callable[[AnswerDraft], str | None]:
     return check
 
 
+def _standing(step: Step, state: AgentState) -> str:
+    """What a finishing step's result is worth now: it stands, or it was discarded by a later plan."""
+    if not step["finished"]:
+        return ""
+    result = state.get("results", {}).get(step["subtask"])
+    if result and result["n"] == step["n"]:
+        return "\nThis is the subtask's result."
+    return "\nThis result was discarded by a later plan: do not rest on it."
+
+
 def answer_messages(state: AgentState, services: Services, context: Context) -> list[Message]:
     """The answer agent's prompt: task, the whole trajectory, the results, and what was not done."""
     subtasks = state.get("plan", {}).get("subtasks", [])
@@ -239,8 +249,9 @@ def answer_messages(state: AgentState, services: Services, context: Context) -> 
         files=files_text(state.get("files", [])),
         guidance=state.get("guidance", []),
         earlier=state["progress"].get("earlier", []),
-        steps=[{"n": step["n"], "text": step_text(step)} for step in trajectory(state)],
-        results=result_items(state.get("results", {})),
+        steps=[
+            {"n": step["n"], "text": step_text(step) + _standing(step, state)} for step in trajectory(state)
+        ],
         open="\n".join(left_open),
         stopped=state["progress"]["stopped"],
     )

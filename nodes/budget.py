@@ -13,7 +13,7 @@ _CHARS_A_TOKEN = 3.5
 _ANSWER_TOKENS = 2_500
 """The answer prompt's fixed part and the answer itself, roughly."""
 _FIRST_STEP_TOKENS = 3_000
-"""What a step is taken to cost before one was seen."""
+"""What a step is taken to cost at least before one was seen; else as much as a call of the task so far."""
 _ANSWER_SHARE = 0.1
 
 
@@ -88,7 +88,10 @@ def _step_tokens(state: AgentState) -> int:
         for step in trajectory(state)
     ]
     known = [cost for cost in costs if cost]
-    return max(int(sum(known) / len(known)) if known else _FIRST_STEP_TOKENS, 1)
+    if known:
+        return max(int(sum(known) / len(known)), 1)
+    calls = sum(u.get("calls", 0) for u in state.get("usage", {}).values())
+    return max(spent(state).tokens // calls if calls else 0, _FIRST_STEP_TOKENS)
 
 
 def left_text(state: AgentState, context: Context) -> str:

@@ -64,18 +64,24 @@ def step_text(step: Step, limit: int = OBSERVATION_CHARS) -> str:
     if step["expected"]:
         lines.append(f"expected: {step['expected']}")
     outcome = "ok" if step["ok"] else f"failed ({step['cause']})"
-    if step["surprise"] != "none":
-        outcome += f", surprise: {step['surprise']}"
+    if step["surprise"] == "serious":
+        outcome += ", a serious surprise"
     lines += [f"outcome: {outcome}", f"observed ({step['origin']}): {cut(step['observation'], limit)}"]
     return "\n".join(lines)
 
 
-def steps_text(steps: Iterable[Step]) -> str:
-    """A digest of the trajectory: per step its number, subtask, call, outcome and the head of what came."""
+def steps_text(steps: Iterable[Step], results: Mapping[str, Result] | None = None) -> str:
+    """A digest of the trajectory: per step its number, subtask, call, outcome and the head of what came.
+
+    What stands whole among `results`, in the same prompt, is not repeated.
+    """
+    standing = {result["n"] for result in (results or {}).values()}
     lines = []
     for step in steps:
         outcome = "ok" if step["ok"] else f"FAILED ({step['cause']})"
         head = " ".join(cut(step["observation"], HEAD_CHARS).split())
+        if step["n"] in standing:
+            head = "see its result"
         surprise = f" [surprise: {step['surprise']}]" if step["surprise"] != "none" else ""
         lines.append(f"step {step['n']} [{step['subtask']}] {call_text(step)}: {outcome}{surprise}: {head}")
     return "\n".join(lines)
@@ -137,10 +143,13 @@ def memory_items(memory: ShortTerm | None) -> list[dict[str, Any]]:
     if memory is None:
         return []
     for rejected in memory["rejected"]:
-        text = f"Rejected unmade (score {rejected['score']}): {call_text(rejected)}. {rejected['evaluation']}"
+        said = rejected["evaluation"]
+        move = f"Step {rejected['n']}, rejected before it was made (score {rejected['score']})"
+        text = f"{move}: {call_text(rejected)}. {said}"
         items.append((rejected["n"], 0, f"rejected:{rejected['n']}", text))
     for failure in memory["failures"]:
-        text = f"Failed ({failure['cause']}): {call_text(failure)}: {cut(failure['error'], 1_500)}"
+        move = f"Step {failure['n']} failed ({failure['cause']})"
+        text = f"{move}: {call_text(failure)}: {cut(failure['error'], 3_000)}"
         items.append((failure["n"], 1, f"failure:{failure['n']}", text))
     return [{"id": key, "text": text} for _, _, key, text in sorted(items, key=lambda item: item[:2])]
 
@@ -148,8 +157,9 @@ def memory_items(memory: ShortTerm | None) -> list[dict[str, Any]]:
 def round_text(record: LongTerm) -> str:
     """A failed round of long-term memory (MIRROR 3.5)."""
     first, last = record["steps"]
+    taken = f"steps {first} to {last}" if first <= last else "no steps"
     lines = [
-        f"Round {record['round']}, steps {first} to {last}, answer scored {record['score']} of 10.",
+        f"Round {record['round']}, {taken}, answer scored {record['score']} of 10.",
         "Plan:",
     ]
     lines += [

@@ -51,8 +51,11 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
     update["usage"] = {**update.get("usage", {}), "planner": usage}
     update["progress"] = {**progress, "rejection": ""}
     if best is None:
-        if not state.get("plan", {}).get("subtasks"):
+        old = state.get("plan", {})
+        if not old.get("subtasks"):
             return {**update, **fail(f"no valid plan ({problem})")}
+        if old.get("approval") == "rejected":  # what a person refused is shown again, never carried out
+            update["plan"] = {**old, "approval": "wanted"}
         return update
     plan = _joined(best, state, progress, revisions)
     update["plan"] = plan
@@ -187,7 +190,7 @@ def planner_messages(state: AgentState, services: Services, context: Context) ->
         guidance=state.get("guidance", []),
         earlier=state["progress"].get("earlier", []),
         rounds=rounds_texts(state.get("long_term", {})) if context.long_term_memory else [],
-        steps=steps_text(steps),
+        steps=steps_text(steps, state.get("results", {})),
         results=result_items(state.get("results", {})),
         current=plan_text(state.get("plan", {})),
         why=_why(state),

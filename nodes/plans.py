@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 
+from graph.reducers import CLEAR
 from graph.state import Plan, Result, Step, Subtask
 from prompts.replies import PlannedSubtask
 
@@ -30,6 +31,8 @@ def plan_problem(
     if not subtasks:
         return None if may_be_empty else "the plan has no subtasks: a first plan must have at least one"
     ids = [subtask.id for subtask in subtasks]
+    if CLEAR in ids:
+        return f"{CLEAR!r} cannot be the id of a subtask: use a short name"
     twice = sorted({key for key in ids if ids.count(key) > 1})
     if twice:
         return f"two subtasks have the id {twice[0]!r}: ids are unique"
@@ -74,8 +77,10 @@ def _same(one: str, other: str) -> bool:
 
 
 def dropped_ids(steps: Iterable[Step], *plans: Plan | None) -> set[str]:
-    """Ids under which the task has worked and which none of `plans` holds: other work gets other ids, since an id's
-    failed attempts count against it."""
+    """Ids under which the task has worked and which none of `plans` holds.
+
+    Other work gets other ids, since an id's failed attempts count against it.
+    """
     held = {subtask["id"] for plan in plans for subtask in (plan or {}).get("subtasks", [])}
     return {step["subtask"] for step in steps} - held
 

@@ -198,7 +198,7 @@ def reflector_messages(
         task=state["task"],
         files=files_text(state.get("files", [])),
         guidance=state.get("guidance", []),
-        steps=steps_text(steps),
+        steps=steps_text(steps, state.get("results", {})),
         tool_record=tool_record(steps),
         results=result_items(state.get("results", {})),
         plan=plan_text(state["plan"], only_open=True),

@@ -110,7 +110,7 @@ def _planned_since(state: AgentState) -> bool:
 
 def _step_reason(step: Step, counts: dict[str, int], context: Context) -> tuple[str, str] | None:
     what = f"step {step['n']} [{step['subtask']}]"
-    said = cut(step["observation"], 1_200)
+    said = cut(step["observation"], 3_000)
     if step["cause"] == "replan":
         return "agent", f"At {what} the acting agent asked for a new plan: {said}"
     if step["cause"] == "repeat":
@@ -141,13 +141,13 @@ def _cadence(state: AgentState, plan: Plan, context: Context) -> Replan | None:
     if not any(subtask["status"] == "pending" for subtask in plan.get("subtasks", [])):
         return None
     start = 1
-    for due in sorted(context.forced_replans):
+    for due in sorted(set(context.forced_replans)):
         if done >= due and not any(at >= start for at in progress["planned_at"]):
             return _replan(
                 state,
                 "cadence",
-                f"{done} steps were taken and no new plan was made since step {start}: "
-                "look at what was found and plan what remains.",
+                f"{done} steps were taken and no new plan was made since step {start}: look at what "
+                "was found, plan what remains, and keep what is on course as it is.",
                 forced=True,
             )
         start = due + 1

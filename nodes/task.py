@@ -159,4 +159,4 @@ def after_begin(state: AgentState, update: dict[str, Any]) -> AgentState:
 def fail(reason: str) -> dict[str, Any]:
     """The update that ends a task without an answer: said openly, and the thread can be resumed."""
     text = f"I could not answer: {reason}. The work done so far is kept, and the thread can be resumed."
-    return {"status": "failed", "answer": "", "messages": [AIMessage(text)]}
+    return {"status": "failed", "answer": "", "guidance": [], "messages": [AIMessage(text)]}

@@ -156,6 +156,7 @@ def _proposal(turn: _Turn, dispatch: Dispatch, context: Context) -> Proposal:
             f"{context.tool_floor} is needed. {choice.evaluation}"
         )
     kept = choice or ToolChoice(action="finish")
+    foresees = context.foresight != "off"
     return {
         "subtask": dispatch["subtask"],
         "n": dispatch["n"],
@@ -166,8 +167,8 @@ def _proposal(turn: _Turn, dispatch: Dispatch, context: Context) -> Proposal:
         "finishes": kept.finishes,
         "result": kept.result,
         "reason": reason or kept.reason,
-        "expected": kept.expected,
-        "surprise": kept.surprise,
+        "expected": kept.expected if foresees else "",
+        "surprise": kept.surprise if foresees else "none",
         "evaluation": kept.evaluation,
         "score": kept.score if choice and context.tool_intra else 0,
         "revisions": turn.revisions,
@@ -196,7 +197,7 @@ def tool_messages(
     key = subtask["id"]
     memory = memory_items(state.get("short_term", {}).get(key)) if context.short_term_memory else []
     results = result_items(state.get("results", {}), subtask["depends_on"])
-    steps = [step for step in trajectory(state) if step["subtask"] == key]
+    steps = [step for step in trajectory(state) if step["subtask"] == key and step["ok"]]
     fields = choice_fields(context)
     system, user = render(
         "tool_agent",

@@ -28,7 +28,7 @@ from nodes.tool_agent import memory_of
 from nodes.usage import total
 from prompts.render import render
 from prompts.replies import DocumentAnswer
-from tools.base import Observation, ToolEnv, ToolError
+from tools.base import Observation, Tool, ToolEnv, ToolError
 from tools.call import call_tool, normalise
 
 READS = ("files", "plan", "proposals", "results", "trajectory", "short_term", "progress")
@@ -86,8 +86,11 @@ async def _call(
     context: Context,
     spent: list[Usage],
 ) -> _Outcome:
-    tool = services.tools[proposal["tool"] or ""]
-    repeated = _repeated(proposal, state, services)
+    tool = services.tools.get(proposal["tool"] or "")
+    if tool is None:  # a proposal edited by hand, or made when there were other tools
+        gone = f"there is no tool {proposal['tool']!r}; tools are: {', '.join(services.tools)}"
+        return _Outcome(Observation(gone, ok=False, cause="arguments", origin="model"), False)
+    repeated = _repeated(tool, proposal, state)
     if repeated:
         text = (
             f"Not called: the same call failed at step {repeated['n']} ({repeated['cause']}): "
@@ -114,10 +117,9 @@ async def _call(
     return _Outcome(observation, finished, surprise)
 
 
-def _repeated(proposal: Proposal, state: AgentState, services: Services) -> Step | None:
+def _repeated(tool: Tool, proposal: Proposal, state: AgentState) -> Step | None:
     """The earlier failed step of this task with the same tool and arguments. Transport failures of tools that
     may be called again do not count."""
-    tool = services.tools[proposal["tool"] or ""]
     same = compact(normalise(tool, proposal["arguments"]))
     for step in trajectory(state):
         if step["ok"] or step["action"] != "call" or step["tool"] != tool.name or step["cause"] == "repeat":

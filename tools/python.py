@@ -43,8 +43,9 @@ def python(env: ToolEnv, code: str) -> Observation:
     There is, ready to use:
     - `files`: dict from each given file's name to its whole text (tables as text, too);
     - `results`: dict from a finished subtask's id to its result's text;
-    - the modules base64, bisect, collections, copy, csv, dataclasses, datetime, decimal, functools,
-      hashlib, itertools, json, math, random, re, time, typing, unicodedata;
+    - the modules base64, bisect, collections (Counter, defaultdict, deque and namedtuple only), copy, csv,
+      dataclasses, datetime, decimal, functools (cache, partial, reduce), hashlib, itertools, json, math,
+      random, re, time, typing, unicodedata;
     - functions, closures, lambdas, comprehensions, generator expressions, f-strings, try/except, match,
       simple classes.
 
@@ -154,9 +155,15 @@ def _name_last_value(code: str) -> tuple[str, bool]:
     return b"\n".join(lines).decode(), True
 
 
+def _tail(printed: str) -> str:
+    """The end of what was printed, saying so when the beginning is left out."""
+    shown = printed[-2000:].rstrip()
+    return shown if len(printed) <= 2000 else f"[... {len(printed) - 2000} characters left out ...]{shown}"
+
+
 def _explain(error: Any, env: ToolEnv, code: str, printed: str) -> ToolError:
     """The same text each time the same thing goes wrong: neither times nor byte counts."""
-    before = f"\nprinted before that:\n{printed[-2000:].rstrip()}" if printed.strip() else ""
+    before = f"\nprinted before that:\n{_tail(printed)}" if printed.strip() else ""
     said = error.display(format="type-msg") if hasattr(error, "traceback") else str(error)
     kind = said.split(":")[0]
     crashed = not hasattr(error, "traceback")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sqlite3
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -52,12 +53,13 @@ async def open_threads(path: Path, create: bool = True) -> AsyncIterator[AsyncSq
     used.
     """
     import aiosqlite
-    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+    from forethought.app.saver import ThreadSaver
 
     _prepare(path, create)
     async with aiosqlite.connect(path, timeout=_BUSY_MS / 1000) as connection:
         await connection.execute(f"PRAGMA busy_timeout={_BUSY_MS}")
-        saver = AsyncSqliteSaver(connection)
+        saver = ThreadSaver(connection)
         await saver.setup()
         yield saver
 
@@ -66,6 +68,8 @@ def _prepare(path: Path, create: bool) -> None:
     if not create and not path.exists():
         raise CliError(f"no threads yet: there is no database at {path}")
     path.parent.mkdir(parents=True, exist_ok=True)
+    # Tried here first: where it cannot be opened, aiosqlite's thread would complain of a closed event loop.
+    sqlite3.connect(path).close()
 
 
 @contextmanager

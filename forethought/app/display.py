@@ -17,6 +17,7 @@ from forethought.app.text import one_line
 
 Json = Mapping[str, Any]
 _PIPE_WIDTH = 120
+_SIDE_BY_SIDE = ("tool_agent", "tool_executor")
 
 
 def make_console(stream: TextIO | None = None) -> Console:
@@ -54,8 +55,11 @@ class Display:
             self._event(part["data"])
             return
         for node, update in part["data"].items():
-            if not node.startswith("__") and isinstance(update, Mapping):
-                self._update(update)
+            if node.startswith("__") or not isinstance(update, Mapping):
+                continue
+            if node not in _SIDE_BY_SIDE:
+                self._busy.clear()
+            self._update(update)
 
     def _event(self, event: Json) -> None:
         """What begins: a model call or a tool call."""
@@ -107,7 +111,6 @@ class Display:
             self._print(render.step(record))
 
     def _decision(self, update: Json) -> None:
-        self._busy.clear()
         if update.get("dispatch"):
             self._print(render.wave((update.get("progress") or {}).get("waves", 0), update["dispatch"]))
         else:

@@ -54,7 +54,7 @@ def report_health(flags: Flags, as_json: bool) -> int:
         console = make_console()
         for check in checks:
             mark, style = ("ok", "green") if check.ok else ("--", "red" if check.core else "yellow")
-            line = Text(f"{mark}  ", style=style).append(f"{check.name:<22}", style="default")
+            line = Text(f"{mark}  ", style=style).append(f"{check.name:<30}", style="default")
             console.print(line.append(one_line(check.detail, 300), style="dim" if check.ok else "default"))
         console.print(
             Text("the core works" if works else "the core does not work", style="green" if works else "red")

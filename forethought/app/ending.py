@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -17,41 +18,48 @@ if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
 
 
-def finish(
-    thread_id: str, snapshot: StateSnapshot | None, error: Exception | None, console: Console, as_json: bool
-) -> int:
+@dataclass(frozen=True)
+class Ending:
+    """Where the end is shown, and how the thread is gone on with."""
+
+    console: Console
+    as_json: bool
+    resume: str
+
+
+def finish(thread_id: str, snapshot: StateSnapshot | None, error: Exception | None, ending: Ending) -> int:
     """Print the answer and the last line (or the JSON object), and how to go on where it is not over."""
     line = explain(error).line if error else None
     if snapshot is None:
         result: Json = {"thread_id": thread_id, "status": "failed", "error": line}
     else:
         result = report(thread_id, snapshot, line)
-        show_ending(result, console)
-    if as_json:
+        show_ending(result, ending.console, told=error is not None)
+    if ending.as_json:
         print(to_json(result), flush=True)
     if error:
         tell_error(error)
-    _how_to_go_on(thread_id, result)
+    _how_to_go_on(result, ending.resume)
     return explain(error).code if error else exit_code(result["status"])
 
 
-def show_ending(result: Json, console: Console) -> None:
-    """The answer with its sources, what waits for a reply, and the last line."""
+def show_ending(result: Json, console: Console, told: bool = False) -> None:
+    """The answer with its sources, what waits for a reply, the error unless it is told elsewhere."""
     if result["answer"]:
         console.print(
             render.answer(result["answer"], result["sources"], passed=result["status"] == "answered")
         )
     for question in result.get("interrupts") or []:
         console.print(questions.show_question(question))
-    if result.get("error"):
+    if result.get("error") and not told:
         console.print(Text(one_line(result["error"], 400), style="red"))
     console.print(render.summary(result))
 
 
-def _how_to_go_on(thread_id: str, result: Json) -> None:
+def _how_to_go_on(result: Json, resume: str) -> None:
     if result.get("interrupts"):
         tell("it waits for a reply:")
-        for line in questions.how_to_reply(thread_id, result["interrupts"]):
+        for line in questions.how_to_reply(resume, result["interrupts"]):
             tell(f"  {line}")
     elif result["status"] in {"failed", "running"}:
-        tell(f"what was done is kept; continue with: forethought resume {thread_id}")
+        tell(f"what was done is kept; continue with: {resume}")

@@ -38,7 +38,7 @@ async def _sent(thread: Thread, n: int) -> StateSnapshot:
     last = (snapshot.values.get("progress") or {}).get("n", 0)
     while True:
         sent = [item["n"] for item in snapshot.values.get("dispatch") or []]
-        if n in sent and "tool_agent" in snapshot.next:
+        if n in sent and any(task.name == "tool_agent" for task in snapshot.tasks):
             return snapshot
         if snapshot.parent_config is None:
             break

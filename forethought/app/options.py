@@ -165,15 +165,14 @@ def _wrong_variable(error: ValidationError) -> str:
 def _wrong_setting(error: ValidationError, flags: Flags) -> str:
     first = error.errors()[0]
     key = str(first["loc"][0])
-    flag = "--model" if key == "model" and flags.model and not _set_names(flags, "model") else f"--set {key}"
+    named = any(item.partition("=")[0].strip() == key for item in flags.sets)
+    flag = f"--set {key}"
+    if key == "model" and not named:
+        flag = "--model" if flags.model else "FORETHOUGHT_MODEL"
     if first["type"] == "string_pattern_mismatch":
         given = one_line(first.get("input"))
         return f"{flag}: {given!r} is not a model's name; write provider:name, as openai:gpt-4.1"
     return f"{flag}: {one_line(first.get('input'))!r}: {_reason(first)}"
-
-
-def _set_names(flags: Flags, key: str) -> bool:
-    return any(item.partition("=")[0].strip() == key for item in flags.sets)
 
 
 def _reason(first: Mapping[str, Any]) -> str:

@@ -28,15 +28,10 @@ _DECISIONS = {
 def show_question(question: Mapping[str, Any]) -> RenderableType:
     """What is asked, as the person sees it."""
     if question.get("kind") == "plan":
-        problem = question.get("problem")
-        told = (
-            [Text(f"The last reply could not be used: {one_line(problem, 300)}", style="red")]
-            if problem
-            else []
-        )
-        return Group(
-            Text("Approve this plan?", style="bold cyan"), render.plan(question.get("plan") or {}), *told
-        )
+        shown = [Text("Approve this plan?", style="bold cyan"), render.plan(question.get("plan") or {})]
+        if problem := question.get("problem"):
+            shown.append(Text(f"The last reply could not be used: {one_line(problem, 300)}", style="red"))
+        return Group(*shown)
     if question.get("kind") == "tool":
         what = render.call(question.get("tool"), question.get("arguments"), 400)
         return Text(f"Approve this call? {what}", style="bold cyan")
@@ -46,17 +41,15 @@ def show_question(question: Mapping[str, Any]) -> RenderableType:
     return Group(*lines)
 
 
-def how_to_reply(thread_id: str, questions: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The commands that answer what is waiting, one line each."""
+def how_to_reply(resume: str, questions: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The commands that answer what is waiting, one line each; `resume` is how they begin."""
     lines = []
     for question in questions:
         name = f"{_name(question)}=" if len(questions) > 1 else ""
         if question.get("kind") == "question":
-            lines.append(f'forethought resume {thread_id} --reply "{name}YOUR ANSWER"')
+            lines.append(f'{resume} --reply "{name}YOUR ANSWER"')
         else:
-            lines.append(
-                f'forethought resume {thread_id} --reply {name}approve   (or --reply "{name}reject: REASON")'
-            )
+            lines.append(f'{resume} --reply {name}approve   (or --reply "{name}reject: REASON")')
     return lines
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
@@ -42,7 +43,7 @@ def _subtasks(subtasks: Sequence[Json]) -> Table:
     for name in ("subtask", "what is to be done", "tool", "after", ""):
         table.add_column(name, overflow="fold", ratio=1 if name.startswith("what") else None)
     for task in subtasks:
-        status = task.get("status", "pending")
+        status = one_line(task.get("status", "pending"), 20)
         table.add_row(
             Text(one_line(task.get("id"), 30)),
             Text(one_line(task.get("description"), 300)),
@@ -109,8 +110,8 @@ def step(record: Json, observation_lines: int = 3) -> RenderableType:
     line.append(f" {_seconds(record.get('seconds'))}", style="dim")
     if record.get("surprise") not in (None, "", "none"):
         line.append(f"  surprise: {one_line(record['surprise'], 20)}", style="magenta")
-    seen = [_dim(f"    {text}") for text in first_lines(record.get("observation") or "", observation_lines)]
-    return Group(line, *seen)
+    seen = first_lines(record.get("observation") or "", observation_lines)
+    return Group(line, *(Padding(_dim(text), (0, 0, 0, 4), expand=False) for text in seen))
 
 
 def _move(record: Json) -> str:
@@ -156,12 +157,12 @@ def decision(record: Json) -> RenderableType | None:
 
 
 def memory(subtask: str, record: Json | None) -> RenderableType | None:
-    """What short-term memory now holds of a subtask (MIRROR 3.5); None when there is nothing to tell."""
+    """How much short-term memory now holds of a subtask (MIRROR 3.5); None when it holds no failure."""
     if not record or not record.get("failures"):
         return None
-    last: Json = record["failures"][-1]
-    what = f"{_count(len(record['failures']), 'failure')} remembered for {one_line(subtask, 40)}"
-    return _dim(f"    memory: {what}; last: {one_line(last.get('error') or last.get('cause'), 160)}")
+    return _dim(
+        f"    memory: {_count(len(record['failures']), 'failure')} of {one_line(subtask, 40)} remembered"
+    )
 
 
 def round_record(record: Json) -> RenderableType | None:

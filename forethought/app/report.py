@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -36,7 +38,7 @@ def report(thread_id: str, snapshot: StateSnapshot, error: str | None = None) ->
     if error:
         result["error"] = error
     elif result["status"] == "failed":
-        result["error"] = _said(state)
+        result["error"] = _said(snapshot)
     return result
 
 
@@ -47,9 +49,18 @@ def status_of(snapshot: StateSnapshot, error: str | None = None) -> str:
     """
     if snapshot.interrupts:
         return "interrupted"
-    if error or any(task.error for task in snapshot.tasks):
+    if error or task_error(snapshot):
         return "failed"
-    return str(snapshot.values.get("status") or "running")
+    return "running" if unfinished(snapshot) else str(snapshot.values.get("status") or "running")
+
+
+def unfinished(snapshot: StateSnapshot) -> bool:
+    """Whether the graph has something left to do on the thread.
+
+    Not `next`: that leaves out tasks that are done but not yet taken over into a checkpoint, as a kill or a
+    full disk can leave them.
+    """
+    return bool(snapshot.tasks)
 
 
 def exit_code(status: str) -> int:
@@ -86,10 +97,27 @@ def usage_of(state: Mapping[str, Any]) -> Json:
     }
 
 
-def _said(state: Mapping[str, Any]) -> str:
-    """Why the graph gave up: the last message says it."""
-    messages = state.get("messages") or []
-    return str(getattr(messages[-1], "text", "")) if messages else ""
+def task_error(snapshot: StateSnapshot) -> str:
+    """The error that broke the task off; '' if none did (cancelled siblings and Ctrl-C are no errors)."""
+    return next((text for task in snapshot.tasks if (text := error_text(task.error))), "")
+
+
+def error_text(error: Any) -> str:
+    """An error as it is kept with a checkpoint (its repr) in its own words; '' for a cancellation."""
+    text = str(error or "")
+    if text.startswith("CancelledError("):
+        return ""
+    found = re.fullmatch(r"\w+\((.*)\)", text, re.DOTALL)
+    try:
+        return str(ast.literal_eval(found[1])) if found else text
+    except (ValueError, SyntaxError):
+        return text
+
+
+def _said(snapshot: StateSnapshot) -> str:
+    """Why there is no answer: the error, or what the graph said when it gave up."""
+    messages = snapshot.values.get("messages") or []
+    return task_error(snapshot) or (str(messages[-1].text) if messages else "")
 
 
 def _of_task(records: Sequence[Json] | None, task: int) -> list[Json]:

@@ -7,6 +7,7 @@ the terminal are asked while no event loop runs, so that Ctrl-C works there too.
 from __future__ import annotations
 
 import asyncio
+import shlex
 import sqlite3
 import sys
 from collections.abc import Callable, Coroutine, Iterator, Sequence
@@ -17,12 +18,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from forethought.app import questions
 from forethought.app.display import Display, make_console
-from forethought.app.ending import finish
+from forethought.app.ending import Ending, finish
 from forethought.app.errors import INTERRUPTED, CliError, explain
 from forethought.app.forking import fork_before
 from forethought.app.inputs import read_task, take_files
 from forethought.app.options import Flags, settings_from
-from forethought.app.report import waiting
+from forethought.app.report import unfinished, waiting
 from forethought.app.tell import tell
 from forethought.app.thread import Thread, open_thread
 from forethought.app.threads import new_thread_id
@@ -46,6 +47,11 @@ class Output:
     record: Path | None = None
     replay: Path | None = None
 
+    def resume_command(self, thread_id: str) -> str:
+        """What to type to go on with the thread."""
+        replay = f" --replay {shlex.quote(str(self.replay))}" if self.replay else ""
+        return f"forethought resume {thread_id}{replay}"
+
     @property
     def interactive(self) -> bool:
         """Whether a person can be asked at this terminal."""
@@ -66,7 +72,7 @@ def run_task(
             _refuse_unfinished(await thread.snapshot(), thread.id)
         return {"task": text, "files": references}
 
-    return drive(thread_id or new_thread_id(), flags, output, answering, begin)
+    return drive(new_thread_id() if thread_id is None else thread_id, flags, output, answering, begin)
 
 
 def resume(thread_id: str, replies: Sequence[str], flags: Flags, output: Output) -> int:
@@ -84,7 +90,7 @@ def resume(thread_id: str, replies: Sequence[str], flags: Flags, output: Output)
             return Command(resume=questions.replies_from(replies, asked))
         if asked:
             return WAIT
-        if not snapshot.next:
+        if not unfinished(snapshot):
             await _reenter(thread, snapshot)
         return None
 
@@ -114,14 +120,15 @@ def drive(
         try:
             snapshot = _until_done(loop, thread, given, Display(console), output)
         except KeyboardInterrupt:
-            tell(f"interrupted; continue with: forethought resume {thread.id}")
+            tell(f"interrupted; continue with: {output.resume_command(thread.id)}")
             return INTERRUPTED
         except Exception as failure:
             if explain(failure).internal:
-                tell(f"what was done is kept; it can be continued with: forethought resume {thread.id}")
+                tell(f"what was done is kept; it can be continued with: {output.resume_command(thread.id)}")
                 raise
             error, snapshot = failure, _last_state(loop, thread)
-        return finish(thread.id, snapshot, error, console, output.as_json)
+        again = output.resume_command(thread.id)
+        return finish(thread.id, snapshot, error, Ending(console, output.as_json, again))
 
 
 @contextmanager
@@ -167,7 +174,7 @@ def _last_state(loop: asyncio.Runner, thread: Thread) -> StateSnapshot | None:
 
 def _refuse_unfinished(snapshot: StateSnapshot, thread_id: str) -> None:
     """A new task on a thread whose task has not ended would throw that one away."""
-    if snapshot.next:
+    if unfinished(snapshot):
         raise CliError(
             f"thread {thread_id} has an unfinished task; finish it with: forethought resume {thread_id} "
             "(or leave --thread out for a new thread)"

@@ -13,7 +13,7 @@ from typing import Any
 _ESCAPES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # colours, cursor moves
     r"|\x1b[\]PX^_].*?(?:\x07|\x1b\\|\Z)"  # titles, links, device strings
-    r"|\x1b.?",
+    r"|\x1b[ -/]*[0-~]?",  # character sets, resets
     re.DOTALL,
 )
 _CONTROLS = re.compile(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from forethought.app.database import is_claimed
 from forethought.app.options import without_userinfo
+from forethought.app.report import error_text
 from forethought.app.text import one_line
 
 if TYPE_CHECKING:
@@ -80,10 +81,13 @@ def _entry(thread_id: str, saved: CheckpointTuple, path: Path) -> Json:
 
 
 def _status(thread_id: str, values: Mapping[str, Any], saved: CheckpointTuple, path: Path) -> str:
-    """As the graph says; a thread neither finished nor held by a process is `interrupted` or `stopped`."""
+    """As the graph says; a thread neither finished nor held is interrupted, failed or stopped."""
     if is_claimed(path, thread_id):
         return "running"
-    status = str(values.get("status") or "running")
-    if any(channel == "__interrupt__" for _, channel, _ in saved.pending_writes or []):
+    writes = saved.pending_writes or []
+    if any(channel == "__interrupt__" for _, channel, _ in writes):
         return "interrupted"
+    if any(channel == "__error__" and error_text(value) for _, channel, value in writes):
+        return "failed"
+    status = str(values.get("status") or "running")
     return "stopped" if status == "running" or "__start__" in values else status

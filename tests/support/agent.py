@@ -22,7 +22,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from forethought.settings import Settings
-from graph.agent import AgentGraph, build_agent
+from graph.agent import build_agent
 from graph.context import Context
 from tests.support.model_server import Answer, ModelServer, Reply, SeenRequest
 from tests.support.replies import answer, call, diagnosis, plan, sub
@@ -44,6 +44,8 @@ class Script:
     moves: Mapping[str, Replies] = field(default_factory=dict)
     answers: Replies = field(default_factory=lambda: [answer()])
     reflections: Replies = field(default_factory=lambda: [{"reflection": "reflected upon"}])
+    exact: bool = False
+    """Whether replies hold only what the schema asks for, as a strict provider's do."""
     _given: dict[str, int] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -53,6 +55,8 @@ class Script:
         if kind == "ToolChoice":
             key = subtask_of(seen)
             reply = self._next(f"move {key}", self.moves.get(key, [call(key)]), seen)
+            if self.exact and isinstance(reply, dict) and seen.schema:
+                reply = {key: value for key, value in reply.items() if key in seen.schema["properties"]}
             return as_function(reply, seen) if seen.functions else reply
         replies = {
             "Plan": self.plans,
@@ -89,10 +93,9 @@ def as_function(reply: Answer, seen: SeenRequest) -> Answer:
     if not isinstance(reply, dict):
         return reply
     name = reply["tool"] if reply["action"] == "call" else reply["action"]
-    shape = next(
-        tool["function"]["parameters"] for tool in seen.body["tools"] if tool["function"]["name"] == name
-    )
-    return Reply(calls=((name, {key: reply[key] for key in shape["properties"]}),))
+    offered = {tool["function"]["name"]: tool["function"]["parameters"] for tool in seen.body["tools"]}
+    keys = offered[name]["properties"] if name in offered else reply
+    return Reply(calls=((name, {key: reply[key] for key in keys}),))
 
 
 @dataclass
@@ -147,7 +150,7 @@ def broken(text: str = "it is broken", cause: str = "tool", **options: Any) -> T
 class Driven:
     """An agent under test, its thread and everything that was asked."""
 
-    graph: AgentGraph
+    graph: Any
     server: ModelServer
     world: World
     settings: Settings
@@ -213,7 +216,7 @@ Drive = Callable[..., Any]
 
 
 def make_drive(model_server: Callable[..., ModelServer], settings: Callable[..., Settings]) -> Drive:
-    """The fixture `drive`: run a script to its end (`task=None`: only build) and hand back what can be looked at."""
+    """The fixture `drive`: run a script to its end (`task=None`: only build); what can be looked at."""
 
     async def drive(
         script: Callable[[SeenRequest], Answer] | None = None,

@@ -1,0 +1,79 @@
+# Forethought's commands. They need python3 (3.11 to 3.13) and make; everything else goes into .venv, once.
+#
+# .venv/.made, .venv/.run and .venv/.dev are stamps: a changed pyproject.toml installs again, nothing else does.
+# uv does the installing because it is quick; where it is not to be had, or cannot reach what pip can, pip does it.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test check format dev
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMPS := $(VENV)/.run $(VENV)/.dev
+INTERPRETERS := $(PYTHON) python3 python3.13 python3.12 python3.11
+USABLE := import ensurepip, sys, venv; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
+BROWSER := $(if $(DISPLAY)$(WAYLAND_DISPLAY)$(filter Darwin,$(shell uname)),,--no-browser)
+
+help:
+	@echo 'make demo    answer the demo question with recorded model replies (no key, no network)'
+	@echo 'make test    run the tests'
+	@echo 'make check   ruff (lint and format) and mypy'
+	@echo 'make format  let ruff format the code'
+	@echo 'make dev     start the LangGraph server with Studio (reads .env; see .env.example)'
+
+demo: $(VENV)/.run
+	@$(BIN)/forethought run --demo
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix --select I .
+	$(BIN)/ruff format .
+
+dev: $(VENV)/.dev
+	LANGSMITH_TRACING=$${LANGSMITH_TRACING:-false} $(BIN)/langgraph dev $(BROWSER)
+
+$(VENV)/.made:
+	@found=; for python in $(INTERPRETERS); do \
+	  if $$python -c '$(USABLE)' 2>/dev/null; then found=$$python; break; fi; \
+	done; \
+	if [ -z "$$found" ]; then \
+	  echo 'forethought needs Python 3.11, 3.12 or 3.13 with its venv module; name one with: make PYTHON=/path/to/python' >&2; \
+	  exit 1; \
+	fi; \
+	echo "making $(VENV) with $$found"; \
+	$$found -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet uv || echo 'uv is not to be had here; pip will do its work, more slowly'
+	@touch $@
+
+# $(call install,WHAT)
+define install
+	@if [ -x $(BIN)/uv ] && $(BIN)/uv pip install --python $(BIN)/python $(1); then :; \
+	else $(BIN)/python -m pip install $(1); fi
+endef
+
+# uv does not read pip's settings: what the environment tells pip of indexes and certificates, it is told as well.
+ifdef PIP_INDEX_URL
+$(STAMPS): export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
+endif
+ifdef PIP_EXTRA_INDEX_URL
+$(STAMPS): export UV_INDEX ?= $(PIP_EXTRA_INDEX_URL)
+endif
+ifdef PIP_CERT
+$(STAMPS): export SSL_CERT_FILE ?= $(PIP_CERT)
+endif
+
+$(VENV)/.run: pyproject.toml $(VENV)/.made
+	$(call install,-e .)
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml $(VENV)/.made
+	$(call install,-e '.[dev]')
+	@touch $(VENV)/.run $@

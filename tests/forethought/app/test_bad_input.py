@@ -1,0 +1,229 @@
+"""Bad input: one clear line that says what to do, exit code 1 or 2, no traceback, nothing lost."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forethought.app.errors import explain
+from tests.forethought.app.conftest import Cli, Outcome
+
+Scripted = Callable[..., Any]
+BAD = [
+    (["run", ""], 2, "the task is empty"),
+    (["run", " \n "], 2, "the task is empty"),
+    (["run"], 2, "name a TASK"),
+    (["run", "x", "--file", "nowhere.txt"], 2, "nowhere.txt: there is no such file"),
+    (["run", "x", "--file", "."], 2, "is a folder"),
+    (["run", "x", "--file", "large.bin"], 2, "FORETHOUGHT_MAX_FILE_MB"),
+    (["run", "x", "--model", "nobody:m"], 2, "unknown provider"),
+    (["run", "x", "--model", "m 1"], 2, "write provider:name"),
+    (["run", "x", "--model", "openai:gpt-4.1"], 2, "set OPENAI_API_KEY"),
+    (["run", "x", "--model", "anthropic:some-model"], 2, "set ANTHROPIC_API_KEY"),
+    (["run", "x", "--set", "max_stps=3"], 2, "did you mean max_steps"),
+    (["run", "x", "--set", "zzz=3"], 2, "known: model, "),
+    (["run", "x", "--set", "max_steps"], 2, "write KEY=VALUE"),
+    (
+        ["run", "x", "--set", "max_steps=0"],
+        2,
+        "--set max_steps: '0': input should be greater than or equal to 1",
+    ),
+    (["run", "x", "--set", "max_steps=many"], 2, "--set max_steps: 'many'"),
+    (["run", "x", "--set", "forced_replans=6,x"], 2, "--set forced_replans: 'x'"),
+    (["run", "x", "--set", "foresight=maybe"], 2, "--set foresight: 'maybe'"),
+    (["run", "x", "--thread", "../up"], 2, "thread id"),
+    (["run", "x", "--thread", ""], 2, "thread id"),
+    (["run", "x", "--base-url", "ftp://host"], 2, "must look like https://host/v1"),
+    (["run", "x", "--base-url", "http://[::1"], 2, "must look like https://host/v1"),
+    (["run", "x", "--db", "postgresql://u:pass@h/d"], 2, "only SQLite is supported here"),
+    (["run", "x", "--db", "folder/large.bin/t.sqlite"], 1, "folder/large.bin"),
+    (["run", "x", "--db", "."], 1, "the database of threads: unable to open"),
+    (["run", "x", "--db", "notes.txt"], 1, "file is not a database"),
+    (["run", "x", "--record", "a", "--replay", "b"], 2, "cannot go together"),
+    (["run", "x", "--replay", "none.jsonl"], 2, "cannot read the recording none.jsonl"),
+    (["run", "x", "--replay", "notes.txt"], 2, "notes.txt, line 1: not a recorded call"),
+    (
+        ["run", "x", "--base-url", "http://h/v1", "--record", "nowhere/a.jsonl"],
+        2,
+        "its folder does not exist",
+    ),
+    (["run", "x", "--base-url", "http://h/v1", "--tools", "no_such_module"], 2, "no_such_module not found"),
+    (["run", "x", "--demo"], 2, "--demo brings its own task"),
+    (["run", "--demo", "--model", "openai:m"], 2, "would not change it"),
+    (["resume", "unknown"], 2, "no thread"),
+    (["show", "unknown"], 2, "no thread"),
+    (["fork", "unknown", "--before", "1"], 2, "no thread"),
+    (["fork", "unknown", "--before", "0"], 2, "--before"),
+    (["threads", "--limit", "none"], 2, "--limit"),
+    (["nonsense"], 2, "No such command 'nonsense'"),
+    (["run", "x", "--nonsense"], 2, "--nonsense"),
+]
+
+
+def is_one_clear_line(done: Outcome) -> bool:
+    """Whether stderr is one line of ours, and stdout says nothing."""
+    return (
+        done.out == "" and done.err.startswith("forethought: ") and done.err.count("\n") == 1
+        and "internal error" not in done.err and "Traceback" not in done.err
+    )  # fmt: skip
+
+
+def test_each_bad_input_is_told_in_one_line(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORETHOUGHT_MAX_FILE_MB", "0.001")
+    (tmp_path / "folder").mkdir()
+    for name in ("large.bin", "folder/large.bin"):
+        (tmp_path / name).write_bytes(b"x" * 2000)
+    (tmp_path / "notes.txt").write_text("only some notes, as long as a page\n" * 20)
+    for arguments, code, said in BAD:
+        done = cli(*arguments)
+        assert done.code == code, (arguments, done)
+        assert said in done.err, (arguments, done.err)
+        assert is_one_clear_line(done), (arguments, done)
+    assert "pass@" not in cli("run", "x", "--db", "postgresql://u:pass@h/d").err
+    assert (tmp_path / "notes.txt").read_text().startswith("only some notes"), "a foreign file stays as it is"
+
+
+def test_an_unknown_thread_is_told_from_a_known_one(cli: Cli, scripted: Scripted) -> None:
+    scripted()
+    assert cli("run", "x", "--thread", "t1").code == 0
+    for command in (["resume", "t2"], ["show", "t2"], ["fork", "t2", "--before", "1"]):
+        done = cli(*command)
+        assert (done.code, is_one_clear_line(done)) == (2, True)
+        assert "no thread t2" in done.err
+
+
+def test_a_missing_key_is_told_before_anything_is_kept(cli: Cli, tmp_path: Path) -> None:
+    assert cli("run", "x", "--thread", "t1").code == 2
+    assert cli("threads", "--json").json == []
+
+
+ENV_FILES = [
+    (b"A=1\nB='x\nC=3\n", "line 2"),
+    (b"A=1\n\n\n! what\n", "line 4"),
+    (b"not a line\n", "line 1"),
+    (b"A=\xff\xfe\n", "not UTF-8"),
+    (b"A=x\0y\n", "line 1"),
+]
+
+
+def test_a_malformed_env_file_is_told_with_its_line(cli: Cli, tmp_path: Path) -> None:
+    for content, said in ENV_FILES:
+        (tmp_path / ".env").write_bytes(content)
+        done = cli("threads")
+        assert (done.code, is_one_clear_line(done)) == (2, True), (content, done)
+        assert said in done.err, (content, done.err)
+    assert cli("--help").code == 0, "help helps even then"
+
+
+def test_the_env_file_is_loaded_and_the_environment_wins(
+    cli: Cli, scripted: Scripted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, server = scripted()
+    monkeypatch.delenv("FORETHOUGHT_BASE_URL")
+    monkeypatch.setitem(os.environ, "FORETHOUGHT_MODEL", "openai:from-environment")
+    lines = f'\ufeff# mine\nexport FORETHOUGHT_BASE_URL="{server.url}"\nFORETHOUGHT_MODEL=openai:from-file\n'
+    (tmp_path / ".env").write_text(lines)
+    try:
+        assert cli("run", "What is 40 + 2?").code == 0
+    finally:
+        os.environ.pop("FORETHOUGHT_BASE_URL", None)
+    assert server.requests[0].body["model"] == "from-environment"
+
+
+VARIABLES = [
+    ("FORETHOUGHT_MAX_FILE_MB", "big", "FORETHOUGHT_MAX_FILE_MB is 'big'"),
+    ("FORETHOUGHT_REQUEST_RETRIES", "-1", "greater than or equal to 0"),
+    ("FORETHOUGHT_BASE_URL", "host:80", "FORETHOUGHT_BASE_URL"),
+    ("FORETHOUGHT_MODEL", "no model", "FORETHOUGHT_MODEL"),
+    ("FORETHOUGHT_DB", "mysql://h", "only SQLite"),
+    ("FORETHOUGHT_ALLOWED_MODELS", "openai:a, openai:b", "not allowed here; allowed: openai:a, openai:b"),
+    ("FORETHOUGHT_TOOLS", "no_such_module", "no_such_module not found"),
+]
+
+
+def test_a_wrong_variable_is_named(cli: Cli, scripted: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:
+    scripted()
+    for name, value, said in VARIABLES:
+        with monkeypatch.context() as patched:
+            patched.setenv(name, value)
+            done = cli("run", "x")
+        assert (done.code, is_one_clear_line(done)) == (2, True), (name, done)
+        assert said in done.err, (name, done.err)
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="the superuser may write anywhere")
+def test_a_folder_that_cannot_be_written_is_told(cli: Cli, scripted: Scripted, tmp_path: Path) -> None:
+    scripted()
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o500)
+    done = cli("run", "x", "--db", str(closed / "t.sqlite"))
+    assert (done.code, is_one_clear_line(done)) == (1, True)
+
+
+def test_a_full_disk_during_a_run_keeps_what_was_done(
+    cli: Cli, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+    scripted()
+    put, left = AsyncSqliteSaver.aput, [6]
+
+    async def full(self: Any, *given: Any) -> Any:
+        left[0] -= 1
+        if left[0] < 0:
+            raise sqlite3.OperationalError("database or disk is full")
+        return await put(self, *given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(AsyncSqliteSaver, "aput", full)
+        done = cli("run", "What is 40 + 2?", "--thread", "t1", "--json")
+    assert done.code == 1
+    assert done.json["status"] == "failed"
+    assert "disk is full" in done.json["error"]
+    assert "Traceback" not in done.err
+    again = cli("resume", "t1", "--json")
+    assert again.code == 0, again.err
+    assert again.json["answer"] == "42"
+
+
+def test_an_unknown_exception_is_called_ours_and_debug_shows_it(
+    cli: Cli, scripted: Scripted, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    scripted()
+
+    def broken(*given: Any) -> None:
+        raise RuntimeError("a mistake\x1b[31m of ours\nwith lines")
+
+    monkeypatch.setattr("forethought.app.ending.report", broken)
+    done = cli("run", "x")
+    assert done.code == 1
+    assert "internal error: RuntimeError: a mistake of ours with lines; please report" in done.err
+    assert caplog.records == []
+    assert cli("run", "x", "--debug").code == 1
+    assert caplog.records[-1].exc_info is not None
+    monkeypatch.setenv("FORETHOUGHT_DEBUG", "1")
+    cli("run", "x")
+    assert len(caplog.records) == 2
+
+
+def test_every_known_kind_of_error_has_its_line() -> None:
+    for error, said, code in [
+        (sqlite3.OperationalError("database is locked"), "another program is holding it", 1),
+        (
+            sqlite3.OperationalError("attempt to write a readonly database"),
+            "choose another place with --db",
+            1,
+        ),
+        (sqlite3.DatabaseError("database disk image is malformed"), "the file is damaged", 1),
+        (OSError(28, "No space left on device", "/data/x"), "/data/x: No space left on device", 1),
+        (PermissionError(13, "Permission denied", "/data"), "/data: Permission denied", 1),
+    ]:
+        failure = explain(error)
+        assert (said in failure.line, failure.code, failure.internal) == (True, code, False), error

@@ -1,0 +1,78 @@
+"""How flags, the thread and the environment make Settings and Context."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forethought.app.errors import CliError
+from forethought.app.options import Flags, context_from_flags, settings_from, without_userinfo
+from forethought.settings import Settings
+from graph.context import Context
+
+VALUES = [
+    ("max_steps=7", 7),
+    ("max_tokens=none", None),
+    ("max_usd=0.5", 0.5),
+    ("replanning=false", False),
+    ("replanning=True", True),
+    ("forced_replans=3, 8", (3, 8)),
+    ("forced_replans=[3,8]", (3, 8)),
+    ("forced_replans=none", ()),
+    ("forced_replans=", ()),
+    ("foresight=off", "off"),
+    ("answer_format=a number = only", "a number = only"),
+    ("answer_format=7", "7"),
+    ("planner_model=none", None),
+    ("planner_model=openai:o3", "openai:o3"),
+    (" max_rounds = 2 ", 2),
+]
+
+
+def test_values_of_set_are_json_or_text() -> None:
+    for item, value in VALUES:
+        context = context_from_flags(Flags(sets=(item,)), Settings())
+        assert getattr(context, item.partition("=")[0].strip()) == value, item
+
+
+def test_flags_win_over_the_thread_and_the_thread_over_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("FORETHOUGHT_MODEL", "openai:environment")
+    monkeypatch.setenv("FORETHOUGHT_BASE_URL", "http://environment/v1")
+    saved: dict[str, Any] = {"base_url": "http://thread/v1", "tools": "thread_tools"}
+    context: dict[str, Any] = {"model": "openai:thread", "max_steps": 5}
+
+    assert settings_from(Flags()).base_url == "http://environment/v1"
+    assert settings_from(Flags(), saved).base_url == "http://thread/v1"
+    assert settings_from(Flags(base_url="http://flag/v1"), saved).base_url == "http://flag/v1"
+    assert settings_from(Flags(), saved).tools == "thread_tools"
+    assert context_from_flags(Flags(), Settings()).model == "openai:environment"
+    assert context_from_flags(Flags(), Settings(), context).model == "openai:thread"
+    changed = context_from_flags(Flags(model="openai:flag", sets=("max_steps=6",)), Settings(), context)
+    assert (changed.model, changed.max_steps) == ("openai:flag", 6)
+
+
+def test_the_environments_password_is_used_again_for_the_threads_address(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("FORETHOUGHT_BASE_URL", "https://me:secret@host:8000/v1?x=1")
+    saved = {"base_url": without_userinfo("https://me:secret@host:8000/v1?x=1")}
+    assert saved == {"base_url": "https://host:8000/v1?x=1"}
+    assert settings_from(Flags(), saved).base_url == "https://me:secret@host:8000/v1?x=1"
+
+
+@given(st.text(max_size=30), st.text(max_size=30))
+def test_whatever_is_set_is_a_context_or_one_clear_line(key: str, value: str) -> None:
+    known = list(Context.model_fields)
+    for name in (key, known[len(value) % len(known)]):
+        line = "--set"
+        try:
+            context_from_flags(Flags(sets=(f"{name}={value}",)), Settings())
+        except CliError as error:
+            line = error.line
+        assert line.startswith("--set")
+        assert "\n" not in line

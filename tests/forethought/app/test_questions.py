@@ -1,0 +1,143 @@
+"""Questions to the person: the exit code, the replies, and how they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from forethought.app.display import make_console
+from forethought.app.errors import CliError
+from forethought.app.questions import ask, replies_from, reply_from
+from tests.forethought.app.conftest import Cli
+
+Scripted = Callable[..., Any]
+QUESTION = {
+    "kind": "question",
+    "id": "a1",
+    "name": "question-3",
+    "question": "Which?",
+    "choices": ["red", "7"],
+}
+PLAN = {"kind": "plan", "id": "b2", "name": "plan-1", "plan": {"version": 1, "subtasks": []}}
+
+
+def test_a_question_exits_4_and_says_how_to_reply(cli: Cli, scripted: Scripted) -> None:
+    _, server = scripted(question="Which colour?")
+    asked = cli("run", "What is it?", "--thread", "t1", "--json")
+    assert (asked.code, asked.json["status"]) == (4, "interrupted")
+    (question,) = asked.json["interrupts"]
+    assert (question["kind"], question["question"], question["subtask"]) == (
+        "question",
+        "Which colour?",
+        "ask",
+    )
+    assert 'forethought resume t1 --reply "YOUR ANSWER"' in asked.err
+
+    calls = len(server.requests)
+    again = cli("resume", "t1")
+    assert again.code == 4
+    assert "Which colour?" in again.out
+    assert len(server.requests) == calls, "asking again costs nothing"
+
+    done = cli("resume", "t1", "--reply", "deep=blue", "--json")
+    assert (done.code, done.json["status"]) == (0, "answered"), done.err
+    step = next(step for step in done.json["steps"] if step["tool"] == "ask_user")
+    assert step["observation"] == "deep=blue"
+    assert "interrupts" not in done.json
+
+
+def test_a_plan_is_approved_edited_or_rejected(cli: Cli, scripted: Scripted) -> None:
+    _, server = scripted()
+    asked = cli("run", "What is 40 + 2?", "--thread", "t1", "--set", "approve_plan=true")
+    assert asked.code == 4
+    assert "Approve this plan?" in asked.out
+    assert "Compute 40 + 2" in asked.out
+    assert "forethought resume t1 --reply approve" in asked.err
+
+    rejected = cli("resume", "t1", "--reply", "reject: use one step", "--json")
+    assert rejected.code == 4, "the next plan is shown too"
+    assert "use one step" in [seen for seen in server.requests if seen.reply_name == "Plan"][-1].text
+
+    edit = '{"decision": "edit", "value": [{"id": "only", "description": "Compute 6 * 7", "depends_on": []}]}'
+    edited = cli("resume", "t1", "--reply", edit, "--json")
+    assert edited.code == 0, edited.err
+    assert [step["subtask"] for step in edited.json["steps"]] == ["only"]
+
+
+def test_an_edit_that_cannot_be_used_is_asked_again_with_the_problem(cli: Cli, scripted: Scripted) -> None:
+    scripted()
+    cli("run", "What is 40 + 2?", "--thread", "t1", "--set", "approve_plan=true")
+    again = cli("resume", "t1", "--reply", '{"decision": "edit", "value": [{"id": "a"}]}')
+    assert again.code == 4
+    assert "could not be used" in again.out
+    assert cli("resume", "t1", "--reply", "approve").code == 0
+
+
+def test_a_reply_where_nothing_waits_is_wrong_use(cli: Cli, scripted: Scripted) -> None:
+    scripted()
+    cli("run", "What is 40 + 2?", "--thread", "t1")
+    refused = cli("resume", "t1", "--reply", "yes")
+    assert (refused.code, "waits for no reply" in refused.err) == (2, True)
+
+
+READ = [
+    ("blue", QUESTION, {"decision": "answer", "value": "blue", "reason": ""}),
+    ("1", QUESTION, {"decision": "answer", "value": "red", "reason": ""}),
+    ("7", QUESTION, {"decision": "answer", "value": "7", "reason": ""}),
+    ('{"a": 1}', QUESTION, {"decision": "answer", "value": '{"a": 1}', "reason": ""}),
+    (
+        '{"decision": "reject", "reason": "no"}',
+        QUESTION,
+        {"decision": "reject", "value": None, "reason": "no"},
+    ),
+    ("approve", PLAN, {"decision": "approve", "value": None, "reason": ""}),
+    ("Reject: too long: cut it", PLAN, {"decision": "reject", "value": None, "reason": "too long: cut it"}),
+    ("no", PLAN, {"decision": "reject", "value": None, "reason": ""}),
+    ('{"decision": "edit", "value": [1]}', PLAN, {"decision": "edit", "value": [1], "reason": ""}),
+]
+REFUSED = [
+    ("  ", QUESTION, "empty"),
+    ("maybe", PLAN, "write approve"),
+    ("approve: but", PLAN, "write approve"),
+    ('{"decision": "answer", "value": "x"}', PLAN, "does not fit"),
+    ('{"decision": "edit"}', PLAN, "needs a value"),
+    ('{"decision": ["x"]}', QUESTION, "does not fit"),
+]
+
+
+def test_replies_are_read_from_text_and_json() -> None:
+    for text, question, reply in READ:
+        assert reply_from(text, question) == reply, text
+
+
+def test_replies_that_do_not_fit_are_refused() -> None:
+    for text, question, said in REFUSED:
+        with pytest.raises(CliError) as refused:
+            reply_from(text, question)
+        assert said in refused.value.line, text
+
+
+def test_several_questions_are_answered_by_id_or_name() -> None:
+    waiting = [QUESTION, PLAN]
+    replies = replies_from(["question-3=a=b", "b2=approve"], waiting)
+    assert replies["a1"]["value"] == "a=b"
+    assert replies["b2"]["decision"] == "approve"
+    with pytest.raises(CliError, match=r"2 questions wait; write ID=VALUE with one of question-3, plan-1"):
+        replies_from(["blue"], waiting)
+    with pytest.raises(CliError, match="answered twice"):
+        replies_from(["a1=x", "question-3=y"], waiting)
+
+
+def test_at_a_terminal_it_is_asked_until_the_reply_can_be_used(capsys: pytest.CaptureFixture[str]) -> None:
+    typed = iter(["", "maybe", "reject: no"])
+    prompts: list[str] = []
+
+    def read(prompt: str) -> str:
+        prompts.append(prompt)
+        return next(typed)
+
+    assert ask(make_console(), PLAN, read) == {"decision": "reject", "value": None, "reason": "no"}
+    assert len(prompts) == 3
+    assert "'maybe' is no reply to a plan" in capsys.readouterr().out

@@ -1,0 +1,135 @@
+"""What text of others may do to a terminal: nothing."""
+
+from __future__ import annotations
+
+import io
+import json
+import unicodedata
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forethought.app import render
+from forethought.app.display import Display, make_console
+from forethought.app.text import clean, first_lines, one_line, to_json
+
+WILD = st.text(st.characters(), max_size=80)
+ESCAPES = [
+    "\x1b[31m",
+    "\x1b]0;title\x07",
+    "\x1b]8;;http://x\x1b\\",
+    "\x1bP1$r\x1b\\",
+    "\x9b31m",
+    "\x1b(0",
+    "\x1bc",
+]
+
+
+def harmful(text: str) -> list[str]:
+    """Characters that a terminal acts on."""
+    return [c for c in text if unicodedata.category(c) in {"Cc", "Cs"} and c not in "\n\t"]
+
+
+@given(st.lists(st.one_of(WILD, st.sampled_from(ESCAPES))).map("".join))
+def test_cleaned_text_has_nothing_that_a_terminal_acts_on(text: str) -> None:
+    assert harmful(clean(text)) == []
+    assert "\n" not in one_line(text)
+    assert len(one_line(text, 20)) <= 20
+    assert clean(clean(text)) == clean(text)
+
+
+def test_whole_escapes_go_and_the_text_stays() -> None:
+    for escape in ESCAPES:
+        assert clean(f"a{escape}b") in {"ab", "a31mb"}, repr(escape)
+    assert clean("a\r\nb\tc é 漢 👍 [bold]") == "a\nb\tc é 漢 👍 [bold]"
+    assert clean("pay \u202e001\u202c") == "pay 001"
+
+
+def test_the_first_lines_say_how_many_more_there_are() -> None:
+    assert first_lines("a\n\nb\nc\nd\n", 2) == ["a", "b", "… 2 more lines"]
+    assert first_lines("a\nb", 2) == ["a", "b"]
+    assert first_lines("x" * 50, 1, 10) == ["xxxxxxxxx…"]
+
+
+@given(st.recursive(WILD, lambda inner: st.lists(inner) | st.dictionaries(WILD, inner), max_leaves=5))
+def test_json_escapes_what_a_terminal_acts_on_and_reads_back_the_same(value: Any) -> None:
+    text = to_json(value)
+    assert harmful(text) == []
+    assert json.loads(text) == value
+
+
+STEP = st.fixed_dictionaries(
+    {"n": st.integers(1, 99), "ok": st.booleans(), "seconds": st.floats(0, 1e5)},
+    optional={
+        "subtask": WILD, "tool": WILD, "action": WILD, "cause": WILD, "observation": WILD, "surprise": WILD,
+        "arguments": st.dictionaries(WILD, WILD, max_size=2), "score": st.integers(1, 10),
+    },
+)  # fmt: skip
+
+
+@given(STEP, WILD)
+def test_any_record_can_be_shown(step: dict[str, Any], text: str) -> None:
+    stream = io.StringIO()
+    console = make_console(stream)
+    subtask = {"id": text, "description": text, "depends_on": [text], "status": text, "tool": text}
+    error = {"error_type": text, "evidence": text, "risk": text}
+    rejected = {"tool": text, "arguments": {text: text}, "evaluation": text}
+    for shown in (
+        render.step(step),
+        render.plan({"version": 1, "subtasks": [subtask], "evaluation": text}),
+        render.review({"plan_version": 1, "errors": [error], "revised": True, "changes": text}),
+        render.replan({"n": 1, "reason": text, "kind": text}),
+        render.answer(text, [step]),
+        render.proposal({"n": 1, "rejected": [rejected]}),
+        render.memory(text, {"failures": [{"error": text}]}),
+        render.round_record({"round": 1, "evaluation": text}),
+        render.summary({"status": text, "usage": {}}),
+    ):
+        if shown is not None:
+            console.print(shown)
+    assert harmful(stream.getvalue()) == []
+
+
+def test_a_record_that_comes_twice_is_shown_once() -> None:
+    stream = io.StringIO()
+    display = Display(make_console(stream))
+    step = {"n": 1, "subtask": "a", "ok": True, "action": "finish", "observation": "seen"}
+    plan = {
+        "version": 1,
+        "subtasks": [{"id": "a", "description": "do", "depends_on": [], "status": "pending"}],
+    }
+    for _ in range(2):
+        display.part(
+            {"type": "updates", "data": {"planner": {"plan": plan}, "__metadata__": {"cached": True}}}
+        )
+        display.part({"type": "updates", "data": {"tool_executor": {"trajectory": [step]}}})
+    assert stream.getvalue().count("seen") == 1
+    assert stream.getvalue().count("Plan v1") == 1
+
+
+def test_what_goes_wrong_on_the_way_is_shown() -> None:
+    stream = io.StringIO()
+    display = Display(make_console(stream))
+    rejected = [{"tool": "python", "arguments": {"code": "1"}, "score": 4, "evaluation": "off"}]
+    updates: list[dict[str, Any]] = [
+        {"proposals": {"a": {"n": 1, "subtask": "a", "rejected": rejected}}},
+        {"short_term": {"a": {"failures": [{"n": 1, "cause": "timeout", "error": "no reply"}]}, "b": None}},
+        {"replans": [{"n": 2, "reason": "the file is in euros", "forced": False, "kind": "agent"}]},
+        {"replans": [{"n": 6, "reason": "six steps", "forced": True, "kind": "cadence"}]},
+        {"plan_reviews": [{"plan_version": 3, "skipped": "the budget of tokens is spent", "revised": False}]},
+        {"long_term": {"1": {"round": 1, "score": 5, "evaluation": "thin", "failures": {}}}},
+        {"decision": {"to": "answer", "reason": "the budget of steps is spent"}, "dispatch": []},
+    ]  # fmt: skip
+    for update in updates:
+        display.part({"type": "updates", "data": {"node": update}})
+    for part in (
+        '#1 a  not tried, score 4: python(code="1"): off',
+        "memory: 1 failure of a remembered",
+        "re-plan after step 2 (agent): the file is in euros",
+        "re-plan after step 6 (forced): six steps",
+        "plan v3 not diagnosed: the budget of tokens is spent",
+        "round 1 did not pass (score 5): thin",
+        "on to the answer: the budget of steps is spent",
+    ):
+        assert part in stream.getvalue(), part

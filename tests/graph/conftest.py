@@ -1,0 +1,17 @@
+"""The fixture `drive`: run the compiled agent with a scripted model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from forethought.settings import Settings
+from tests.support.agent import Drive, make_drive
+from tests.support.model_server import ModelServer
+
+
+@pytest.fixture
+def drive(model_server: Callable[..., ModelServer], settings: Callable[..., Settings]) -> Drive:
+    """See tests/support/agent.py."""
+    return make_drive(model_server, settings)

@@ -1,0 +1,161 @@
+"""A person in the run: approving, editing and rejecting a plan; answering a question."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support.agent import Drive, Script, World
+from tests.support.replies import INVALID, ask_replan, call, diagnosis, plan, revision, sub
+
+KIND = "insufficient_constraint_verification"
+
+
+async def test_nothing_is_executed_before_the_plan_is_approved(drive: Drive) -> None:
+    out = await drive(Script(), approve_plan=True)
+    (asked,) = await out.waiting()
+    assert (asked["kind"], asked["id"], asked["n"]) == ("plan", "plan-1", 0)
+    assert asked["plan"]["subtasks"][0]["id"] == "a"
+    assert out.kinds == ["Plan", "PlanDiagnosis"]
+    assert out.status == "running"
+    await out.reply({"decision": "approve"})
+    assert out.status == "answered"
+    assert out.kinds == ["Plan", "PlanDiagnosis", "ToolChoice", "AnswerDraft"]
+
+
+@pytest.mark.parametrize("reply", ["approve", {"decision": "Approve "}])
+async def test_bare_text_approves(drive: Drive, reply: Any) -> None:
+    out = await drive(Script(), approve_plan=True)
+    await out.reply(reply)
+    assert out.status == "answered"
+
+
+async def test_an_edited_plan_is_diagnosed_and_executed_as_it_was_written(drive: Drive) -> None:
+    out = await drive(Script(), approve_plan=True)
+    await out.reply({"decision": "edit", "value": [sub("mine", description="my own way")]})
+    assert out.status == "answered"
+    assert "my own way" in out.asked("PlanDiagnosis")[1].text
+    assert out.world.calls == ["mine"]
+    assert [review["plan_version"] for review in out.state["plan_reviews"]] == [1, 2]
+
+
+async def test_an_edit_that_the_reflector_changes_is_asked_again(drive: Drive) -> None:
+    script = Script(
+        diagnoses=[diagnosis(), diagnosis(KIND), diagnosis()], revisions=[revision(sub("theirs"))]
+    )
+    out = await drive(script, approve_plan=True)
+    await out.reply({"decision": "edit", "value": {"subtasks": [sub("mine")]}})
+    (asked,) = await out.waiting()
+    assert asked["plan"]["subtasks"][0]["id"] == "theirs"
+    await out.reply({"decision": "approve"})
+    assert out.world.calls == ["theirs"]
+    assert out.status == "answered"
+
+
+@pytest.mark.parametrize(
+    ("reply", "problem"),
+    [
+        ({"decision": "edit", "value": [sub("a", ["b"]), sub("b", ["a"])]}, "cycle"),
+        ({"decision": "edit", "value": []}, "at least one"),
+        ({"decision": "edit", "value": [{"id": "a"}]}, "description"),
+        ({"decision": "edit", "value": "do it better"}, "list of subtasks"),
+        ({"decision": "dance"}, "'dance'"),
+        ({"value": 1}, "decision must be"),
+        (17, "'17'"),
+    ],
+)
+async def test_an_unusable_reply_is_asked_again_with_the_reason(
+    drive: Drive, reply: Any, problem: str
+) -> None:
+    out = await drive(Script(), approve_plan=True)
+    await out.reply(reply)
+    (asked,) = await out.waiting()
+    assert problem in asked["problem"]
+    assert out.world.calls == []
+    await out.reply({"decision": "approve"})
+    assert out.status == "answered"
+
+
+async def test_the_planner_sees_why_its_plan_was_rejected(drive: Drive) -> None:
+    out = await drive(Script(plans=[plan(sub("a")), plan(sub("b"))]), approve_plan=True)
+    await out.reply({"decision": "reject", "reason": "too expensive by far"})
+    assert "too expensive by far" in out.asked("Plan")[1].text
+    (asked,) = await out.waiting()
+    assert asked["plan"]["subtasks"][0]["id"] == "b"
+    await out.reply({"decision": "approve"})
+    assert out.world.calls == ["b"]
+
+
+async def test_a_rejected_plan_is_never_executed_when_no_other_comes(drive: Drive) -> None:
+    out = await drive(Script(plans=[plan(sub("a")), INVALID]), approve_plan=True)
+    await out.reply({"decision": "reject", "reason": "no"})
+    assert out.world.calls == []
+    (asked,) = await out.waiting()
+    assert asked["kind"] == "plan"
+    await out.reply({"decision": "approve"})
+    assert out.world.calls == ["a"]
+
+
+async def test_replans_are_approved_too(drive: Drive) -> None:
+    script = Script(plans=[plan(sub("a")), plan(sub("b"))], moves={"a": [ask_replan()]})
+    out = await drive(script, approve_plan=True)
+    await out.reply("approve")
+    (asked,) = await out.waiting()
+    assert asked["n"] == 1
+    assert asked["plan"]["version"] == 2
+    await out.reply("approve")
+    assert out.status == "answered"
+
+
+async def test_without_approval_nobody_is_asked(drive: Drive) -> None:
+    out = await drive(Script())
+    assert await out.waiting() == []
+    assert out.status == "answered"
+
+
+async def test_the_operator_can_require_approval(drive: Drive) -> None:
+    out = await drive(Script(), setting={"require_plan_approval": True}, approve_plan=False)
+    assert [item["kind"] for item in await out.waiting()] == ["plan"]
+
+
+def question(text: str = "which year?", choices: list[str] | None = None) -> dict[str, Any]:
+    """A move that asks the person."""
+    return {**call(tool="ask_user"), "arguments": {"question": text, "choices": choices}}
+
+
+async def test_a_question_waits_while_siblings_finish_and_do_not_run_again(drive: Drive) -> None:
+    script = Script(
+        plans=[plan(sub("ask"), sub("other"))], moves={"ask": [question(choices=["2023", "2024"])]}
+    )
+    out = await drive(script, World(seconds=0.1))
+    (asked,) = await out.waiting()
+    assert (asked["kind"], asked["n"], asked["subtask"]) == ("question", 1, "ask")
+    assert (asked["question"], asked["choices"]) == ("which year?", ["2023", "2024"])
+    before = list(out.kinds)
+    await out.reply({"decision": "answer", "value": "2024"})
+    assert out.world.calls == ["other"]
+    assert out.kinds == [*before, "AnswerDraft"]
+    assert out.state["results"]["ask"] == {"n": 1, "text": "2024", "origin": "user"}
+    assert out.status == "answered"
+
+
+async def test_two_questions_of_a_wave_are_answered_by_id(drive: Drive) -> None:
+    moves = {"p": [question("first?")], "q": [question("second?")]}
+    out = await drive(Script(plans=[plan(sub("p"), sub("q"))], moves=moves))
+    from langgraph.types import Command
+
+    waiting = (await out.graph.aget_state(out.config)).interrupts
+    assert {item.value["question"] for item in waiting} == {"first?", "second?"}
+    await out.go(Command(resume={item.id: f"to {item.value['question']}" for item in waiting}))
+    assert {key: result["text"] for key, result in out.state["results"].items()} == {
+        "p": "to first?",
+        "q": "to second?",
+    }
+
+
+async def test_waiting_for_a_person_is_not_active_time(drive: Drive) -> None:
+    out = await drive(Script(plans=[plan(sub("a"))], moves={"a": [question()]}))
+    await out.reply("2024")
+    assert out.steps[0]["seconds"] < 5
+    assert out.steps[0]["ok"]

@@ -1,0 +1,168 @@
+"""Several tasks in a thread, the ways of asking, and what is reset."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+from langchain_core.messages import HumanMessage
+
+from nodes.task import TaskError
+from tests.support.agent import Drive, Script, World, broken, dump
+from tests.support.model_server import Fault
+from tests.support.replies import answer, call, plan, sub
+
+
+def said(text: str) -> dict[str, Any]:
+    """A chat input."""
+    return {"messages": [{"role": "user", "content": text}]}
+
+
+async def test_the_next_task_starts_afresh_and_knows_the_earlier_ones(drive: Drive) -> None:
+    world = World({"x": [broken("locked"), "open"]})
+    script = Script(
+        plans=[plan(sub("a")), plan(sub("a", description="other"))],
+        moves={"a": [call("x"), call("y"), call("x")]},
+        answers=[answer("forty-two", used=[2]), answer("next", used=[3])],
+    )
+    out = await drive(script, world, task="how many?")
+    await out.go("and why?")
+    assert [(step["task"], step["n"]) for step in out.steps] == [(1, 1), (1, 2), (2, 3)]
+    assert world.calls == ["x", "y", "x"], "what failed in another task may be tried"
+    second = out.asked("Plan")[1].text
+    assert "how many?" in second
+    assert "forty-two" in second
+    assert "and why?" in second
+    assert "locked" not in second
+    assert "value of y" not in second
+    assert out.state["progress"]["earlier"] == [
+        {"task": "how many?", "answer": "forty-two", "status": "answered"}
+    ]
+    assert out.state["usage"]["planner"]["calls"] == 1
+    assert list(out.state["results"]) == ["a"]
+    assert out.state["results"]["a"]["n"] == 3
+    assert [source["n"] for source in out.state["sources"]] == [3]
+    assert [(m.type, m.text) for m in out.state["messages"]] == [
+        ("human", "how many?"),
+        ("ai", "forty-two"),
+        ("human", "and why?"),
+        ("ai", "next"),
+    ]
+
+
+@pytest.mark.parametrize("second", [said("and why?"), {"task": "and why?"}])
+@pytest.mark.parametrize("first", [said("how many?"), {"task": "how many?"}])
+async def test_tasks_come_as_messages_or_as_task(drive: Drive, first: Any, second: Any) -> None:
+    out = await drive(Script(answers=[answer("forty-two"), answer("next")]), task=first)
+    await out.go(second)
+    assert out.state["task"] == "and why?"
+    assert out.state["progress"]["earlier"] == [
+        {"task": "how many?", "answer": "forty-two", "status": "answered"}
+    ]
+    assert [m.text for m in out.state["messages"]] == ["how many?", "forty-two", "and why?", "next"]
+
+
+async def test_a_task_wins_over_messages_and_ends_with_the_answer(drive: Drive) -> None:
+    out = await drive(Script(), task={"task": "the task itself", **said("chatter")})
+    assert out.state["task"] == "the task itself"
+    assert out.state["messages"][-1].type == "ai"
+    assert len(out.asked("Plan")) == 1
+
+
+async def test_the_same_task_asked_again_is_a_new_task(drive: Drive) -> None:
+    out = await drive(Script())
+    await out.go("the task")
+    assert out.state["progress"]["task"] == 2
+    assert len(out.steps) == 2
+
+
+@pytest.mark.parametrize("empty", [{}, {"task": "  "}, said(" "), {"messages": []}])
+async def test_an_empty_task_is_refused_in_one_line_before_any_call(drive: Drive, empty: Any) -> None:
+    out = await drive(Script(), task=None)
+    with pytest.raises(TaskError, match="the task is empty"):
+        await out.go(empty or {"guidance": []})
+    assert out.requests == []
+
+
+async def test_a_new_message_on_a_thread_left_running_is_the_next_task(drive: Drive) -> None:
+    broken_off: list[Any] = [plan(sub("a")), Fault("500"), plan(sub("b"))]
+    out = await drive(Script(plans=broken_off, answers=[answer(score=2), answer("done")]), task=None)
+    with pytest.raises(Exception, match="no reply"):
+        await out.go(said("first"))
+    assert out.status == "running"
+    await out.go(said("second"))
+    assert out.state["task"] == "second"
+    assert out.status == "answered"
+    assert out.subtasks == {"b": "finished"}
+    assert {step["task"] for step in out.steps} == {1, 2}
+    assert "value of a" not in out.asked("Plan")[-1].text
+
+
+async def test_files_and_guidance_reach_the_prompts_and_files_stay(drive: Drive) -> None:
+    data = base64.b64encode(b"year,sum\n2024,12\n").decode()
+    given = {"task": "sum?", "files": [{"name": "sums.csv", "data": data}], "guidance": ["use 2024 only"]}
+    out = await drive(Script(), task=given)
+    assert all("use 2024 only" in seen.text for seen in out.requests)
+    assert all("sums.csv" in seen.text for seen in out.requests)
+    (file,) = out.state["files"]
+    assert "data" not in file
+    assert file["name"] == "sums.csv"
+    count = len(out.requests)
+    await out.go("and now?")
+    later = out.requests[count:]
+    assert all("sums.csv" in seen.text for seen in later)
+    assert not any("use 2024 only" in seen.text for seen in later), "guidance is for one task"
+
+
+async def test_guidance_of_a_failed_task_does_not_reach_the_next(drive: Drive) -> None:
+    plans: list[Any] = [Fault("badjson")] * 3 + [plan(sub("a"))]
+    out = await drive(Script(plans=plans), task={"task": "one", "guidance": ["go left"]})
+    assert out.status == "failed"
+    count = len(out.requests)
+    await out.go("two")
+    assert out.status == "answered"
+    assert not any("go left" in seen.text for seen in out.requests[count:])
+
+
+async def test_a_message_object_works_too(drive: Drive) -> None:
+    out = await drive(Script(), task={"messages": [HumanMessage("hello")]})
+    assert out.state["task"] == "hello"
+    assert out.status == "answered"
+
+
+async def test_state_is_plain_json_at_every_checkpoint(drive: Drive) -> None:
+    world = World({"x": [broken()]})
+    script = Script(
+        plans=[plan(sub("a"), sub("b", ["a"])), plan(sub("c"))],
+        moves={"a": [call("x", score=5), call("y")]},
+        answers=[answer(score=3), answer(used=[2])],
+    )
+    out = await drive(script, world, round_reflection=True, max_revisions=1)
+    count = 0
+    async for snapshot in out.graph.aget_state_history(out.config):
+        dump(snapshot.values)
+        count += 1
+    assert count > 8
+    assert out.status == "answered"
+
+
+async def test_an_unknown_model_or_missing_key_costs_no_call(drive: Drive) -> None:
+    out = await drive(
+        Script(), task=None, setting={"allowed_models": "openai:scripted"}, model="openai:other"
+    )
+    with pytest.raises(ValueError, match="not allowed"):
+        await out.go()
+    assert out.requests == []
+
+
+async def test_memory_and_attempts_of_a_task_do_not_reach_the_next(drive: Drive) -> None:
+    world = World({"x": [broken("jammed"), "open"], "y": [broken("jammed")], "z": [broken("jammed")]})
+    script = Script(moves={"a": [call("x"), call("y"), call("z"), call("x")]})
+    out = await drive(script, world, replanning=False, max_rounds=1)
+    assert (out.status, out.subtasks) == ("best_effort", {"a": "failed"})
+    assert out.state["short_term"]["a"]["attempts"] == 3
+    count = len(out.requests)
+    await out.go("another task")
+    assert (out.status, out.subtasks) == ("answered", {"a": "finished"})
+    assert not any("jammed" in seen.text or "Short-term memory" in seen.text for seen in out.requests[count:])

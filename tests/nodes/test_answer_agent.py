@@ -1,0 +1,200 @@
+"""The answer agent: threshold, rounds, long-term memory, sources, status (MIRROR 3.4, 3.5)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from nodes.answer_agent import _status
+from tests.support.agent import Drive, Script, World, broken
+from tests.support.replies import INVALID, Json, answer, call, diagnosis, finish, plan, sub
+
+LOW = answer("weak", score=4, evaluation="the unit is missing")
+
+
+@pytest.mark.parametrize(("score", "rounds"), [(8, 2), (9, 1), (10, 1)])
+async def test_a_score_equal_to_the_threshold_passes(drive: Drive, score: int, rounds: int) -> None:
+    out = await drive(Script(answers=[answer("one", score=score), answer("two")]), answer_threshold=9)
+    assert out.state["progress"]["round"] == rounds
+    assert out.status == "answered"
+    assert out.state["answer"] == ("one" if rounds == 1 else "two")
+
+
+async def test_a_low_answer_goes_to_long_term_memory_and_the_next_planner_reads_all_of_it(
+    drive: Drive,
+) -> None:
+    world = World({"x": [broken("the door is locked")]})
+    script = Script(
+        plans=[plan(sub("a", description="read the cellar book")), plan(sub("b"))],
+        moves={"a": [call("x"), call("y")]},
+        answers=[LOW, answer("strong")],
+    )
+    out = await drive(script, world)
+    first, second = out.asked("Plan")
+    assert "Long-term memory" not in first.text
+    wanted = (
+        "Long-term memory",
+        "read the cellar book",
+        "the door is locked",
+        "weak",
+        "the unit is missing",
+        "4 of 10",
+    )
+    assert all(text in second.text for text in wanted)
+    record = out.state["long_term"]["1"]
+    assert record["steps"] == [1, 2]
+    assert record["reflection"] == "the unit is missing"
+    assert out.subtasks == {"a": "finished", "b": "finished"}, "results are kept"
+    assert "value of y" in out.asked("AnswerDraft")[1].text
+    assert [step["round"] for step in out.steps] == [1, 1, 2]
+
+
+async def test_planning_errors_of_the_round_are_remembered(drive: Drive) -> None:
+    kind = "shallow_content_verification"
+    script = Script(diagnoses=[diagnosis(kind)], revisions=[INVALID], answers=[LOW, answer()])
+    out = await drive(script)
+    assert f"Planning error found: {kind}" in out.asked("Plan")[1].text
+
+
+async def test_rounds_end_at_the_cap_with_the_best_draft(drive: Drive) -> None:
+    scores = iter([4, 7, 3])
+    script = Script(
+        plans=[plan(sub("a")), plan(sub("b")), plan(sub("c"))],
+        answers=lambda seen: answer(f"scored {(score := next(scores))}", score=score),
+    )
+    out = await drive(script, max_rounds=3)
+    assert out.kinds.count("AnswerDraft") == 3
+    assert out.status == "best_effort"
+    assert out.state["answer"] == "scored 7" == out.state["messages"][-1].text
+    assert out.state["draft"]["score"] == 7
+
+
+async def test_no_new_round_without_new_steps_or_a_new_draft(drive: Drive) -> None:
+    script = Script(plans=[plan(sub("a")), plan()], answers=[LOW])
+    out = await drive(script, max_rounds=5)
+    assert out.kinds.count("AnswerDraft") == 2
+    assert out.status == "best_effort"
+
+
+async def test_a_round_without_new_steps_is_remembered_without_nonsense(drive: Drive) -> None:
+    drafts = iter(["one", "two", "three"])
+    script = Script(plans=[plan(sub("a")), plan()], answers=lambda seen: answer(next(drafts), score=4))
+    out = await drive(script, max_rounds=3)
+    assert "steps 2 to 1" not in out.asked("Plan")[2].text
+    assert out.kinds.count("AnswerDraft") == 3
+
+
+async def test_long_term_memory_off_leaves_no_trace(drive: Drive) -> None:
+    world = World({"x": [broken("locked")]})
+    script = Script(
+        plans=[plan(sub("a")), plan(sub("b"))], moves={"a": [call("x"), call("y")]}, answers=[LOW, answer()]
+    )
+    out = await drive(script, world, long_term_memory=False, round_reflection=True)
+    assert out.status == "answered"
+    assert out.state["progress"]["round"] == 2
+    assert not out.state.get("long_term")
+    assert "RoundReflection" not in out.kinds
+    assert not any(
+        "Long-term memory" in seen.text or "the unit is missing" in seen.text for seen in out.requests
+    )
+
+
+async def test_round_reflection_is_exactly_one_call_a_failed_round_and_is_read(drive: Drive) -> None:
+    script = Script(
+        plans=[plan(sub("a")), plan(sub("b")), plan(sub("c"))],
+        answers=[LOW, LOW, answer()],
+        reflections=[{"reflection": "the first thought"}, {"reflection": "the second thought"}],
+    )
+    out = await drive(script, round_reflection=True)
+    assert out.kinds.count("RoundReflection") == 2
+    assert "the first thought" in out.asked("Plan")[1].text
+    assert "the second thought" in out.asked("Plan")[2].text
+    assert "value of b" not in out.asked("RoundReflection")[0].text
+    assert out.state["usage"]["retrospective"]["calls"] == 2
+    plain = await drive(Script(answers=[answer()]), round_reflection=True, task="another")
+    assert "RoundReflection" not in plain.kinds
+
+
+@pytest.mark.parametrize("wrong", [2, 1])
+async def test_used_steps_must_exist_and_have_succeeded(drive: Drive, wrong: int) -> None:
+    world = World({"x": [broken()]})
+    script = Script(
+        moves={"a": [call("x"), call("y")]} if wrong == 1 else {},
+        answers=[answer(used=[wrong]), answer(used=[2 if wrong == 1 else 1])],
+    )
+    out = await drive(script, world)
+    assert f"step {wrong}, which is no successful step" in out.asked("AnswerDraft")[1].last
+    assert [source["n"] for source in out.state["sources"]] == [2 if wrong == 1 else 1]
+    assert out.status == "answered"
+
+
+async def test_sources_name_the_steps_the_answer_rests_on(drive: Drive) -> None:
+    script = Script(
+        moves={"a": [call("x", finishes=False), finish("made of it")]}, answers=[answer(used=[2, 1, 2])]
+    )
+    out = await drive(script)
+    assert out.state["sources"] == [
+        {"n": 1, "subtask": "a", "tool": "lookup", "origin": "tool:lookup"},
+        {"n": 2, "subtask": "a", "tool": None, "origin": "tool:lookup"},
+    ]
+
+
+@pytest.mark.parametrize("bad", [answer(""), answer("   "), INVALID])
+async def test_no_valid_answer_fails_openly(drive: Drive, bad: Json) -> None:
+    out = await drive(Script(answers=[bad]))
+    assert out.kinds.count("AnswerDraft") == 3
+    assert out.status == "failed"
+    assert out.state["answer"] == ""
+    assert out.state["messages"][-1].type == "ai"
+    assert out.state["results"], "the work done so far is kept"
+
+
+async def test_an_invalid_answer_in_a_later_round_falls_back_on_the_draft(drive: Drive) -> None:
+    out = await drive(Script(answers=[LOW, INVALID], plans=[plan(sub("a")), plan(sub("b"))]))
+    assert (out.status, out.state["answer"]) == ("best_effort", "weak")
+    assert out.state["messages"][-1].text == "weak"
+
+
+async def test_without_intra_reflection_the_first_answer_stands(drive: Drive) -> None:
+    out = await drive(Script(answers=[answer(score=1)]), answer_intra=False)
+    (seen,) = out.asked("AnswerDraft")
+    assert {"score", "evaluation"}.isdisjoint(seen.schema["properties"])
+    assert out.status == "answered"
+    assert out.state["progress"]["round"] == 1
+
+
+async def test_answered_needs_all_of_the_final_plan(drive: Drive) -> None:
+    world = World({"x": [broken()], "y": [broken()], "z": [broken()]})
+    moves = {"a": [call("x"), call("y"), call("z")]}
+    out = await drive(Script(moves=moves), world, replanning=False)
+    assert (out.status, out.subtasks) == ("best_effort", {"a": "failed"})
+    assert "a [failed]" in out.asked("AnswerDraft")[0].text
+
+
+async def test_the_answers_form_is_told_to_those_who_write(drive: Drive) -> None:
+    out = await drive(Script(), answer_format="a number only")
+    assert "a number only" in out.asked("AnswerDraft")[0].text
+    assert "a number only" in out.asked("Plan")[0].text
+
+
+@pytest.mark.parametrize(
+    ("statuses", "stopped", "passed", "wanted"),
+    [
+        (["finished"], "", True, "answered"),
+        (["finished"], "steps", True, "answered"),
+        ([], "", True, "answered"),
+        (["finished"], "", False, "best_effort"),
+        (["finished", "failed"], "", True, "best_effort"),
+        (["finished", "blocked"], "", True, "best_effort"),
+        (["finished", "pending"], "steps", True, "budget_exhausted"),
+        (["failed", "pending"], "tokens", False, "budget_exhausted"),
+        ([], "tokens", True, "budget_exhausted"),
+    ],
+)
+def test_the_status_tells_the_truth(statuses: list[Any], stopped: str, passed: bool, wanted: str) -> None:
+    state: Any = {
+        "plan": {"subtasks": [{"id": str(n), "status": status} for n, status in enumerate(statuses)]},
+        "progress": {"stopped": stopped, "round": 1},
+    }
+    assert _status(state, passed=passed) == wanted

@@ -1,0 +1,27 @@
+"""Services with one tool, so that the prompts of these tests do not change with the other tools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from forethought.models.ask import Models
+from forethought.settings import Settings
+from nodes.services import Services
+from tests.support.agent import Drive, World, make_drive
+from tests.support.model_server import ModelServer
+from tools.files import FileStore
+
+
+@pytest.fixture
+def services(settings: Callable[..., Settings]) -> Services:
+    """What the nodes render prompts with."""
+    made = settings()
+    return Services(made, {"lookup": World().tool()}, Models(made), FileStore(made.blobs_dir))
+
+
+@pytest.fixture
+def drive(model_server: Callable[..., ModelServer], settings: Callable[..., Settings]) -> Drive:
+    """See tests/support/agent.py."""
+    return make_drive(model_server, settings)

@@ -1,0 +1,85 @@
+"""Every reply schema that is sent, against the files in golden/ and against what hosted models accept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forethought.models.types import ReplySpec, reply_spec
+from forethought.settings import Settings
+from graph.context import Context
+from nodes.answer_agent import _spec as answer_spec
+from nodes.planner import _spec as plan_spec
+from prompts.replies import DocumentAnswer, PlanDiagnosis, PlanRevision, RoundReflection, diagnosis_of
+from prompts.tool_choice import ChoiceFields, tool_choice_spec
+from tests.support.agent import World
+from tests.support.golden import check_golden
+from tests.support.strict_subset import gemini_faults, openai_faults
+from tools.registry import toolbox
+
+GOLDEN = Path(__file__).with_name("golden")
+ONE_TOOL = {"lookup": World().tool()}
+SPECS: dict[str, ReplySpec[Any]] = {
+    "Plan": plan_spec(Context()),
+    "Plan_no_intra": plan_spec(Context(plan_intra=False)),
+    "PlanDiagnosis": reply_spec(diagnosis_of(("first_error", "second_error"))),
+    "PlanDiagnosis_no_planning_errors": reply_spec(PlanDiagnosis),
+    "PlanRevision": reply_spec(PlanRevision),
+    "AnswerDraft": answer_spec(Context()),
+    "AnswerDraft_no_intra": answer_spec(Context(answer_intra=False)),
+    "RoundReflection": reply_spec(RoundReflection),
+    "DocumentAnswer": reply_spec(DocumentAnswer),
+    "ToolChoice": tool_choice_spec(ONE_TOOL, ChoiceFields()),
+    "ToolChoice_bare": tool_choice_spec(ONE_TOOL, ChoiceFields(False, False, False)),
+    "ToolChoice_functions": tool_choice_spec(ONE_TOOL, ChoiceFields(), functions=True),
+    "ToolChoice_functions_bare": tool_choice_spec(
+        ONE_TOOL, ChoiceFields(False, False, False), functions=True
+    ),
+}
+
+
+def shapes(spec: ReplySpec[Any]) -> dict[str, Any]:
+    """The schemas that are sent: of the reply, or of the functions offered."""
+    if not spec.functions:
+        return {spec.name: spec.schema}
+    return {function.name: function.parameters for function in spec.functions}
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_schema(name: str) -> None:
+    text = json.dumps(shapes(SPECS[name]), indent=1, ensure_ascii=False) + "\n"
+    check_golden(GOLDEN / f"{name}.json", text)
+
+
+def test_there_is_no_golden_file_that_nothing_checks() -> None:
+    assert {path.stem for path in GOLDEN.glob("*.json")} == set(SPECS)
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_schema_is_named_as_the_reply_and_accepted(name: str) -> None:
+    spec = SPECS[name]
+    assert spec.name == name.split("_")[0]
+    assert spec.strict
+    for shape in shapes(spec).values():
+        assert openai_faults(shape) == []
+        assert gemini_faults(shape) == []
+
+
+@pytest.mark.parametrize("functions", [False, True])
+def test_the_built_in_tools_fit_in_every_combination(
+    settings: Callable[..., Settings], functions: bool
+) -> None:
+    tools = toolbox(settings())
+    for flags in product([False, True], repeat=3):
+        spec = tool_choice_spec(tools, ChoiceFields(*flags), functions=functions)
+        assert spec.strict
+        for shape in shapes(spec).values():
+            assert openai_faults(shape) == []
+            assert gemini_faults(shape) == []
+        if functions:
+            assert set(shapes(spec)) == {*tools, "finish", *(["replan"] if flags[1] else [])}

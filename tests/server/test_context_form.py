@@ -1,0 +1,83 @@
+"""The form that Studio draws of a Context, and what a stranger can do with it: nothing that harms."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from graph.context import Context
+from tests.server.support import DevServer, Json, run, run_all
+
+pytestmark = pytest.mark.server
+HARMFUL = re.compile(r"key|secret|token$|password|url|address|host|path|dir$|file|module|database|^db$")
+
+
+@pytest.fixture
+def schemas(server: DevServer) -> Json:
+    """What the server says of the graph `agent`."""
+    assistant = server.client.assistants.search(graph_id="agent")[0]["assistant_id"]
+    return dict(server.client.assistants.get_schemas(assistant))
+
+
+def test_the_form_describes_and_bounds_every_field(schemas: Json) -> None:
+    fields = schemas["context_schema"]["properties"]
+    assert set(fields) == set(Context.model_fields)
+    assert all(field.get("description") for field in fields.values())
+    assert (fields["max_steps"]["minimum"], fields["max_steps"]["maximum"]) == (1, 500)
+    unbounded = [
+        name for name, field in fields.items() if field.get("type") == "integer" and "minimum" not in field
+    ]
+    assert not unbounded
+
+
+def test_the_form_holds_nothing_that_could_harm(schemas: Json) -> None:
+    fields = schemas["context_schema"]["properties"]
+    assert [name for name in fields if HARMFUL.search(name)] == []
+
+
+def test_the_form_says_which_node_asks_which_model(schemas: Json) -> None:
+    fields = schemas["context_schema"]["properties"]
+    models = {
+        name: field["langgraph_nodes"]
+        for name, field in fields.items()
+        if field.get("langgraph_type") == "model"
+    }
+    assert models == {
+        "model": ["planner", "prospective_reflector", "tool_agent", "tool_executor", "answer_agent"],
+        "planner_model": ["planner"],
+        "reflector_model": ["prospective_reflector"],
+        "tool_model": ["tool_agent", "tool_executor"],
+        "answer_model": ["answer_agent"],
+        "retrospective_model": ["answer_agent"],
+    }
+
+
+def test_input_and_output_have_schemas(schemas: Json) -> None:
+    assert set(schemas["input_schema"]["properties"]) == {"messages", "task", "files", "guidance"}
+    assert {"answer", "status", "sources", "messages"} <= set(schemas["output_schema"]["properties"])
+
+
+def test_a_context_out_of_bounds_is_refused_by_name(server: DevServer) -> None:
+    refused: list[tuple[Json, str]] = [
+        ({"max_steps": 0}, "max_steps"),
+        ({"plan_threshold": 11}, "plan_threshold"),
+        ({"model": "../../etc"}, "model"),
+        ({"model": "openai:unlisted"}, "model openai:unlisted is not allowed here"),
+    ]
+    results = run_all(server, [({"task": "x"}, context) for context, _ in refused])
+    for result, (_, said) in zip(results, refused, strict=True):
+        assert said in result["__error__"]["message"]
+    assert not server.models.requests
+
+
+def test_a_key_that_is_no_field_never_reaches_the_run(server: DevServer) -> None:
+    _, result = run(server, {"task": "x"}, base_url="http://203.0.113.1/v1", api_key="k")
+    assert result["status"] == "answered"
+    assert {seen.key for seen in server.models.requests} == {"not-needed"}
+
+
+def test_a_budget_above_the_operators_is_lowered_to_it(server: DevServer) -> None:
+    run(server, {"task": "x"}, max_tokens=900_000_000)
+    asked = next(seen for seen in server.models.requests if seen.reply_name == "ToolChoice")
+    assert "Tokens left: about 4" in asked.text

@@ -1,0 +1,75 @@
+"""Going back: a thread's history, and forks that change a proposal or a plan before it is carried out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.server.support import DevServer, Json, agent_policy, call, finish, go_on, run
+
+pytestmark = pytest.mark.server
+TASK: Json = {"task": "Which colour is it?"}
+
+
+def before(server: DevServer, thread: str, node: str) -> Any:
+    """The first checkpoint of `thread` from which `node` runs next."""
+    history = server.client.threads.get_history(thread, limit=100)
+    return next(state for state in reversed(history) if state["next"] == [node])
+
+
+def fork(server: DevServer, thread: str, at: Any, values: Json, as_node: str) -> Json:
+    """Change `values` at the checkpoint `at`, as if `as_node` had written them, and run on from there."""
+    made = server.client.threads.update_state(thread, values, checkpoint=at["checkpoint"], as_node=as_node)
+    return go_on(server, thread, input=None, checkpoint=made["checkpoint"])
+
+
+def test_the_history_has_every_node_as_a_checkpoint_of_its_own(server: DevServer) -> None:
+    thread, _ = run(server, TASK)
+    history = server.client.threads.get_history(thread, limit=100)
+    assert [state["next"] for state in reversed(history)] == [
+        ["__start__"],
+        ["planner"],
+        ["prospective_reflector"],
+        ["replan_trigger"],
+        ["tool_agent"],
+        ["tool_executor"],
+        ["replan_trigger"],
+        ["answer_agent"],
+        [],
+    ]
+
+
+def test_a_changed_proposal_is_what_the_executor_carries_out(server: DevServer) -> None:
+    server.models.policy = agent_policy(call("python", code="1 + 1"))
+    thread, first = run(server, TASK)
+    at = before(server, thread, "tool_executor")
+    proposal = {**at["values"]["proposals"]["s1"], "arguments": {"code": "20 + 22"}}
+    server.models.requests.clear()
+    result = fork(server, thread, at, {"proposals": {"s1": proposal}}, "tool_agent")
+    assert [step["observation"] for step in first["trajectory"]] == ["2"]
+    assert [(step["n"], step["observation"]) for step in result["trajectory"]] == [(1, "42")]
+    assert server.models.names == ["AnswerDraft"], "what came before the fork does not run again"
+
+
+def test_a_changed_plan_is_what_the_tool_agent_works_on(server: DevServer) -> None:
+    server.models.policy = agent_policy(finish("blue"))
+    thread, _ = run(server, TASK)
+    at = before(server, thread, "tool_agent")
+    subtasks = [{**at["values"]["plan"]["subtasks"][0], "description": "look at the small print"}]
+    server.models.requests.clear()
+    result = fork(
+        server, thread, at, {"plan": {**at["values"]["plan"], "subtasks": subtasks}}, "replan_trigger"
+    )
+    assert server.models.names == ["ToolChoice", "AnswerDraft"]
+    assert "look at the small print" in server.models.requests[0].text
+    assert (len(result["trajectory"]), result["status"]) == (1, "answered")
+
+
+def test_guidance_from_a_step_on_is_seen_by_every_role_after_it(server: DevServer) -> None:
+    thread, _ = run(server, TASK)
+    at = before(server, thread, "tool_agent")
+    server.models.requests.clear()
+    fork(server, thread, at, {"guidance": ["mind the small print"]}, "replan_trigger")
+    assert server.models.names == ["ToolChoice", "AnswerDraft"]
+    assert all("mind the small print" in seen.text for seen in server.models.requests)

@@ -1,0 +1,173 @@
+"""Runs on a LangGraph server, as its clients make them: chat, streams, files, questions, failures."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+
+from tests.server.support import DevServer, Json, agent_policy, call, finish, go_on, run, run_all
+from tests.support.model_server import Fault
+
+pytestmark = pytest.mark.server
+CHAT: Json = {"messages": [{"role": "user", "content": "Which colour is it?"}]}
+
+
+def last(result: Json) -> tuple[str, str]:
+    """Type and text of the last message."""
+    message = result["messages"][-1]
+    return message["type"], message["content"]
+
+
+def test_chat_alone_is_enough_and_ends_with_the_answer(server: DevServer) -> None:
+    server.models.policy = agent_policy(finish("blue"), answer="It is blue.")
+    _, result = run(server, CHAT)
+    assert (last(result), result["status"], result["task"]) == (
+        ("ai", "It is blue."),
+        "answered",
+        "Which colour is it?",
+    )
+    assert server.models.names == ["Plan", "PlanDiagnosis", "ToolChoice", "AnswerDraft"]
+
+
+def test_a_thread_holds_several_tasks(server: DevServer) -> None:
+    server.models.policy = agent_policy(answer="first")
+    thread, _ = run(server, CHAT)
+    server.models.policy = agent_policy(answer="second")
+    result = go_on(server, thread, input={"messages": [{"role": "user", "content": "And now?"}]})
+    assert [message["type"] for message in result["messages"]] == ["human", "ai", "human", "ai"]
+    assert (result["answer"], result["progress"]["task"]) == ("second", 2)
+    assert "first" in server.models.requests[-1].text
+
+
+def test_a_stream_tells_of_each_node_and_of_what_is_going_on(server: DevServer) -> None:
+    thread = server.client.threads.create()["thread_id"]
+    parts = list(
+        server.client.runs.stream(thread, "agent", input=CHAT, stream_mode=["updates", "custom", "values"])
+    )
+    nodes = [name for part in parts if part.event == "updates" for name in part.data]
+    assert nodes == [
+        "planner",
+        "prospective_reflector",
+        "replan_trigger",
+        "tool_agent",
+        "tool_executor",
+        "replan_trigger",
+        "answer_agent",
+    ]
+    thinking = [part.data for part in parts if part.event == "custom" and part.data["event"] == "thinking"]
+    assert [event["role"] for event in thinking] == ["planner", "reflector", "tool", "answer"]
+    assert (thinking[2]["subtask"], thinking[2]["n"]) == ("s1", 1)
+    assert [part.data for part in parts if part.event == "values"][-1]["status"] == "answered"
+
+
+def test_files_travel_as_base64_and_are_kept_by_hash(server: DevServer) -> None:
+    server.models.policy = agent_policy(call("read_file", path="a.txt", part=None, question=None))
+    data = base64.b64encode(b"the colour is blue").decode()
+    thread, result = run(server, {"task": "Which?", "files": [{"name": "a.txt", "data": data}]})
+    step = result["trajectory"][0]
+    assert (step["tool"], step["ok"], "the colour is blue" in step["observation"]) == (
+        "read_file",
+        True,
+        True,
+    )
+    values: Any = server.client.threads.get_state(thread)["values"]
+    kept = values["files"]
+    assert [(item["name"], item["size"], "data" in item) for item in kept] == [("a.txt", 18, False)]
+
+
+@pytest.mark.parametrize("reply", ["blue", {"decision": "answer", "value": "blue", "reason": ""}])
+def test_a_question_interrupts_and_its_answer_resumes(server: DevServer, reply: Any) -> None:
+    server.models.policy = agent_policy(call("ask_user", question="Which one?", choices=["red", "blue"]))
+    thread, result = run(server, CHAT)
+    asked = result["__interrupt__"][0]["value"]
+    assert (asked["kind"], asked["question"], asked["choices"]) == ("question", "Which one?", ["red", "blue"])
+    assert server.client.threads.get(thread)["status"] == "interrupted"
+    resumed = go_on(server, thread, command={"resume": reply})
+    assert (resumed["trajectory"][0]["observation"], resumed["trajectory"][0]["origin"]) == ("blue", "user")
+    assert (last(resumed)[0], resumed["status"]) == ("ai", "answered")
+
+
+def test_questions_side_by_side_are_answered_by_their_ids(server: DevServer) -> None:
+    subtasks = [{"id": key, "description": f"ask for {key}"} for key in ("a", "b")]
+    server.models.policy = agent_policy(
+        call("ask_user", question="Which one?", choices=None),
+        plan={"subtasks": subtasks, "evaluation": "fine", "score": 9},
+    )
+    thread, result = run(server, CHAT)
+    asked = {item["id"]: item["value"]["subtask"] for item in result["__interrupt__"]}
+    assert sorted(asked.values()) == ["a", "b"]
+    assert server.client.threads.get_state(thread)["next"] == ["tool_executor", "tool_executor"]
+    replies = {key: f"answer for {subtask}" for key, subtask in asked.items()}
+    resumed = go_on(server, thread, command={"resume": replies})
+    told = {step["subtask"]: step["observation"] for step in resumed["trajectory"]}
+    assert told == {"a": "answer for a", "b": "answer for b"}
+
+
+def test_a_plan_waits_for_approval_and_can_be_edited(server: DevServer) -> None:
+    thread, result = run(server, CHAT, approve_plan=True)
+    asked = result["__interrupt__"][0]["value"]
+    assert asked["kind"] == "plan"
+    subtasks = [{**asked["plan"]["subtasks"][0], "description": "look twice"}]
+    go_on(
+        server,
+        thread,
+        command={"resume": {"decision": "edit", "value": {"subtasks": subtasks}}},
+        context={"approve_plan": True},
+    )
+    result = go_on(
+        server, thread, command={"resume": {"decision": "approve"}}, context={"approve_plan": True}
+    )
+    assert (result["plan"]["subtasks"][0]["description"], result["status"]) == ("look twice", "answered")
+
+
+@pytest.mark.parametrize("broken", ["plan", "answer"])
+def test_a_failed_task_ends_with_a_message_too(server: DevServer, broken: str) -> None:
+    policies = {"plan": agent_policy(plan="no plan at all"), "answer": agent_policy(answer=Fault("empty"))}
+    server.models.policy = policies[broken]
+    _, result = run(server, CHAT)
+    kind, text = last(result)
+    assert (kind, result["status"], result["answer"]) == ("ai", "failed", "")
+    assert text.startswith("I could not answer")
+
+
+def test_a_task_that_cannot_be_taken_on_is_refused_in_one_line(server: DevServer) -> None:
+    refused: list[tuple[Json, str]] = [
+        ({"messages": [{"role": "user", "content": " "}]}, "the task is empty"),
+        ({}, "the task is empty"),
+        ({"task": 5}, "the task must be text"),
+        ({"task": "x", "files": [{"name": "a.txt", "data": "?"}]}, "a.txt: data is not valid base64"),
+        ({"task": "x", "files": ["/etc/passwd"]}, "no folder to read named files from is set up"),
+    ]
+    results = run_all(server, [(given, {}) for given, _ in refused])
+    for result, (_, said) in zip(results, refused, strict=True):
+        error = result["__error__"]
+        assert error["error"] == "TaskError"
+        assert "\n" not in error["message"]
+        assert said in error["message"]
+    assert not server.models.requests
+
+
+def test_a_provider_that_refuses_is_named_and_the_thread_can_go_on(server: DevServer) -> None:
+    server.models.policy = lambda seen: Fault("401")
+    thread, result = run(server, CHAT)
+    assert "the key was refused" in result["__error__"]["message"]
+    server.models.policy = agent_policy(answer="late")
+    assert go_on(server, thread, input=None)["answer"] == "late"
+
+
+def test_no_node_blocks_the_servers_loop(server: DevServer) -> None:
+    page = base64.b64encode(b"<html><body><h1>Colours</h1><p>It is blue.</p></body></html>").decode()
+    server.models.policy = agent_policy(
+        call("read_file", finishes=False, path="a.html", part=None, question=None),
+        call("python", finishes=False, code="2 ** 10"),
+        finish("blue"),
+    )
+    _, result = run(server, {"task": "Which?", "files": [{"name": "a.html", "data": page}]})
+    assert [(step["tool"], step["ok"]) for step in result["trajectory"]] == [
+        ("read_file", True),
+        ("python", True),
+        (None, True),
+    ]
+    assert "BlockingError" not in server.log.read_text()

@@ -74,7 +74,9 @@ class Context(BaseModel):
     max_revisions: int = Field(
         2, ge=0, le=10, description="Revisions of a plan or a proposal that scored too low."
     )
-    max_reflections: int = Field(2, ge=1, le=10, description="Diagnoses of one plan by the reflector.")
+    max_reflections: int = Field(
+        2, ge=1, le=10, description="Revisions of a plan by the reflector, each diagnosed again."
+    )
     max_replans: int = Field(6, ge=0, le=50, description="Re-plans of a task.")
     max_attempts: int = Field(
         3, ge=1, le=10, description="Failed attempts of a subtask before a new plan is due."

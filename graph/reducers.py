@@ -65,15 +65,17 @@ def merge_files(
     old: Sequence[FileRef | str] | None, new: Sequence[FileRef | str] | None
 ) -> list[FileRef | str]:
     """Reducer of `files`: later files replace earlier ones of the same name; the others stay for the whole
-    thread."""
-
-    def name(item: FileRef | str) -> str:
-        return item if isinstance(item, str) else item.get("name", "")
-
-    merged = {name(item): item for item in old or []}
-    for item in new or []:
-        merged[name(item)] = item
+    thread. What is no list or names no file is kept under its own text, for the planner's entry to refuse."""
+    merged = {_name(item): item for item in old or []}
+    items: Any = new if isinstance(new, list | tuple) else [new] if new else []
+    for item in items:
+        merged[_name(item)] = item
     return list(merged.values())
+
+
+def _name(item: object) -> str:
+    name = item.get("name") if isinstance(item, Mapping) else item
+    return str(name)
 
 
 def append(old: list[Any] | None, writes: Sequence[Any]) -> list[Any]:

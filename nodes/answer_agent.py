@@ -16,14 +16,15 @@ from langgraph.runtime import Runtime
 
 from forethought.models.types import Asked, Message, ReplyError, ReplySpec, reply_spec
 from graph.context import Context
-from graph.state import AgentState, Draft, LongTerm, PlanError, Source, Status, Step
+from graph.state import AgentState, Draft, Source, Status, Step
 from nodes.budget import exhausted
-from nodes.digest import files_text, plan_text, step_text, steps_text, trajectory
+from nodes.digest import files_text, step_text, trajectory
 from nodes.events import thinking
+from nodes.rounds import end_round
 from nodes.services import Services
 from nodes.task import fail
 from prompts.render import render
-from prompts.replies import AnswerDraft, AnswerUnscored, RoundReflection
+from prompts.replies import AnswerDraft, AnswerUnscored
 
 
 async def answer_agent(state: AgentState, runtime: Runtime[Context], *, services: Services) -> dict[str, Any]:
@@ -43,7 +44,7 @@ async def answer_agent(state: AgentState, runtime: Runtime[Context], *, services
         if state.get("draft", {}).get("answer"):
             return {**update, **_final(state, state["draft"], "best_effort", context)}
         return {**update, **fail(f"no valid answer was written ({error.problem or error})")}
-    draft = _draft(asked, state)
+    draft = _draft(asked, state, context)
     best = _better(state.get("draft", {}), draft)
     usage = {"answer": asked.usage}
     if not context.answer_intra or draft["score"] >= context.answer_threshold:
@@ -51,16 +52,17 @@ async def answer_agent(state: AgentState, runtime: Runtime[Context], *, services
     now: AgentState = {**state, "usage": {**state.get("usage", {}), "this turn": asked.usage}}
     if not _next_round(now, draft, context):
         return {"usage": usage, **_final(state, best, _status(now, passed=False, context=context), context)}
-    return await _end_round(state, draft, best, asked, runtime, services, context)
+    update = await end_round(state, draft, best, runtime, services, context)
+    return {**update, "usage": {**usage, **update.get("usage", {})}}
 
 
-def _draft(asked: Asked[AnswerDraft], state: AgentState) -> Draft:
+def _draft(asked: Asked[AnswerDraft], state: AgentState, context: Context) -> Draft:
     reply = asked.reply
     return {
         "answer": reply.answer,
         "used_steps": sorted(set(reply.used_steps)),
         "evaluation": reply.evaluation,
-        "score": reply.score,
+        "score": reply.score if context.answer_intra else 0,
         "round": state["progress"]["round"],
     }
 
@@ -120,84 +122,6 @@ def _source_origin(state: AgentState, n: int, origin: str) -> str:
         return origin
     made_of = [result["origin"] for result in state.get("results", {}).values() if result["n"] == n]
     return made_of[0] if made_of else origin
-
-
-async def _end_round(
-    state: AgentState,
-    draft: Draft,
-    best: Draft,
-    asked: Asked[AnswerDraft],
-    runtime: Runtime[Context],
-    services: Services,
-    context: Context,
-) -> dict[str, Any]:
-    """Record the round in long-term memory and begin the next; results and history stay."""
-    progress = state["progress"]
-    number = progress["round"]
-    usage = {"answer": asked.usage}
-    update: dict[str, Any] = {
-        "draft": best,
-        "usage": usage,
-        "progress": {**progress, "round": number + 1, "round_n": progress["n"]},
-    }
-    if context.long_term_memory:
-        reflection = draft["evaluation"]
-        if context.round_reflection:
-            reflection, usage["retrospective"] = await _reflection(state, draft, runtime, services, context)
-        update["long_term"] = {str(number): _record(state, draft, reflection)}
-    return update
-
-
-def _record(state: AgentState, draft: Draft, reflection: str) -> LongTerm:
-    progress = state["progress"]
-    return {
-        "round": progress["round"],
-        "plan": [
-            {"id": s["id"], "description": s["description"], "status": s["status"]}
-            for s in state["plan"].get("subtasks", [])
-        ],
-        "steps": [progress["round_n"] + 1, progress["n"]],
-        "errors": [dict(error) for error in _errors_of_round(state)],
-        "answer": draft["answer"],
-        "evaluation": draft["evaluation"],
-        "score": draft["score"],
-        "reflection": reflection,
-    }
-
-
-def _errors_of_round(state: AgentState) -> list[PlanError]:
-    now = (state["progress"]["task"], state["progress"]["round"])
-    reviews = [review for review in state.get("plan_reviews", []) if (review["task"], review["round"]) == now]
-    return [error for review in reviews for error in review["errors"]]
-
-
-async def _reflection(
-    state: AgentState, draft: Draft, runtime: Runtime[Context], services: Services, context: Context
-) -> tuple[str, Any]:
-    """The retrospective role's reflection on the round; its own evaluation where that role has no valid
-    reply."""
-    steps = [step for step in trajectory(state) if step["round"] == state["progress"]["round"]]
-    system, user = render(
-        "round_reflection",
-        task=state["task"],
-        guidance=state.get("guidance", []),
-        plan=plan_text(state["plan"]),
-        steps=steps_text(steps),
-        answer=draft["answer"],
-        evaluation=draft["evaluation"],
-        score=draft["score"],
-    )
-    thinking(runtime, "retrospective", round=state["progress"]["round"])
-    try:
-        asked = await services.models.ask(
-            role="retrospective",
-            model=context.model_for("retrospective"),
-            reply=reply_spec(RoundReflection),
-            messages=[Message("system", system), Message("user", user)],
-        )
-    except ReplyError as error:
-        return draft["evaluation"], error.usage
-    return asked.reply.reflection, asked.usage
 
 
 def _spec(context: Context) -> ReplySpec[AnswerDraft]:

@@ -145,7 +145,8 @@ def memory_items(memory: ShortTerm | None) -> list[dict[str, Any]]:
     for rejected in memory["rejected"]:
         said = rejected["evaluation"]
         move = f"Step {rejected['n']}, rejected before it was made (score {rejected['score']})"
-        text = f"{move}: {call_text(rejected)}. {said}"
+        whole = " as the subtask's whole result" if rejected.get("finishes") else ""
+        text = f"{move}: {call_text(rejected)}{whole}. {said}"
         items.append((rejected["n"], 0, f"rejected:{rejected['n']}", text))
     for failure in memory["failures"]:
         move = f"Step {failure['n']} failed ({failure['cause']})"

@@ -57,7 +57,7 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
         if old.get("approval") == "rejected":  # what a person refused is shown again, never carried out
             update["plan"] = {**old, "approval": "wanted"}
         return update
-    plan = _joined(best, state, progress, revisions)
+    plan = _joined(best, state, progress, revisions, scored=context.plan_intra)
     update["plan"] = plan
     update["progress"]["version"] = plan["version"]
     dropped = dict.fromkeys(best.discard)
@@ -141,14 +141,14 @@ def _checker(state: AgentState, services: Services) -> Callable[[PlanReply], str
     return check
 
 
-def _joined(reply: PlanReply, state: AgentState, progress: Progress, revisions: int) -> Plan:
+def _joined(reply: PlanReply, state: AgentState, progress: Progress, revisions: int, *, scored: bool) -> Plan:
     old, results = state.get("plan"), state.get("results", {})
     taken = dropped_ids(trajectory(state), old)
     return {
         "version": progress["version"] + 1,
         "subtasks": join_plan(reply.subtasks, old=old, results=results, discard=reply.discard, taken=taken),
         "evaluation": reply.evaluation,
-        "score": reply.score,
+        "score": reply.score if scored else 0,
         "revisions": revisions,
         "why": _why(state),
         "n": progress["n"],

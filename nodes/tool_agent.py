@@ -184,6 +184,7 @@ def _brief(choice: ToolChoice) -> Json:
         "action": choice.action,
         "tool": choice.tool,
         "arguments": choice.arguments,
+        "finishes": choice.finishes,
         "evaluation": choice.evaluation,
         "score": choice.score,
     }

@@ -42,7 +42,7 @@ class PlannedSubtask(Reply):
 
     id: str = Field(min_length=1, max_length=60, description="Short unique name, such as s1 or read_prices.")
     description: str = Field(
-        min_length=1, description="What is to be done, with every detail that is needed to do it."
+        min_length=1, description="What to find or do, with the facts and conditions that matter."
     )
     tool: str | None = Field(None, description="The tool that probably serves, or null.")
     depends_on: Annotated[list[str], BeforeValidator(_no_null)] = Field(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -103,7 +104,17 @@ def test_what_the_description_promises_works(run: Run, code: str, shown: str | N
 
 def test_every_module_that_the_description_names_exists_and_no_other_is_promised(run: Run) -> None:
     listed = PYTHON.description.split("the modules ")[1].split(";")[0].replace("\n", " ")
-    modules = [name.strip() for name in listed.split(",")]
+    parts = {
+        (module, name)
+        for module, names in re.findall(r"(\w+) \(([^)]*)\)", listed)
+        for name in re.findall(r"\w+", names)
+        if name not in ("and", "only")
+    }
+    assert ("collections", "Counter") in parts
+    for module, name in parts:
+        assert run(f"from {module} import {name}\n'there'").text == "there"
+    assert run("import collections\ncollections.OrderedDict").cause == "tool"
+    modules = [name.strip() for name in re.sub(r"\([^)]*\)", "", listed).split(",")]
     assert len(modules) > 15
     assert run("\n".join(f"import {name}" for name in modules) + "\n'all'").text == "all"
     for absent in ("pandas", "numpy", "statistics", "fractions", "string", "io"):

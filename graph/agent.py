@@ -31,6 +31,7 @@ from nodes.replan_trigger import replan_trigger
 from nodes.services import Services
 from nodes.tool_agent import tool_agent
 from nodes.tool_executor import tool_executor
+from prompts.tool_choice import RESERVED
 from tools.base import Tool
 from tools.files import FileStore
 from tools.registry import toolbox
@@ -57,12 +58,20 @@ def build_agent(
     settings = settings or Settings()
     services = Services(
         settings=settings,
-        tools=toolbox(settings, tools),
+        tools=_usable(toolbox(settings, tools)),
         models=Models(settings, transport),
         store=FileStore(settings.blobs_dir),
     )
     compiled = _wire(services).compile(checkpointer=checkpointer, store=store, name="agent")
     return compiled.with_config(recursion_limit=RECURSION_LIMIT)
+
+
+def _usable(tools: dict[str, Tool]) -> dict[str, Tool]:
+    """The tools. Raises ValueError where one has the name of a move that is no call."""
+    taken = next((name for name in RESERVED if name in tools), None)
+    if taken:
+        raise ValueError(f"a tool cannot be called {taken}, which is a move of the agent's own: rename it")
+    return tools
 
 
 def _wire(services: Services) -> StateGraph[AgentState, Context, AgentInput, AgentOutput]:

@@ -212,7 +212,7 @@ class Replan(TypedDict):
     reason: str
     forced: bool
     kind: str
-    """agent, attempts, repeat, surprise, cadence, round, rejected."""
+    """agent, attempts, repeat, surprise, cadence."""
     task: int
 
 
@@ -286,7 +286,7 @@ class AgentInput(TypedDict, total=False):
     """What is asked, in plain words."""
     files: Annotated[list[FileRef | str], merge_files]
     """Names of files in the operator's folder, or {name, data: base64}, or {name, hash} of a file stored
-    before."""
+    before. They stay for the thread; the name "*" lets go of those given before."""
     guidance: list[str]
     """Corrections that every role sees in every prompt of this task."""
 

@@ -42,7 +42,8 @@ async def answer_agent(state: AgentState, runtime: Runtime[Context], *, services
     except ReplyError as error:
         update = {"usage": {"answer": error.usage}}
         if state.get("draft", {}).get("answer"):
-            return {**update, **_final(state, state["draft"], "best_effort", context)}
+            status = _status(state, passed=False, context=context)
+            return {**update, **_final(state, state["draft"], status, context)}
         return {**update, **fail(f"no valid answer was written ({error.problem or error})")}
     draft = _draft(asked, state, context)
     best = _better(state.get("draft", {}), draft)

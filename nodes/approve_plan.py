@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from graph.context import Context
 from graph.state import AgentState
 from nodes.digest import trajectory
-from nodes.plans import dropped_ids, join_plan, plan_problem
+from nodes.plans import dropped_ids, join_plan, plan_problem, same_words
 from nodes.services import Services
 from prompts.replies import PlannedSubtask
 
@@ -62,7 +62,10 @@ def _read(reply: Any) -> tuple[str, Any, str]:
 
 
 def _edited(value: Any, state: AgentState, services: Services) -> tuple[list[PlannedSubtask], str]:
-    """The edited subtasks (a list, or {"subtasks": list}), or what is wrong with them."""
+    """The edited subtasks (a list, or {"subtasks": list}) that are still to be done, or what is wrong with them.
+
+    A finished one in other words is work of its own.
+    """
     items = value.get("subtasks") if isinstance(value, dict) else value
     if not isinstance(items, list):
         return [], "value must be the list of subtasks: {id, description, tool, depends_on, expected}"
@@ -72,6 +75,7 @@ def _edited(value: Any, state: AgentState, services: Services) -> tuple[list[Pla
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         return [], f"a subtask is not valid: {'.'.join(map(str, first['loc']))}: {first['msg']}"
-    open_ones = [subtask for subtask in subtasks if subtask.id not in results]
+    done = {s["id"]: s["description"] for s in state["plan"]["subtasks"] if s["id"] in results}
+    open_ones = [s for s in subtasks if s.id not in done or not same_words(done[s.id], s.description)]
     problem = plan_problem(open_ones, tools=services.tools, old=state["plan"], results=results)
     return open_ones, problem or ""

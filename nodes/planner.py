@@ -53,7 +53,8 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
     if best is None:
         old = state.get("plan", {})
         if not old.get("subtasks"):
-            return {**update, **fail(f"no valid plan ({problem})")}
+            failed = fail(f"no valid plan ({problem})")
+            return {**update, **failed, "messages": [*update.get("messages", []), *failed["messages"]]}
         if old.get("approval") == "rejected":  # what a person refused is shown again, never carried out
             update["plan"] = {**old, "approval": "wanted"}
         return update
@@ -159,7 +160,8 @@ def _joined(reply: PlanReply, state: AgentState, progress: Progress, revisions: 
 
 
 def _why(state: AgentState) -> str:
-    """Why a new plan is due: a rejection, a re-plan of this round, a new round; '' for the first plan."""
+    """Why a new plan is due: a rejection, a re-plan of this round, a new round, or a task sent once more after
+    it was broken off; '' for the first plan."""
     progress = state["progress"]
     if progress.get("rejection"):
         return f"The person rejected the last plan: {progress['rejection']}"
@@ -173,6 +175,8 @@ def _why(state: AgentState) -> str:
         and progress["n"] > progress["round_n"]
     ):
         return last["reason"]
+    if progress["round"] == 1 or progress["n"] > progress["round_n"]:
+        return "The work was broken off and begins again: plan what remains."
     return f"Round {progress['round']} begins: the last round's answer was not good enough."
 
 

@@ -64,7 +64,7 @@ def _same_again(subtasks: Sequence[PlannedSubtask], old: Plan | None) -> str | N
     }
     for subtask in subtasks:
         before = failed.get(subtask.id)
-        if before and _same(before["description"], subtask.description):
+        if before and same_words(before["description"], subtask.description):
             return (
                 f"subtask {subtask.id!r} has failed and stands here in the same words: "
                 "give it another way and a new id, or drop it"
@@ -72,7 +72,8 @@ def _same_again(subtasks: Sequence[PlannedSubtask], old: Plan | None) -> str | N
     return None
 
 
-def _same(one: str, other: str) -> bool:
+def same_words(one: str, other: str) -> bool:
+    """Whether two descriptions are the same but for spacing and case."""
     return " ".join(one.split()).casefold() == " ".join(other.split()).casefold()
 
 
@@ -100,7 +101,9 @@ def join_plan(
     """
     before = {subtask["id"]: subtask for subtask in (old or {}).get("subtasks", [])}
     kept = {key: before[key] for key in before if key in results and key not in discard}
-    restated = {s.id for s in subtasks if s.id in kept and _same(kept[s.id]["description"], s.description)}
+    restated = {
+        s.id for s in subtasks if s.id in kept and same_words(kept[s.id]["description"], s.description)
+    }
     new = [subtask for subtask in subtasks if subtask.id not in restated]
     used = {*before, *results, *taken, *(subtask.id for subtask in subtasks)}
     renamed: dict[str, str] = {}
@@ -133,7 +136,7 @@ def _is_other(
     old = before.get(subtask.id)
     if old is None:
         return subtask.id in taken
-    return old["status"] in ("failed", "blocked") and not _same(old["description"], subtask.description)
+    return old["status"] in ("failed", "blocked") and not same_words(old["description"], subtask.description)
 
 
 def _fresh(key: str, used: Collection[str]) -> str:

@@ -90,42 +90,67 @@ async def _reflect(
 ) -> None:
     """Diagnose, revise, diagnose again; every diagnosis leaves a record, a skipped one too."""
     for attempt in range(context.max_reflections + 1):
-        now: AgentState = {
-            **state,
-            "plan": reflection.plan,
-            "usage": {**state.get("usage", {}), "now": reflection.usage},
-        }
-        spent = exhausted_calls(now, context)
-        if spent:
-            reflection.reviews.append(_review(now, skipped=f"the budget of {spent} is spent"))
-            break
+        now = _with(state, reflection)
         messages = reflector_messages(now, services, context, errors)
-        thinking(runtime, "reflector", turn="diagnosis", plan_version=reflection.plan["version"])
-        try:
-            diagnosis = await services.models.ask(
-                role="reflector",
-                model=context.model_for("reflector"),
-                messages=messages,
-                reply=_diagnosis_spec(errors),
-            )
-        except ReplyError as error:
-            reflection.usage = total(reflection.usage, error.usage)
-            reflection.reviews.append(_review(now, skipped=f"no valid diagnosis: {error.problem or error}"))
-            break
-        reflection.usage = total(reflection.usage, diagnosis.usage)
+        diagnosis, skipped = await _diagnose(reflection, now, runtime, services, context, (messages, errors))
+        if diagnosis is None:
+            reflection.reviews.append(_review(now, skipped=skipped))
+            if reflection.candidates:  # a revision that nobody has examined: its plan before had errors
+                _unresolved(reflection)
+            return
         reflection.reviews.append(_review(now, diagnosis.reply))
         if not diagnosis.reply.errors:
             return
         reflection.candidates.append((len(diagnosis.reply.errors), reflection.plan))
         if attempt == context.max_reflections:
             break
+        if spent := exhausted_calls(_with(state, reflection), context):
+            reflection.reviews[-1]["changes"] = f"not revised: the budget of {spent} is spent"
+            break
         thinking(runtime, "reflector", turn="revision", plan_version=reflection.plan["version"])
         if not await _revise(reflection, now, services, context, (messages, diagnosis), errors):
             break
-    if reflection.candidates:
-        fewest = min(reflection.candidates, key=lambda candidate: candidate[0])[1]
-        reflection.plan = {**fewest, "unresolved": True}
-        reflection.reviews[-1]["unresolved"] = True
+    reflection.plan = min(reflection.candidates, key=lambda candidate: candidate[0])[1]
+    _unresolved(reflection)
+
+
+def _with(state: AgentState, reflection: _Reflection) -> AgentState:
+    """The state with the plan in hand and what the reflections have cost."""
+    usage = {**state.get("usage", {}), "now": reflection.usage}
+    return {**state, "plan": reflection.plan, "usage": usage}
+
+
+def _unresolved(reflection: _Reflection) -> None:
+    reflection.plan = {**reflection.plan, "unresolved": True}
+    reflection.reviews[-1]["unresolved"] = True
+
+
+async def _diagnose(
+    reflection: _Reflection,
+    state: AgentState,
+    runtime: Runtime[Context],
+    services: Services,
+    context: Context,
+    asking: tuple[list[Message], Sequence[PlanningError]],
+) -> tuple[Asked[PlanDiagnosis] | None, str]:
+    """Turn 1, or None and why there was none."""
+    spent = exhausted_calls(state, context)
+    if spent:
+        return None, f"the budget of {spent} is spent"
+    messages, errors = asking
+    thinking(runtime, "reflector", turn="diagnosis", plan_version=reflection.plan["version"])
+    try:
+        asked = await services.models.ask(
+            role="reflector",
+            model=context.model_for("reflector"),
+            messages=messages,
+            reply=_diagnosis_spec(errors),
+        )
+    except ReplyError as error:
+        reflection.usage = total(reflection.usage, error.usage)
+        return None, f"no valid diagnosis: {error.problem or error}"
+    reflection.usage = total(reflection.usage, asked.usage)
+    return asked, ""
 
 
 async def _revise(

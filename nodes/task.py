@@ -73,34 +73,17 @@ async def begin_task(state: AgentState, services: Services, context: Context) ->
     except (ConfigurationError, FilesError) as error:
         raise TaskError(str(error)) from error
     _check_prices(services, context)
-    old = state.get("progress", {})
-    message = human or HumanMessage(text)
-    messages: list[AnyMessage] = [] if human else [message]
-    if not human:
-        message.id = f"task-{old.get('task', 0) + 1}"
-    progress: Progress = {
-        "task": old.get("task", 0) + 1,
-        "asked": text,
-        "message_id": message.id or "",
-        "base_n": old.get("n", 0),
-        "n": old.get("n", 0),
-        "round": 1,
-        "round_n": old.get("n", 0),
-        "waves": 0,
-        "replans": 0,
-        "rejection": "",
-        "planned_at": [],
-        "version": 0,
-        "stopped": "",
-        "earlier": [*old.get("earlier", []), *_finished(state)],
-    }
+    guidance = _guidance(state)
+    progress = _counters(state, text)
+    messages: list[AnyMessage] = [] if human else [HumanMessage(text, id=f"task-{progress['task']}")]
+    progress["message_id"] = (human or messages[0]).id or ""
     return {
         "messages": messages,
         "task": text,
         "files": files,
         "progress": progress,
         "status": "running",
-        "guidance": state.get("guidance", []),
+        "guidance": guidance,
         "plan": {},
         "dispatch": [],
         "proposals": {CLEAR: None},
@@ -111,6 +94,35 @@ async def begin_task(state: AgentState, services: Services, context: Context) ->
         "usage": {CLEAR: None},
         "answer": "",
         "sources": [],
+    }
+
+
+def _guidance(state: AgentState) -> list[str]:
+    """The corrections given with the task. Raises TaskError when they are no list of texts."""
+    given = state.get("guidance") or []
+    if not isinstance(given, list) or not all(isinstance(item, str) for item in given):
+        raise TaskError("guidance must be a list of texts, each a correction that holds for the whole task")
+    return given
+
+
+def _counters(state: AgentState, text: str) -> Progress:
+    """The counters of the next task; `n` runs on over the thread."""
+    old = state.get("progress", {})
+    n = old.get("n", 0)
+    return {
+        "task": old.get("task", 0) + 1,
+        "asked": text,
+        "base_n": n,
+        "n": n,
+        "round": 1,
+        "round_n": n,
+        "waves": 0,
+        "replans": 0,
+        "rejection": "",
+        "planned_at": [],
+        "version": 0,
+        "stopped": "",
+        "earlier": [*old.get("earlier", []), *_finished(state)],
     }
 
 

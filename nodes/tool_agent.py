@@ -44,6 +44,14 @@ class _Turn:
     revisions: int = 0
     problem: str = ""
 
+    def take(self, choice: ToolChoice, *, passed: bool) -> bool:
+        """Enter a proposal: one that passed is the best, of the others the one with the highest score."""
+        if passed or self.best is None or choice.score >= self.best.score:
+            self.best = choice
+        if not passed:
+            self.rejected.append(choice)
+        return passed
+
 
 async def tool_agent(
     dispatch: Dispatch, runtime: Runtime[Context], config: RunnableConfig, *, services: Services
@@ -113,14 +121,10 @@ async def _propose(
             turn.usage = total(turn.usage, error.usage)
             turn.problem = error.problem or str(error)
             return
-        turn.usage = total(turn.usage, asked.usage)
         choice = asked.reply
-        if not context.tool_intra or choice.score >= context.tool_threshold:
-            turn.best = choice
+        turn.usage = total(turn.usage, asked.usage)
+        if turn.take(choice, passed=not context.tool_intra or choice.score >= context.tool_threshold):
             return
-        turn.rejected.append(choice)
-        if turn.best is None or choice.score >= turn.best.score:
-            turn.best = choice
         spent: AgentState = {**state, "usage": {**state.get("usage", {}), "this turn": turn.usage}}
         if turn.revisions >= context.max_revisions or exhausted_calls(spent, context):
             return

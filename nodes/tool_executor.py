@@ -1,6 +1,7 @@
 """tool_executor: carries a proposal out and records the step, whatever became of it.
 
-Whatever a tool does wrong is a failed step with its cause; only interrupts pass through. A call (tool and
+Whatever a tool does wrong is a failed step with its cause; only interrupts pass through, and a recording that
+lacks a reply. A call (tool and
 arguments) that failed in this task is never made a second time: a repeat asks for a new plan. Success clears
 the subtask's short-term memory; a failure is added to it and to the round's record in long-term memory
 (MIRROR 3.5).
@@ -15,20 +16,19 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
-from forethought.models.types import Message, ReplyError, Usage, no_usage, reply_spec
+from forethought.models.types import Usage, no_usage
 from graph.context import Context
 from graph.state import AgentState, Dispatch, Proposal, Step, Surprise
 from nodes.digest import compact, cut, trajectory
 from nodes.events import acting
 from nodes.foresight import compare
+from nodes.inspection import Inspection
 from nodes.person import ask_person
 from nodes.reading import read_state
 from nodes.services import Services
 from nodes.tool_agent import memory_of
 from nodes.usage import total
-from prompts.render import render
-from prompts.replies import DocumentAnswer
-from tools.base import Observation, Tool, ToolEnv, ToolError
+from tools.base import Observation, Tool, ToolEnv
 from tools.call import call_tool, normalise
 
 READS = ("files", "plan", "proposals", "results", "trajectory", "short_term", "progress")
@@ -50,18 +50,18 @@ async def tool_executor(
     context = services.context(runtime)
     state = read_state(config, READS)
     proposal = state["proposals"][dispatch["subtask"]]
-    spent: list[Usage] = []
+    inspection = Inspection(services, context)
     started = time.monotonic()
     if proposal["action"] == "call":
-        outcome = await _call(proposal, state, runtime, services, context, spent)
+        outcome = await _call(proposal, state, runtime, services, context, inspection)
     else:
         outcome = _no_call(proposal)
     waited = proposal["tool"] == "ask_user"
     seconds = proposal["seconds"] + (0.0 if waited else time.monotonic() - started)
-    step = _step(proposal, outcome, state, seconds, total(proposal["usage"], *spent))
+    step = _step(proposal, outcome, state, seconds, total(proposal["usage"], *inspection.spent))
     update: dict[str, Any] = {"trajectory": [step], **_memory(step, state, context, outcome)}
-    if spent:
-        update["usage"] = {"inspector": total(*spent)}
+    if inspection.spent:
+        update["usage"] = {"inspector": total(*inspection.spent)}
     if outcome.finished:
         origin = _origin_of_result(proposal, outcome, state)
         text = proposal["result"] if proposal["action"] == "finish" else outcome.observation.text
@@ -84,7 +84,7 @@ async def _call(
     runtime: Runtime[Context],
     services: Services,
     context: Context,
-    spent: list[Usage],
+    inspection: Inspection,
 ) -> _Outcome:
     tool = services.tools.get(proposal["tool"] or "")
     if tool is None:  # a proposal edited by hand, or made when there were other tools
@@ -104,8 +104,10 @@ async def _call(
     acting(
         runtime, n=proposal["n"], subtask=proposal["subtask"], tool=tool.name, arguments=proposal["arguments"]
     )
-    env = _environment(proposal, state, services, context, spent)
+    env = _environment(proposal, state, services, inspection)
     observation = await call_tool(tool, proposal["arguments"], env)
+    if inspection.missing:
+        raise inspection.missing
     surprise: Surprise = proposal["surprise"]
     note = ""
     if context.foresight != "off":
@@ -132,31 +134,15 @@ def _repeated(tool: Tool, proposal: Proposal, state: AgentState) -> Step | None:
 
 
 def _environment(
-    proposal: Proposal, state: AgentState, services: Services, context: Context, spent: list[Usage]
+    proposal: Proposal, state: AgentState, services: Services, inspection: Inspection
 ) -> ToolEnv:
-    async def inspect(question: str, text: str, name: str) -> DocumentAnswer:
-        system, user = render("inspector", question=question, text=text, name=name)
-        try:
-            asked = await services.models.ask(
-                role="inspector",
-                model=context.model_for("tool"),
-                reply=reply_spec(DocumentAnswer),
-                messages=[Message("system", system), Message("user", user)],
-            )
-        except ReplyError as error:
-            spent.append(error.usage)
-            raise ToolError(
-                f"no valid answer about {name}: {error.problem or error}", hint="Read it by part."
-            ) from error
-        spent.append(asked.usage)
-        return asked.reply
-
     return ToolEnv(
         settings=services.settings,
         files={item["name"]: item["hash"] for item in state.get("files", []) if not isinstance(item, str)},
         results={key: result["text"] for key, result in state.get("results", {}).items()},
+        origins={key: result["origin"] for key, result in state.get("results", {}).items()},
         store=services.store,
-        inspect=inspect,
+        inspect=inspection,
         ask=lambda question, choices: ask_person(proposal["subtask"], proposal["n"], question, choices),
     )
 

@@ -60,9 +60,9 @@ def render(template: str, /, **values: Any) -> tuple[str, str]:
     A template without a break has no system part: it is a further turn of a conversation.
     """
     text = _environment().get_template(f"{template}.md").render(**values)
-    system, mark, user = text.partition(_BREAK)
-    if not mark:
+    if _BREAK not in _TEMPLATES[f"{template}.md"]:  # what looks like one came with a value
         return "", _tidy(text)
+    system, _, user = text.partition(_BREAK)
     return _tidy(system), _tidy(user)
 
 

@@ -8,11 +8,11 @@ planning, `expected` and `surprise` without foresight.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from forethought.models.extract import find_object
 from forethought.models.schema import NotStrict, drop_nulls, strict_schema
 from forethought.models.types import Function, ReplySpec
 from prompts.replies import ToolChoice
@@ -141,6 +141,14 @@ def _from_function(value: Any) -> Json:
     return {**arguments, "action": "call", "tool": name}
 
 
+def _object(text: str) -> Json:
+    """Arguments that were written as JSON text within the JSON."""
+    try:
+        return find_object(text)
+    except ValueError as error:
+        raise ValueError(f"arguments must be an object: {error}") from None
+
+
 def _parse(reply: Json, tools: Mapping[str, Tool], fields: ChoiceFields) -> ToolChoice:
     if fields.intra and reply.get("score") is None:
         raise ValueError("score is missing: evaluate your move and score it from 1 to 10")
@@ -148,7 +156,7 @@ def _parse(reply: Json, tools: Mapping[str, Tool], fields: ChoiceFields) -> Tool
         raise ValueError("action must be call or finish")
     reply = {key: value for key, value in reply.items() if value is not None}
     if isinstance(reply.get("arguments"), str):
-        reply["arguments"] = json.loads(reply["arguments"])
+        reply["arguments"] = _object(reply["arguments"])
     choice = ToolChoice.model_validate(reply)
     if choice.action != "call":
         return choice.model_copy(update={"tool": None, "arguments": {}, "finishes": False})

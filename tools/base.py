@@ -75,6 +75,8 @@ class ToolEnv:
     """Name -> content hash of the files given to the run; nothing else can be read."""
     results: Mapping[str, str] = field(default_factory=dict)
     """Subtask id -> its result's text."""
+    origins: Mapping[str, str] = field(default_factory=dict)
+    """Subtask id -> where its result comes from."""
     store: FileStore | None = None
     inspect: Inspector | None = None
     ask: Callable[[str, list[str]], str] | None = None

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 from tools.base import Observation, ToolEnv, ToolError, make_tool
@@ -73,7 +74,7 @@ def python(env: ToolEnv, code: str) -> Observation:
         raise ToolError(
             f"the code ran but showed nothing{unread}", cause="empty", hint="print what you want to see"
         )
-    return Observation(shown + unread)
+    return Observation(shown + unread, origin=_origin(env, code))
 
 
 PYTHON = make_tool(python, timeout_s=75)
@@ -99,6 +100,21 @@ def _inputs(env: ToolEnv, code: str) -> tuple[dict[str, Any], str]:
         except ToolError as error:
             unread += f"\n[not in `files`: {error.message}]"
     return inputs, unread
+
+
+def _origin(env: ToolEnv, code: str) -> str:
+    """Where what the code worked on comes from: the files and results that it names, or all of them where it
+    names none; '' where it uses neither."""
+    used: list[str] = []
+    if re.search(r"\bfiles\b", code):
+        used += [f"file:{name}" for name in _named(env.files, code)]
+    if re.search(r"\bresults\b", code):
+        used += [part for key in _named(env.origins, code) for part in env.origins[key].split(", ")]
+    return ", ".join(dict.fromkeys(used))
+
+
+def _named(names: Mapping[str, str], code: str) -> list[str]:
+    return [name for name in names if name in code] or list(names)
 
 
 def _valid(text: str) -> str:

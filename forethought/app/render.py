@@ -44,9 +44,10 @@ def _subtasks(subtasks: Sequence[Json]) -> Table:
         table.add_column(name, overflow="fold", ratio=1 if name.startswith("what") else None)
     for task in subtasks:
         status = one_line(task.get("status", "pending"), 20)
+        # What is finished was shown in full when it was planned.
         table.add_row(
             Text(one_line(task.get("id"), 30)),
-            Text(one_line(task.get("description"), 300)),
+            Text(one_line(task.get("description"), 60 if status == "finished" else 300)),
             Text(one_line(task.get("tool") or "", 30)),
             Text(one_line(", ".join(task.get("depends_on") or []) or "-", 60)),
             Text("" if status == "pending" else status, style=_SUBTASK_STYLES.get(status, "")),

@@ -5,12 +5,15 @@ not.
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import Any
 
 _FENCE = re.compile(r"```[A-Za-z0-9_-]*[ \t]*\r?\n(.*?)```", re.DOTALL)
 _TRIES = 200
 """Braces tried as the beginning of the object; more would cost quadratic time on junk."""
+_DEEPEST = 100
+"""Levels of nesting that a reply may have."""
 
 
 def find_object(text: str) -> dict[str, Any]:
@@ -45,13 +48,14 @@ def _longest(text: str) -> dict[str, Any] | None:
             break
         try:
             value, end = decoder.raw_decode(text, at)
+            value = _clean(value)
         except (ValueError, RecursionError):
             end = at + 1
         else:
             if best is None or end - at > best[0]:
                 best = (end - at, value)
         at = text.find("{", end)
-    return _clean(best[1]) if best else None
+    return best[1] if best else None
 
 
 def _loads(text: str) -> Any:
@@ -73,12 +77,22 @@ def _object(value: Any) -> dict[str, Any]:
     return value
 
 
-def _clean(value: Any) -> Any:
-    """Without half surrogate pairs, which could not be stored or sent on as UTF-8."""
+def _clean(value: Any, depth: int = 0) -> Any:
+    """Without half surrogate pairs, which could not be stored or sent on as UTF-8.
+
+    Raises ValueError for what a checkpoint cannot hold: numbers beyond 64 bits, and nesting so deep that
+    nothing could copy it.
+    """
+    if depth > _DEEPEST:
+        raise ValueError("nested too deeply")
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")
     if isinstance(value, list):
-        return [_clean(item) for item in value]
+        return [_clean(item, depth + 1) for item in value]
     if isinstance(value, dict):
-        return {_clean(key): _clean(item) for key, item in value.items()}
+        return {_clean(key): _clean(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("a number is too large")
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        raise ValueError(f"the number {str(value)[:20]}... is too large")
     return value

@@ -29,7 +29,7 @@ from forethought.models.types import (
 
 FORMAT = 1
 BLOTTED = "[secret]"
-_SECRET_NAME = re.compile(r"(_API_KEY|_TOKEN|_SECRET)$", re.IGNORECASE)
+_SECRET_NAME = re.compile(r"(API_?KEY|ACCESS_KEY|SECRET_KEY|AES_KEY|TOKEN|SECRET|PASSWORD)$", re.IGNORECASE)
 _LONG = 200
 """Characters from which a text is written once and named."""
 

@@ -105,7 +105,7 @@ def _unanswered(error: BaseException) -> bool:
     The latter reaches us as the ValueError, KeyError or TypeError with which the provider's package stumbled
     over it.
     """
-    kinds = (OSError, TimeoutError, ValueError, KeyError, TypeError, IndexError)
+    kinds = (OSError, TimeoutError, ValueError, KeyError, TypeError, IndexError, RecursionError)
     names = ("Connect", "Timeout", "Protocol", "Read", "Write", "Network", "ResponseValidation", "Decod")
     return any(
         isinstance(link, kinds)

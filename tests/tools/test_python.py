@@ -59,7 +59,8 @@ def run(env: ToolEnv) -> Run:
     ],
 )
 def test_what_is_printed_and_the_last_value_are_shown(run: Run, code: str, shown: str) -> None:
-    assert run(code) == Observation(shown, origin="tool:python")
+    observed = run(code)
+    assert (observed.text, observed.ok, observed.hint) == (shown, True, "")
 
 
 @pytest.mark.parametrize(
@@ -331,3 +332,22 @@ def test_a_process_that_used_it_ends_well() -> None:
             [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
         )
         assert (done.returncode, done.stdout, done.stderr) == (0, "2\n", "")
+
+
+def test_an_observation_comes_from_the_files_and_results_that_the_code_names(tmp_path: Path) -> None:
+    store = FileStore(tmp_path / "files")
+    env = ToolEnv(
+        settings=Settings(data_dir=tmp_path),
+        files={"a.txt": store.put(b"one"), "b.txt": store.put(b"two")},
+        store=store,
+        results={"s1": "three"},
+        origins={"s1": "web:example.org, file:c.txt"},
+    )
+
+    def origin(code: str) -> str:
+        return asyncio.run(call_tool(PYTHON, {"code": code}, env)).origin
+
+    assert origin("files['a.txt']") == "file:a.txt"
+    assert origin("[text for text in files.values()]") == "file:a.txt, file:b.txt"
+    assert origin("results['s1'] + files['b.txt']") == "file:b.txt, web:example.org, file:c.txt"
+    assert origin("1 + 1") == "tool:python"

@@ -1,0 +1,46 @@
+"""A tool's questions about a document, put to the run's model (PreFlect A.2)."""
+
+from __future__ import annotations
+
+from forethought.models.types import Message, ModelError, ReplayError, ReplyError, Usage, reply_spec
+from graph.context import Context
+from nodes.services import Services
+from prompts.render import render
+from prompts.replies import DocumentAnswer
+from tools.base import ToolError
+
+
+class Inspection:
+    """The inspector of one call, and what it cost.
+
+    A model that gives no answer is a failure of the tool. A recording that lacks the answer is none: it would
+    be lost among the tool's failures, so it is kept in `missing` for the executor to raise.
+    """
+
+    def __init__(self, services: Services, context: Context) -> None:
+        self.spent: list[Usage] = []
+        self.missing: ReplayError | None = None
+        self._services, self._model = services, context.model_for("tool")
+
+    async def __call__(self, question: str, text: str, name: str) -> DocumentAnswer:
+        """The answer to `question` from `text`. Raises ToolError where the model has none."""
+        system, user = render("inspector", question=question, text=text, name=name)
+        try:
+            asked = await self._services.models.ask(
+                role="inspector",
+                model=self._model,
+                reply=reply_spec(DocumentAnswer),
+                messages=[Message("system", system), Message("user", user)],
+            )
+        except ReplayError as error:
+            self.missing = error
+            raise
+        except ModelError as error:
+            self.spent.append(error.usage)
+            said = (error.problem if isinstance(error, ReplyError) else "") or str(error)
+            cause = "tool" if isinstance(error, ReplyError) else "transport"
+            raise ToolError(
+                f"no valid answer about {name}: {said}", cause=cause, hint="Read it by part."
+            ) from error
+        self.spent.append(asked.usage)
+        return asked.reply

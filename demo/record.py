@@ -2,9 +2,9 @@
 
     python demo/record.py --base-url http://127.0.0.1:8399/v1 --model openai:NAME
 
-Only the first plan is not the model's: it is the hasty one of demo/hasty_plan.json, planted so that there is something for the
-reflector to find, and the recording's header says so. Everything after it, and every tool call, is real. `--unplanted` leaves
-the first plan to the model, too.
+Only the first plan is not the model's: it is the hasty one of demo/hasty_plan.json, planted so that there is
+something for the reflector to find, and the recording's header says so. Everything after it, and every tool
+call, is real. `--unplanted` leaves the first plan to the model, too.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ async def record(settings: Settings, context: Context, path: Path, *, planted: b
     """Run the demo's task and record it in `path`. Returns the answer and its status."""
     transport: Transport = LiveTransport(settings)
     if planted:
-        transport = PlantedFirstPlan(transport, json.dumps(json.loads((HERE / "hasty_plan.json").read_text())))
+        transport = PlantedFirstPlan(
+            transport, json.dumps(json.loads((HERE / "hasty_plan.json").read_text()))
+        )
     task = (HERE / "question.txt").read_text("utf-8").strip()
     header = {
         "task": task,
@@ -71,7 +73,9 @@ async def record(settings: Settings, context: Context, path: Path, *, planted: b
 
 def main() -> None:
     """Read the command line and record."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--model", required=True)
     parser.add_argument("--base-url")
     parser.add_argument("--name", help="how the recording calls the model; default: --model")

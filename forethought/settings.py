@@ -36,7 +36,9 @@ class Settings(BaseSettings):
     files_dir: Path | None = Field(
         None, description="The only folder that a server's client may name files from."
     )
-    max_file_mb: float = Field(50, gt=0, description="Largest file that a run is given, in megabytes.")
+    max_file_mb: float = Field(
+        50, gt=0, allow_inf_nan=False, description="Largest file that a run is given, in megabytes."
+    )
     planning_errors_file: Path | None = Field(
         None, description="Planning errors; default: the packaged file."
     )
@@ -58,9 +60,13 @@ class Settings(BaseSettings):
     allowed_models: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description="Models (comma-separated) that a run may ask for; empty: any."
     )
-    max_tokens: int | None = Field(None, description="Highest token budget that a run may ask for.")
-    max_usd: float | None = Field(None, description="Highest dollar budget that a run may ask for.")
-    max_seconds: float | None = Field(None, description="Highest time budget that a run may ask for.")
+    max_tokens: int | None = Field(None, gt=0, description="Highest token budget that a run may ask for.")
+    max_usd: float | None = Field(
+        None, gt=0, allow_inf_nan=False, description="Highest dollar budget that a run may ask for."
+    )
+    max_seconds: float | None = Field(
+        None, gt=0, allow_inf_nan=False, description="Highest time budget that a run may ask for."
+    )
     require_plan_approval: bool = Field(
         False, description="Every plan needs a person's approval, whatever a run asks."
     )

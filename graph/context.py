@@ -91,7 +91,10 @@ class Context(BaseModel):
         None, gt=0, description="Dollars of a task; needs models with a known price."
     )
     max_seconds: float | None = Field(
-        None, gt=0, description="Active seconds of a task; waiting for a person is not counted."
+        None,
+        gt=0,
+        allow_inf_nan=False,
+        description="Active seconds of a task; waiting for a person is not counted.",
     )
     answer_format: str = Field(
         "", max_length=300, description="A sentence on the answer's form, such as 'a number only'."

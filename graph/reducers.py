@@ -65,8 +65,10 @@ def merge_files(
     old: Sequence[FileRef | str] | None, new: Sequence[FileRef | str] | None
 ) -> list[FileRef | str]:
     """Reducer of `files`: later files replace earlier ones of the same name; the others stay for the whole
-    thread. What is no list or names no file is kept under its own text, for the planner's entry to refuse. The name
-    `"*"` clears first: a name that was refused would else be refused with every further task."""
+    thread. What is no list or names no file is kept under its own text, for the planner's entry to refuse.
+
+    The name `"*"` clears first: else a file that was refused would be refused with every further task.
+    """
     merged = {_name(item): item for item in old or []}
     items: Any = new if isinstance(new, list | tuple) else [new] if new else []
     if CLEAR in items:

@@ -267,6 +267,10 @@ class Progress(TypedDict, total=False):
     """Number of the last step sent before this round began."""
     version: int
     """Highest plan version of the task."""
+    guidance: list[str]
+    """The guidance of the task, to tell it from one that comes with the next task."""
+    refused: str
+    """Why the task was not taken on ('' or absent: it was)."""
     stopped: str
     """Which budget is spent: '', steps, tokens, usd, seconds or replans."""
     earlier: list[Json]

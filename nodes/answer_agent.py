@@ -73,10 +73,12 @@ def _better(old: Draft, new: Draft) -> Draft:
 
 
 def _status(state: AgentState, *, passed: bool, context: Context | None = None) -> Status:
-    """`answered` only if the score passed and nothing of the plan is failed, blocked or undone."""
+    """`answered` only if the score passed, something of the plan is finished, and nothing failed, blocked or
+    undone."""
     subtasks = state.get("plan", {}).get("subtasks", [])
     undone = any(subtask["status"] == "pending" for subtask in subtasks)
     lost = any(subtask["status"] in ("failed", "blocked") for subtask in subtasks)
+    lost = lost or not any(subtask["status"] == "finished" for subtask in subtasks)
     stopped = state["progress"]["stopped"]
     if stopped and (undone or not subtasks):
         return "budget_exhausted"
@@ -178,6 +180,6 @@ def answer_messages(state: AgentState, services: Services, context: Context) -> 
             {"n": step["n"], "text": step_text(step) + _standing(step, state)} for step in trajectory(state)
         ],
         open="\n".join(left_open),
-        stopped=state["progress"]["stopped"],
+        stopped=state["progress"]["stopped"] if left_open or not subtasks else "",
     )
     return [Message("system", system), Message("user", user)]

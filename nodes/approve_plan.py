@@ -62,7 +62,7 @@ def _read(reply: Any) -> tuple[str, Any, str]:
 
 
 def _edited(value: Any, state: AgentState, services: Services) -> tuple[list[PlannedSubtask], str]:
-    """The edited subtasks (a list, or {"subtasks": list}) that are still to be done, or what is wrong with them.
+    """What is to be done of the edited subtasks (a list, or {"subtasks": list}), or what is wrong with them.
 
     A finished one in other words is work of its own.
     """

@@ -21,7 +21,7 @@ from nodes.digest import files_text, plan_text, result_items, rounds_texts, step
 from nodes.events import thinking
 from nodes.plans import dropped_ids, join_plan, plan_problem
 from nodes.services import Services
-from nodes.task import after_begin, begin_task, fail, is_new_task
+from nodes.task import TaskError, after_begin, begin_task, fail, is_new_task, refuse
 from nodes.usage import total
 from prompts.render import render
 from prompts.replies import Plan as PlanReply
@@ -37,9 +37,12 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
     context = services.context(runtime)
     update: dict[str, Any] = {}
     if is_new_task(state):
-        update = await begin_task(state, services, context)
+        try:
+            update = await begin_task(state, services, context)
+        except TaskError as error:
+            return refuse(state, str(error))
         state = after_begin(state, update)
-    progress = _planned(state["progress"])
+    progress = _planned(state)
     if exhausted_calls(state, context):
         return {**update, "progress": {**progress, "rejection": ""}}
     problem, usage = "", no_usage()
@@ -68,10 +71,15 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
     return update
 
 
-def _planned(progress: Progress) -> Progress:
-    """The counters with this planning entered: at which step of the task it came."""
+def _planned(state: AgentState) -> Progress:
+    """The counters with this planning entered: at which step of the task, and under which guidance."""
+    progress = state["progress"]
     at = progress["n"] - progress["base_n"]
-    return {**progress, "planned_at": [*progress["planned_at"], at]}
+    return {
+        **progress,
+        "planned_at": [*progress["planned_at"], at],
+        "guidance": state.get("guidance", []),
+    }
 
 
 async def _scored_plan(
@@ -160,8 +168,8 @@ def _joined(reply: PlanReply, state: AgentState, progress: Progress, revisions: 
 
 
 def _why(state: AgentState) -> str:
-    """Why a new plan is due: a rejection, a re-plan of this round, a new round, or a task sent once more after
-    it was broken off; '' for the first plan."""
+    """Why a new plan is due: a rejection, a re-plan of this round, a new round, or a broken-off task that was
+    sent again; '' for the first plan."""
     progress = state["progress"]
     if progress.get("rejection"):
         return f"The person rejected the last plan: {progress['rejection']}"
@@ -187,7 +195,8 @@ def planner_messages(state: AgentState, services: Services, context: Context) ->
         "planner",
         tools=describe(services.tools),
         intra=context.plan_intra,
-        replanning=context.replanning or context.max_rounds > 1,
+        replanning=context.replanning,
+        again=context.replanning or context.max_rounds > 1,
         task=state["task"],
         answer_format=context.answer_format,
         files=files_text(state.get("files", [])),

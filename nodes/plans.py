@@ -59,16 +59,17 @@ def _cycle(subtasks: Sequence[PlannedSubtask]) -> str | None:
 
 
 def _same_again(subtasks: Sequence[PlannedSubtask], old: Plan | None) -> str | None:
-    failed = {
-        subtask["id"]: subtask for subtask in (old or {}).get("subtasks", []) if subtask["status"] == "failed"
-    }
+    failed = [subtask for subtask in (old or {}).get("subtasks", []) if subtask["status"] == "failed"]
     for subtask in subtasks:
-        before = failed.get(subtask.id)
-        if before and same_words(before["description"], subtask.description):
-            return (
-                f"subtask {subtask.id!r} has failed and stands here in the same words: "
-                "give it another way and a new id, or drop it"
-            )
+        for before in failed:
+            if same_words(before["description"], subtask.description):
+                here = (
+                    subtask.id if subtask.id == before["id"] else f"{subtask.id} (which was {before['id']})"
+                )
+                return (
+                    f"subtask {here!r} has failed and stands here in the same words: "
+                    "give it another way and a new id, or drop it"
+                )
     return None
 
 

@@ -51,7 +51,7 @@ async def replan_trigger(
     dispatch: list[Dispatch] = [
         {"subtask": key, "n": progress["n"] + i} for i, key in enumerate(wave[:width], start=1)
     ]
-    progress = {**progress, "stopped": stopped}
+    progress = {**progress, "stopped": stopped, "guidance": state.get("guidance", [])}
     if dispatch:
         progress = {**progress, "n": dispatch[-1]["n"], "waves": progress["waves"] + 1}
     decision = {

@@ -8,6 +8,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
+from forethought.knowledge.planning_errors import KnowledgeError, load_planning_errors
 from forethought.models.types import ConfigurationError
 from graph.context import Context
 from graph.reducers import CLEAR
@@ -29,7 +30,7 @@ def _last_human(messages: list[AnyMessage]) -> HumanMessage | None:
 def is_new_task(state: AgentState) -> bool:
     """Whether the planner was entered for a task that has not begun yet, and not for a new plan or round."""
     progress = state.get("progress")
-    if not progress or state.get("status") != "running":
+    if not progress or progress.get("refused") or state.get("status") != "running":
         return True
     human = _last_human(state.get("messages", []))
     if human is not None and human.id != progress.get("message_id"):
@@ -70,10 +71,12 @@ async def begin_task(state: AgentState, services: Services, context: Context) ->
     try:
         services.models.verify(models_used(context))
         files = await asyncio.to_thread(_take_in, state, services)
-    except (ConfigurationError, FilesError) as error:
+        if context.prospective_reflection and context.planning_errors:
+            await asyncio.to_thread(load_planning_errors, services.settings.planning_errors_file)
+    except (ConfigurationError, FilesError, KnowledgeError) as error:
         raise TaskError(str(error)) from error
     _check_prices(services, context)
-    guidance = _guidance(state)
+    guidance = _guidance(state, text)
     progress = _counters(state, text)
     messages: list[AnyMessage] = [] if human else [HumanMessage(text, id=f"task-{progress['task']}")]
     progress["message_id"] = (human or messages[0]).id or ""
@@ -97,12 +100,44 @@ async def begin_task(state: AgentState, services: Services, context: Context) ->
     }
 
 
-def _guidance(state: AgentState) -> list[str]:
-    """The corrections given with the task. Raises TaskError when they are no list of texts."""
+def refuse(state: AgentState, reason: str) -> dict[str, Any]:
+    """The update that ends a task that cannot be taken on: said openly, with nothing spent.
+
+    Files and guidance that came with it are let go of, so that the next task can be taken on.
+    """
+    progress = _counters(state, str(state.get("task") or ""))
+    human = _last_human(state.get("messages", []))
+    progress["message_id"] = (human.id or "") if human else ""
+    progress["refused"] = reason
+    return {
+        "status": "failed",
+        "answer": "",
+        "sources": [],
+        "plan": {},
+        "draft": {},
+        "guidance": [],
+        "files": [CLEAR, *(item for item in state.get("files", []) if _was_taken_in(item))],
+        "progress": progress,
+        "messages": [AIMessage(f"I cannot take this on: {reason}")],
+    }
+
+
+def _was_taken_in(item: object) -> bool:
+    return isinstance(item, dict) and "data" not in item and {"hash", "size", "type"} <= item.keys()
+
+
+def _guidance(state: AgentState, text: str) -> list[str]:
+    """The corrections given with the task, and none that a broken-off or failed task left behind.
+
+    Raises TaskError when they are no list of texts.
+    """
     given = state.get("guidance") or []
     if not isinstance(given, list) or not all(isinstance(item, str) for item in given):
         raise TaskError("guidance must be a list of texts, each a correction that holds for the whole task")
-    return given
+    old = state.get("progress", {})
+    ended = state.get("status") not in ("running", "failed")
+    left_behind = not ended and given == old.get("guidance") and text != old.get("asked")
+    return [] if left_behind else given
 
 
 def _counters(state: AgentState, text: str) -> Progress:
@@ -171,4 +206,4 @@ def after_begin(state: AgentState, update: dict[str, Any]) -> AgentState:
 def fail(reason: str) -> dict[str, Any]:
     """The update that ends a task without an answer: said openly, and the thread can be resumed."""
     text = f"I could not answer: {reason}. The work done so far is kept, and the thread can be resumed."
-    return {"status": "failed", "answer": "", "guidance": [], "messages": [AIMessage(text)]}
+    return {"status": "failed", "answer": "", "messages": [AIMessage(text)]}

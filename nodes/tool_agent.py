@@ -31,7 +31,18 @@ from tools.base import Tool
 from tools.call import check_arguments
 from tools.registry import describe
 
-READS = ("task", "files", "guidance", "plan", "results", "trajectory", "short_term", "progress", "usage")
+READS = (
+    "task",
+    "files",
+    "guidance",
+    "plan",
+    "results",
+    "trajectory",
+    "short_term",
+    "progress",
+    "usage",
+    "dispatch",
+)
 
 
 @dataclass
@@ -125,14 +136,20 @@ async def _propose(
         turn.usage = total(turn.usage, asked.usage)
         if turn.take(choice, passed=not context.tool_intra or choice.score >= context.tool_threshold):
             return
-        spent: AgentState = {**state, "usage": {**state.get("usage", {}), "this turn": turn.usage}}
-        if turn.revisions >= context.max_revisions or exhausted_calls(spent, context):
+        if turn.revisions >= context.max_revisions or exhausted_calls(_with_wave(state, turn), context):
             return
         turn.revisions += 1
         _, text = render(
             "tool_revise", score=choice.score, threshold=context.tool_threshold, evaluation=choice.evaluation
         )
         messages = [*messages, Message("assistant", asked.text), Message("user", text)]
+
+
+def _with_wave(state: AgentState, turn: _Turn) -> AgentState:
+    """The state with what this turn has cost, for each subtask of the wave: siblings revise at the same time
+    and cannot see each other's calls, so each must leave room for the others'."""
+    wave = total(*[turn.usage] * max(len(state.get("dispatch", [])), 1))
+    return {**state, "usage": {**state.get("usage", {}), "this wave": wave}}
 
 
 def _checker(tools: Any) -> Callable[[ToolChoice], str | None]:

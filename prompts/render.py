@@ -21,11 +21,18 @@ from jinja2 import DictLoader, Environment, StrictUndefined
 _TEMPLATES = {path.name: path.read_text("utf-8") for path in Path(__file__).resolve().parent.glob("*.md")}
 """Read when the module is: so that no node waits for a disk, and a run's prompts cannot change under it."""
 _BREAK = "=== user ===\n"
+_ORDERS = ("task", "guidance", "subtask")
+"""Tags whose text says what is to be done; what any other holds is data."""
 
 
 def data(text: object, tag: str, **attributes: object) -> str:
-    """`text` between <tag> and </tag>, so that a reader can tell where foreign text ends."""
-    inner = re.sub(rf"<(/?)\s*{re.escape(tag)}", r"<\1_" + tag, str(text), flags=re.IGNORECASE)
+    """`text` between <tag> and </tag>, so that a reader can tell where foreign text ends.
+
+    Inside it neither that tag nor one of those whose text is to be obeyed can be written.
+    """
+    names = "|".join(map(re.escape, dict.fromkeys((tag, *_ORDERS))))
+    tags = rf"<(\s*/\s*(?=(?:{names})\b)|(?=(?:{names})(?:[\s/>]|$))|\s+(?=(?:{names})\s*>))"
+    inner = re.sub(tags, r"<\1_", str(text), flags=re.IGNORECASE)
     named = "".join(f' {key}="{_attribute(value)}"' for key, value in attributes.items())
     return f"<{tag}{named}>\n{inner.strip()}\n</{tag}>"
 

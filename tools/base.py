@@ -149,8 +149,16 @@ def _runner(function: Callable[..., Any], with_env: bool) -> Callable[..., Await
         called: Awaitable[str | Observation] = (
             function(**given)
             if inspect.iscoroutinefunction(function)
-            else asyncio.to_thread(function, **given)
+            else asyncio.to_thread(_called, function, given)
         )
         return await called
 
     return run
+
+
+def _called(function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
+    """A StopIteration cannot leave a thread through a future: whoever waits would wait without end."""
+    try:
+        return function(**given)
+    except StopIteration as error:
+        raise RuntimeError(f"StopIteration: {error}".removesuffix(": ")) from error

@@ -37,7 +37,7 @@ async def read_file(
     if env.store is None:
         raise ToolError("no storage of files is set up for this run", cause="unavailable")
     document = await asyncio.to_thread(load_document, env.store, env.files[name], name)
-    parts = split(document)
+    parts = await asyncio.to_thread(split, document)
     number = 1 if part is None else part
     if not 1 <= number <= len(parts):
         count = "has only one part" if len(parts) == 1 else f"has parts 1 to {len(parts)}"
@@ -48,7 +48,8 @@ async def read_file(
         return await _answer(env, name, document, parts, number, question.strip())
     shown = parts[number - 1]
     first = _first_line(name, document, parts, [number], "shown")
-    return Observation("\n\n".join(filter(None, [first, document.note, shown.text])), origin=f"file:{name}")
+    text = "\n\n".join(filter(None, [first, document.note, shown.text]))
+    return Observation(text, origin=f"file:{name}", partial=len(parts) > 1)
 
 
 def find_name(path: str, files: Mapping[str, str]) -> str:
@@ -91,7 +92,7 @@ async def _answer(
         for label, said in (("Details", answer.details), ("Context", answer.context))
         if said
     ]
-    return Observation("\n".join(lines), origin=f"file:{name}")
+    return Observation("\n".join(lines), origin=f"file:{name}", partial=len(numbers) < len(parts))
 
 
 def _first_line(name: str, document: Document, parts: list[Part], numbers: list[int], verb: str) -> str:

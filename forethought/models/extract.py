@@ -16,21 +16,29 @@ _DEEPEST = 100
 """Levels of nesting that a reply may have."""
 
 
+class Unfit(ValueError):
+    """JSON that a checkpoint cannot hold."""
+
+
 def find_object(text: str) -> dict[str, Any]:
     """The JSON object in `text`: the whole of it, a fenced block, or the longest object in the prose.
 
-    Raises ValueError with a short reason.
+    Raises ValueError with a short reason; Unfit where the object itself cannot be kept.
     """
     stripped = text.strip()
     if not stripped:
         raise ValueError("the reply is empty")
     try:
         return _object(_loads(stripped))
+    except Unfit:
+        raise
     except ValueError as error:
         reason = str(error)
     for block in _FENCE.findall(stripped):
         try:
             return _object(_loads(block.strip()))
+        except Unfit:
+            raise
         except ValueError:
             continue
     found = _longest(stripped)
@@ -48,14 +56,13 @@ def _longest(text: str) -> dict[str, Any] | None:
             break
         try:
             value, end = decoder.raw_decode(text, at)
-            value = _clean(value)
         except (ValueError, RecursionError):
             end = at + 1
         else:
             if best is None or end - at > best[0]:
                 best = (end - at, value)
         at = text.find("{", end)
-    return best[1] if best else None
+    return _clean(best[1]) if best else None
 
 
 def _loads(text: str) -> Any:
@@ -80,11 +87,11 @@ def _object(value: Any) -> dict[str, Any]:
 def _clean(value: Any, depth: int = 0) -> Any:
     """Without half surrogate pairs, which could not be stored or sent on as UTF-8.
 
-    Raises ValueError for what a checkpoint cannot hold: numbers beyond 64 bits, and nesting so deep that
+    Raises Unfit for what a checkpoint cannot hold: numbers beyond 64 bits, and nesting so deep that
     nothing could copy it.
     """
     if depth > _DEEPEST:
-        raise ValueError("nested too deeply")
+        raise Unfit("nested too deeply")
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")
     if isinstance(value, list):
@@ -92,7 +99,7 @@ def _clean(value: Any, depth: int = 0) -> Any:
     if isinstance(value, dict):
         return {_clean(key): _clean(item, depth + 1) for key, item in value.items()}
     if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError("a number is too large")
+        raise Unfit("a number is too large")
     if isinstance(value, int) and not -(2**63) <= value < 2**64:
-        raise ValueError(f"the number {str(value)[:20]}... is too large")
+        raise Unfit("a number is too large")
     return value

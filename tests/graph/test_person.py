@@ -159,3 +159,16 @@ async def test_waiting_for_a_person_is_not_active_time(drive: Drive) -> None:
     await out.reply("2024")
     assert out.steps[0]["seconds"] < 5
     assert out.steps[0]["ok"]
+
+
+async def test_a_finished_subtask_that_the_person_words_anew_is_done_as_such(drive: Drive) -> None:
+    plans = [plan(sub("a"), sub("b", ["a"])), plan(sub("b", ["a"]))]
+    out = await drive(Script(plans=plans, moves={"b": [ask_replan(), call("b")]}), approve_plan=True)
+    await out.reply("approve")
+    (asked,) = await out.waiting()
+    first, second = asked["plan"]["subtasks"]
+    assert (first["id"], first["status"]) == ("a", "finished")
+    edited = [{**first, "description": "do a in euros"}, second]
+    await out.reply({"decision": "edit", "value": edited})
+    assert out.subtasks == {"a": "finished", "a_2": "finished", "b": "finished"}
+    assert out.world.calls == ["a", "a_2", "b"]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import base64
+from pathlib import Path
 from typing import Any
 
 import pytest
 from langchain_core.messages import HumanMessage
 
-from nodes.task import TaskError
 from tests.support.agent import Drive, Script, World, broken, dump
 from tests.support.model_server import Fault
 from tests.support.replies import answer, call, plan, sub
@@ -80,9 +80,13 @@ async def test_the_same_task_asked_again_is_a_new_task(drive: Drive) -> None:
 @pytest.mark.parametrize("empty", [{}, {"task": "  "}, said(" "), {"messages": []}])
 async def test_an_empty_task_is_refused_in_one_line_before_any_call(drive: Drive, empty: Any) -> None:
     out = await drive(Script(), task=None)
-    with pytest.raises(TaskError, match="the task is empty"):
-        await out.go(empty or {"guidance": []})
+    await out.go(empty or {"guidance": []})
+    assert out.status == "failed"
+    assert "the task is empty" in out.state["messages"][-1].text
+    assert "\n" not in out.state["messages"][-1].text
     assert out.requests == []
+    await out.go({"task": "one"})
+    assert out.status == "answered"
 
 
 async def test_a_new_message_on_a_thread_left_running_is_the_next_task(drive: Drive) -> None:
@@ -166,3 +170,81 @@ async def test_memory_and_attempts_of_a_task_do_not_reach_the_next(drive: Drive)
     await out.go("another task")
     assert (out.status, out.subtasks) == ("answered", {"a": "finished"})
     assert not any("jammed" in seen.text or "Short-term memory" in seen.text for seen in out.requests[count:])
+
+
+async def test_a_task_that_failed_is_asked_again_and_not_an_older_message(drive: Drive) -> None:
+    plans: list[Any] = [plan(sub("a")), *[Fault("badjson")] * 3, plan(sub("b"))]
+    out = await drive(Script(plans=plans), task=said("first"))
+    await out.go({"task": "second"})
+    assert out.status == "failed"
+    assert [(m.type, m.text) for m in out.state["messages"]][2] == ("human", "second")
+    await out.go({"task": "second"})
+    assert (out.status, out.state["task"]) == ("answered", "second")
+
+
+async def test_a_broken_off_task_that_is_sent_again_goes_on_and_the_planner_is_told_so(drive: Drive) -> None:
+    plans = [plan(sub("a"), sub("b", ["a"])), plan(sub("b", ["a"]))]
+    moves: dict[str, list[Any]] = {"b": [Fault("500"), call("b")]}
+    out = await drive(Script(plans=plans, moves=moves), task=None)
+    with pytest.raises(Exception, match="no reply"):
+        await out.go()
+    await out.go("the task")
+    told = out.asked("Plan")[1].text
+    assert "broken off" in told
+    assert "not good enough" not in told
+    assert out.world.calls == ["a", "b"]
+    assert out.state["progress"]["task"] == 1
+
+
+async def test_a_refused_file_is_let_go_of_and_the_others_stay(drive: Drive) -> None:
+    out = await drive(Script(), task=None)
+    await out.go({"task": "one", "files": [{"name": "a.txt", "data": "b25l"}]})
+    await out.go({"task": "two", "files": ["no such file.csv"]})
+    assert out.status == "failed"
+    assert "no folder to read named files from" in out.state["messages"][-1].text
+    await out.go({"task": "three"})
+    assert out.status == "answered"
+    assert [file["name"] for file in out.state["files"]] == ["a.txt"]
+    assert [item["task"] for item in out.state["progress"]["earlier"]] == ["one"]
+    await out.go({"task": "four", "files": ["*"]})
+    assert out.state["files"] == []
+
+
+async def test_a_refused_task_does_not_stand_in_the_way_of_the_next_message(drive: Drive) -> None:
+    out = await drive(Script(), task=None)
+    await out.go({"task": "one", "files": ["no such file.csv"]})
+    await out.go(said("two"))
+    assert (out.status, out.state["task"]) == ("answered", "two")
+
+
+async def test_guidance_stays_when_a_failed_task_is_asked_again_and_not_for_another(drive: Drive) -> None:
+    invalid = plan(sub("a", "a"))
+    script = Script(plans=[invalid, invalid, invalid, plan(sub("a")), plan(sub("a"))])
+    out = await drive(script, task=None)
+    await out.go({"task": "one", "guidance": ["net prices only"]})
+    assert out.status == "failed"
+    await out.go({"task": "one"})
+    assert "net prices only" in out.requests[-1].text
+    await out.go({"task": "two"})
+    assert "net prices only" not in out.requests[-1].text
+
+
+async def test_a_malformed_knowledge_file_is_refused_before_anything_is_spent(
+    drive: Drive, tmp_path: Path
+) -> None:
+    path = tmp_path / "errors.yaml"
+    path.write_text("version: 1\nplanning_errors: 7\n")
+    out = await drive(Script(), setting={"planning_errors_file": path})
+    assert out.status == "failed"
+    assert "errors.yaml" in out.state["messages"][-1].text
+    assert out.requests == []
+
+
+@pytest.mark.parametrize("wrong", ["go left", ["go left", 7]])
+async def test_guidance_of_another_type_is_refused_in_one_line(drive: Drive, wrong: Any) -> None:
+    out = await drive(Script(), task=None)
+    await out.go({"task": "one", "guidance": wrong})
+    assert "guidance must be a list of texts" in out.state["messages"][-1].text
+    assert out.requests == []
+    await out.go({"task": "two"})
+    assert out.status == "answered"

@@ -183,7 +183,7 @@ async def test_the_answers_form_is_told_to_those_who_write(drive: Drive) -> None
     [
         (["finished"], "", True, "answered"),
         (["finished"], "steps", True, "answered"),
-        ([], "", True, "answered"),
+        ([], "", True, "best_effort"),
         (["finished"], "", False, "best_effort"),
         (["finished", "failed"], "", True, "best_effort"),
         (["finished", "blocked"], "", True, "best_effort"),
@@ -198,3 +198,13 @@ def test_the_status_tells_the_truth(statuses: list[Any], stopped: str, passed: b
         "progress": {"stopped": stopped, "round": 1},
     }
     assert _status(state, passed=passed) == wanted
+
+
+async def test_a_draft_that_stands_in_for_an_invalid_answer_does_not_hide_a_spent_budget(
+    drive: Drive,
+) -> None:
+    plans = [plan(sub("a")), plan(sub("b"), sub("c", ["b"]))]
+    out = await drive(Script(plans=plans, answers=[answer("draft", score=3), INVALID]), max_steps=2)
+    assert out.state["answer"] == "draft"
+    assert out.subtasks["c"] == "pending"
+    assert out.status == "budget_exhausted"

@@ -145,3 +145,12 @@ def test_what_is_left_names_no_time_and_never_less_than_nothing() -> None:
 async def test_a_call_that_costs_nothing_known_is_not_free(drive: Drive) -> None:
     out = await drive(Script(moves={"a": [call("a")]}))
     assert out.state["usage"]["planner"]["unpriced"] == 1
+
+
+async def test_siblings_leave_room_for_each_others_revisions(drive: Drive) -> None:
+    keys = "abcd"
+    script = Script(plans=[plan(*map(sub, keys))], moves={key: [call(key, score=4)] for key in keys})
+    out = await drive(costly(script, 1_800), max_tokens=20_000)
+    assert out.status == "budget_exhausted"
+    assert len(out.steps) == 4
+    assert spent(out.state).tokens <= 20_000

@@ -132,3 +132,11 @@ async def test_a_subtask_that_failed_cannot_come_again_in_the_same_words(drive: 
     assert "has failed and stands here in the same words" in out.asked("Plan")[2].last
     assert out.subtasks == {"a_2": "finished"}
     assert out.status == "answered"
+
+
+async def test_what_failed_is_not_planned_in_the_same_words_under_another_id(drive: Drive) -> None:
+    world = World({key: [broken()] for key in "xyz"})
+    plans = [plan(sub("a", description="Open it")), plan(sub("b", description="open  it")), plan(sub("c"))]
+    out = await drive(Script(plans=plans, moves={"a": [call("x"), call("y"), call("z")]}), world)
+    assert "same words" in out.asked("Plan")[2].last
+    assert out.subtasks == {"c": "finished"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from forethought.knowledge.planning_errors import load_planning_errors
 from tests.support.agent import Drive, Script, World, broken
-from tests.support.model_server import SeenRequest
+from tests.support.model_server import Reply, SeenRequest
 from tests.support.replies import INVALID, ask_replan, call, diagnosis, plan, revision, sub
 
 ERRORS = load_planning_errors(None)
@@ -156,3 +156,26 @@ async def test_an_id_that_failed_under_an_earlier_plan_does_not_carry_its_failur
     out = await drive(script, world)
     assert set(out.subtasks.values()) == {"finished"}
     assert out.status == "answered"
+
+
+async def test_a_revision_that_could_not_be_examined_goes_on_unresolved(drive: Drive) -> None:
+    """The plan before it is known to be flawed, and the record says that it was revised."""
+    script = Script(diagnoses=[diagnosis(ONE.name), INVALID], revisions=[revision(sub("better"))])
+    out = await drive(script)
+    first, second = out.state["plan_reviews"]
+    assert first["revised"]
+    assert "no valid diagnosis" in second["skipped"]
+    assert second["unresolved"]
+    assert list(out.subtasks) == ["better"]
+    assert out.state["plan"]["unresolved"]
+    assert out.state["plan"]["version"] == second["plan_version"] == 2
+
+
+async def test_a_budget_spent_by_the_diagnosis_leaves_none_for_the_revision(drive: Drive) -> None:
+    dear = Reply(diagnosis(ONE.name), prompt_tokens=500_000)
+    out = await drive(Script(diagnoses=[dear], revisions=[revision(sub("better"))]))
+    assert out.kinds == ["Plan", "PlanDiagnosis", "AnswerDraft"]
+    (review,) = out.state["plan_reviews"]
+    assert "budget of tokens" in review["changes"]
+    assert review["unresolved"]
+    assert out.status == "budget_exhausted"

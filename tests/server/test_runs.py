@@ -142,10 +142,10 @@ def test_a_task_that_cannot_be_taken_on_is_refused_in_one_line(server: DevServer
     ]
     results = run_all(server, [(given, {}) for given, _ in refused])
     for result, (_, said) in zip(results, refused, strict=True):
-        error = result["__error__"]
-        assert error["error"] == "TaskError"
-        assert "\n" not in error["message"]
-        assert said in error["message"]
+        kind, text = last(result)
+        assert (kind, result["status"]) == ("ai", "failed")
+        assert "\n" not in text
+        assert said in text
     assert not server.models.requests
 
 

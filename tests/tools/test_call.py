@@ -228,3 +228,15 @@ def test_any_arguments_are_either_right_or_complained_of(arguments: dict[str, An
     complaint = check_arguments(LOOKUP, arguments)
     assert complaint is None or complaint.startswith("wrong arguments for lookup: ")
     assert normalise(LOOKUP, normalise(LOOKUP, arguments)) == normalise(LOOKUP, arguments)
+
+
+async def test_a_function_that_runs_out_of_items_fails_at_once(env: ToolEnv) -> None:
+    """Its StopIteration cannot leave a thread: without care, the run would wait for it without end."""
+
+    def first(name: str) -> str:
+        """The first item."""
+        return next(iter(()))
+
+    seen = await asyncio.wait_for(call_tool(make_tool(first, timeout_s=0), {"name": "x"}, env), 5)
+    assert (seen.ok, seen.cause) == (False, "tool")
+    assert "StopIteration" in seen.text

@@ -169,3 +169,12 @@ def test_the_model_sees_three_arguments_and_what_they_mean() -> None:
     assert all(field["description"] for field in properties.values())
     assert READ_FILE.effect == "read"
     assert "pptx" in READ_FILE.description
+
+
+async def test_an_observation_that_shows_only_a_part_says_so(env: ToolEnv) -> None:
+    assert (await read(env, path="long.txt")).partial
+    assert (await read(env, path="long.txt", part=2)).partial
+    assert not (await read(env, path="Notes.txt")).partial
+    asking = dataclasses.replace(env, inspect=Inspector(DocumentAnswer(brief="b", details="", context="")))
+    assert (await read(asking, path="long.txt", question="What?")).partial
+    assert not (await read(asking, path="Notes.txt", question="What?")).partial

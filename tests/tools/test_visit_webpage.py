@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import time
+import tracemalloc
 import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -260,3 +261,41 @@ async def test_what_is_no_web_address(visit: Callable[..., Any], url: str) -> No
     seen = await visit(url)
     assert (seen.ok, seen.cause) == (False, "arguments")
     assert "http" in seen.hint
+
+
+async def test_a_small_page_that_unpacks_to_gigabytes_does_not_fill_the_memory(
+    start: Start, visit: Callable[..., Any]
+) -> None:
+    packed = gzip.compress(bytes(100_000_000))
+    server = start(lambda asked: Sent(packed, headers={**TEXT, "Content-Encoding": "gzip"}))
+    tracemalloc.start()
+    seen = await visit(server.url)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (seen.ok, seen.cause) == (False, "limit")
+    assert peak < 40_000_000
+    assert server.asked[0].headers["Accept-Encoding"] == "gzip, deflate"
+
+
+@pytest.mark.parametrize("coding", ["zstd", "br", "gzip, gzip"])
+async def test_a_packing_that_was_not_asked_for_is_refused(
+    start: Start, visit: Callable[..., Any], coding: str
+) -> None:
+    server = start(
+        lambda asked: Sent(b"(\xb5/\xfd \x04!\x00\x00abcd", headers={**TEXT, "Content-Encoding": coding})
+    )
+    seen = await visit(server.url)
+    assert (seen.ok, seen.cause) == (False, "transport")
+    assert f"packed as {coding}, which was not asked for" in seen.text
+
+
+async def test_deflate_without_a_header_is_understood(start: Start, visit: Callable[..., Any]) -> None:
+    packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    body = packer.compress(b"plain words") + packer.flush()
+    server = start(lambda asked: Sent(body, headers={**TEXT, "Content-Encoding": "deflate"}))
+    assert (await visit(server.url)).text.endswith("plain words")
+
+
+async def test_a_name_that_is_no_internationalised_one(visit: Callable[..., Any]) -> None:
+    seen = await visit("http://xn--/")
+    assert (seen.ok, seen.cause) == (False, "arguments")

@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
+import re
 from email import message_from_bytes, policy
+from email.message import EmailMessage
 
-from tools.documents.document import Document, Section
+from tools.documents.document import Document, Section, Unreadable
 from tools.documents.html import html_markdown
+from tools.documents.plain import decode
 
 _HEADERS = ("From", "To", "Cc", "Date", "Subject")
+_LONGEST_HEADER = 40_000
+"""Characters: the time that the parser of addresses takes grows with their square."""
+_HEADER = re.compile(rb"^[!-9;-~]+:.*(?:\r?\n[ \t].*)*", re.MULTILINE)
 
 
 def read_eml(data: bytes) -> Document:
     """A message; its plain text if there is one, else its HTML. Attachments are named, not read."""
+    head = re.split(rb"\r?\n\r?\n", data, maxsplit=1)[0]
+    if any(len(match.group()) > _LONGEST_HEADER for match in _HEADER.finditer(head)):
+        raise Unreadable("has a header that is too long", cause="limit", hint="Ask the user for its text.")
     message = message_from_bytes(data, policy=policy.default)
     pieces = ["\n".join(f"{header}: {message[header]}" for header in _HEADERS if message[header])]
-    body = message.get_body(("plain", "html"))
-    if body is not None:
-        text = str(body.get_content())
-        text = html_markdown(text) if body.get_content_subtype() == "html" else text
-        pieces.append(text.replace("\r\n", "\n").strip())
-    attached = [part.get_filename() or "(no name)" for part in message.iter_attachments()]
+    pieces.append(next(filter(None, (_text(message, kind) for kind in ("plain", "html"))), ""))
+    parts = message.iter_attachments() if message.is_multipart() else [message] * message.is_attachment()
+    attached = [part.get_filename() or "(no name)" for part in parts]
     if attached:
         pieces.append("Attached, not shown: " + ", ".join(attached))
     return Document((Section("\n\n".join(filter(None, pieces))),))
+
+
+def _text(message: EmailMessage, kind: str) -> str:
+    """The body of this kind, if there is one that holds anything."""
+    body = message.get_body((kind,))
+    if body is None:
+        return ""
+    try:
+        text = str(body.get_content())
+    except LookupError:  # a character set that does not exist
+        text = decode(bytes(body.get_payload(decode=True) or b""))[0]
+    text = html_markdown(text) if kind == "html" else text
+    return text.replace("\r\n", "\n").strip()

@@ -12,6 +12,8 @@ from tools.documents.document import Document, Section
 from tools.documents.tables import split_header
 
 PART_CHARACTERS = 12_000
+_MOST_CARRIED = 3
+"""Headings and leads that go on to the next part, so that a list of headings is cut as any text is."""
 _BREAKS = re.compile(r"\n|[.!?;]\s|\s|,")
 
 
@@ -113,7 +115,7 @@ class _Filler:
         if not self.blocks:
             return
         carried: list[str] = []
-        while continued and len(self.blocks) > 1 and _leads(self.blocks[-1]):
+        while continued and len(self.blocks) > 1 and len(carried) < _MOST_CARRIED and _leads(self.blocks[-1]):
             carried.insert(0, self.blocks.pop())
         self.parts.append(Part("\n\n".join(self.blocks), tuple(self.places)))
         self.blocks, self.places, self.size = [], [], 0

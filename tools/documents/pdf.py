@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 
 from tools.documents.document import Document, Section, Unreadable
 
+LONGEST_S = 60.0
+"""Longest reading of one PDF, in seconds: the others wait for it."""
 _ONE_AT_A_TIME = threading.Lock()
 _LINE_END_HYPHEN = re.compile("[\ufffe\x02]")
 NO_TEXT = "(This page has no text; it is probably an image.)"
@@ -44,7 +47,16 @@ def _pages(data: bytes) -> list[str]:
             ) from error
         raise
     try:
-        return [_page(document, number) for number in range(len(document))]
+        texts, end = [], time.monotonic() + LONGEST_S
+        for number in range(len(document)):
+            if time.monotonic() > end:
+                raise Unreadable(
+                    f"takes longer than {LONGEST_S:g} seconds to read ({len(document)} pages)",
+                    cause="timeout",
+                    hint="Ask the user for the pages that matter, as a file of their own.",
+                )
+            texts.append(_page(document, number))
+        return texts
     finally:
         document.close()
 

@@ -8,7 +8,12 @@ import re
 from tools.documents.document import FORMATS, Document, Section, Unreadable
 
 NOT_UTF8 = "The file is not UTF-8; it was read as Windows-1252, so that letters with accents may be wrong."
-_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+BROKEN_UTF8 = "The file is UTF-8 with bytes that are not; \ufffd stands for them."
+# UTF-32 first: its mark begins with that of UTF-16.
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
+)  # fmt: skip
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _MOST_CONTROL = 0.01
 
@@ -26,7 +31,7 @@ def decode(data: bytes) -> tuple[str, str]:
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError:
-        text, note = data.decode("cp1252", errors="replace"), NOT_UTF8
+        text, note = _guessed(data)
     control = len(_CONTROL.findall(text)) + text.count("\ufffd")
     if "\0" in text or control > _MOST_CONTROL * len(text):
         raise Unreadable(
@@ -34,3 +39,11 @@ def decode(data: bytes) -> tuple[str, str]:
             hint="Ask the user for the document in one of these formats.",
         )
     return _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n")), note
+
+
+def _guessed(data: bytes) -> tuple[str, str]:
+    """UTF-8 with a broken place here and there, else Windows-1252; with a note that says so."""
+    text = data.decode("utf-8", errors="replace")
+    if text.count("\ufffd") * 10 < sum(character > "\x7f" for character in text):
+        return text, BROKEN_UTF8
+    return data.decode("cp1252", errors="replace"), NOT_UTF8

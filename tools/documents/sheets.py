@@ -14,6 +14,9 @@ from tools.documents.tables import LARGEST_TABLE, Row, markdown_table, titled_ta
 
 _LISTED = 40
 _LARGEST_MERGE = 10_000
+_MOST_MERGED = 1_000_000
+"""Cells that merged texts are repeated in, of all merged areas of a sheet."""
+_LONGEST_NAME = 100
 _NUMBER = re.compile(r"[-+]?[\d(]")
 
 
@@ -36,14 +39,17 @@ class Sheet:
 
 def section(sheet: Sheet) -> Section:
     """The sheet as a section; a merged text is repeated in its cells, a merged number is not."""
+    repeated: set[tuple[int, int]] = set()
     for area in sheet.merged:
-        _spread(sheet.cells, area)
-    pieces = [*_remarks(sheet), *(_block(rows, sheet.cells) for rows in _blocks(sheet.cells))]
+        if len(repeated) < _MOST_MERGED:
+            _spread(sheet.cells, area, repeated)
+    pieces = [*_remarks(sheet), *(_block(rows, sheet.cells, repeated) for rows in _blocks(sheet.cells))]
     if sheet.comments:
         notes = (f"- {name(row, column)}: {' '.join(text.split())}" for row, column, text in sheet.comments)
         pieces.append("\n".join(["Comments on cells:", *notes]))
-    heading = f'## Sheet "{sheet.name}" ({sheet.number} of {sheet.of}{", hidden" if sheet.hidden else ""})'
-    return Section("\n\n".join(filter(None, pieces)) or "(This sheet is empty.)", sheet.name, heading)
+    title = sheet.name if len(sheet.name) <= _LONGEST_NAME else f"{sheet.name[:_LONGEST_NAME]}..."
+    heading = f'## Sheet "{title}" ({sheet.number} of {sheet.of}{", hidden" if sheet.hidden else ""})'
+    return Section("\n\n".join(filter(None, pieces)) or "(This sheet is empty.)", title, heading)
 
 
 def name(row: int, column: int) -> str:
@@ -92,14 +98,19 @@ def _number(value: float, percent: bool) -> str:
     return text + "%" * percent
 
 
-def _spread(cells: dict[int, dict[int, str]], area: tuple[int, int, int, int]) -> None:
+def _spread(
+    cells: dict[int, dict[int, str]], area: tuple[int, int, int, int], repeated: set[tuple[int, int]]
+) -> None:
+    """Repeat the text of a merged area in its empty cells, and add their places to `repeated`."""
     top, left, bottom, right = area
     text = cells.get(top, {}).get(left, "")
     if not text or _NUMBER.match(text) or (bottom - top + 1) * (right - left + 1) > _LARGEST_MERGE:
         return
     for row in range(top, bottom + 1):
         for column in range(left, right + 1):
-            cells.setdefault(row, {}).setdefault(column, text)
+            if column not in cells.setdefault(row, {}):
+                cells[row][column] = text
+                repeated.add((row, column))
 
 
 def _blocks(cells: dict[int, dict[int, str]]) -> Iterator[list[int]]:
@@ -114,21 +125,20 @@ def _blocks(cells: dict[int, dict[int, str]]) -> Iterator[list[int]]:
         yield block
 
 
-def _block(rows: list[int], cells: dict[int, dict[int, str]]) -> str:
+def _block(rows: list[int], cells: dict[int, dict[int, str]], repeated: set[tuple[int, int]]) -> str:
     left = min(min(cells[row]) for row in rows)
     right = max(max(cells[row]) for row in rows)
     if len(rows) * (right - left + 1) > LARGEST_TABLE:
         markdown_table([[""] * (right - left + 1)] * len(rows))  # says that it is too large
     # A row by itself is a line of totals or fields rather than a table.
-    if len(rows) == 1 and len(set(cells[rows[0]].values())) > 1:
+    used = [sum((row, column) not in repeated for column in cells[row]) for row in rows]
+    if len(rows) == 1 and used[0] > 1:
         return "; ".join(
             f"{name(rows[0], column)}: {text}" for column, text in sorted(cells[rows[0]].items())
         )
     grid: list[Row] = [[cells[row].get(column, "") for column in range(left, right + 1)] for row in rows]
-    first = next(
-        (row for row, line in zip(rows, grid, strict=True) if len(set(filter(None, line))) > 1), rows[0]
-    )
-    return titled_table(grid, lead=f"Cells {name(first, left)}:{name(rows[-1], right)}:")
+    first = next((row for row, number in zip(rows, used, strict=True) if number > 1), rows[0])
+    return titled_table(grid, lead=f"Cells {name(first, left)}:{name(rows[-1], right)}:", used=used)
 
 
 def _remarks(sheet: Sheet) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,6 @@ WIDEST_SPAN = 1000
 """HTML's own limit of a cell's column span."""
 
 Row = list[str]
-_RULE = re.compile(r"\|?[ :|-]*-[ :|-]*")
 
 
 def markdown_table(rows: Sequence[Row]) -> str:
@@ -26,25 +24,24 @@ def markdown_table(rows: Sequence[Row]) -> str:
     if not width:
         return ""
     if width * len(rows) > LARGEST_TABLE:
-        raise Unreadable(
-            f"has a table of {len(rows)} rows and {width} columns, which is too large",
-            cause="limit",
-            hint="Ask the user for the part that matters, as a file of its own.",
-        )
+        raise _too_large(len(rows), width)
     lines = [_line([*row, *[""] * (width - len(row))]) for row in rows]
     return "\n".join([lines[0], "|" + " --- |" * width, *lines[1:]])
 
 
-def titled_table(rows: Sequence[Row], lead: str = "") -> str:
+def titled_table(rows: Sequence[Row], lead: str = "", used: Sequence[int] | None = None) -> str:
     """Rows as a table, with title rows (one text, left of and above everything else) as lines before it.
 
     Args:
         rows: Rows of equal width; none is empty.
         lead: A line that says where the table stands, put between the titles and the table.
+        used: How many cells of each row hold a text, where one that is merged over several counts once; by
+            default all that are not empty.
     """
-    if max((_used(row) for row in rows), default=0) <= 1:
+    used = [sum(map(bool, row)) for row in rows] if used is None else used
+    if max(used, default=0) <= 1:
         return "\n".join(next(filter(None, row), "") for row in rows)
-    titles = next(i for i, row in enumerate(rows) if _used(row) > 1)
+    titles = next(i for i, number in enumerate(used) if number > 1)
     lines = [next(filter(None, row), "") for row in rows[:titles]]
     return "\n\n".join(piece for piece in (*lines, lead, markdown_table(rows[titles:])) if piece)
 
@@ -53,7 +50,7 @@ def split_header(block: str) -> tuple[str, list[str]] | None:
     """The two header lines of a Markdown table and its rows; None when the block is no table."""
     first, _, rest = block.partition("\n")
     second, _, body = rest.partition("\n")
-    if "|" not in first or "|" not in second or not _RULE.fullmatch(second.strip()):
+    if "|" not in first or "|" not in second or "-" not in second or set(second.strip()) - set(" :|-"):
         return None
     return f"{first}\n{second}", body.split("\n") if body else []
 
@@ -61,6 +58,7 @@ def split_header(block: str) -> tuple[str, list[str]] | None:
 def html_rows(table: Tag) -> list[Row]:
     """The cells of an HTML table, texts that span several columns or rows repeated in each."""
     grid: list[Row] = []
+    filled = 0
     below: dict[int, tuple[str, int]] = {}  # column -> text and rows still to fill
     for tr in table.find_all("tr"):
         row: Row = []
@@ -72,6 +70,9 @@ def html_rows(table: Tag) -> list[Row]:
                     below[len(row)] = (text, down - 1)
                 row.append(text)
         _fill_from_above(row, below)
+        filled += len(row)
+        if filled > LARGEST_TABLE:  # while it grows: spans make a huge table of a small page
+            raise _too_large(len(grid) + 1, len(row))
         if any(row):
             grid.append(row)
     return grid
@@ -99,9 +100,12 @@ def _cell_text(cell: Tag) -> str:
     return " ".join(filter(None, lines))
 
 
-def _used(row: Row) -> int:
-    """How many different texts stand in a row: a title merged over the whole width counts once."""
-    return len({cell for cell in row if cell})
+def _too_large(rows: int, columns: int) -> Unreadable:
+    return Unreadable(
+        f"has a table of {rows} rows and {columns} columns, which is too large",
+        cause="limit",
+        hint="Ask the user for the part that matters, as a file of its own.",
+    )
 
 
 def _line(cells: Row) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from tools.documents.document import Document, Section
 from tools.documents.elements import markdown
 from tools.documents.offline import partitioner
+from tools.documents.word_markup import settled
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _APART = {"footnotes": "Footnotes", "endnotes": "Endnotes", "comments": "Comments"}
@@ -16,6 +17,7 @@ _APART = {"footnotes": "Footnotes", "endnotes": "Endnotes", "comments": "Comment
 
 def read_docx(data: bytes) -> Document:
     """Headings, paragraphs, lists and tables in order, then footnotes, endnotes and comments."""
+    data = settled(data)
     elements = partitioner("docx").partition_docx(
         file=io.BytesIO(data), languages=[""], include_page_breaks=False
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import zlib
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -19,6 +20,8 @@ MAX_REDIRECTS = 10
 _HEADERS = {
     "User-Agent": "forethought/0.1",
     "Accept": "text/html, text/*;q=0.9, application/json;q=0.9, */*;q=0.5",
+    # No other: what they unpack to could be limited only after it filled the memory.
+    "Accept-Encoding": "gzip, deflate",
 }
 
 
@@ -44,7 +47,7 @@ async def fetch(url: str, allowed_hosts: Collection[str]) -> Page:
     """GET `url`, which must be public or on an allowed host at every hop; raises ToolError."""
     try:
         parsed = httpx.URL(url.strip())
-        parsed.raw_host.decode("ascii")
+        host = parsed.host  # decoded, which fails for a name that is no internationalised one
     except (httpx.InvalidURL, ValueError, TypeError) as error:
         raise ToolError(
             f"not an address: {error}", cause="arguments", hint="give it as https://host/path"
@@ -53,7 +56,7 @@ async def fetch(url: str, allowed_hosts: Collection[str]) -> Page:
         async with asyncio.timeout(SECONDS):
             return await _get(parsed, allowed_hosts)
     except TimeoutError as error:
-        message = f"{parsed.host} did not send the page within {SECONDS:g} s"
+        message = f"{host} did not send the page within {SECONDS:g} s"
         raise ToolError(message, cause="timeout", hint="use another source", retryable=True) from error
     except (
         httpx.InvalidURL,
@@ -61,12 +64,12 @@ async def fetch(url: str, allowed_hosts: Collection[str]) -> Page:
         httpx.RemoteProtocolError,
         httpx.DecodingError,
     ) as error:
-        raise ToolError(f"{parsed.host} sent what cannot be read: {error}", cause="transport") from error
+        raise ToolError(f"{host} sent what cannot be read: {error}", cause="transport") from error
     except httpx.HTTPError as error:
         said = str(error) or type(error).__name__
         hint = "try once more, or use another source"
         raise ToolError(
-            f"{parsed.host} cannot be reached: {said}", cause="transport", hint=hint, retryable=True
+            f"{host} cannot be reached: {said}", cause="transport", hint=hint, retryable=True
         ) from error
 
 
@@ -100,13 +103,37 @@ async def _page(response: httpx.Response, redirects: int) -> Page:
 
 
 async def _body(response: httpx.Response) -> bytes:
-    """The unpacked body; nothing of an error page, which is not shown."""
+    """The unpacked body; nothing of an error page, which is not shown.
+
+    Not unpacked by httpx, which lays out all that a piece unpacks to: 60 kB may be gigabytes.
+    """
     if response.is_error:
         return b""
     body = bytearray()
-    async for chunk in response.aiter_bytes():
+    async for chunk in response.aiter_raw():
         body += chunk
-        if len(body) > MAX_BYTES:
-            message = f"the page is larger than {MAX_BYTES // 1_000_000} MB"
-            raise ToolError(message, cause="limit", hint="use a smaller page, or another source")
-    return bytes(body)
+        _limit(body)
+    unpacked = _unpacked(bytes(body), response.headers.get("content-encoding", "").strip().lower())
+    _limit(unpacked)
+    return unpacked
+
+
+def _limit(body: bytes | bytearray) -> None:
+    if len(body) > MAX_BYTES:
+        message = f"the page is larger than {MAX_BYTES // 1_000_000} MB"
+        raise ToolError(message, cause="limit", hint="use a smaller page, or another source")
+
+
+def _unpacked(body: bytes, coding: str) -> bytes:
+    """At most one byte more than `MAX_BYTES`. Raises httpx.DecodingError."""
+    if coding in ("", "identity") or not body:
+        return body
+    if coding not in ("gzip", "x-gzip", "deflate"):
+        raise httpx.DecodingError(f"the page is packed as {coding[:40]}, which was not asked for")
+    # zlib's own header or gzip's; some servers send deflate without any.
+    for form in (zlib.MAX_WBITS | 32, -zlib.MAX_WBITS):
+        try:
+            return zlib.decompressobj(form).decompress(body, MAX_BYTES + 1)
+        except zlib.error as error:
+            failure = error
+    raise httpx.DecodingError(str(failure))

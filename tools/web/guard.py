@@ -13,6 +13,8 @@ from tools.base import ToolError
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
+_INSIDE_CLOUDS = tuple(map(ipaddress.ip_network, ("192.0.0.0/24", "168.63.129.16/32")))
+"""Reachable only from within: Oracle's metadata (Python 3.11 takes it for public), Azure's wire server."""
 
 
 def is_public(address: Address) -> bool:
@@ -25,6 +27,8 @@ def is_public(address: Address) -> bool:
             return is_public(inner)
         if address.is_site_local:
             return False
+    elif any(address in network for network in _INSIDE_CLOUDS):
+        return False
     return address.is_global and not (address.is_multicast or address.is_reserved or address.is_unspecified)
 
 

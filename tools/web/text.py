@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 import html
 import re
 from urllib.parse import unquote, urlsplit
 
 from tools.base import ToolError
+from tools.threads import in_daemon_thread
 from tools.web.fetch import Page
 
 _HTML = ("text/html", "application/xhtml+xml")
 _PLAIN = ("json", "xml", "javascript", "yaml", "csv", "x-ndjson", "toml", "x-sh", "x-www-form-urlencoded")
 _DOCUMENT = (b"%PDF-", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 """How PDF files, today's and yesterday's Office files begin."""
-_TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
+_TITLE = re.compile(r"<title(?:\s[^<>]{0,200})?>([^<]{0,2000})</title", re.IGNORECASE)
+"""Bounded, so that a page of nothing but opening tags costs no more than its length."""
 
 
 async def page_text(page: Page) -> str:
     """Markdown of an HTML page or a document; other text as it is. Raises ToolError for anything else."""
-    return await asyncio.to_thread(_text, page)
+    return await in_daemon_thread(lambda: _text(page))
 
 
 def _text(page: Page) -> str:

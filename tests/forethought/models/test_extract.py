@@ -13,7 +13,11 @@ from hypothesis import strategies as st
 from forethought.models.extract import find_object
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
     max_leaves=8,
 )
@@ -90,3 +94,22 @@ def test_a_cut_reply_is_never_taken_for_more_than_it_holds(value: dict[str, Any]
     except ValueError:
         return
     assert isinstance(found, dict)
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999", str(2**64), str(-(2**63) - 1), "9" * 5000])
+def test_a_number_that_no_checkpoint_can_hold_is_refused(number: str) -> None:
+    for text in (f'{{"n": {number}}}', f'so: {{"n": {number}}} it is'):
+        with pytest.raises(ValueError, match=r"too large|Exceeds|no JSON"):
+            find_object(text)
+
+
+@pytest.mark.parametrize("depth", [101, 900, 2_000, 100_000])
+@pytest.mark.parametrize("prose", ["", "so: "])
+def test_nesting_that_nothing_could_copy_is_refused(depth: int, prose: str) -> None:
+    with pytest.raises(ValueError, match=r"nested too deeply|no JSON"):
+        find_object(prose + '{"a":' * depth + "1" + "}" * depth)
+
+
+def test_the_greatest_numbers_and_usual_nesting_pass() -> None:
+    assert find_object(f'{{"n": {2**64 - 1}, "m": {-(2**63)}}}') == {"n": 2**64 - 1, "m": -(2**63)}
+    assert find_object('{"a":' * 50 + "1" + "}" * 50)

@@ -159,13 +159,16 @@ async def test_no_secret_is_written(recorder: Any, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("SOME_API_KEY", 'sk-"quoted"-1234')
     monkeypatch.setenv("MY_TOKEN", "tok-abcdefgh")
     monkeypatch.setenv("SHORT_TOKEN", "a line")
-    models, path = recorder(script(Reply({"number": 1, "leak": 'sk-"quoted"-1234 tok-abcdefgh'})))
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "aws-abcdefgh")
+    monkeypatch.setenv("DB_PASSWORD", "pass-abcdefgh")
+    leak = 'sk-"quoted"-1234 tok-abcdefgh aws-abcdefgh pass-abcdefgh'
+    models, path = recorder(script(Reply({"number": 1, "leak": leak})))
     messages = [Message("user", 'a line: my key is sk-"quoted"-1234')]
     question: dict[str, Any] = {"role": "tool", "model": "m", "messages": messages, "reply": reply_spec(Echo)}
     await models.ask(**question)
     text = path.read_text()
     assert "quoted" not in text
-    assert "tok-abcdefgh" not in text
+    assert "-abcdefgh" not in text
     assert "not-needed" not in text
     assert "a line: my key is [secret]" in text
     assert (await Models(settings(), ReplayTransport(path)).ask(**question)).reply.number == 1

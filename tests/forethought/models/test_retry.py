@@ -69,7 +69,8 @@ def test_what_is_not_tried_again(error: Exception) -> None:
 
 
 @pytest.mark.parametrize(
-    "error", [ConnectionResetError(), TimeoutError(), ValueError("no JSON"), OSError("net")]
+    "error",
+    [ConnectionResetError(), TimeoutError(), ValueError("no JSON"), OSError("net"), RecursionError("deep")],
 )
 def test_no_answer_is_transient(error: Exception) -> None:
     assert is_transient(wrapped(error))

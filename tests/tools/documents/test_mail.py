@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+import time
 from email.message import EmailMessage
 
+import pytest
+
+from tools.documents.document import Unreadable
 from tools.documents.load import read_document
+from tools.documents.mail import read_eml
 
 
 def test_a_message_gives_headers_text_and_the_names_of_what_is_attached() -> None:
@@ -22,3 +27,29 @@ def test_a_message_in_html_only_is_converted() -> None:
     message["Subject"] = "Hi"
     message.set_content("<h1>Hello</h1><script>x()</script>", subtype="html")
     assert read_document(message.as_bytes(), "a.eml").text == "Subject: Hi\n\n# Hello"
+
+
+def test_a_character_set_that_does_not_exist_does_no_harm() -> None:
+    message = b"From: a\nContent-Type: text/plain; charset=none-such\n\nGr\xc3\xbc\xc3\x9fe"
+    assert read_eml(message).text == "From: a\n\nGrüße"
+
+
+def test_an_empty_plain_text_gives_way_to_the_html() -> None:
+    message = (
+        b"From: a\nContent-Type: multipart/alternative; boundary=x\n\n"
+        b"--x\nContent-Type: text/plain\n\n\n--x\nContent-Type: text/html\n\n<p>real text</p>\n--x--"
+    )
+    assert read_eml(message).text == "From: a\n\nreal text"
+
+
+def test_a_message_that_is_one_attachment_names_it() -> None:
+    message = b"From: a\nContent-Disposition: attachment; filename=x.pdf\n\nabc"
+    assert read_eml(message).text == "From: a\n\nAttached, not shown: x.pdf"
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_a_header_without_end_is_refused_at_once(end: bytes) -> None:
+    began = time.monotonic()
+    with pytest.raises(Unreadable, match="header that is too long"):
+        read_eml(b"Subject: x" + end + b"From: " + (b"a@b," + end + b" ") * 20_000 + end + end + b"hello")
+    assert time.monotonic() - began < 1

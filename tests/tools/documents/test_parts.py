@@ -66,3 +66,10 @@ def test_a_heading_or_lead_at_the_end_of_a_part_goes_to_the_next() -> None:
 def test_a_text_is_cut_at_lines_rather_than_in_words() -> None:
     parts = split(Document((Section("\n".join(f"line number {n}" for n in range(100))),)), 200)
     assert all(line.startswith("line number ") for part in parts for line in part.text.split("\n"))
+
+
+def test_a_list_of_headings_is_cut_as_any_text_is() -> None:
+    text = "\n\n".join(f"# {number:04} {'h' * 150}" for number in range(500))
+    parts = split(Document((Section(text),)))
+    assert len(parts) < 10
+    assert squeezed("".join(part.text for part in parts)) == squeezed(text)

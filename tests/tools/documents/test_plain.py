@@ -4,7 +4,7 @@ import pytest
 
 from tools.documents.document import Unreadable
 from tools.documents.load import read_document
-from tools.documents.plain import NOT_UTF8
+from tools.documents.plain import BROKEN_UTF8, NOT_UTF8, read_text
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
@@ -27,3 +27,14 @@ def test_what_is_not_text_is_refused_with_the_formats_that_are_read(data: bytes)
     with pytest.raises(Unreadable, match="supported format") as raised:
         read_document(data, "a.png")
     assert raised.value.hint
+
+
+def test_utf8_with_a_broken_place_stays_utf8() -> None:
+    found = read_text("Käse, Größe, Übung, Öl\n".encode() * 5 + b"\xff end")
+    assert found.text.startswith("Käse, Größe")
+    assert found.text.endswith("\ufffd end")
+    assert found.note == BROKEN_UTF8
+
+
+def test_utf32_is_read() -> None:
+    assert read_text("a,b ä".encode("utf-32")).text == "a,b ä"

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tools.documents.document import Document
+from tools.documents.parts import split
 from tools.documents.sheets import Sheet, cell_text, letters, section
 
 
@@ -62,3 +64,21 @@ def test_an_empty_row_ends_a_table() -> None:
     assert "Cells A1:B2:" in text
     assert "Cells A4:B5:" in text
     assert text.endswith("\n\nA note")
+
+
+def test_equal_numbers_side_by_side_are_all_shown() -> None:
+    cells = {1: {1: "0", 2: "0"}, 2: {1: "0", 2: "0"}, 4: {1: "5", 2: "5"}}
+    text = section(Sheet("S", 1, 1, cells=cells)).text
+    assert text == "Cells A1:B2:\n\n| 0 | 0 |\n| --- | --- |\n| 0 | 0 |\n\nA4: 5; B4: 5"
+
+
+def test_a_title_merged_over_the_table_stands_above_it_once() -> None:
+    cells = {1: {1: "Costs"}, 2: {1: "a", 2: "b"}, 3: {1: "1", 2: "2"}}
+    text = section(Sheet("S", 1, 1, cells=cells, merged=[(1, 1, 1, 2)])).text
+    assert text.endswith("Costs\n\nCells A2:B3:\n\n| a | b |\n| --- | --- |\n| 1 | 2 |")
+
+
+def test_a_sheets_name_of_any_length_leaves_room_for_its_cells() -> None:
+    cells = {row: {1: "word " * 20} for row in range(1, 400)}
+    parts = split(Document((section(Sheet("N" * 20_000, 1, 1, cells=cells)),), unit="sheet"))
+    assert len(parts) < 6

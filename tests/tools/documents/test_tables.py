@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 from bs4 import BeautifulSoup
 
 from tools.documents import tables
 from tools.documents.document import Unreadable
-from tools.documents.tables import html_rows, markdown_table, split_header
+from tools.documents.tables import html_rows, markdown_table, split_header, titled_table
 
 
 def test_short_rows_are_filled_up_and_bars_and_line_breaks_escaped() -> None:
@@ -30,3 +32,22 @@ def test_wild_spans_do_not_fill_the_memory() -> None:
     html = "<table><tr><td colspan=99999999999999>a</td><td rowspan='x'>b</td></tr></table>"
     row = html_rows(BeautifulSoup(html, "lxml"))[0]
     assert row == ["a", "b"]
+
+
+def test_a_long_rule_that_is_none_is_told_at_once() -> None:
+    """In a time that grows with its length: with its square, a file of dashes would stop the process."""
+    began = time.monotonic()
+    assert split_header("a|b\n|" + "-" * 200_000 + "x") is None
+    assert time.monotonic() - began < 1
+
+
+def test_spans_that_add_up_are_refused_before_they_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "LARGEST_TABLE", 5000)
+    html = "<table>" + "<tr><td colspan=1000>a</td><td>b</td></tr>" * 6 + "</table>"
+    with pytest.raises(Unreadable, match="5 rows and 1001 columns, which is too large"):
+        html_rows(BeautifulSoup(html, "lxml"))
+
+
+def test_equal_cells_of_a_row_are_all_shown() -> None:
+    assert titled_table([["5", "5"], ["7", "7"]]) == "| 5 | 5 |\n| --- | --- |\n| 7 | 7 |"
+    assert titled_table([["Title", ""], ["a", "b"]]) == "Title\n\n| a | b |\n| --- | --- |"

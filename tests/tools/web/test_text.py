@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import threading
+import time
 from dataclasses import replace
 
 import pytest
@@ -113,3 +115,17 @@ async def test_a_pdf_is_read() -> None:
 async def test_a_broken_document_is_an_error() -> None:
     with pytest.raises(ToolError, match=r"http://example\.org/a/b is damaged"):
         await page_text(of("application/pdf", b"%PDF-1.7 nothing more"))
+
+
+async def test_a_page_of_opening_titles_takes_no_longer_than_its_length() -> None:
+    body = "<html><body><p>" + "some words of text here. " * 50 + "</p>" + "<title>" * 20_000
+    began = time.monotonic()
+    await page_text(of("text/html", body))
+    assert time.monotonic() - began < 5
+
+
+async def test_a_page_that_is_read_for_ever_does_not_keep_the_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tools.web.text._text", lambda page: str(threading.current_thread().daemon))
+    assert await page_text(of("text/html", "x")) == "True"

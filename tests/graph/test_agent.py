@@ -1,0 +1,23 @@
+"""Building the agent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from forethought.settings import Settings
+from graph.agent import build_agent
+
+
+def test_a_tool_may_not_be_named_like_a_move_that_is_no_call(settings: Callable[..., Settings]) -> None:
+    def finish(what: str) -> str:
+        """Finish something.
+
+        Args:
+            what: What to finish.
+        """
+        return what
+
+    with pytest.raises(ValueError, match="cannot be called finish"):
+        build_agent(tools=[finish], settings=settings())

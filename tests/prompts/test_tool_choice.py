@@ -1,0 +1,29 @@
+"""Reading a tool agent's reply."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from prompts.tool_choice import ChoiceFields, tool_choice_spec
+from tests.support.agent import World
+from tests.support.replies import call
+
+TOOLS = {"lookup": World().tool()}
+
+
+def test_arguments_written_as_text_are_read() -> None:
+    choice = tool_choice_spec(TOOLS, ChoiceFields()).parse({**call(), "arguments": '{"key": "x"}'})
+    assert choice.arguments == {"key": "x"}
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 3_000, '{"key": NaN}', "[1]", "", "null"])
+def test_arguments_written_as_text_that_are_no_object_are_a_bad_reply(text: str) -> None:
+    with pytest.raises(ValueError, match="arguments must be an object"):
+        tool_choice_spec(TOOLS, ChoiceFields()).parse({**call(), "arguments": text})
+
+
+def test_half_a_surrogate_pair_in_arguments_written_as_text_does_not_come_through() -> None:
+    choice = tool_choice_spec(TOOLS, ChoiceFields()).parse({**call(), "arguments": '{"key": "\\ud800"}'})
+    json.dumps(choice.arguments, ensure_ascii=False).encode()

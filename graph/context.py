@@ -88,7 +88,7 @@ class Context(BaseModel):
 
     max_tokens: int | None = Field(400_000, ge=1_000, description="Tokens of a task, input and output.")
     max_usd: float | None = Field(
-        None, gt=0, description="Dollars of a task; needs models with a known price."
+        None, gt=0, allow_inf_nan=False, description="Dollars of a task; needs models with a known price."
     )
     max_seconds: float | None = Field(
         None,

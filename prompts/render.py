@@ -20,12 +20,19 @@ from jinja2 import DictLoader, Environment, StrictUndefined
 
 _TEMPLATES = {path.name: path.read_text("utf-8") for path in Path(__file__).resolve().parent.glob("*.md")}
 """Read when the module is: so that no node waits for a disk, and a run's prompts cannot change under it."""
+_AUTHORITY = ("task", "guidance", "subtask")
+"""Tags whose text says what is to be done (see `_data_rule.md`)."""
 _BREAK = "=== user ===\n"
 
 
 def data(text: object, tag: str, **attributes: object) -> str:
-    """`text` between <tag> and </tag>, so that a reader can tell where foreign text ends."""
-    inner = re.sub(rf"<(/?)\s*{re.escape(tag)}", r"<\1_" + tag, str(text), flags=re.IGNORECASE)
+    """`text` between <tag> and </tag>, so that a reader can tell where foreign text ends.
+
+    Inside it the tag itself and those whose words count as instruction are made harmless: no text can end its
+    own fence, or seem to hold a task.
+    """
+    fences = "|".join(re.escape(name) for name in dict.fromkeys((tag, *_AUTHORITY)))
+    inner = re.sub(rf"<(\s*/?)\s*({fences})(?![a-z0-9-])", r"<\1_\2", str(text), flags=re.IGNORECASE)
     named = "".join(f' {key}="{_attribute(value)}"' for key, value in attributes.items())
     return f"<{tag}{named}>\n{inner.strip()}\n</{tag}>"
 

@@ -13,7 +13,7 @@ def test_a_message_gives_headers_text_and_the_names_of_what_is_attached() -> Non
     message.add_attachment(b"x", maintype="application", subtype="pdf", filename="bill.pdf")
     assert read_document(message.as_bytes(), "a.eml").text == (
         "From: ana@example.org\nTo: ben@example.org\nSubject: Prüfung\n\nPlease pay EUR 12.\n\n"
-        "Attached, not shown: bill.pdf"
+        "Attached, not shown:\n- bill.pdf (application/pdf, 1 bytes)"
     )
 
 
@@ -22,3 +22,19 @@ def test_a_message_in_html_only_is_converted() -> None:
     message["Subject"] = "Hi"
     message.set_content("<h1>Hello</h1><script>x()</script>", subtype="html")
     assert read_document(message.as_bytes(), "a.eml").text == "Subject: Hi\n\n# Hello"
+
+
+def test_attachments_are_listed_with_types_and_sizes_under_harmless_names() -> None:
+    message, inner = EmailMessage(), EmailMessage()
+    message["Subject"] = "Three"
+    message.set_content("See below.")
+    message.add_attachment(b"x" * 2000, maintype="image", subtype="png", filename="../../a\u202e\nb.png")
+    message.add_attachment("a,b", subtype="csv")
+    inner["Subject"] = "Forwarded"
+    inner.set_content("inner text")
+    message.add_attachment(inner)
+    text = read_document(message.as_bytes(), "a.eml").text
+    assert "See below.\n\nAttached, not shown:\n- ../../a" in text
+    assert "b.png (image/png, 2000 bytes)\n- (no name) (text/csv, 4 bytes)\n- message: Forwarded" in text
+    assert "\u202e" not in text
+    assert "inner text" not in text

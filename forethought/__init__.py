@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from graph.agent import build_agent
     from graph.context import Context
     from tools.base import Tool, make_tool
+    from tools.decorate import tool
 
-__all__ = ["Context", "Settings", "Tool", "build_agent", "make_tool"]
+__all__ = ["Context", "Settings", "Tool", "build_agent", "make_tool", "tool"]
 
 _HOMES = {
     "Context": "graph.context",
@@ -25,6 +26,7 @@ _HOMES = {
     "Tool": "tools.base",
     "build_agent": "graph.agent",
     "make_tool": "tools.base",
+    "tool": "tools.decorate",
 }
 
 

@@ -8,11 +8,13 @@ client chose, and a client can name neither a path nor a module.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import platformdirs
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+OFF = "off"
 
 
 def _data_dir() -> Path:
@@ -50,12 +52,37 @@ class Settings(BaseSettings):
         description="Private hosts, comma-separated, that visit_webpage may open besides public ones.",
     )
     tavily_api_key: SecretStr | None = Field(None, validation_alias="TAVILY_API_KEY")
+    searxng_url: str | None = Field(None, description="Address of a SearXNG instance for web_search.")
+    archive_url: str = Field(
+        "https://archive.org/wayback/available",
+        description="Where copies of pages that are gone are asked for (the Wayback Machine), or 'off'.",
+    )
     request_timeout_s: float = Field(600, gt=0, description="Longest wait for one model reply, in seconds.")
     request_retries: int = Field(
         10, ge=0, le=50, description="Retries of a model call that failed in transport."
     )
+    mcp_file: Path | None = Field(
+        None, description="JSON file of MCP servers whose tools are offered besides the built-in ones."
+    )
+    python_backend: Literal["monty", "sandlock"] = Field(
+        "monty",
+        description="Sandbox of the python tool: a Python subset, or a full CPython confined by the kernel.",
+    )
     python_seconds: float = Field(10, gt=0, description="Time limit of one python call.")
     python_memory_mb: int = Field(256, ge=16, description="Memory limit of one python call.")
+
+    transcription: Literal["auto", "whisper", "openai"] = Field(
+        "auto",
+        description="Who transcribes sound: whisper on this machine, OpenAI's endpoint (or the base URL's), "
+        "or the first of the two that is set up.",
+    )
+    whisper_model: str = Field(
+        "base", description="Whisper model on this machine: a name, or the path of a checkpoint."
+    )
+    transcription_model: str = Field("whisper-1", description="Model of the transcription endpoint.")
+    max_audio_minutes: float = Field(
+        60, gt=0, description="Longest sound file that is transcribed, in minutes."
+    )
 
     allowed_models: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description="Models (comma-separated) that a run may ask for; empty: any."
@@ -71,6 +98,10 @@ class Settings(BaseSettings):
         False, description="Every plan needs a person's approval, whatever a run asks."
     )
 
+    least_approval: Literal["never", "tainted", "always"] = Field(
+        "never", description="Least approval of tools that change something; a run may ask for more."
+    )
+
     @field_validator("allowed_hosts", "allowed_models", mode="before")
     @classmethod
     def _split(cls, value: Any) -> Any:
@@ -79,6 +110,18 @@ class Settings(BaseSettings):
             if isinstance(value, str)
             else value
         )
+
+    @field_validator("searxng_url", "archive_url")
+    @classmethod
+    def _is_address(cls, value: str | None) -> str | None:
+        if value is None or value == OFF or value.startswith(("http://", "https://")):
+            return value
+        raise ValueError("must be an address that starts with http:// or https://")
+
+    @property
+    def archive(self) -> str | None:
+        """Address of the archive's API; None where no archive is to be asked."""
+        return None if self.archive_url == OFF else self.archive_url
 
     @property
     def blobs_dir(self) -> Path:

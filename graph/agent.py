@@ -34,6 +34,8 @@ from nodes.tool_executor import tool_executor
 from prompts.tool_choice import RESERVED
 from tools.base import Tool
 from tools.files import FileStore
+from tools.mcp import McpBox
+from tools.mcp_settings import read_servers
 from tools.registry import toolbox
 
 AgentGraph = CompiledStateGraph[AgentState, Context, AgentInput, AgentOutput]
@@ -53,14 +55,17 @@ def build_agent(
 
     `tools` are offered besides the built-in ones; `settings` default to the environment's; `transport`
     carries model calls (the providers by default; a recording or a replay otherwise). Raises ValueError when
-    a tool is not usable.
+    a tool is not usable, or the file of MCP servers is malformed.
     """
     settings = settings or Settings()
+    box = _usable(toolbox(settings, tools))
+    servers = read_servers(settings.mcp_file) if settings.mcp_file else None
     services = Services(
         settings=settings,
-        tools=_usable(toolbox(settings, tools)),
+        tools=box,
         models=Models(settings, transport),
         store=FileStore(settings.blobs_dir),
+        mcp=McpBox(servers, settings, RESERVED) if servers else None,
     )
     compiled = _wire(services).compile(checkpointer=checkpointer, store=store, name="agent")
     return compiled.with_config(recursion_limit=RECURSION_LIMIT)

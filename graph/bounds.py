@@ -5,16 +5,19 @@ from __future__ import annotations
 from typing import Any, get_args
 
 from forethought.settings import Settings
-from graph.context import Context, Role
+from graph.context import Approval, Context, Role
 
 _BUDGETS = ("max_tokens", "max_usd", "max_seconds")
+_APPROVALS: tuple[Approval, ...] = get_args(Approval)
+"""From the least to the most."""
 
 
 def bounded(context: Context, settings: Settings) -> Context:
     """`context` with the operator's default model and within the operator's bounds.
 
-    A budget above the operator's is lowered to it, since a smaller budget harms nobody; a model that is not
-    allowed is refused with a ValueError, since another one would silently change what was asked for.
+    A budget above the operator's is lowered to it, since a smaller budget harms nobody, and approval below
+    the operator's is raised to it; a model that is not allowed is refused with a ValueError, since another
+    one would silently change what was asked for.
     """
     changes: dict[str, Any] = {}
     if settings.model and "model" not in context.model_fields_set:
@@ -25,6 +28,8 @@ def bounded(context: Context, settings: Settings) -> Context:
             changes[name] = highest
     if settings.require_plan_approval:
         changes["approve_plan"] = True
+    if _APPROVALS.index(context.approve_tools) < _APPROVALS.index(settings.least_approval):
+        changes["approve_tools"] = settings.least_approval
     result = (
         Context.model_validate({**context.model_dump(exclude_unset=True), **changes}) if changes else context
     )

@@ -16,7 +16,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
-Role = Literal["planner", "reflector", "tool", "answer", "retrospective"]
+Role = Literal["planner", "reflector", "tool", "vision", "answer", "retrospective"]
+Approval = Literal["never", "tainted", "always"]
 Score = Annotated[int, Field(ge=1, le=10)]
 ModelName = Annotated[str, Field(max_length=200, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:/@+-]*$")]
 
@@ -50,6 +51,11 @@ class Context(BaseModel):
         None,
         description="Model of the tool agent; empty: `model`.",
         json_schema_extra=_asked_by("tool_agent", "tool_executor"),
+    )
+    vision_model: ModelName | None = Field(
+        None,
+        description="Model that looks at images; empty: `tool_model`.",
+        json_schema_extra=_asked_by("tool_executor"),
     )
     answer_model: ModelName | None = Field(
         None,
@@ -127,10 +133,17 @@ class Context(BaseModel):
         "json", description="MIRROR 4.4: the tool agent writes its proposal as JSON, or calls a function."
     )
     approve_plan: bool = Field(False, description="Ask a person before a plan is executed.")
+    approve_tools: Approval = Field(
+        "tainted",
+        description="Ask a person before a tool changes something: never, if text from outside came into "
+        "the thread before (tainted), or always. Addresses that could carry a file out are always asked for.",
+    )
 
     def model_for(self, role: Role) -> str:
         """The model of `role`, as provider:name."""
         own: str | None = getattr(self, f"{role}_model")
+        if own is None and role == "vision":
+            own = self.tool_model
         return own or self.model
 
 

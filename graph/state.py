@@ -11,7 +11,7 @@ Short-term and long-term memory are MIRROR's (section 3.5); `plan_reviews` and `
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
 from langchain_core.messages import AnyMessage
 from langgraph.channels import DeltaChannel
@@ -77,6 +77,8 @@ class Plan(TypedDict, total=False):
     """Whether it has passed the reflector (also when reflection is off or was skipped)."""
     approval: Literal["", "wanted", "approved", "edited", "rejected"]
     """Where the person's approval stands; '' when none is asked for."""
+    origin: str
+    """Where the text comes from that stood in the thread when it was made: it may be under that influence."""
 
 
 class PlanError(TypedDict):
@@ -159,10 +161,14 @@ class Step(TypedDict):
     finished: bool
     """Whether the subtask was finished by it."""
     cause: str
-    """'' if ok; else arguments, not_found, timeout, transport, tool, empty, repeat, proposal, replan, ..."""
+    """'' if ok; else arguments, not_found, timeout, transport, tool, empty, repeat, rejected, proposal,
+    replan, ..."""
     surprise: Surprise
     origin: str
-    """Where the observation comes from: user, file:NAME, web:HOST or tool:NAME."""
+    """Where the observation comes from: user, file:NAME, web:HOST or tool:NAME, several joined by ', '; with
+    'model' among them, a model wrote it about the others."""
+    approval: NotRequired[Literal["", "approved", "edited", "rejected"]]
+    """What a person said of the call ('' if nobody was asked); `arguments` are those that were edited."""
     sub_steps: list[Json]
     shown: list[str]
     """Ids of the memories and results that stood in its prompt."""
@@ -193,6 +199,8 @@ class LongTerm(TypedDict, total=False):
     """MIRROR's long-term memory of one round (3.5). Steps are named by number, not copied."""
 
     round: int
+    origin: str
+    """Where the text comes from that the round was made of."""
     plan: list[Json]
     steps: list[int]
     failures: dict[str, Json]
@@ -285,7 +293,8 @@ class AgentInput(TypedDict, total=False):
     """What a client may send: a chat message, or a task with files."""
 
     messages: Annotated[list[AnyMessage], add_messages]
-    """The conversation. The last human message is the task when `task` is not given."""
+    """The conversation. The last human message is the task when `task` is not given. Its image, audio and
+    file blocks, sent in base64, become files of the thread."""
     task: str
     """What is asked, in plain words."""
     files: Annotated[list[FileRef | str], merge_files]

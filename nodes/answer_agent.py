@@ -20,6 +20,7 @@ from graph.state import AgentState, Draft, Source, Status, Step
 from nodes.budget import exhausted
 from nodes.digest import files_text, step_text, trajectory
 from nodes.events import thinking
+from nodes.inert import for_person
 from nodes.rounds import end_round
 from nodes.services import Services
 from nodes.task import fail
@@ -45,7 +46,7 @@ async def answer_agent(state: AgentState, runtime: Runtime[Context], *, services
             status = _status(state, passed=False, context=context)
             return {**update, **_final(state, state["draft"], status, context)}
         return {**update, **fail(f"no valid answer was written ({error.problem or error})")}
-    draft = _draft(asked, state, context)
+    draft = _draft(asked, state, services, context)
     best = _better(state.get("draft", {}), draft)
     usage = {"answer": asked.usage}
     if not context.answer_intra or draft["score"] >= context.answer_threshold:
@@ -57,10 +58,10 @@ async def answer_agent(state: AgentState, runtime: Runtime[Context], *, services
     return {**update, "usage": {**usage, **update.get("usage", {})}}
 
 
-def _draft(asked: Asked[AnswerDraft], state: AgentState, context: Context) -> Draft:
+def _draft(asked: Asked[AnswerDraft], state: AgentState, services: Services, context: Context) -> Draft:
     reply = asked.reply
     return {
-        "answer": reply.answer,
+        "answer": for_person(reply.answer, state, services.tools),
         "used_steps": sorted(set(reply.used_steps)),
         "evaluation": reply.evaluation,
         "score": reply.score if context.answer_intra else 0,

@@ -12,6 +12,8 @@ from pydantic import ValidationError
 from graph.context import Context
 from graph.state import AgentState
 from nodes.digest import trajectory
+from nodes.origins import joined as joined_origins
+from nodes.person import read_reply
 from nodes.plans import dropped_ids, join_plan, plan_problem, same_words
 from nodes.services import Services
 from prompts.replies import PlannedSubtask
@@ -20,6 +22,7 @@ from prompts.replies import PlannedSubtask
 async def approve_plan(state: AgentState, runtime: Runtime[Context], *, services: Services) -> dict[str, Any]:
     """Ask until the reply is usable. An edited plan is validated here and diagnosed next; a rejected one is
     planned anew."""
+    await services.ready()
     plan, progress = state["plan"], state["progress"]
     payload = {
         "kind": "plan",
@@ -31,7 +34,7 @@ async def approve_plan(state: AgentState, runtime: Runtime[Context], *, services
     }
     while True:
         reply = interrupt(payload)
-        decision, value, reason = _read(reply)
+        decision, value, reason = read_reply(reply)
         if decision == "approve":
             return {"plan": {**plan, "approval": "approved"}}
         if decision == "reject":
@@ -50,15 +53,10 @@ async def approve_plan(state: AgentState, runtime: Runtime[Context], *, services
                     "subtasks": joined,
                     "approval": "edited",
                     "reviewed": False,
+                    "origin": joined_origins(["user", plan.get("origin", "")]),
                 }
                 return {"plan": edited, "progress": {**progress, "version": version}}
         payload = {**payload, "problem": problem}
-
-
-def _read(reply: Any) -> tuple[str, Any, str]:
-    if not isinstance(reply, dict):
-        return str(reply).strip().lower(), None, ""
-    return str(reply.get("decision", "")).strip().lower(), reply.get("value"), str(reply.get("reason") or "")
 
 
 def _edited(value: Any, state: AgentState, services: Services) -> tuple[list[PlannedSubtask], str]:

@@ -1,8 +1,8 @@
-"""A tool's questions about a document, put to the run's model (PreFlect A.2)."""
+"""A tool's questions about a document or an image, put to the run's models (PreFlect A.2)."""
 
 from __future__ import annotations
 
-from forethought.models.types import Message, ModelError, ReplayError, ReplyError, Usage, reply_spec
+from forethought.models.types import Image, Message, ModelError, ReplayError, ReplyError, Usage, reply_spec
 from graph.context import Context
 from nodes.services import Services
 from prompts.render import render
@@ -20,17 +20,27 @@ class Inspection:
     def __init__(self, services: Services, context: Context) -> None:
         self.spent: list[Usage] = []
         self.missing: ReplayError | None = None
-        self._services, self._model = services, context.model_for("tool")
+        self._services, self._context = services, context
 
     async def __call__(self, question: str, text: str, name: str) -> DocumentAnswer:
         """The answer to `question` from `text`. Raises ToolError where the model has none."""
         system, user = render("inspector", question=question, text=text, name=name)
+        messages = [Message("system", system), Message("user", user)]
+        return await self._ask(self._context.model_for("tool"), messages, name, "Read it by part.")
+
+    async def look(self, question: str, image: Image, name: str) -> DocumentAnswer:
+        """The answer to `question` ('': a description) from an image. Raises ToolError where there is
+        none.
+        """
+        system, user = render("look", question=question, name=name)
+        messages = [Message("system", system), Message("user", user, (image,))]
+        hint = "Go on without the picture, or ask the user what it shows."
+        return await self._ask(self._context.model_for("vision"), messages, name, hint)
+
+    async def _ask(self, model: str, messages: list[Message], name: str, hint: str) -> DocumentAnswer:
         try:
             asked = await self._services.models.ask(
-                role="inspector",
-                model=self._model,
-                reply=reply_spec(DocumentAnswer),
-                messages=[Message("system", system), Message("user", user)],
+                role="inspector", model=model, reply=reply_spec(DocumentAnswer), messages=messages
             )
         except ReplayError as error:
             self.missing = error
@@ -39,8 +49,6 @@ class Inspection:
             self.spent.append(error.usage)
             said = (error.problem if isinstance(error, ReplyError) else "") or str(error)
             cause = "tool" if isinstance(error, ReplyError) else "transport"
-            raise ToolError(
-                f"no valid answer about {name}: {said}", cause=cause, hint="Read it by part."
-            ) from error
+            raise ToolError(f"no valid answer about {name}: {said}", cause=cause, hint=hint) from error
         self.spent.append(asked.usage)
         return asked.reply

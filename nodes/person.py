@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from langgraph.types import interrupt
 
 
@@ -20,3 +22,10 @@ def ask_person(subtask: str, n: int, question: str, choices: list[str]) -> str:
         value = reply.get("value")
         return str(value if value is not None else reply.get("reason") or reply.get("decision") or "")
     return str(reply)
+
+
+def read_reply(reply: Any) -> tuple[str, Any, str]:
+    """The decision, value and reason of a reply to a plan or a call; bare text is the decision."""
+    if not isinstance(reply, dict):
+        return str(reply).strip().lower(), None, ""
+    return str(reply.get("decision", "")).strip().lower(), reply.get("value"), str(reply.get("reason") or "")

@@ -19,6 +19,7 @@ from graph.state import AgentState, Plan, Progress
 from nodes.budget import exhausted_calls, left_text
 from nodes.digest import files_text, plan_text, result_items, rounds_texts, steps_text, trajectory
 from nodes.events import thinking
+from nodes.origins import thread_origin
 from nodes.plans import dropped_ids, join_plan, plan_problem
 from nodes.services import Services
 from nodes.task import TaskError, after_begin, begin_task, fail, is_new_task, refuse
@@ -35,6 +36,7 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
     A first plan that stays invalid ends the task as failed; a re-plan that does keeps the old plan.
     """
     context = services.context(runtime)
+    await services.ready()
     update: dict[str, Any] = {}
     if is_new_task(state):
         try:
@@ -164,6 +166,7 @@ def _joined(reply: PlanReply, state: AgentState, progress: Progress, revisions: 
         "unresolved": False,
         "reviewed": False,
         "approval": "",
+        "origin": thread_origin(state),
     }
 
 

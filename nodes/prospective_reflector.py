@@ -46,6 +46,7 @@ async def prospective_reflector(
 ) -> dict[str, Any]:
     """Diagnose the plan in force and revise it as long as errors are found and reflections are left."""
     context = services.context(runtime)
+    await services.ready()
     plan = state.get("plan", {})
     if plan.get("reviewed") or not any(
         subtask["status"] == "pending" for subtask in plan.get("subtasks", [])

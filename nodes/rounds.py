@@ -15,6 +15,7 @@ from graph.context import Context
 from graph.state import AgentState, Draft, LongTerm, PlanError
 from nodes.digest import plan_text, steps_text, trajectory
 from nodes.events import thinking
+from nodes.origins import thread_origin
 from nodes.services import Services
 from prompts.render import render
 from prompts.replies import RoundReflection
@@ -48,6 +49,7 @@ def _record(state: AgentState, draft: Draft, reflection: str) -> LongTerm:
     progress = state["progress"]
     return {
         "round": progress["round"],
+        "origin": thread_origin(state),
         "plan": [
             {"id": s["id"], "description": s["description"], "status": s["status"]}
             for s in state["plan"].get("subtasks", [])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +13,7 @@ from graph.bounds import bounded
 from graph.context import Context, context_from
 from tools.base import Tool
 from tools.files import FileStore
+from tools.mcp import McpBox
 
 
 @dataclass(frozen=True)
@@ -21,9 +21,16 @@ class Services:
     """The operator's settings, the tools, the models and the file store."""
 
     settings: Settings
-    tools: Mapping[str, Tool]
+    tools: dict[str, Tool]
     models: Models
     store: FileStore
+    mcp: McpBox | None = None
+
+    async def ready(self) -> None:
+        """Have the tools of the MCP servers as well, from the first time on. Raises McpSetupError
+        when a server cannot be used."""
+        if self.mcp is not None:
+            await self.mcp.fill(self.tools)
 
     def context(self, runtime: Runtime[Context]) -> Context:
         """The run's context within the operator's bounds. Raises ValueError when it asks for what is not

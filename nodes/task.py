@@ -13,6 +13,7 @@ from forethought.models.types import ConfigurationError
 from graph.context import Context
 from graph.reducers import CLEAR
 from graph.state import AgentState, FileRef, Json, Progress
+from nodes.attachments import take_attachments
 from nodes.services import Services
 from tools.files import FilesError, take_in
 
@@ -70,7 +71,7 @@ async def begin_task(state: AgentState, services: Services, context: Context) ->
     text, human = task_text(state)
     try:
         services.models.verify(models_used(context))
-        files = await asyncio.to_thread(_take_in, state, services)
+        files, replaced = await asyncio.to_thread(_take_in, state, services)
         if context.prospective_reflection and context.planning_errors:
             await asyncio.to_thread(load_planning_errors, services.settings.planning_errors_file)
     except (ConfigurationError, FilesError, KnowledgeError) as error:
@@ -78,10 +79,10 @@ async def begin_task(state: AgentState, services: Services, context: Context) ->
     _check_prices(services, context)
     guidance = _guidance(state, text)
     progress = _counters(state, text)
-    messages: list[AnyMessage] = [] if human else [HumanMessage(text, id=f"task-{progress['task']}")]
-    progress["message_id"] = (human or messages[0]).id or ""
+    asked = human or HumanMessage(text, id=f"task-{progress['task']}")
+    progress["message_id"] = asked.id or ""
     return {
-        "messages": messages,
+        "messages": [*replaced, *([] if human else [asked])],
         "task": text,
         "files": files,
         "progress": progress,
@@ -172,7 +173,7 @@ def _check_prices(services: Services, context: Context) -> None:
 
 def models_used(context: Context) -> list[str]:
     """The models that a run with these switches will call."""
-    roles = ["planner", "tool", "answer"]
+    roles = ["planner", "tool", "vision", "answer"]
     if context.prospective_reflection:
         roles.append("reflector")
     if context.round_reflection:
@@ -180,10 +181,12 @@ def models_used(context: Context) -> list[str]:
     return list(dict.fromkeys(context.model_for(role) for role in roles))  # type: ignore[arg-type]
 
 
-def _take_in(state: AgentState, services: Services) -> list[FileRef | str]:
-    return [
-        take_in(item, store=services.store, settings=services.settings) for item in state.get("files", [])
-    ]
+def _take_in(state: AgentState, services: Services) -> tuple[list[FileRef], list[AnyMessage]]:
+    """All files of the thread as references, those in messages among them, and the messages without them."""
+    store, settings = services.store, services.settings
+    files = [take_in(item, store=store, settings=settings) for item in state.get("files", [])]
+    attached, replaced = take_attachments(state.get("messages", []), files, store=store, settings=settings)
+    return [*files, *attached], replaced
 
 
 def _finished(state: AgentState) -> list[Json]:

@@ -71,6 +71,7 @@ async def tool_agent(
     aligned."""
     started = time.monotonic()
     context = services.context(runtime)
+    await services.ready()
     state = read_state(config, READS)
     subtask = subtask_of(state, dispatch["subtask"])
     messages, shown = tool_messages(state, subtask, services, context)

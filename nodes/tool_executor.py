@@ -1,7 +1,7 @@
 """tool_executor: carries a proposal out and records the step, whatever became of it.
 
 Whatever a tool does wrong is a failed step with its cause; only interrupts pass through, and a recording that
-lacks a reply. A call (tool and
+lacks a reply. A call that needs a person's approval waits for it before anything is done. A call (tool and
 arguments) that failed in this task is never made a second time: a repeat asks for a new plan. Success clears
 the subtask's short-term memory; a failure is added to it and to the round's record in long-term memory
 (MIRROR 3.5).
@@ -10,7 +10,7 @@ the subtask's short-term memory; a failure is added to it and to the round's rec
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -19,19 +19,35 @@ from langgraph.runtime import Runtime
 from forethought.models.types import Usage, no_usage
 from graph.context import Context
 from graph.state import AgentState, Dispatch, Proposal, Step, Surprise
-from nodes.digest import compact, cut, trajectory
+from nodes.approval import Verdict, settle
+from nodes.code_actions import CodeActions
+from nodes.digest import cut, trajectory
 from nodes.events import acting
 from nodes.foresight import compare
+from nodes.inert import for_person
 from nodes.inspection import Inspection
+from nodes.origins import joined
 from nodes.person import ask_person
 from nodes.reading import read_state
+from nodes.repeats import earlier_failure
 from nodes.services import Services
 from nodes.tool_agent import memory_of
 from nodes.usage import total
-from tools.base import Observation, Tool, ToolEnv
-from tools.call import call_tool, normalise
+from tools.base import Observation, ToolEnv
+from tools.call import call_tool
 
-READS = ("files", "plan", "proposals", "results", "trajectory", "short_term", "progress")
+READS = (
+    "task",
+    "files",
+    "guidance",
+    "messages",
+    "plan",
+    "proposals",
+    "results",
+    "trajectory",
+    "short_term",
+    "progress",
+)
 
 
 @dataclass(frozen=True)
@@ -41,6 +57,10 @@ class _Outcome:
     observation: Observation
     finished: bool
     surprise: Surprise = "none"
+    verdict: Verdict | None = None
+    """What a person said of the call, and its arguments; None where no call was to be made."""
+    sub_steps: list[dict[str, Any]] = field(default_factory=list)
+    """The calls that a program made."""
 
 
 async def tool_executor(
@@ -48,6 +68,7 @@ async def tool_executor(
 ) -> dict[str, Any]:
     """Carry out the proposal of this wave for one subtask."""
     context = services.context(runtime)
+    await services.ready()
     state = read_state(config, READS)
     proposal = state["proposals"][dispatch["subtask"]]
     inspection = Inspection(services, context)
@@ -90,24 +111,25 @@ async def _call(
     if tool is None:  # a proposal edited by hand, or made when there were other tools
         gone = f"there is no tool {proposal['tool']!r}; tools are: {', '.join(services.tools)}"
         return _Outcome(Observation(gone, ok=False, cause="arguments", origin="model"), False)
-    repeated = _repeated(tool, proposal, state)
+    repeated = earlier_failure(tool, proposal["arguments"], state)
     if repeated:
-        text = (
-            f"Not called: the same call failed at step {repeated['n']} ({repeated['cause']}): "
-            f"{cut(repeated['observation'], 800)}"
-        )
-        return _Outcome(
-            Observation(text, ok=False, cause="repeat", origin=f"tool:{tool.name}"),
-            False,
-            proposal["surprise"],
-        )
-    acting(
-        runtime, n=proposal["n"], subtask=proposal["subtask"], tool=tool.name, arguments=proposal["arguments"]
-    )
-    env = _environment(proposal, state, services, inspection)
-    observation = await call_tool(tool, proposal["arguments"], env)
+        return _Outcome(repeated.refusal(tool), False, proposal["surprise"])
+    verdict = settle(tool, proposal, state, services.tools, context)
+    if verdict.word == "rejected":
+        refused = f"Not called: a person rejected this call: {verdict.reason}"
+        observation = Observation(refused, ok=False, cause="rejected", origin="user")
+        return _Outcome(observation, False, proposal["surprise"], verdict)
+    acting(runtime, n=proposal["n"], subtask=proposal["subtask"], tool=tool.name, arguments=verdict.arguments)
+    env = _environment(proposal, state, services, inspection, pinned=verdict.pinned)
+    code = CodeActions(services.tools, env, state, proposal["n"])
+    observation = await call_tool(tool, verdict.arguments, code.env if tool.name == "python" else env)
     if inspection.missing:
         raise inspection.missing
+    if code.sub_steps:
+        read = [item["origin"] for item in code.sub_steps]
+        observation = replace(observation, origin=joined([observation.origin, *read]))
+    if inspection.spent:
+        observation = replace(observation, origin=f"{observation.origin}, model")
     surprise: Surprise = proposal["surprise"]
     note = ""
     if context.foresight != "off":
@@ -116,26 +138,16 @@ async def _call(
     if note:
         observation = replace(observation, text=f"[{note}]\n{observation.text}")
     finished = observation.ok and proposal["finishes"] and not note and not observation.partial
-    return _Outcome(observation, finished, surprise)
-
-
-def _repeated(tool: Tool, proposal: Proposal, state: AgentState) -> Step | None:
-    """The earlier failed step of this task with the same tool and arguments. Transport failures of tools that
-    may be called again do not count."""
-    same = compact(normalise(tool, proposal["arguments"]))
-    for step in trajectory(state):
-        if step["ok"] or step["action"] != "call" or step["tool"] != tool.name or step["cause"] == "repeat":
-            continue
-        if tool.retryable and step["cause"] in ("transport", "timeout"):
-            continue
-        if compact(normalise(tool, step["arguments"])) == same:
-            return step
-    return None
+    return _Outcome(observation, finished, surprise, verdict, code.sub_steps)
 
 
 def _environment(
-    proposal: Proposal, state: AgentState, services: Services, inspection: Inspection
+    proposal: Proposal, state: AgentState, services: Services, inspection: Inspection, *, pinned: bool
 ) -> ToolEnv:
+    def ask(question: str, choices: list[str]) -> str:
+        shown = [for_person(text, state, services.tools) for text in (question, *choices)]
+        return ask_person(proposal["subtask"], proposal["n"], shown[0], shown[1:])
+
     return ToolEnv(
         settings=services.settings,
         files={item["name"]: item["hash"] for item in state.get("files", []) if not isinstance(item, str)},
@@ -143,13 +155,16 @@ def _environment(
         origins={key: result["origin"] for key, result in state.get("results", {}).items()},
         store=services.store,
         inspect=inspection,
-        ask=lambda question, choices: ask_person(proposal["subtask"], proposal["n"], question, choices),
+        look=inspection.look,
+        ask=ask,
+        same_host_only=pinned,
     )
 
 
 def _step(proposal: Proposal, outcome: _Outcome, state: AgentState, seconds: float, usage: Usage) -> Step:
     progress, observation = state["progress"], outcome.observation
     text = observation.text + (f"\nHint: {observation.hint}" if observation.hint else "")
+    verdict = outcome.verdict or Verdict(proposal["arguments"])
     return {
         "n": proposal["n"],
         "task": progress["task"],
@@ -160,7 +175,7 @@ def _step(proposal: Proposal, outcome: _Outcome, state: AgentState, seconds: flo
         "thought": proposal["thought"],
         "action": proposal["action"],
         "tool": proposal["tool"],
-        "arguments": proposal["arguments"],
+        "arguments": verdict.arguments,
         "score": proposal["score"],
         "evaluation": proposal["evaluation"],
         "expected": proposal["expected"],
@@ -170,7 +185,8 @@ def _step(proposal: Proposal, outcome: _Outcome, state: AgentState, seconds: flo
         "cause": observation.cause,
         "surprise": outcome.surprise,
         "origin": observation.origin,
-        "sub_steps": [],
+        "approval": verdict.word,
+        "sub_steps": outcome.sub_steps,
         "shown": proposal["shown"],
         "seconds": round(seconds, 3),
         "usage": usage or no_usage(),
@@ -193,6 +209,7 @@ def _memory(step: Step, state: AgentState, context: Context, outcome: _Outcome) 
                 "cause": step["cause"],
                 "action": step["action"],
                 "error": step["observation"],
+                "origin": step["origin"],
             }
             update["short_term"] = {
                 key: {

@@ -20,6 +20,7 @@ from tools.base import Tool
 
 Json = dict[str, Any]
 FINISH, REPLAN = "finish", "replan"
+_WORDS = ("title", "description", "examples", "$comment")
 RESERVED = (FINISH, REPLAN)
 """Names that no tool may have: in the function-calling mode they are functions beside the tools."""
 
@@ -55,7 +56,23 @@ def _argument_schemas(tools: Mapping[str, Tool]) -> tuple[dict[str, Json], bool]
             schemas[name] = strict_schema(tool.arguments)
         except NotStrict:
             schemas[name], strict = tool.arguments.model_json_schema(), False
+        if tool.foreign:
+            schemas[name] = _wordless(schemas[name])
     return schemas, strict
+
+
+def _wordless(schema: Any, names: bool = False) -> Any:
+    """A schema without the words of who wrote it: those stand in the prompt, fenced as data. `names`: whether
+    its keys are names of arguments, which may be called `title`."""
+    if isinstance(schema, list):
+        return [_wordless(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: _wordless(value, names=not names and key in ("properties", "$defs"))
+        for key, value in schema.items()
+        if names or key not in _WORDS
+    }
 
 
 def _text(description: str, *, nullable: bool = False) -> Json:
@@ -121,7 +138,8 @@ def _functions(
         }
         if fields.foresight:
             properties["expected"] = _text("What you expect to see.")
-        offered.append(Function(name, tool.description, _closed(properties | _tail(fields))))
+        about = f"The tool {name}, as listed above." if tool.foreign else tool.description
+        offered.append(Function(name, about, _closed(properties | _tail(fields))))
     finish = {**_head(fields), "result": _text("The subtask's result."), **_tail(fields)}
     offered.append(Function(FINISH, "The subtask is done: hand its result on.", _closed(finish)))
     if fields.replanning:

@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[1]
 HEAVY = (
     "unstructured", "trafilatura", "ddgs", "tavily", "torch", "spacy", "langchain_openai", "google.genai",
     "google.protobuf", "langchain_google_genai", "pydantic_monty", "openai", "pandas", "numpy", "pypdfium2",
+    "mcp", "langchain_mcp_adapters", "sandlock",
 )  # fmt: skip
 LISTING = "import json, sys; print(json.dumps(sorted(sys.modules)))"
 
@@ -53,7 +54,7 @@ def test_help_and_the_bare_package_do_not_even_load_the_graph() -> None:
 
 def test_the_public_names_are_there() -> None:
     code = (
-        "import forethought\nfrom forethought import Context, Settings, Tool, build_agent, make_tool\n"
+        "import forethought\nfrom forethought import Context, Settings, Tool, build_agent, make_tool, tool\n"
         "assert set(forethought.__all__) <= set(dir(forethought))\n"
         "assert Context().model_for('tool') and callable(build_agent)\n"
         "try:\n    forethought.nothing\nexcept AttributeError as error:\n    assert 'nothing' in str(error)\n"

@@ -28,6 +28,7 @@ from langchain_core.tools.base import create_schema_from_function
 from pydantic import BaseModel, create_model
 
 if TYPE_CHECKING:
+    from forethought.models.types import Image
     from forethought.settings import Settings
     from prompts.replies import DocumentAnswer
     from tools.files import FileStore
@@ -66,6 +67,12 @@ class Inspector(Protocol):
     async def __call__(self, question: str, text: str, name: str) -> DocumentAnswer: ...
 
 
+class Looker(Protocol):
+    """Looks at an image with the run's vision model (PreFlect A.2); without a question it describes it."""
+
+    async def __call__(self, question: str, image: Image, name: str) -> DocumentAnswer: ...
+
+
 @dataclass(frozen=True)
 class ToolEnv:
     """What a tool may use of the run: its files, the finished results, the operator's settings, the model."""
@@ -79,8 +86,17 @@ class ToolEnv:
     """Subtask id -> where its result comes from."""
     store: FileStore | None = None
     inspect: Inspector | None = None
+    look: Looker | None = None
     ask: Callable[[str, list[str]], str] | None = None
     """Asks the person (an interrupt): question and choices -> the answer."""
+    call: Callable[[str, dict[str, Any]], Awaitable[Observation]] | None = None
+    """Makes a call for a program of the python tool (PreFlect's code actions): name and arguments -> what
+    came of it."""
+    offered: Mapping[str, Tool] = field(default_factory=dict)
+    """The tools that `call` makes calls of."""
+    same_host_only: bool = False
+    """Whether a redirect to another host is refused: the address was the model's own, and a person approved
+    that one only."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +113,12 @@ class Tool:
     """0: no limit (it waits for a person)."""
     retryable: bool = False
     """Whether the same call may be made again after a transport failure."""
+    address: str | None = None
+    """For effect egress: the one argument that leaves the machine, an address; None: all of them may."""
+    outside: bool = True
+    """Whether what it returns may hold text from elsewhere; False: it only computes, or asks the user."""
+    foreign: bool = False
+    """Whether name, description and schema are someone else's (an MCP server's): data, for a prompt."""
 
 
 def make_tool(
@@ -105,11 +127,13 @@ def make_tool(
     effect: Effect = "read",
     timeout_s: float = 60.0,
     retryable: bool = False,
+    address: str | None = None,
+    outside: bool = True,
 ) -> Tool:
     """Build a Tool from a typed function with a docstring (Google style `Args:`); a plain function runs in a
     thread.
 
-    Raises ValueError when the function has no docstring or an argument has no type.
+    Raises ValueError when the function has no docstring, an argument has no type, or `address` names none.
     """
     name = function.__name__
     document = inspect.getdoc(function)
@@ -119,6 +143,8 @@ def make_tool(
     untyped = [p.name for p in parameters if p.annotation is inspect.Parameter.empty and p.name != "env"]
     if untyped:
         raise ValueError(f"tool {name}: argument {untyped[0]} has no type")
+    if address is not None and address not in {p.name for p in parameters}:
+        raise ValueError(f"tool {name}: it has no argument {address} to be its address")
     with_env = bool(parameters) and parameters[0].name == "env"
     schema = create_schema_from_function(
         name,
@@ -135,6 +161,8 @@ def make_tool(
         effect=effect,
         timeout_s=timeout_s,
         retryable=retryable,
+        address=address,
+        outside=outside,
     )
 
 

@@ -5,20 +5,18 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import os
-import re
+import traceback
 from dataclasses import replace
 from typing import Any
 
 from langgraph.errors import GraphBubbleUp
 from pydantic import BaseModel, ValidationError
 
+from forethought.secrecy import scrubber
 from tools.base import Observation, Tool, ToolEnv, ToolError
 
 MAX_CHARACTERS = 20_000
 """Longest text of an observation; what is beyond is cut, visibly."""
-_SECRET_NAME = re.compile(r"(API_?KEY|ACCESS_KEY|SECRET_KEY|AES_KEY|TOKEN|SECRET|PASSWORD)$", re.IGNORECASE)
-_SHORTEST_SECRET = 8
 _log = logging.getLogger(__name__)
 
 
@@ -57,7 +55,7 @@ async def _attempt(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Obser
     scope = asyncio.timeout(tool.timeout_s or None)
     try:
         async with scope:
-            result = await tool.run(env, **{name: getattr(given, name) for name in type(given).model_fields})
+            result = await tool.run(env, **dict(given))
     except GraphBubbleUp:
         raise
     except ToolError as error:
@@ -66,7 +64,7 @@ async def _attempt(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Obser
         if isinstance(error, TimeoutError) and scope.expired():
             message = f"{tool.name} did not finish within {tool.timeout_s:g} s"
             return Observation(message, ok=False, cause="timeout", retryable=True)
-        _log.exception("tool %s failed", tool.name)
+        _log.error("tool %s failed\n%s", tool.name, scrubber(env.settings)(traceback.format_exc()))
         return Observation(_one_line(error), ok=False, cause="tool")
     return result if isinstance(result, Observation) else Observation(_as_text(result))
 
@@ -97,9 +95,10 @@ def _validated(tool: Tool, arguments: dict[str, Any]) -> BaseModel:
         return tool.arguments.model_validate(arguments)
     except ValidationError as error:
         wrong = "; ".join(_complaint(item) for item in error.errors(include_url=False, include_context=False))
+    schema = tool.arguments.model_json_schema()
     names = ", ".join(
-        name if field.is_required() else f"{name} (optional)"
-        for name, field in tool.arguments.model_fields.items()
+        name if name in schema.get("required", ()) else f"{name} (optional)"
+        for name in schema.get("properties", {})
     )
     raise ToolError(
         f"wrong arguments for {tool.name}: {wrong}",
@@ -135,18 +134,7 @@ def _as_text(result: Any) -> str:
 def _presentable(text: str, env: ToolEnv) -> str:
     """Without secrets, and without the characters that a database or an encoder would refuse."""
     text = text.replace("\x00", "").encode("utf-8", "replace").decode()
-    for secret in _secrets(env):
-        text = text.replace(secret, "[secret]")
-    return text
-
-
-def _secrets(env: ToolEnv) -> list[str]:
-    """Keys and passwords of the environment and the settings, longest first (one may contain another)."""
-    found = {value for name, value in os.environ.items() if _SECRET_NAME.search(name)}
-    for key in (env.settings.api_key, env.settings.tavily_api_key):
-        if key is not None:
-            found.add(key.get_secret_value())
-    return sorted((value for value in found if len(value) >= _SHORTEST_SECRET), key=lambda v: (-len(v), v))
+    return scrubber(env.settings)(text)
 
 
 def _cut(text: str) -> str:

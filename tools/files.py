@@ -107,6 +107,13 @@ def take_in(item: Any, *, store: FileStore, settings: Settings) -> FileRef:
     return _stored(name, content_hash, store)
 
 
+def take_in_bytes(name: str, data: bytes, *, store: FileStore, settings: Settings) -> FileRef:
+    """Take in content that is at hand already. Raises FilesError when it is too large."""
+    if len(data) > int(settings.max_file_mb * MEGABYTE):
+        raise _too_large(name, settings)
+    return _reference(safe_name(name), data, store)
+
+
 def from_path(
     path: Path, *, store: FileStore, settings: Settings, taken_names: Collection[str] = ()
 ) -> FileRef:

@@ -1,41 +1,28 @@
-"""Run Python code in a sandbox: a Python subset in a worker process that sees no files, network,
-environment or modules of ours.
+"""Run Python code in a sandbox, by the backend that the operator chose (`tools.sandbox`).
 
-The worker is started for one call and ends with it. Its limits hold inside and from outside (a worker that
-does not stop is killed a second after its time), so a runaway program neither goes on nor leaves a busy
-thread behind. The synchronous client is used, in a thread: the asynchronous one of release 1.4 aborts the
-whole process at exit about every second time.
+The code may call the agent's reading tools as functions, several in one program (PreFlect's code actions).
 """
 
 from __future__ import annotations
 
-import ast
+import asyncio
 import re
-import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from tools.base import Observation, ToolEnv, ToolError, make_tool
+from forethought.settings import Settings
+from tools.base import Observation, Tool, ToolEnv, ToolError, make_tool
+from tools.sandbox.backend import Backend, Program
+from tools.sandbox.calls import MAX_CALLS, Calls
 
-MAX_OUTPUT = 1_000_000
-"""Most bytes that a program may print, and most characters of its last value."""
-_LAST = "_last_value_"
-_SHOW = f"('' if {_LAST} is None else {_LAST} if isinstance({_LAST}, str) else repr({_LAST}))[:{MAX_OUTPUT}]"
-_MODULES = (
-    "base64, bisect, collections, copy, csv, dataclasses, datetime, decimal, functools, hashlib, itertools, "
-    "json, math, random, re, time, typing, unicodedata"
-)
-_NO_WORLD = "code can use no files, network or environment; the dict `files` has the given files' texts"
-_HINTS = {
-    "NotImplementedError": "the sandbox is a subset of Python: no class inheritance, no own "
-    "exception classes, no property, classmethod, staticmethod, yield or del; functions, lists and dicts do",
-    "ModuleNotFoundError": f"only these modules exist: {_MODULES}; write out what another one would do",
-    "PermissionError": _NO_WORLD,
-    "SyntaxError": "send the whole program again, corrected",
-}
+_READING_S = 60
+"""Time that the tool may take, besides running the code, to read the given files."""
+_CALLING_S = 240
+"""And for the calls that the code makes."""
 
 
-def python(env: ToolEnv, code: str) -> Observation:
+async def python(env: ToolEnv, code: str) -> Observation:
     """Run Python code and return what it prints, followed by the value of its last expression.
 
     For arithmetic, counting, sorting, dates, parsing and comparing: anything where an exact result matters.
@@ -61,9 +48,24 @@ def python(env: ToolEnv, code: str) -> Observation:
         code.encode()
     except UnicodeEncodeError as error:
         raise ToolError("the code holds a character that is not valid Unicode", cause="arguments") from error
-    inputs, unread = _inputs(env, code)
+    calls = Calls(env, asyncio.get_running_loop())
     try:
-        printed, value = _run(env, code, inputs)
+        return await asyncio.to_thread(_observe, env, code, calls)
+    finally:
+        calls.stop()
+
+
+def _observe(env: ToolEnv, code: str, calls: Calls) -> Observation:
+    inputs, unread = _inputs(env, code)
+    program = Program(
+        code,
+        inputs=inputs,
+        functions=calls.functions,
+        seconds=env.settings.python_seconds,
+        memory_mb=env.settings.python_memory_mb,
+    )
+    try:
+        printed, value = _backend(env.settings).run(program)
     except ToolError as error:
         error.message += unread
         raise
@@ -77,7 +79,40 @@ def python(env: ToolEnv, code: str) -> Observation:
     return Observation(shown + unread, origin=_origin(env, code))
 
 
-PYTHON = make_tool(python, timeout_s=75)
+def _backend(settings: Settings) -> Backend:
+    if settings.python_backend == "sandlock":
+        from tools.sandbox.sandlock import Sandlock
+
+        return Sandlock()
+    from tools.sandbox.monty import Monty
+
+    return Monty()
+
+
+PYTHON = make_tool(python, timeout_s=75, outside=False)
+_FULL = """\
+- the whole standard library, and installed packages (pandas and numpy, where they are installed);
+- the current folder, empty at first, to write to; it is gone afterwards.
+
+There is not: any other file, the network, the environment, other processes, input()."""
+
+
+def python_tool(settings: Settings, functions: Iterable[str] = ()) -> Tool:
+    """The tool as the chosen backend offers it; `functions` are the tools that its code may call."""
+    description = PYTHON.description
+    if settings.python_backend == "sandlock":
+        description = description.split("- the modules base64")[0] + _FULL
+    names = ", ".join(functions)
+    if names:
+        offered = (
+            f"- the tools {names} as functions with keyword arguments: each returns the observation's text\n"
+            f"  or raises RuntimeError with the cause; at most {MAX_CALLS} calls a program;\n"
+        )
+        before, results, after = description.partition("- `results`")
+        line, end, rest = after.partition("\n")
+        description = before + results + line + end + offered + rest
+    limit = settings.python_seconds + _READING_S + (_CALLING_S if names else 0)
+    return replace(PYTHON, description=description, timeout_s=limit)
 
 
 def _inputs(env: ToolEnv, code: str) -> tuple[dict[str, Any], str]:
@@ -119,93 +154,3 @@ def _named(names: Mapping[str, str], code: str) -> list[str]:
 
 def _valid(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
-
-
-def _run(env: ToolEnv, code: str, inputs: dict[str, Any]) -> tuple[str, str]:
-    """What the code printed, and its last value as text, which is made inside, where the limits hold."""
-    try:
-        import pydantic_monty as monty
-    except ImportError as error:
-        raise ToolError(
-            "no Python sandbox is installed", cause="unavailable", hint="pip install pydantic-monty"
-        ) from error
-    seconds = env.settings.python_seconds
-    memory = env.settings.python_memory_mb << 20
-    limits: monty.ResourceLimits = {"max_feed_duration_secs": seconds, "max_memory": memory}
-    # Sleeping costs nothing; random numbers are the same each time, so that a recording can be played back.
-    policy: monty.OSPolicy = {"sleep": "zero", "random_start": {"seed": 0}}
-    named, has_value = _name_last_value(code)
-    output = monty.CollectString(max_bytes=MAX_OUTPUT)
-    try:
-        with (
-            monty.Monty(max_processes=1, request_timeout=seconds + 5) as pool,
-            pool.checkout(limits=limits, os_policy=policy) as session,
-        ):
-            session.feed_run(named, inputs=inputs, print_callback=output)
-            value = session.feed_run(_SHOW, print_callback=output) if has_value else ""
-    except FileNotFoundError as error:
-        raise ToolError(str(error), cause="unavailable", hint="pip install pydantic-monty") from error
-    except monty.MontyError as error:
-        raise _explain(error, env, code, output.output) from error
-    return output.output, value
-
-
-def _name_last_value(code: str) -> tuple[str, bool]:
-    """The code with its last expression given a name, and whether there is one; line numbers stay.
-
-    What this Python cannot parse (the sandbox reads a newer one) runs as it is, without a last value.
-    """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            body = ast.parse(code).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return code, False
-    if not body or not isinstance(body[-1], ast.Expr):
-        return code, False
-    lines = code.encode().split(b"\n")
-    row, column = body[-1].lineno - 1, body[-1].col_offset
-    if row >= len(lines):
-        return code, False
-    lines[row] = lines[row][:column] + f"{_LAST} = ".encode() + lines[row][column:]
-    return b"\n".join(lines).decode(), True
-
-
-def _tail(printed: str) -> str:
-    """The end of what was printed, saying so when the beginning is left out."""
-    shown = printed[-2000:].rstrip()
-    return shown if len(printed) <= 2000 else f"[... {len(printed) - 2000} characters left out ...]{shown}"
-
-
-def _explain(error: Any, env: ToolEnv, code: str, printed: str) -> ToolError:
-    """The same text each time the same thing goes wrong: neither times nor byte counts."""
-    before = f"\nprinted before that:\n{_tail(printed)}" if printed.strip() else ""
-    said = error.display(format="type-msg") if hasattr(error, "traceback") else str(error)
-    kind = said.split(":")[0]
-    crashed = not hasattr(error, "traceback")
-    settings = env.settings
-    if (kind == "TimeoutError" and "limit exceeded" in said) or getattr(error, "timed_out", False):
-        message = f"the code ran longer than {settings.python_seconds:g} s and was stopped"
-        return ToolError(message + before, cause="limit", hint="do less work, or in a cheaper way")
-    if kind == "MemoryError" or crashed:
-        message = (
-            f"the code needed more than {settings.python_memory_mb} MB of memory or printed more than 1 MB"
-        )
-        return ToolError(
-            message + before, cause="limit", hint="keep less at a time and print only what matters"
-        )
-    if "not supported in this environment" in said:
-        kind = "PermissionError"
-    said = said.replace("The monty syntax parser does not yet support", "the sandbox does not support")
-    return ToolError(
-        _where(error, code) + said + before, hint=_HINTS.get(kind, "correct the code and run it again")
-    )
-
-
-def _where(error: Any, code: str) -> str:
-    """'line 3, `print(a / b)`: ' of the innermost frame of the code, '' where there is none."""
-    lines = code.split("\n")
-    for frame in reversed(error.traceback()):
-        if frame.filename in ("<python-input-0>", "main.py") and 0 < frame.line <= len(lines):
-            return f"line {frame.line}, `{lines[frame.line - 1].strip()[:200]}`: "
-    return ""

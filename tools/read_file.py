@@ -23,9 +23,10 @@ async def read_file(
 ) -> Observation:
     """Read one of the given files as Markdown text, or ask a question about it.
 
-    Reads txt, md, html, csv, tsv, json, eml, xlsx, xls, docx, pptx and pdf. Tables stay tables; formulas,
-    hidden sheets, comments and speaker notes are shown. A long file comes in parts; the first line says
-    which part this is and what is not shown. Sound, pictures and scanned pages cannot be read.
+    Reads txt, md, html, xml, csv, tsv, json, eml, xlsx, xls, docx, pptx, pdf and epub, and lists what is in a
+    zip. Tables stay tables; formulas, hidden sheets, comments and speaker notes are shown. A long file comes
+    in parts; the first line says which part this is and what is not shown. Scanned pages cannot be read;
+    pictures are for inspect_image, sound is for inspect_audio.
 
     Args:
         path: Name of a given file, such as prices.xlsx.

@@ -6,21 +6,21 @@ import importlib
 import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
 from forethought.settings import Settings
+from prompts.render import data
 from tools.ask_user import ASK_USER
 from tools.base import Tool, make_tool
 from tools.decorate import OPTIONS
-from tools.python import PYTHON
+from tools.inspect_audio import INSPECT_AUDIO
+from tools.inspect_image import INSPECT_IMAGE
+from tools.python import PYTHON, python_tool
 from tools.read_file import READ_FILE
+from tools.sandbox.calls import from_code
 from tools.visit_webpage import VISIT_WEBPAGE
 from tools.web_search import WEB_SEARCH
-
-_READING_S = 60
-"""Time that the python tool may take, besides running the code, to read the given files."""
 
 
 def toolbox(settings: Settings, extra: Sequence[Tool | Callable[..., Any]] = ()) -> dict[str, Tool]:
@@ -29,8 +29,7 @@ def toolbox(settings: Settings, extra: Sequence[Tool | Callable[..., Any]] = ())
     Raises ValueError in one line when the module of `settings.tools` is missing or broken, or a name comes
     twice.
     """
-    python = replace(PYTHON, timeout_s=settings.python_seconds + _READING_S)
-    tools = [READ_FILE, python, WEB_SEARCH, VISIT_WEBPAGE, ASK_USER]
+    tools = [READ_FILE, INSPECT_IMAGE, INSPECT_AUDIO, PYTHON, WEB_SEARCH, VISIT_WEBPAGE, ASK_USER]
     tools += [_made(item, "an extra tool") for item in extra]
     if settings.tools:
         tools += _of_module(settings.tools)
@@ -39,12 +38,19 @@ def toolbox(settings: Settings, extra: Sequence[Tool | Callable[..., Any]] = ())
         if tool.name in box:
             raise ValueError(f"two tools are called {tool.name}: rename one")
         box[tool.name] = tool
+    box[PYTHON.name] = python_tool(settings, from_code(box))
     return box
 
 
 def describe(tools: Mapping[str, Tool]) -> str:
-    """The tools as a prompt lists them: name and arguments, what it is for, and each argument's meaning."""
-    return "\n\n".join(_block(tool) for tool in tools.values())
+    """The tools as a prompt lists them: name and arguments, what it is for, and each argument's meaning.
+
+    What someone else says of a tool (an MCP server) is fenced as data.
+    """
+    return "\n\n".join(
+        data(_block(tool), "foreign_tool", name=tool.name) if tool.foreign else _block(tool)
+        for tool in tools.values()
+    )
 
 
 def _of_module(name: str) -> list[Tool]:
@@ -114,5 +120,6 @@ def _type(entry: Mapping[str, Any]) -> str:
         return " or ".join(f'"{value}"' for value in entry["enum"])
     if "$ref" in entry:
         return "object"
-    kind = str(entry.get("type", "any"))
+    given = entry.get("type", "any")
+    kind = " or ".join(given) if isinstance(given, list) else str(given)
     return f"{kind} of {_type(entry['items'])}" if kind == "array" and entry.get("items") else kind

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import os
 import platform
-import shutil
 import sys
-import time
-from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 
 from rich.text import Text
 
+from forethought.app.checks import Check, tried
 from forethought.app.database import database_path
 from forethought.app.display import make_console
-from forethought.app.errors import ANSWERED, FAILED, CliError, explain
+from forethought.app.doctor_tools import tool_checks
+from forethought.app.errors import ANSWERED, FAILED, CliError
 from forethought.app.options import Flags, settings_from, without_userinfo
 from forethought.app.samples import SAMPLES, WORD
 from forethought.app.text import one_line, to_json
@@ -31,16 +32,6 @@ _PACKAGES = (
     "unstructured",
 )
 _REACH_S = 3.0
-
-
-@dataclass(frozen=True)
-class Check:
-    """One thing that was tried. `core`: without it no run works."""
-
-    name: str
-    ok: bool
-    detail: str
-    core: bool = False
 
 
 def report_health(flags: Flags, as_json: bool) -> int:
@@ -70,6 +61,7 @@ def run_checks(settings: Settings) -> Iterable[Check]:
     for name in SAMPLES:
         yield _parser(name)
     yield _sandbox(settings)
+    yield from tool_checks(settings)
     yield from _keys(settings)
     yield _address(settings)
     yield from _extras()
@@ -91,22 +83,6 @@ def _packages() -> Iterable[Check]:
             yield Check(package, False, "not installed", core=package != "forethought")
 
 
-def _tried(name: str, attempt: Callable[[], str], core: bool = False) -> Check:
-    """A check by doing: what `attempt` says, or why it failed."""
-    started = time.monotonic()
-    try:
-        detail = attempt()
-    except Exception as error:
-        # Whatever breaks is what a person wants to be told here.
-        return Check(name, False, _why(error), core)
-    return Check(name, True, f"{detail} ({time.monotonic() - started:.1f}s)", core)
-
-
-def _why(error: Exception) -> str:
-    failure = explain(error)
-    return f"{type(error).__name__}: {one_line(error, 200)}" if failure.internal else failure.line
-
-
 def _database(settings: Settings) -> Check:
     def attempt() -> str:
         import sqlite3
@@ -125,7 +101,7 @@ def _database(settings: Settings) -> Check:
                 path.with_name(path.name + part).unlink(missing_ok=True)
         return f"{path} can be written"
 
-    return _tried("database", attempt, core=True)
+    return tried("database", attempt, core=True)
 
 
 def _parser(name: str) -> Check:
@@ -137,7 +113,7 @@ def _parser(name: str) -> Check:
             raise CliError(f"read, but the text is not there: {one_line(text, 80)}")
         return "reads a sample"
 
-    return _tried(f"reads {name}", attempt, core=name == "txt")
+    return tried(f"reads {name}", attempt, core=name == "txt")
 
 
 def _sandbox(settings: Settings) -> Check:
@@ -145,12 +121,12 @@ def _sandbox(settings: Settings) -> Check:
         from tools.base import ToolEnv
         from tools.python import python
 
-        result = python(ToolEnv(settings=settings), "1+1")
+        result = asyncio.run(python(ToolEnv(settings=settings), "1+1"))
         if result.text.strip() != "2":
             raise CliError(f"1+1 gave {one_line(result.text, 80)}")
         return "1+1 is 2"
 
-    return _tried("python sandbox", attempt, core=True)
+    return tried("python sandbox", attempt, core=True)
 
 
 def _keys(settings: Settings) -> Iterable[Check]:
@@ -184,16 +160,10 @@ def _address(settings: Settings) -> Check:
             ) from error
         return f"{without_userinfo(url)} answers (HTTP {answer.status_code})"
 
-    return _tried("base URL", attempt)
+    return tried("base URL", attempt)
 
 
 def _extras() -> Iterable[Check]:
-    whisper = importlib.util.find_spec("whisper") is not None
-    yield Check("whisper", whisper, "installed" if whisper else "for audio: pip install 'forethought[audio]'")
-    ffmpeg = shutil.which("ffmpeg") is not None
-    yield Check(
-        "ffmpeg", ffmpeg, "installed" if ffmpeg else "for audio: install ffmpeg with the system's packages"
-    )
     server = importlib.util.find_spec("langgraph_cli") is not None
     yield Check(
         "langgraph server", server, "installed" if server else "for Studio: pip install 'forethought[server]'"

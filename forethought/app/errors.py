@@ -43,6 +43,8 @@ def explain(error: BaseException) -> Failure:
         return Failure(f"{where}{error.strerror or one_line(error)}", FAILED)
     if isinstance(error, _known("tools.files", "FilesError") + _known("nodes.task", "TaskError")):
         return Failure(one_line(error, 1000), WRONG_USE)
+    if isinstance(error, _known("tools.mcp_settings", "McpSetupError")):
+        return Failure(one_line(error, 1000), WRONG_USE)
     if isinstance(error, _known("forethought.models.types", "ConfigurationError")):
         return Failure(one_line(error, 1000), WRONG_USE)
     if isinstance(error, _known("forethought.models.types", "ModelError")):

@@ -23,22 +23,26 @@ _DECISIONS = {
     "tool": ("approve", "edit", "reject"),
     "question": ("answer", "reject"),
 }
+_EDITED = {"plan": "the list of subtasks", "tool": "the call's arguments, as an object"}
 
 
 def show_question(question: Mapping[str, Any]) -> RenderableType:
     """What is asked, as the person sees it."""
     if question.get("kind") == "plan":
         shown = [Text("Approve this plan?", style="bold cyan"), render.plan(question.get("plan") or {})]
-        if problem := question.get("problem"):
-            shown.append(Text(f"The last reply could not be used: {one_line(problem, 300)}", style="red"))
-        return Group(*shown)
+        return Group(*shown, *_problem(question))
     if question.get("kind") == "tool":
-        what = render.call(question.get("tool"), question.get("arguments"), 400)
-        return Text(f"Approve this call? {what}", style="bold cyan")
+        return Group(render.approval(question), *_problem(question))
     asker = f"{one_line(question['subtask'], 40)} asks: " if question.get("subtask") else ""
     lines = [Text(asker + clean(question.get("question") or ""), style="bold cyan")]
     lines += [Text(f"  {number}. {one_line(choice)}") for number, choice in enumerate(_choices(question), 1)]
     return Group(*lines)
+
+
+def _problem(question: Mapping[str, Any]) -> list[Text]:
+    """Why the last reply was asked for again, if it was."""
+    said = question.get("problem")
+    return [Text(f"The last reply could not be used: {one_line(said, 300)}", style="red")] if said else []
 
 
 def how_to_reply(resume: str, questions: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -50,6 +54,8 @@ def how_to_reply(resume: str, questions: Sequence[Mapping[str, Any]]) -> list[st
             lines.append(f'{resume} --reply "{name}YOUR ANSWER"')
         else:
             lines.append(f'{resume} --reply {name}approve   (or --reply "{name}reject: REASON")')
+            if question.get("kind") == "tool":
+                lines.append(f"{resume} --reply '{name}edit: {{ARGUMENTS AS JSON}}'")
     return lines
 
 
@@ -87,7 +93,7 @@ def _name(question: Mapping[str, Any]) -> str:
 
 
 def reply_from(text: str, question: Mapping[str, Any]) -> Json:
-    """One reply: JSON with a decision, an answer in plain text, or `approve` or `reject: reason`."""
+    """One reply: JSON with a decision, an answer as text, or `approve`, `edit: JSON`, `reject: reason`."""
     kind = str(question.get("kind", "question"))
     given = _json(text)
     if isinstance(given, dict) and "decision" in given:
@@ -102,15 +108,20 @@ def reply_from(text: str, question: Mapping[str, Any]) -> Json:
         return {"decision": "approve", "value": None, "reason": ""}
     if word in {"reject", "r", "no", "n"}:
         return {"decision": "reject", "value": None, "reason": reason.strip()}
+    if word in {"edit", "e"}:
+        if not isinstance(value := _json(reason), dict | list):
+            raise CliError(f"edit: what follows must be JSON: {_EDITED.get(kind, 'the new value')}")
+        return {"decision": "edit", "value": value, "reason": ""}
     raise CliError(
-        f"{one_line(text, 60)!r} is no reply to a {kind}: write approve, or reject: REASON, or JSON"
+        f"{one_line(text, 60)!r} is no reply to a {kind}: write approve, or edit: JSON, or reject: REASON"
     )
 
 
 def ask(console: Console, question: Mapping[str, Any], read: Callable[[str], str] = input) -> Json:
     """Show one question at the terminal and read until the reply can be used. EOFError: terminal closed."""
     console.print(show_question(question))
-    prompt = "> " if question.get("kind") == "question" else "approve, or reject: REASON > "
+    asked = question.get("kind") == "question"
+    prompt = "> " if asked else "approve, or edit: JSON, or reject: REASON > "
     while True:
         try:
             return reply_from(read(prompt), question)

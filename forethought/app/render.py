@@ -96,6 +96,22 @@ def _value(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
+def approval(record: Json) -> RenderableType:
+    """A call that waits for a person: all that it would do, and who may have brought it about.
+
+    Nothing is cut short: what matters may stand at the end of an address.
+    """
+    title = f"Approve this call? {one_line(record.get('tool'), 60)} ({one_line(record.get('effect'), 20)})"
+    lines = [Text(title, style="bold cyan")]
+    for name, value in (record.get("arguments") or {}).items():
+        if value is None:
+            continue
+        shown = value if isinstance(value, str) else _value(value)
+        lines.append(Text(f"  {one_line(name, 60)}: ", style="bold").append(clean(shown), style="not bold"))
+    lines.append(Text(f"  {clean(record.get('why') or '')}", style="yellow"))
+    return Group(*lines)
+
+
 def step(record: Json, observation_lines: int = 3) -> RenderableType:
     """One step: what was done, its score, what came of it."""
     line = Text(f"#{record.get('n')} ", style="bold").append(
@@ -109,10 +125,21 @@ def step(record: Json, observation_lines: int = 3) -> RenderableType:
         "  ok" if ok else f"  {one_line(record.get('cause') or 'failed', 30)}", style="green" if ok else "red"
     )
     line.append(f" {_seconds(record.get('seconds'))}", style="dim")
+    if record.get("approval"):
+        line.append(f"  {one_line(record['approval'], 20)} by a person", style="cyan")
     if record.get("surprise") not in (None, "", "none"):
         line.append(f"  surprise: {one_line(record['surprise'], 20)}", style="magenta")
     seen = first_lines(record.get("observation") or "", observation_lines)
-    return Group(line, *(Padding(_dim(text), (0, 0, 0, 4), expand=False) for text in seen))
+    calls = [_sub_step(item) for item in record.get("sub_steps") or []]
+    return Group(line, *calls, *(Padding(_dim(text), (0, 0, 0, 4), expand=False) for text in seen))
+
+
+def _sub_step(item: Json) -> RenderableType:
+    """A call that a program of the step made."""
+    shown = Text(f"- {call(item.get('tool'), item.get('arguments'), 80)}", style="not bold")
+    failed = "" if item.get("ok") else one_line(item.get("cause") or "failed", 30)
+    shown.append(f"  {failed or 'ok'}", style="red" if failed else "green")
+    return Padding(shown, (0, 0, 0, 4), expand=False)
 
 
 def _move(record: Json) -> str:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import traceback
 
 from forethought.app.errors import explain
 from forethought.app.text import clean
+from forethought.secrecy import scrubber
 
 _LOG = logging.getLogger("forethought")
 
 
 def tell(line: str) -> None:
     """One plain line on stderr."""
-    print(f"forethought: {clean(line)}", file=sys.stderr, flush=True)
+    print(f"forethought: {scrubber()(clean(line))}", file=sys.stderr, flush=True)
 
 
 def tell_error(error: BaseException) -> int:
@@ -24,7 +26,7 @@ def tell_error(error: BaseException) -> int:
     for line in str(getattr(error, "detail", "") or "").splitlines():
         tell(line)
     if _LOG.isEnabledFor(logging.DEBUG):
-        _LOG.error("traceback", exc_info=error)
+        _LOG.error("traceback\n%s", scrubber()("".join(traceback.format_exception(error))))
     return failure.code
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forethought.app.errors import CliError
+from forethought.secrecy import secret_values
 
 if TYPE_CHECKING:
     from forethought.models import Transport
@@ -65,8 +66,7 @@ def _recording(path: Path, about: Mapping[str, Any]) -> Make:
         if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
             raise CliError(f"--record {path}: its folder does not exist or cannot be written to")
         header = {**about, "model": context.model, "context": context.model_dump(mode="json")}
-        secrets = tuple(key.get_secret_value() for key in (settings.api_key, settings.tavily_api_key) if key)
-        return RecordingTransport(live, path, header, secrets)
+        return RecordingTransport(live, path, header, tuple(secret_values(settings)))
 
     return make
 

@@ -1,7 +1,8 @@
 """One question, one validated reply.
 
-A reply is parsed, validated and cross-checked; a bad one is sent back with what is wrong, at most twice. What
-was spent is counted for every attempt, failed ones too, and travels on the error when there is no reply.
+Secrets are blotted out of every prompt, reply and error here. A reply is parsed, validated and cross-checked;
+a bad one is sent back with what is wrong, at most twice. What was spent is counted for every attempt, failed
+ones too, and travels on the error when there is no reply.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -29,7 +31,9 @@ from forethought.models.types import (
     Verifying,
     no_usage,
 )
+from forethought.secrecy import scrub_error, scrubber
 from forethought.settings import Settings
+from prompts.render import data
 
 T = TypeVar("T")
 MAX_REPAIRS = 2
@@ -106,13 +110,20 @@ class Models:
     async def _send(self, request: ModelRequest, usage: Usage) -> ModelReply:
         """Send and count, into `usage`; an error carries all that was counted so far."""
         started = time.monotonic()
+        scrub = scrubber(self.settings)
+        asked = tuple(replace(message, text=scrub(message.text)) for message in request.messages)
         try:
-            got = await self.transport.send(request)
-        except ModelError as error:
-            usage["calls"] += 1
-            usage["seconds"] += time.monotonic() - started
-            error.usage = usage
+            got = await self.transport.send(replace(request, messages=asked))
+        except Exception as error:
+            # Of whatever kind: it will be shown, and kept with the thread.
+            scrub_error(error, scrub)
+            if isinstance(error, ModelError):
+                usage["calls"] += 1
+                usage["seconds"] += time.monotonic() - started
+                error.usage = usage
             raise
+        calls = tuple(replace(call, arguments=scrub(call.arguments)) for call in got.calls)
+        got = replace(got, text=scrub(got.text), calls=calls)
         usage["calls"] += 1
         usage["seconds"] += time.monotonic() - started
         usage["input_tokens"] += got.input_tokens
@@ -162,7 +173,8 @@ def _repair(got: ModelReply, spec: ReplySpec[Any], problem: str) -> tuple[Messag
         if spec.functions
         else f"Write the whole {spec.name} again as one JSON object"
     )
-    text = f"That reply cannot be used: {problem}\n{again}."
+    # The problem quotes the reply, and the reply may quote a page.
+    text = f"That reply cannot be used:\n{data(problem, 'problem')}\n{again}."
     if not spec.functions and "no JSON object" in problem:
         text += f" It must fit this schema:\n{json.dumps(spec.schema, ensure_ascii=False)}"
     return Message("assistant", shown or "(empty reply)"), Message("user", text)

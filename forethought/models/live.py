@@ -17,6 +17,7 @@ from forethought.models import providers
 from forethought.models.methods import Method, Way, bound, refuses_method, speaks_openai
 from forethought.models.pricing import price
 from forethought.models.retry import Backoff, with_retries
+from forethought.models.sight import check_sight, shows_images, sight_error
 from forethought.models.types import Call, ConfigurationError, ModelReply, ModelRequest
 from forethought.settings import Settings
 
@@ -65,8 +66,13 @@ class LiveTransport:
         return price(name, provider, self.settings.base_url, 1, 1, 0) is not None
 
     async def send(self, request: ModelRequest) -> ModelReply:
-        """The provider's reply. Raises TransportError when the retries are used up, ConfigurationError."""
+        """The provider's reply.
+
+        Raises TransportError when the retries are used up, ConfigurationError, and ReplyError when the model
+        cannot see the images that it is shown.
+        """
         chat = self._chat(request.model)
+        check_sight(request, chat.profile, self.settings.base_url)
         for method in self._methods(request, chat):
             way = Way(method, chat, speaks_openai(chat))
             got = await with_retries(
@@ -112,7 +118,11 @@ class LiveTransport:
                 return await ask()
         except Exception as error:
             if way.method != "prompt" and refuses_method(error):
-                return _Refused("invalid schema" in str(error).lower())
+                # With an image, the words may be about the two together: text alone keeps the method.
+                return _Refused("invalid schema" in str(error).lower() or shows_images(request))
+            refused = sight_error(error, request)
+            if refused is not None:
+                raise refused from error
             raise
 
     def _reply(self, raw: AIMessage, request: ModelRequest) -> ModelReply:

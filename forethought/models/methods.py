@@ -6,15 +6,16 @@ offered); the schema in the prompt, which every provider takes.
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from forethought.models.retry import status_of
-from forethought.models.types import Message, ModelRequest
+from forethought.models.types import Image, Message, ModelRequest
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -62,7 +63,8 @@ def bound(request: ModelRequest, way: Way) -> Callable[[], Awaitable[AIMessage]]
 
     Raises ValueError, TypeError or NotImplementedError where the provider's package has no such method.
     """
-    messages = _messages(in_prompt(request) if way.method == "prompt" else request.messages)
+    asked = in_prompt(request) if way.method == "prompt" else request.messages
+    messages = _messages(asked, way.openai)
     if way.method == "function":
         return partial(_bind_functions(request, way).ainvoke, messages)
     if way.method == "prompt":
@@ -135,12 +137,27 @@ def in_prompt(request: ModelRequest) -> tuple[Message, ...]:
         )
     *before, last = request.messages
     if last.role == "user":
-        return (*before, Message("user", f"{last.text}\n\n{wanted}"))
+        return (*before, replace(last, text=f"{last.text}\n\n{wanted}"))
     return (*request.messages, Message("user", wanted))
 
 
-def _messages(messages: tuple[Message, ...]) -> list[Any]:
+def _messages(messages: tuple[Message, ...], openai: bool) -> list[Any]:
     from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
     kinds = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
-    return [kinds[message.role](message.text) for message in messages]
+    return [kinds[message.role](_content(message, openai)) for message in messages]
+
+
+def _content(message: Message, openai: bool) -> str | list[Any]:
+    """Plain text where there are no images, which every provider takes."""
+    if not message.images:
+        return message.text
+    return [{"type": "text", "text": message.text}, *(_block(image, openai) for image in message.images)]
+
+
+def _block(image: Image, openai: bool) -> dict[str, Any]:
+    """An image as OpenAI's protocol has it, or as LangChain's content block, which its packages translate."""
+    encoded = base64.b64encode(image.data).decode("ascii")
+    if openai:
+        return {"type": "image_url", "image_url": {"url": f"data:{image.mime};base64,{encoded}"}}
+    return {"type": "image", "base64": encoded, "mime_type": image.mime}

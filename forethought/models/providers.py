@@ -105,9 +105,7 @@ def build(model: str, settings: Settings) -> BaseChatModel:
     }
     if provider == "openai":
         options |= {"use_responses_api": False, "http_async_client": _http_client()}
-    if settings.base_url:
-        key = settings.api_key.get_secret_value() if settings.api_key else NO_KEY
-        options |= {"base_url": settings.base_url, "api_key": key, "default_headers": _NO_ACCOUNT}
+    options |= account(settings)
     try:
         chat: BaseChatModel = init_chat_model(name, model_provider=provider, **options)
     except ImportError as error:
@@ -115,6 +113,14 @@ def build(model: str, settings: Settings) -> BaseChatModel:
     except ValueError as error:
         raise ConfigurationError(f"model {model} cannot be set up: {error}") from error
     return chat
+
+
+def account(settings: Settings) -> dict[str, Any]:
+    """The address, key and headers of an OpenAI client: none (the environment's) unless `base_url` is set."""
+    if not settings.base_url:
+        return {}
+    key = settings.api_key.get_secret_value() if settings.api_key else NO_KEY
+    return {"base_url": settings.base_url, "api_key": key, "default_headers": _NO_ACCOUNT}
 
 
 def _http_client() -> Any:

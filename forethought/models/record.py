@@ -3,6 +3,7 @@
 The first line is a header; then comes a line a call, `{key, role, reply_type, messages, schema, functions,
 reply{text, calls, finish_reason}, usage, model}`. Long texts and schemas stand once, on `{part, value}` lines
 before their first use, and are named by `{"part": id}`. A line is written and flushed when its call is done.
+A message's images are `[{mime, sha256}]`, never their bytes.
 Keys and headers are never written; values of secret environment variables are blotted out of the text.
 """
 
@@ -10,8 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import re
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
@@ -20,16 +19,16 @@ from typing import Any
 
 from forethought.models.types import (
     ConfigurationError,
+    Message,
     ModelReply,
     ModelRequest,
     Pricing,
     Transport,
     Verifying,
 )
+from forethought.secrecy import scrubber
 
 FORMAT = 1
-BLOTTED = "[secret]"
-_SECRET_NAME = re.compile(r"(API_?KEY|ACCESS_KEY|SECRET_KEY|AES_KEY|TOKEN|SECRET|PASSWORD)$", re.IGNORECASE)
 _LONG = 200
 """Characters from which a text is written once and named."""
 
@@ -44,29 +43,23 @@ def digest(value: Any) -> str:
     return hashlib.sha256(dumps(value).encode()).hexdigest()[:24]
 
 
-def scrubber(secrets: tuple[str, ...] = ()) -> Callable[[str], str]:
-    """A function that blots out `secrets` and the values of environment variables that are named like
-    keys.
-    """
-    named = [value for name, value in os.environ.items() if _SECRET_NAME.search(name)]
-    known = sorted({value for value in (*named, *secrets) if len(value) >= 8}, key=len, reverse=True)
-    if not known:
-        return lambda text: text
-    # Also as they stand inside JSON, since a reply is JSON text.
-    forms = [form for value in known for form in dict.fromkeys((value, json.dumps(value)[1:-1]))]
-    pattern = re.compile("|".join(map(re.escape, forms)))
-    return lambda text: pattern.sub(BLOTTED, text)
-
-
 def logical(request: ModelRequest, scrub: Callable[[str], str]) -> dict[str, Any]:
     """What identifies a request, whichever model answers it and by whatever method."""
     return {
         "role": request.role,
         "reply_type": request.reply,
-        "messages": [{"role": message.role, "text": scrub(message.text)} for message in request.messages],
+        "messages": [_message(message, scrub) for message in request.messages],
         "schema": request.schema,
         "functions": [asdict(function) for function in request.functions],
     }
+
+
+def _message(message: Message, scrub: Callable[[str], str]) -> dict[str, Any]:
+    """A message, with an image as its hash and media type: its bytes stay out of recordings."""
+    said: dict[str, Any] = {"role": message.role, "text": scrub(message.text)}
+    if message.images:
+        said["images"] = [{"mime": image.mime, "sha256": image.sha256} for image in message.images]
+    return said
 
 
 class RecordingTransport:
@@ -80,7 +73,7 @@ class RecordingTransport:
         self, inner: Transport, path: Path, header: Mapping[str, Any], secrets: tuple[str, ...] = ()
     ) -> None:
         self.inner, self.path = inner, Path(path)
-        self._scrub = scrubber(secrets)
+        self._scrub = scrubber(extra=secrets)
         self._known: set[str] = set()
         self._lock = threading.Lock()
         try:
@@ -107,9 +100,7 @@ class RecordingTransport:
             line = {
                 "key": digest(asked),
                 **asked,
-                "messages": [
-                    {"role": m["role"], "text": self._part(m["text"], lines)} for m in asked["messages"]
-                ],
+                "messages": [{**m, "text": self._part(m["text"], lines)} for m in asked["messages"]],
                 "schema": self._part(asked["schema"], lines),
                 "functions": self._part(asked["functions"], lines),
                 "reply": {

@@ -13,8 +13,9 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any, Literal
 
-from forethought.models.record import FORMAT, digest, logical, scrubber
+from forethought.models.record import FORMAT, digest, logical
 from forethought.models.types import Call, ModelReply, ModelRequest, ReplayError
+from forethought.secrecy import scrubber
 
 Json = dict[str, Any]
 
@@ -129,6 +130,7 @@ def _lines(asked: Json) -> tuple[str, ...]:
     found: list[str] = []
     for message in asked["messages"]:
         found += [f"[{message['role']}]", *message["text"].splitlines()]
+        found += [f"[image] {image['mime']} {image['sha256']}" for image in message.get("images", ())]
     found.append("[schema] " + json.dumps(asked["schema"], sort_keys=True))
     found += ["[function] " + json.dumps(function, sort_keys=True) for function in asked["functions"]]
     return tuple(found)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 from pydantic import BaseModel
@@ -40,11 +41,30 @@ def no_usage() -> Usage:
 
 
 @dataclass(frozen=True)
+class Image:
+    """A picture as a model is shown it."""
+
+    mime: str
+    """Such as image/png."""
+    data: bytes = field(repr=False)
+    source: str = ""
+    """SHA-256 of the file that it was made from, '' if it is that file. Recordings know an image by it, since
+    what an imaging library makes of a file differs from one release to the next.
+    """
+
+    @property
+    def sha256(self) -> str:
+        """The hash by which a recording knows the image."""
+        return self.source or hashlib.sha256(self.data).hexdigest()
+
+
+@dataclass(frozen=True)
 class Message:
-    """One message of a conversation."""
+    """One message of a conversation. Images belong to user messages and stand after the text."""
 
     role: Literal["system", "user", "assistant"]
     text: str
+    images: tuple[Image, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -194,7 +214,7 @@ class ModelError(RuntimeError):
 
 class ReplyError(ModelError):
     """The model answered, but not with what was asked for: invalid after two repairs, empty, cut off or
-    refused.
+    refused; or it cannot see the images that it was shown.
     """
 
     def __init__(self, message: str, usage: Usage | None = None, problem: str = "") -> None:

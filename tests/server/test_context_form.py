@@ -48,6 +48,7 @@ def test_the_form_says_which_node_asks_which_model(schemas: Json) -> None:
         "planner_model": ["planner"],
         "reflector_model": ["prospective_reflector"],
         "tool_model": ["tool_agent", "tool_executor"],
+        "vision_model": ["tool_executor"],
         "answer_model": ["answer_agent"],
         "retrospective_model": ["answer_agent"],
     }

@@ -77,6 +77,26 @@ def test_files_travel_as_base64_and_are_kept_by_hash(server: DevServer) -> None:
     assert [(item["name"], item["size"], "data" in item) for item in kept] == [("a.txt", 18, False)]
 
 
+def test_files_come_in_messages_too(server: DevServer) -> None:
+    """The content leaves the conversation, and a block that names a place on the server's disk is refused."""
+    server.models.policy = agent_policy(call("read_file", path="a.txt", part=None, question=None))
+    data = base64.b64encode(b"the colour is blue").decode()
+    words = {"type": "text", "text": "Which?"}
+    file = {"type": "file", "file": {"filename": "a.txt", "file_data": f"data:text/plain;base64,{data}"}}
+    thread, result = run(server, {"messages": [{"role": "user", "content": [words, file]}]})
+    assert "the colour is blue" in result["trajectory"][0]["observation"]
+    values: Any = server.client.threads.get_state(thread)["values"]
+    assert data not in str(values)
+    assert values["messages"][0]["content"][1]["name"] == "a.txt"
+    for block in (
+        {"type": "file", "url": "file:///etc/passwd"},
+        {"type": "file", "file": {"file_id": "/etc/passwd"}},
+        {"type": "image_url", "image_url": {"url": "/etc/passwd"}},
+    ):
+        _, refused = run(server, {"messages": [{"role": "user", "content": [words, block]}]})
+        assert "only names where it is" in refused["__error__"]["message"]
+
+
 @pytest.mark.parametrize("reply", ["blue", {"decision": "answer", "value": "blue", "reason": ""}])
 def test_a_question_interrupts_and_its_answer_resumes(server: DevServer, reply: Any) -> None:
     server.models.policy = agent_policy(call("ask_user", question="Which one?", choices=["red", "blue"]))

@@ -12,7 +12,15 @@ from tools.base import ToolEnv, make_tool
 from tools.call import call_tool
 from tools.registry import describe, toolbox
 
-BUILT_IN = ["read_file", "python", "web_search", "visit_webpage", "ask_user"]
+BUILT_IN = [
+    "read_file",
+    "inspect_image",
+    "inspect_audio",
+    "python",
+    "web_search",
+    "visit_webpage",
+    "ask_user",
+]
 _GOOD = '''
 from os.path import join
 from tools.decorate import tool
@@ -140,6 +148,7 @@ def test_the_listing_names_arguments_types_and_meanings(
         "book(day: string, rooms: integer = 1)\n  Book rooms.\n  - day: Such as 2025-03-01."
     )
     assert "python(code: string)" in describe(box)
+    assert "the tools read_file," in describe(box)
     assert "part: integer or null = null" in describe(box)
     assert "choices: array of string or null = null" in describe(box)
 

@@ -4,6 +4,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from ddgs.exceptions import DDGSException
@@ -38,8 +39,22 @@ def tavily(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., WebServer]
 
     def begin(answer: Callable[[Asked], Sent]) -> WebServer:
         started.append(WebServer(answer))
-        monkeypatch.setattr("tools.web_search.TAVILY_URL", started[-1].url)
+        monkeypatch.setattr("tools.web.engines.TAVILY_URL", started[-1].url)
         return started[-1]
+
+    yield begin
+    for server in started:
+        server.close()
+
+
+@pytest.fixture
+def searxng(settings: Callable[..., Settings]) -> Iterator[Callable[..., ToolEnv]]:
+    """A stand-in for a SearXNG instance on this machine, and a run that is set up to ask it."""
+    started: list[WebServer] = []
+
+    def begin(answer: Callable[[Asked], Sent]) -> ToolEnv:
+        started.append(WebServer(answer))
+        return ToolEnv(settings=settings(searxng_url=f"{started[-1].url}/base/"))
 
     yield begin
     for server in started:
@@ -126,8 +141,10 @@ async def test_when_tavily_fails_ddgs_answers_and_it_is_said(
     ddgs.append([{"title": "Tea", "href": "https://example.org/t", "body": "Black tea"}])
     seen = await call_tool(WEB_SEARCH, {"query": "tea"}, with_key)
     assert seen.ok
-    assert seen.text.startswith("[Tavily failed (")
-    assert "ddgs]\n1. Tea\n   https://example.org/t\n   Black tea" in seen.text
+    assert seen.text.startswith("[Tavily (")
+    assert (
+        ") failed; these results are from ddgs]\n1. Tea\n   https://example.org/t\n   Black tea" in seen.text
+    )
     assert KEY not in seen.text + caplog.text
 
 
@@ -142,17 +159,92 @@ async def test_when_nothing_answers_the_alternatives_are_named(without_key: Tool
     ddgs.append(DDGSException("DNSError: no route to 1.2.3.4 at 12:01"))
     seen = await call_tool(WEB_SEARCH, {"query": "tea"}, without_key)
     assert (seen.ok, seen.cause, seen.retryable) == (False, "transport", True)
-    assert seen.text == "the search failed: ddgs did not answer (DNSError)"
-    assert all(way in seen.hint for way in ("visit_webpage", "given files", "TAVILY_API_KEY"))
+    assert seen.text == "the search failed: ddgs (DNSError) did not answer"
+    assert all(
+        way in seen.hint
+        for way in ("visit_webpage", "given files", "TAVILY_API_KEY or FORETHOUGHT_SEARXNG_URL")
+    )
 
 
-async def test_when_both_fail_both_are_named(
-    tavily: Callable[..., WebServer], with_key: ToolEnv, ddgs: list[Any]
+async def test_when_all_fail_all_are_named(
+    tavily: Callable[..., WebServer], searxng: Callable[..., ToolEnv], with_key: ToolEnv, ddgs: list[Any]
 ) -> None:
     tavily(lambda asked: Sent("oops", status=500))
+    env = searxng(lambda asked: Sent("oops", status=502))
     ddgs.append(DDGSException(""))
-    seen = await call_tool(WEB_SEARCH, {"query": "tea"}, with_key)
-    assert seen.text == "the search failed: Tavily and ddgs did not answer (DDGSException)"
+    seen = await call_tool(WEB_SEARCH, {"query": "tea"}, env)
+    assert seen.text.startswith("the search failed: Tavily (")
+    assert seen.text.endswith("), SearXNG (HTTP 502) and ddgs (DDGSException) did not answer")
+    assert seen.hint == "open a known address with visit_webpage, or use the given files"
+
+
+async def test_results_of_searxng(searxng: Callable[..., ToolEnv]) -> None:
+    results = [
+        {
+            "title": "Tea",
+            "url": "https://example.org/t",
+            "content": "Black\n tea",
+            "publishedDate": "2025-01-02",
+        },
+        {"title": "More", "url": "https://example.org/m", "content": None, "publishedDate": None},
+    ]
+    asked: list[Asked] = []
+
+    def answer(seen: Asked) -> Sent:
+        asked.append(seen)
+        return Sent(json.dumps({"results": results}), headers=JSON)
+
+    seen = await call_tool(WEB_SEARCH, {"query": "tea & milk"}, searxng(answer))
+    assert seen.text == (
+        "1. Tea\n   https://example.org/t\n   2025-01-02\n   Black tea\n\n2. More\n   https://example.org/m"
+    )
+    [one] = asked
+    assert urlsplit(one.path).path == "/base/search"
+    assert parse_qs(urlsplit(one.path).query) == {"q": ["tea & milk"], "format": ["json"]}
+
+
+@pytest.mark.parametrize(
+    ("failure", "why"),
+    [
+        (Sent("no", status=403), "HTTP 403: its JSON format is not switched on"),
+        (Sent("", status=302, headers={"Location": "http://10.0.0.1/"}), "HTTP 302"),
+        (Sent("<html>", headers=JSON), "no JSON results"),
+        (Sent("[1]", headers=JSON), "no JSON results"),
+        (Sent('{"results": [5]}', headers=JSON), "no JSON results"),
+    ],
+)
+async def test_when_searxng_fails_the_next_engine_answers(
+    searxng: Callable[..., ToolEnv], ddgs: list[Any], failure: Sent, why: str
+) -> None:
+    ddgs.append([{"title": "Tea", "href": "https://example.org/t", "body": ""}])
+    seen = await call_tool(WEB_SEARCH, {"query": "tea"}, searxng(lambda asked: failure))
+    assert seen.text.startswith(f"[SearXNG ({why}) failed; these results are from ddgs]\n1. Tea")
+
+
+async def test_a_searxng_that_is_not_there_is_passed_over(
+    settings: Callable[..., Settings], ddgs: list[Any]
+) -> None:
+    gone = WebServer(lambda asked: Sent())
+    gone.close()
+    ddgs.append([{"title": "Tea", "href": "https://example.org/t", "body": ""}])
+    seen = await call_tool(WEB_SEARCH, {"query": "tea"}, ToolEnv(settings=settings(searxng_url=gone.url)))
+    assert seen.text.startswith("[SearXNG (ConnectError) failed; these results are from ddgs]")
+
+
+async def test_tavily_comes_before_searxng_and_searxng_before_ddgs(
+    tavily: Callable[..., WebServer], searxng: Callable[..., ToolEnv], with_key: ToolEnv, ddgs: list[Any]
+) -> None:
+    tavily(lambda asked: Sent("oops", status=500))
+    env = searxng(lambda asked: Sent(json.dumps({"results": found(1)}), headers=JSON))
+    seen = await call_tool(WEB_SEARCH, {"query": "tea"}, env)
+    assert "failed; these results are from SearXNG]\n1. Page 1" in seen.text
+    assert ddgs == []
+
+
+@pytest.mark.parametrize("address", ["search.example", "ftp://search.example", "javascript:x"])
+def test_an_address_of_searxng_must_be_one(settings: Callable[..., Settings], address: str) -> None:
+    with pytest.raises(ValueError, match="http"):
+        settings(searxng_url=address)
 
 
 @pytest.mark.parametrize("nothing", [[], DDGSException("No results found.")])

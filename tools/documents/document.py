@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-FORMATS = "txt, md, html, csv, tsv, json, eml, xlsx, xls, docx, pptx, pdf"
+FORMATS = "txt, md, html, xml, csv, tsv, json, eml, xlsx, xls, docx, pptx, pdf, epub, zip"
 """What can be read, in words."""
 
 
@@ -20,12 +20,12 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True)
 class Section:
-    """A sheet, page or slide, or a document that has none of these."""
+    """A sheet, page, slide or chapter, or a document that has none of these."""
 
     text: str
     """Markdown without the heading; paragraphs and tables are separated by an empty line."""
     place: str = ""
-    """A sheet's name, or a page's or slide's number."""
+    """A sheet's name, or a page's, slide's or chapter's number."""
     heading: str = ""
     """A Markdown heading, repeated where the section goes on in a next part."""
 
@@ -36,7 +36,7 @@ class Document:
 
     sections: tuple[Section, ...]
     unit: str = ""
-    """What a section is: sheet, page, slide, or '' for a document that is one piece."""
+    """What a section is: sheet, page, slide, chapter, or '' for a document that is one piece."""
     note: str = ""
     """What the reader of the text should know, such as that the file is not what its name says."""
 

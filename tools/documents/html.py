@@ -76,7 +76,12 @@ def _converter() -> MarkdownConverter:
             return " ".join((el.get("alt") or "").split())
 
     return Converter(
-        heading_style="ATX", bullets="-", escape_asterisks=False, escape_underscores=False, escape_misc=False
+        heading_style="ATX",
+        bullets="-",
+        sup_symbol="^",  # else a footnote's mark would become a digit of the number before it
+        escape_asterisks=False,
+        escape_underscores=False,
+        escape_misc=False,
     )
 
 

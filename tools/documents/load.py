@@ -11,8 +11,10 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from tools.base import ToolError
+from tools.documents.archive import read_zip
 from tools.documents.delimited import read_delimited
 from tools.documents.document import Document, Unreadable
+from tools.documents.epub import read_epub
 from tools.documents.html import read_html
 from tools.documents.mail import read_eml
 from tools.documents.pdf import read_pdf
@@ -22,6 +24,7 @@ from tools.documents.sniff import BINARY, kind_of, named_kind
 from tools.documents.word import read_docx
 from tools.documents.xls import read_xls
 from tools.documents.xlsx import read_xlsx
+from tools.documents.xml import read_xml
 from tools.files import FilesError, FileStore
 
 LONGEST_S = 60.0
@@ -30,6 +33,7 @@ KEPT = 8
 READERS: dict[str, Callable[[bytes], Document]] = {
     "text": read_text, "html": read_html, "csv": read_delimited, "eml": read_eml, "pdf": read_pdf,
     "docx": read_docx, "pptx": read_pptx, "xlsx": read_xlsx, "xls": read_xls,
+    "epub": read_epub, "zip": read_zip, "xml": read_xml,
 }  # fmt: skip
 
 _Key = tuple[FileStore, str, str]
@@ -80,7 +84,7 @@ def read_document(data: bytes, name: str) -> Document:
     if not any(section.text.strip() for section in document.sections):
         raise Unreadable("has no text in it", cause="empty", hint="Ask the user for the file again.")
     if kind != promised and promised in BINARY:
-        found = "plain text" if kind == "text" else f".{kind}"
+        found = {"text": "plain text", "zip": "an archive"}.get(kind, f".{kind}")
         note = f"The file is not .{promised} as its name says but {found}."
         return replace(document, note=f"{note} {document.note}".strip())
     return document

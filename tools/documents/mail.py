@@ -1,4 +1,4 @@
-"""Saved e-mail messages (.eml): the headers that matter, the text, and the names of what is attached."""
+"""Saved e-mail messages (.eml): the headers that matter, the text, and a list of what is attached."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 
+from tools.documents.archive import shown_name
 from tools.documents.document import Document, Section, Unreadable
 from tools.documents.html import html_markdown
 from tools.documents.plain import decode
@@ -17,7 +18,7 @@ _HEADER = re.compile(rb"^[!-9;-~]+:.*(?:\r?\n[ \t].*)*", re.MULTILINE)
 
 
 def read_eml(data: bytes) -> Document:
-    """A message; its plain text if there is one, else its HTML. Attachments are named, not read."""
+    """A message; its plain text if there is one, else its HTML. Attachments are listed, not read."""
     head = re.split(rb"\r?\n\r?\n", data, maxsplit=1)[0]
     if any(len(match.group()) > _LONGEST_HEADER for match in _HEADER.finditer(head)):
         raise Unreadable("has a header that is too long", cause="limit", hint="Ask the user for its text.")
@@ -25,9 +26,9 @@ def read_eml(data: bytes) -> Document:
     pieces = ["\n".join(f"{header}: {message[header]}" for header in _HEADERS if message[header])]
     pieces.append(next(filter(None, (_text(message, kind) for kind in ("plain", "html"))), ""))
     parts = message.iter_attachments() if message.is_multipart() else [message] * message.is_attachment()
-    attached = [part.get_filename() or "(no name)" for part in parts]
+    attached = [_attachment(part) for part in parts]
     if attached:
-        pieces.append("Attached, not shown: " + ", ".join(attached))
+        pieces.append("\n".join(["Attached, not shown:", *attached]))
     return Document((Section("\n\n".join(filter(None, pieces))),))
 
 
@@ -42,3 +43,13 @@ def _text(message: EmailMessage, kind: str) -> str:
         text = decode(bytes(body.get_payload(decode=True) or b""))[0]
     text = html_markdown(text) if kind == "html" else text
     return text.replace("\r\n", "\n").strip()
+
+
+def _attachment(part: EmailMessage) -> str:
+    """Its name, type and size; a message that is attached whole is named by its subject."""
+    kind = part.get_content_type()
+    if kind == "message/rfc822":
+        return f"- message: {' '.join(str(part.get_content()['Subject'] or '(no subject)').split())}"
+    data = part.get_payload(decode=True)
+    size = f", {len(data)} bytes" if isinstance(data, bytes) else ""
+    return f"- {shown_name(part.get_filename() or '(no name)')} ({kind}{size})"

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from pathlib import PurePosixPath
+from zipfile import ZipFile
 
-from tools.documents.document import FORMATS, Unreadable
-
-LARGEST_UNPACKED = 400_000_000
-"""Bytes: an Office file is a zip archive, and a small one may unpack to more than the memory holds."""
+from tools.documents.archive import check_document, open_archive
+from tools.documents.document import Unreadable
+from tools.media.kinds import picture_kind, sound_kind
 
 BY_NAME = {
     "htm": "html", "xhtml": "html", "html": "html", "csv": "csv", "tsv": "csv", "tab": "csv", "eml": "eml",
     "docx": "docx", "docm": "docx", "xlsx": "xlsx", "xlsm": "xlsx", "xls": "xls", "pptx": "pptx",
-    "pptm": "pptx", "pdf": "pdf", "doc": "doc", "ppt": "ppt",
+    "pptm": "pptx", "pdf": "pdf", "doc": "doc", "ppt": "ppt", "epub": "epub", "zip": "zip", "xml": "xml",
+    "rss": "xml", "atom": "xml", "svg": "xml", "xsd": "xml", "xsl": "xml", "kml": "xml", "gpx": "xml",
+    "odt": "odt", "ods": "ods", "odp": "odp", "rtf": "rtf",
 }  # fmt: skip
-BINARY = ("docx", "xlsx", "xls", "pptx", "pdf", "doc", "ppt")
-SAVE_AS = {"doc": ".docx", "ppt": ".pptx"}
+BINARY = ("docx", "xlsx", "xls", "pptx", "pdf", "doc", "ppt", "epub", "zip", "odt", "ods", "odp", "rtf")
+SAVE_AS = {"doc": ".docx", "ppt": ".pptx", "odt": ".docx", "ods": ".xlsx", "odp": ".pptx", "rtf": ".docx"}
 
 _ZIP_MEMBERS = {
     "word/document.xml": "docx", "xl/workbook.xml": "xlsx", "ppt/presentation.xml": "pptx",
     "xl/workbook.bin": "xlsb",
 }  # fmt: skip
+_OPEN_DOCUMENT = {
+    "application/vnd.oasis.opendocument.text": "odt",
+    "application/vnd.oasis.opendocument.spreadsheet": "ods",
+    "application/vnd.oasis.opendocument.presentation": "odp",
+    "application/epub+zip": "epub",
+}
+_LONGEST_TYPE = 100
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _OLE_STREAMS = {"WordDocument": "doc", "PowerPoint Document": "ppt", "Workbook": "xls", "Book": "xls"}
 
@@ -38,8 +45,14 @@ def kind_of(data: bytes, name: str) -> str:
         raise Unreadable("is empty (0 bytes)", cause="empty", hint="Ask the user for the file again.")
     if data.startswith(_OLE):
         return _ole_kind(data, named_kind(name))
-    if data.startswith(b"PK\x03\x04"):
+    if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _zip_kind(data)
+    if data.startswith(b"{\\rtf"):
+        raise _to_be_saved_anew("rtf", "is Rich Text (.rtf), which cannot be read")
+    if picture_kind(data):
+        raise Unreadable("is a picture", hint="Use inspect_image for it.", cause="arguments")
+    if sound_kind(data):
+        raise Unreadable("is a sound recording", hint="Use inspect_audio for it.", cause="arguments")
     if b"%PDF-" in data[:1024]:
         return "pdf"
     promised = named_kind(name)
@@ -57,10 +70,7 @@ def _ole_kind(data: bytes, promised: str) -> str:
         )
     found = next((k for stream, k in _OLE_STREAMS.items() if stream.encode("utf-16-le") in data), promised)
     if found in SAVE_AS:
-        raise Unreadable(
-            f"is in an old Office format (.{found}) that cannot be read",
-            hint=f"Ask the user to save it as {SAVE_AS[found]} or PDF.",
-        )
+        raise _to_be_saved_anew(found, f"is in an old Office format (.{found}) that cannot be read")
     if found != "xls":
         raise Unreadable(
             "is in an old Office format that cannot be read", hint="Ask the user to save it as PDF."
@@ -69,27 +79,28 @@ def _ole_kind(data: bytes, promised: str) -> str:
 
 
 def _zip_kind(data: bytes) -> str:
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            members = archive.infolist()
-    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
-        raise Unreadable(
-            f"is damaged: its archive cannot be opened ({error})", hint="Ask the user for the file again."
-        ) from error
-    if sum(member.file_size for member in members) > LARGEST_UNPACKED:
-        raise Unreadable(
-            f"unpacks to more than {LARGEST_UNPACKED // 1_000_000} MB, which is too large",
-            cause="limit",
-            hint="Ask the user for the part that matters, as a file of its own.",
-        )
-    found = next((_ZIP_MEMBERS[m.filename] for m in members if m.filename in _ZIP_MEMBERS), "zip")
-    if found == "xlsb":
-        raise Unreadable(
-            "is a binary workbook (.xlsb) that cannot be read", hint="Ask the user to save it as .xlsx."
-        )
-    if found == "zip":
-        raise Unreadable(
-            f"is an archive or of an unsupported format (supported: {FORMATS})",
-            hint="Ask the user for the files in it one by one, or for the document as PDF.",
-        )
+    """What is in the archive; 'zip' for one that is no document, of which a listing is all there is."""
+    with open_archive(data) as archive:
+        found = _member_kind(archive)
+        if found in SAVE_AS:
+            raise _to_be_saved_anew(found, f"is an OpenDocument file (.{found}), which cannot be read")
+        if found == "xlsb":
+            raise Unreadable(
+                "is a binary workbook (.xlsb) that cannot be read", hint="Ask the user to save it as .xlsx."
+            )
+        if found != "zip":
+            check_document(archive)
     return found
+
+
+def _member_kind(archive: ZipFile) -> str:
+    names = set(archive.namelist())
+    if "mimetype" in names and archive.getinfo("mimetype").file_size <= _LONGEST_TYPE:
+        said = archive.read("mimetype").decode("ascii", "replace").strip()
+        if said in _OPEN_DOCUMENT:
+            return _OPEN_DOCUMENT[said]
+    return next((kind for name, kind in _ZIP_MEMBERS.items() if name in names), "zip")
+
+
+def _to_be_saved_anew(kind: str, what: str) -> Unreadable:
+    return Unreadable(what, hint=f"Ask the user to save it as {SAVE_AS[kind]} or PDF.")

@@ -10,6 +10,7 @@ from tools.documents.document import Document, Section
 from tools.documents.elements import markdown
 from tools.documents.offline import partitioner
 from tools.documents.word_markup import settled
+from tools.documents.xml import parse
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _APART = {"footnotes": "Footnotes", "endnotes": "Endnotes", "comments": "Comments"}
@@ -26,15 +27,12 @@ def read_docx(data: bytes) -> Document:
 
 
 def _apart(data: bytes) -> Iterator[str]:
-    from lxml import etree  # type: ignore[import-untyped]
-
-    parser = etree.XMLParser(resolve_entities=False, no_network=True)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         members = set(archive.namelist())
         for part, title in _APART.items():
             if f"word/{part}.xml" not in members:
                 continue
-            root = etree.fromstring(archive.read(f"word/{part}.xml"), parser)
+            root = parse(archive.read(f"word/{part}.xml"))
             texts = (" ".join("".join(t.text or "" for t in note.iter(f"{_W}t")).split()) for note in root)
             if notes := [f"- {text}" for text in texts if text]:
                 yield "\n".join([f"{title}:", *notes])

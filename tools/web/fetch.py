@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import zlib
 from collections.abc import Collection
 from dataclasses import dataclass
 
 import httpx
 
 from tools.base import ToolError
+from tools.web.expand import ACCEPTED, TooLarge, Unpackable, expand
 from tools.web.guard import GuardedTransport
 
 MAX_BYTES = 10_000_000
@@ -20,8 +20,7 @@ MAX_REDIRECTS = 10
 _HEADERS = {
     "User-Agent": "forethought/0.1",
     "Accept": "text/html, text/*;q=0.9, application/json;q=0.9, */*;q=0.5",
-    # No other: what they unpack to could be limited only after it filled the memory.
-    "Accept-Encoding": "gzip, deflate",
+    "Accept-Encoding": ACCEPTED,
 }
 
 
@@ -43,8 +42,21 @@ class Page:
         return httpx.URL(self.url).host
 
 
-async def fetch(url: str, allowed_hosts: Collection[str]) -> Page:
-    """GET `url`, which must be public or on an allowed host at every hop; raises ToolError."""
+async def fetch(
+    url: str, allowed_hosts: Collection[str], *, same_host: bool = False, seconds: float | None = None
+) -> Page:
+    """GET `url`, which must be public or on an allowed host at every hop.
+
+    Args:
+        url: An http or https address.
+        allowed_hosts: Private hosts that may be opened.
+        same_host: Whether a redirect to another host is refused.
+        seconds: Longest wait for the whole page; SECONDS if not given.
+
+    Raises:
+        ToolError: It is no such address, may not be opened, or did not come.
+    """
+    seconds = SECONDS if seconds is None else seconds
     try:
         parsed = httpx.URL(url.strip())
         host = parsed.host  # decoded, which fails for a name that is no internationalised one
@@ -53,16 +65,16 @@ async def fetch(url: str, allowed_hosts: Collection[str]) -> Page:
             f"not an address: {error}", cause="arguments", hint="give it as https://host/path"
         ) from error
     try:
-        async with asyncio.timeout(SECONDS):
-            return await _get(parsed, allowed_hosts)
+        async with asyncio.timeout(seconds):
+            return await _get(parsed, allowed_hosts, same_host)
     except TimeoutError as error:
-        message = f"{host} did not send the page within {SECONDS:g} s"
+        message = f"{host} did not send the page within {seconds:g} s"
         raise ToolError(message, cause="timeout", hint="use another source", retryable=True) from error
     except (
         httpx.InvalidURL,
         httpx.UnsupportedProtocol,
         httpx.RemoteProtocolError,
-        httpx.DecodingError,
+        Unpackable,
     ) as error:
         raise ToolError(f"{host} sent what cannot be read: {error}", cause="transport") from error
     except httpx.HTTPError as error:
@@ -73,7 +85,7 @@ async def fetch(url: str, allowed_hosts: Collection[str]) -> Page:
         ) from error
 
 
-async def _get(url: httpx.URL, allowed_hosts: Collection[str]) -> Page:
+async def _get(url: httpx.URL, allowed_hosts: Collection[str], same_host: bool) -> Page:
     """Redirects are followed here and not by httpx, which would read a redirect's own body, however long."""
     async with httpx.AsyncClient(
         transport=GuardedTransport(allowed_hosts), headers=_HEADERS, timeout=httpx.Timeout(SECONDS)
@@ -85,9 +97,20 @@ async def _get(url: httpx.URL, allowed_hosts: Collection[str]) -> Page:
                 if response.next_request is None:
                     return await _page(response, redirects)
                 request = response.next_request
+                if same_host and request.url.host != url.host:
+                    raise _leads_elsewhere(url, request.url)
             finally:
                 await response.aclose()
     raise ToolError(f"{url} redirects without end", cause="transport", hint="use another source")
+
+
+def _leads_elsewhere(url: httpx.URL, target: httpx.URL) -> ToolError:
+    """The target is not shown whole: its path could be what must not be carried out."""
+    return ToolError(
+        f"{url.host} redirects to another host, {target.host}, which was not approved",
+        cause="unavailable",
+        hint="use another source, or ask for that host's own address",
+    )
 
 
 async def _page(response: httpx.Response, redirects: int) -> Page:
@@ -105,35 +128,22 @@ async def _page(response: httpx.Response, redirects: int) -> Page:
 async def _body(response: httpx.Response) -> bytes:
     """The unpacked body; nothing of an error page, which is not shown.
 
-    Not unpacked by httpx, which lays out all that a piece unpacks to: 60 kB may be gigabytes.
+    It is unpacked here and not by httpx, whose memory a few packed kilobytes would fill.
     """
     if response.is_error:
         return b""
     body = bytearray()
     async for chunk in response.aiter_raw():
         body += chunk
-        _limit(body)
-    unpacked = _unpacked(bytes(body), response.headers.get("content-encoding", "").strip().lower())
-    _limit(unpacked)
-    return unpacked
+        if len(body) > MAX_BYTES:
+            raise _too_large()
+    encoding = response.headers.get("content-encoding", "")
+    try:
+        return await asyncio.to_thread(expand, bytes(body), encoding, MAX_BYTES)
+    except TooLarge as error:
+        raise _too_large() from error
 
 
-def _limit(body: bytes | bytearray) -> None:
-    if len(body) > MAX_BYTES:
-        message = f"the page is larger than {MAX_BYTES // 1_000_000} MB"
-        raise ToolError(message, cause="limit", hint="use a smaller page, or another source")
-
-
-def _unpacked(body: bytes, coding: str) -> bytes:
-    """At most one byte more than `MAX_BYTES`. Raises httpx.DecodingError."""
-    if coding in ("", "identity") or not body:
-        return body
-    if coding not in ("gzip", "x-gzip", "deflate"):
-        raise httpx.DecodingError(f"the page is packed as {coding[:40]}, which was not asked for")
-    # zlib's own header or gzip's; some servers send deflate without any.
-    for form in (zlib.MAX_WBITS | 32, -zlib.MAX_WBITS):
-        try:
-            return zlib.decompressobj(form).decompress(body, MAX_BYTES + 1)
-        except zlib.error as error:
-            failure = error
-    raise httpx.DecodingError(str(failure))
+def _too_large() -> ToolError:
+    message = f"the page is larger than {MAX_BYTES // 1_000_000} MB"
+    return ToolError(message, cause="limit", hint="use a smaller page, or another source")

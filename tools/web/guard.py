@@ -12,36 +12,62 @@ import httpx
 from tools.base import ToolError
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")
-_INSIDE_CLOUDS = tuple(map(ipaddress.ip_network, ("192.0.0.0/24", "168.63.129.16/32")))
-"""Reachable only from within: Oracle's metadata (Python 3.11 takes it for public), Azure's wire server."""
+_UNICAST = ipaddress.IPv6Network("2000::/3")
+"""All that is public of IPv6; whatever lies outside is local, reserved or an IPv4 address in disguise."""
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_ISATAP = (0x00005EFE, 0x02005EFE)
+_REFUSED = tuple(
+    ipaddress.ip_network(network)
+    for network in (
+        "100.64.0.0/10",  # carrier-grade NAT, and a cloud's metadata in it
+        "168.63.129.16/32",  # a cloud's metadata service at a public address
+        "192.0.0.0/24",  # protocol assignments, and a cloud's metadata in it
+        "192.88.99.0/24",  # relays of 6to4
+        "2001::/23",  # protocol assignments, Teredo among them
+        "2001:db8::/32",
+        "3fff::/20",  # documentation
+    )
+)
+"""Besides what `ipaddress` knows, which differs between releases of Python."""
+
+
+class UnknownHost(ToolError):
+    """No name server knows the host."""
 
 
 def is_public(address: Address) -> bool:
     """Whether the address is on the public internet; an IPv4 address inside an IPv6 one counts as itself."""
     if isinstance(address, ipaddress.IPv6Address):
-        inner = address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)
-        if inner is None and address in _NAT64:
-            inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+        if address.scope_id is not None:
+            return False
+        inner = _inner(address)
         if inner is not None:
             return is_public(inner)
-        if address.is_site_local:
+        if address not in _UNICAST:
             return False
-    elif any(address in network for network in _INSIDE_CLOUDS):
+    if any(address in network for network in _REFUSED if network.version == address.version):
         return False
     return address.is_global and not (address.is_multicast or address.is_reserved or address.is_unspecified)
+
+
+def _inner(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    """The IPv4 address that mapping, 6to4, NAT64 or ISATAP hides in this one."""
+    if address in _NAT64 or (int(address) >> 32 & 0xFFFFFFFF) in _ISATAP:
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour
 
 
 async def addresses_of(host: str, port: int, allowed_hosts: Collection[str]) -> list[str]:
     """The addresses of `host`, all of them checked; a host that the operator allows by name is not checked.
 
-    Numbers in disguise (2130706433, 0x7f.1) are what the resolver makes of them. Raises ToolError.
+    Numbers in disguise (2130706433, 0x7f.1) are what the resolver makes of them. Raises ToolError, which is
+    UnknownHost where there is no such host.
     """
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         hint = "check the address, or look for the page with web_search"
-        raise ToolError(
+        raise UnknownHost(
             f"the host {host} was not found", cause="transport", hint=hint, retryable=True
         ) from error
     addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
 
 PART = 12_000
 """Characters a part, at most."""
@@ -10,6 +14,24 @@ _AROUND = 400
 """Most characters shown before and after an occurrence."""
 _LINES = 2
 """Lines shown before and after an occurrence, where they are not too long."""
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A piece of the text with one match in it, or several that are near each other."""
+
+    text: str
+    first: int
+    """Number of its first match, from 1."""
+    lines: tuple[int, ...]
+    """The line of the whole text, from 1, that each of its matches begins in."""
+    part: int
+    """The part that its first match begins in."""
+
+    @property
+    def last(self) -> int:
+        """Number of its last match."""
+        return self.first + len(self.lines) - 1
 
 
 def split_parts(text: str, size: int = PART) -> list[str]:
@@ -22,16 +44,30 @@ def split_parts(text: str, size: int = PART) -> list[str]:
     return [*parts, text[start:]]
 
 
-def find_passages(text: str, wanted: str) -> list[tuple[int, str]]:
-    """(offset, passage) where `wanted` occurs, whatever the case; places that overlap are one."""
-    spans: list[tuple[int, int]] = []
+def find_passages(text: str, wanted: str, parts: Sequence[str] = ()) -> list[Passage]:
+    """Where `wanted` occurs, whatever the case; places that overlap are one passage.
+
+    Args:
+        text: The text.
+        wanted: What to look for; it is not a pattern.
+        parts: The text as `split_parts` cuts it; empty: it is one part.
+    """
+    part_ends = list(accumulate(map(len, parts)))[:-1]
+    line_ends = [match.start() for match in re.finditer("\n", text)]
+    spans: list[tuple[int, int, list[int]]] = []
     for match in re.finditer(re.escape(wanted), text, re.IGNORECASE):
         start, end = _around(text, match.start(), match.end())
         if spans and start <= spans[-1][1]:
-            spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
+            begun, ended, matches = spans[-1]
+            spans[-1] = (begun, max(end, ended), [*matches, match.start()])
         else:
-            spans.append((start, end))
-    return [(start, text[start:end]) for start, end in spans]
+            spans.append((start, end, [match.start()]))
+    passages: list[Passage] = []
+    for start, end, matches in spans:
+        lines = tuple(bisect_right(line_ends, at - 1) + 1 for at in matches)
+        first = passages[-1].last + 1 if passages else 1
+        passages.append(Passage(text[start:end], first, lines, bisect_right(part_ends, matches[0]) + 1))
+    return passages
 
 
 def _around(text: str, start: int, end: int) -> tuple[int, int]:

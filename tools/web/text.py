@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import html
 import re
 from urllib.parse import unquote, urlsplit
@@ -12,8 +13,8 @@ from tools.web.fetch import Page
 
 _HTML = ("text/html", "application/xhtml+xml")
 _PLAIN = ("json", "xml", "javascript", "yaml", "csv", "x-ndjson", "toml", "x-sh", "x-www-form-urlencoded")
-_DOCUMENT = (b"%PDF-", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
-"""How PDF files, today's and yesterday's Office files begin."""
+_DOCUMENT = (b"%PDF-", b"PK\x03\x04", b"PK\x05\x06", b"\xd0\xcf\x11\xe0", b"{\\rtf")
+"""How PDF files, archives (today's Office files and e-books), yesterday's Office files and RTF begin."""
 _TITLE = re.compile(r"<title(?:\s[^<>]{0,200})?>([^<]{0,2000})</title", re.IGNORECASE)
 """Bounded, so that a page of nothing but opening tags costs no more than its length."""
 
@@ -23,17 +24,38 @@ async def page_text(page: Page) -> str:
     return await in_daemon_thread(lambda: _text(page))
 
 
-def _text(page: Page) -> str:
+async def page_source(page: Page) -> str:
+    """A page's text as it was sent: its HTML, not what a reader sees. Raises ToolError if it is no text."""
+    if not _is_text(_kind(page)):
+        raise _unreadable(page, _kind(page))
+    return await asyncio.to_thread(_decoded, page, is_html=_kind(page) in _HTML)
+
+
+def _kind(page: Page) -> str:
+    """The page's type: what the server says, unless that is nothing, or a document's that it is not."""
     kind = page.media_type
-    if kind in ("", "application/octet-stream"):
-        kind = _sniff(page.body) or kind
+    if not kind or (kind.startswith("application/") and not _is_text(kind)):
+        return _sniff(page.body) or kind
+    return kind
+
+
+def _is_text(kind: str) -> bool:
+    return kind.startswith("text/") or kind in _HTML or kind.rpartition("/")[2].rpartition("+")[2] in _PLAIN
+
+
+def _text(page: Page) -> str:
+    kind = _kind(page)
     if page.body.startswith(_DOCUMENT):
         return _document(page)
     if kind in _HTML:
         return _markdown(page)
-    if kind.startswith("text/") or kind.rpartition("/")[2].rpartition("+")[2] in _PLAIN:
+    if _is_text(kind):
         return _decoded(page, is_html=False)
-    raise ToolError(
+    raise _unreadable(page, kind)
+
+
+def _unreadable(page: Page, kind: str) -> ToolError:
+    return ToolError(
         f"{page.url} is of type {kind or 'unknown'}, which cannot be opened as text",
         cause="unavailable",
         hint="look for the same content as an HTML page, a text or a PDF",

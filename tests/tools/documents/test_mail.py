@@ -18,7 +18,7 @@ def test_a_message_gives_headers_text_and_the_names_of_what_is_attached() -> Non
     message.add_attachment(b"x", maintype="application", subtype="pdf", filename="bill.pdf")
     assert read_document(message.as_bytes(), "a.eml").text == (
         "From: ana@example.org\nTo: ben@example.org\nSubject: Prüfung\n\nPlease pay EUR 12.\n\n"
-        "Attached, not shown: bill.pdf"
+        "Attached, not shown:\n- bill.pdf (application/pdf, 1 bytes)"
     )
 
 
@@ -44,7 +44,7 @@ def test_an_empty_plain_text_gives_way_to_the_html() -> None:
 
 def test_a_message_that_is_one_attachment_names_it() -> None:
     message = b"From: a\nContent-Disposition: attachment; filename=x.pdf\n\nabc"
-    assert read_eml(message).text == "From: a\n\nAttached, not shown: x.pdf"
+    assert read_eml(message).text.startswith("From: a\n\nAttached, not shown:\n- x.pdf (")
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
@@ -53,3 +53,19 @@ def test_a_header_without_end_is_refused_at_once(end: bytes) -> None:
     with pytest.raises(Unreadable, match="header that is too long"):
         read_eml(b"Subject: x" + end + b"From: " + (b"a@b," + end + b" ") * 20_000 + end + end + b"hello")
     assert time.monotonic() - began < 1
+
+
+def test_attachments_are_listed_with_types_and_sizes_under_harmless_names() -> None:
+    message, inner = EmailMessage(), EmailMessage()
+    message["Subject"] = "Three"
+    message.set_content("See below.")
+    message.add_attachment(b"x" * 2000, maintype="image", subtype="png", filename="../../a\u202e\nb.png")
+    message.add_attachment("a,b", subtype="csv")
+    inner["Subject"] = "Forwarded"
+    inner.set_content("inner text")
+    message.add_attachment(inner)
+    text = read_document(message.as_bytes(), "a.eml").text
+    assert "See below.\n\nAttached, not shown:\n- ../../a" in text
+    assert "b.png (image/png, 2000 bytes)\n- (no name) (text/csv, 4 bytes)\n- message: Forwarded" in text
+    assert "\u202e" not in text
+    assert "inner text" not in text

@@ -33,6 +33,10 @@ def archive(*names: str) -> bytes:
         (b"plain", "README", "text"),
         (b"<p>", "a.htm", "html"),
         (OLE + "Workbook".encode("utf-16-le"), "a.doc", "xls"),
+        (archive("a.csv"), "a.docx", "zip"),
+        (b"PK\x05\x06" + bytes(18), "a.zip", "zip"),
+        (b"<a/>", "a.xml", "xml"),
+        (b"<rss/>", "feed.RSS", "xml"),
     ],
 )
 def test_the_first_bytes_count_more_than_the_name(data: bytes, name: str, kind: str) -> None:
@@ -47,7 +51,8 @@ def test_the_first_bytes_count_more_than_the_name(data: bytes, name: str, kind: 
         (OLE + "WordDocument".encode("utf-16-le"), "a.doc", r"old Office format \(\.doc\)"),
         (OLE + "PowerPoint Document".encode("utf-16-le"), "a.ppt", r"old Office format \(\.ppt\)"),
         (OLE, "a.msg", "old Office format"),
-        (archive("a.csv"), "a.zip", "is an archive"),
+        (archive("word/document.xml")[:90], "a.docx", "damaged"),
+        (b"{\\rtf1 x}", "a.rtf", r"Rich Text \(\.rtf\)"),
         (archive("xl/workbook.bin"), "a.xlsb", r"\.xlsb"),
         (b"PK\x03\x04....", "a.docx", "damaged"),
     ],
@@ -64,8 +69,15 @@ def test_an_old_word_document_is_to_be_saved_anew() -> None:
     assert ".docx" in raised.value.hint
 
 
-def test_a_small_archive_that_unpacks_to_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sniff, "LARGEST_UNPACKED", 9_999)
-    with pytest.raises(Unreadable, match="too large") as raised:
-        sniff.kind_of(archive("word/document.xml", "word/media.bin"), "a.docx")
-    assert raised.value.cause == "limit"
+@pytest.mark.parametrize(
+    ("mimetype", "suffix"),
+    [("text", "docx"), ("spreadsheet", "xlsx"), ("presentation", "pptx")],
+)
+def test_open_documents_are_to_be_saved_anew(mimetype: str, suffix: str) -> None:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as made:
+        made.writestr("mimetype", f"application/vnd.oasis.opendocument.{mimetype}")
+        made.writestr("content.xml", "<x/>")
+    with pytest.raises(Unreadable, match="OpenDocument") as raised:
+        sniff.kind_of(file.getvalue(), "a.zip")
+    assert f".{suffix}" in raised.value.hint

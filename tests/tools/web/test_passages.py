@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import re
+from itertools import accumulate
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.web.passages import find_passages, split_parts
+from tools.web.passages import Passage, find_passages, split_parts
 
 WORDS = st.text(alphabet="ab \n", max_size=400)
 
@@ -24,30 +27,40 @@ def test_a_part_ends_at_a_line_where_it_can() -> None:
 @given(WORDS, st.text(alphabet="abA", min_size=1, max_size=3))
 def test_every_occurrence_is_in_a_passage(text: str, wanted: str) -> None:
     passages = find_passages(text, wanted)
-    assert all(text[start : start + len(passage)] == passage for start, passage in passages)
-    assert all(wanted.lower() in passage.lower() for _, passage in passages)
-    assert bool(passages) == (wanted.lower() in text.lower())
-    covered = {at for start, passage in passages for at in range(start, start + len(passage))}
-    found = [at for at in range(len(text)) if text[at : at + len(wanted)].lower() == wanted.lower()]
-    first = found[:1]
-    assert all(at in covered for at in first)
+    assert all(passage.text in text for passage in passages)
+    assert all(wanted.lower() in passage.text.lower() for passage in passages)
+    found = [match.start() for match in re.finditer(re.escape(wanted), text, re.IGNORECASE)]
+    assert [line for passage in passages for line in passage.lines] == [
+        text[:at].count("\n") + 1 for at in found
+    ]
+    assert [passage.first for passage in passages] == list(
+        accumulate((len(passage.lines) for passage in passages[:-1]), initial=1)
+    )[: len(passages)]
+
+
+def test_a_match_is_in_the_part_that_it_begins_in() -> None:
+    text = "".join(f"line {number}\n" for number in range(1000)) + "END"
+    parts = split_parts(text, 2000)
+    for wanted in ("line 0", "line 500", "line 999", "END"):
+        passage = find_passages(text, f"{wanted}\n" if wanted != "END" else wanted, parts)[0]
+        assert wanted in parts[passage.part - 1]
 
 
 def test_a_passage_has_the_lines_around_the_place() -> None:
     text = "\n".join(f"line {number}" for number in range(20))
     assert find_passages(text, "LINE 10") == [
-        (text.index("line 8"), "line 8\nline 9\nline 10\nline 11\nline 12")
+        Passage("line 8\nline 9\nline 10\nline 11\nline 12", first=1, lines=(11,), part=1)
     ]
 
 
 def test_places_near_each_other_share_a_passage_and_far_ones_do_not() -> None:
     lines = ["x", "key", "y", "key", *["z"] * 10, "key"]
-    assert [passage for _, passage in find_passages("\n".join(lines), "key")] == [
-        "x\nkey\ny\nkey\nz\nz",
-        "z\nz\nkey",
+    assert find_passages("\n".join(lines), "key") == [
+        Passage("x\nkey\ny\nkey\nz\nz", first=1, lines=(2, 4), part=1),
+        Passage("z\nz\nkey", first=3, lines=(15,), part=1),
     ]
 
 
 def test_a_long_line_is_shown_only_around_the_place() -> None:
-    [(start, passage)] = find_passages("a" * 5000 + "key" + "b" * 5000, "key")
-    assert (start, passage) == (4600, "a" * 400 + "key" + "b" * 400)
+    [passage] = find_passages("a" * 5000 + "key" + "b" * 5000, "key")
+    assert passage.text == "a" * 400 + "key" + "b" * 400

@@ -1,0 +1,85 @@
+"""What must never be shown, sent or kept: keys and passwords, and a function that blots them out of a text.
+
+Secret are the values of environment variables that are named like keys, the settings' own keys, and passwords
+in addresses of both. They are blotted out of what tools return, of every prompt and reply, of errors, logs
+and recordings. What a person writes into a task is kept as it was written; the models and the recording see
+it without the keys.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote, urlsplit
+
+if TYPE_CHECKING:
+    from forethought.settings import Settings
+
+BLOTTED = "[secret]"
+_NAME = re.compile(r"(API_?KEY|ACCESS_KEY|SECRET_KEY|AES_KEY|TOKEN|SECRET|PASSWORD)$", re.IGNORECASE)
+_SHORTEST = 8
+"""Characters; a shorter value is likely to stand in harmless text by chance."""
+
+
+def secret_values(settings: Settings | None = None) -> set[str]:
+    """The secrets of the environment and of the settings."""
+    found: set[str] = set()
+    for name, value in os.environ.items():
+        found.update([value] if _NAME.search(name) else _of_address(value))
+    for value in (settings.model_dump() if settings is not None else {}).values():
+        if hasattr(value, "get_secret_value"):
+            found.add(value.get_secret_value())
+        elif isinstance(value, str):
+            found.update(_of_address(value))
+    return found
+
+
+def scrubber(settings: Settings | None = None, extra: Iterable[str] = ()) -> Callable[[str], str]:
+    """A function that blots out the secrets and `extra`, also as they stand in JSON, addresses or headers."""
+    known = {value for value in (*secret_values(settings), *extra) if len(value) >= _SHORTEST}
+    if not known:
+        return lambda text: text
+    forms = {form for value in known for form in _forms(value)}
+    # Longest first: one may be the beginning of another.
+    pattern = re.compile("|".join(map(re.escape, sorted(forms, key=lambda form: (-len(form), form)))))
+    return lambda text: pattern.sub(BLOTTED, text)
+
+
+def scrub_error(error: BaseException, scrub: Callable[[str], str]) -> None:
+    """Blot the secrets out of the words of an error and of its causes, wherever they will be shown or
+    kept."""
+    at: BaseException | None = error
+    seen: set[int] = set()
+    while at is not None and id(at) not in seen:
+        seen.add(id(at))
+        at.args = tuple(scrub(item) if isinstance(item, str) else item for item in at.args)
+        for name in ("message", "problem", "detail", "hint"):
+            said = getattr(at, name, None)
+            if isinstance(said, str):
+                with suppress(AttributeError):  # a property of a class of its own
+                    setattr(at, name, scrub(said))
+        at = at.__cause__ or at.__context__
+
+
+def _forms(value: str) -> tuple[str, ...]:
+    return value, json.dumps(value)[1:-1], quote(value, safe=""), _base64(value)
+
+
+def _of_address(address: str) -> Iterator[str]:
+    """The password in an address such as https://user:password@host, and the header that is made of it."""
+    if "@" not in address or "://" not in address:
+        return
+    with suppress(ValueError):
+        parts = urlsplit(address)
+        if password := unquote(parts.password or ""):
+            yield password
+            yield _base64(f"{unquote(parts.username or '')}:{password}")
+
+
+def _base64(value: str) -> str:
+    return base64.b64encode(value.encode()).decode()

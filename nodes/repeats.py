@@ -1,0 +1,57 @@
+"""A call (tool and arguments) that failed in this task is never made a second time, whether the agent asks
+for it or a program of the agent's (MIRROR's published code sends failed calls again)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from graph.state import AgentState
+from nodes.digest import compact, cut, trajectory
+from tools.base import Observation, Tool
+from tools.call import normalise
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An earlier call that failed, at step `n` or within it."""
+
+    n: int
+    cause: str
+    observation: str
+
+    def refusal(self, tool: Tool) -> Observation:
+        """What the agent sees instead of the same failure again."""
+        text = (
+            f"Not called: the same call failed at step {self.n} ({self.cause}): {cut(self.observation, 800)}"
+        )
+        return Observation(text, ok=False, cause="repeat", origin=f"tool:{tool.name}")
+
+
+def earlier_failure(
+    tool: Tool, arguments: Json, state: AgentState, now: Iterable[Json] = (), n: int = 0
+) -> Failure | None:
+    """The earlier failure of this call in the task, in the sub-steps `now` of the current step `n` too.
+
+    Transport failures of tools that may be called again do not count.
+    """
+    same = compact(normalise(tool, arguments))
+    for at, call in (*_calls(state), *((n, item) for item in now)):
+        if call["ok"] or call["tool"] != tool.name or call["cause"] == "repeat":
+            continue
+        if tool.retryable and call["cause"] in ("transport", "timeout"):
+            continue
+        if compact(normalise(tool, call["arguments"])) == same:
+            return Failure(at, call["cause"], call["observation"])
+    return None
+
+
+def _calls(state: AgentState) -> Iterator[tuple[int, Json]]:
+    for step in trajectory(state):
+        if step["action"] == "call":
+            yield step["n"], dict(step)
+        for sub_step in step["sub_steps"]:
+            yield step["n"], sub_step

@@ -1,0 +1,136 @@
+"""The transcription endpoint over real HTTP: what is uploaded, whose key goes where, what failures say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from email import message_from_bytes
+from typing import Any
+
+import pytest
+
+from forethought.models import ConfigurationError, TransportError
+from forethought.models.transcription import Segment, endpoint_lacks, transcribe_online
+from forethought.settings import Settings
+from tests.support.web_server import Asked, Sent, WebServer
+
+Make = Callable[..., Settings]
+JSON = {"Content-Type": "application/json"}
+HEARD = {
+    "task": "transcribe",
+    "language": "english",
+    "duration": 2.4,
+    "text": "The meeting is on Tuesday at ten.",
+    "segments": [{"id": 0, "start": 0.0, "end": 1.2, "text": " The meeting is"},
+                 {"id": 1, "start": 1.2, "end": 2.4, "text": " on Tuesday at ten."}],
+}  # fmt: skip
+
+
+class Endpoint:
+    """Gives `answers` in turn, the last for ever."""
+
+    def __init__(self) -> None:
+        self.answers: list[Sent] = [Sent(json.dumps(HEARD), headers=JSON)]
+        self.web = WebServer(self._answer)
+
+    def _answer(self, asked: Asked) -> Sent:
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+
+    @property
+    def uploads(self) -> list[dict[str, list[tuple[str | None, bytes]]]]:
+        """The fields of each multipart upload: (file name, content) of every value."""
+        return [fields(asked) for asked in self.web.asked]
+
+
+def fields(asked: Asked) -> dict[str, list[tuple[str | None, bytes]]]:
+    kind = next(value for name, value in asked.headers.items() if name.lower() == "content-type")
+    parsed = message_from_bytes(b"Content-Type: " + kind.encode() + b"\r\n\r\n" + asked.body)
+    assert parsed.get_content_type() == "multipart/form-data"
+    found: dict[str, list[tuple[str | None, bytes]]] = {}
+    for part in parsed.get_payload():
+        name = part.get_param("name", header="content-disposition")  # type: ignore[union-attr]
+        content: Any = part.get_payload(decode=True)  # type: ignore[union-attr]
+        found.setdefault(str(name), []).append((part.get_filename(), content))  # type: ignore[union-attr]
+    return found
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    made = Endpoint()
+    yield made
+    made.web.close()
+
+
+def test_the_file_is_uploaded_with_the_base_urls_own_key(
+    endpoint: Endpoint, settings: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-private")
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-private")
+    given = settings(
+        base_url=f"{endpoint.web.url}/v1", api_key="given-by-operator", transcription_model="whisper-large"
+    )
+    data = bytes(range(256)) * 40
+    heard = transcribe_online(data, "mp3", given)
+    assert heard.segments == (Segment(0.0, 1.2, " The meeting is"), Segment(1.2, 2.4, " on Tuesday at ten."))
+    assert (heard.seconds, heard.language, heard.by) == (2.4, "english", "the model whisper-large")
+    (asked,), (upload,) = endpoint.web.asked, endpoint.uploads
+    assert (asked.method, asked.path) == ("POST", "/v1/audio/transcriptions")
+    assert upload["file"] == [("sound.mp3", data)]
+    assert upload["model"] == [(None, b"whisper-large")]
+    assert upload["response_format"] == [(None, b"verbose_json")]
+    assert upload["timestamp_granularities[]"] == [(None, b"segment")]
+    headers = {name.lower(): value for name, value in asked.headers.items()}
+    assert headers["authorization"] == "Bearer given-by-operator"
+    assert "private" not in str(headers)
+
+
+def test_openais_own_endpoint_gets_openais_key(
+    endpoint: Endpoint, settings: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{endpoint.web.url}/v1")  # where the SDK looks for it
+    transcribe_online(b"sound", "wav", settings(api_key="of-no-base-url"))
+    headers = {name.lower(): value for name, value in endpoint.web.asked[0].headers.items()}
+    assert headers["authorization"] == "Bearer sk-of-a-test"
+
+
+def test_what_the_endpoint_lacks_is_named(settings: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert endpoint_lacks(settings()) == "OPENAI_API_KEY is not set"
+    assert "FORETHOUGHT_API_KEY" in endpoint_lacks(settings(base_url="http://127.0.0.1:1/v1"))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
+    assert endpoint_lacks(settings()) == ""
+    assert endpoint_lacks(settings(base_url="http://127.0.0.1:1/v1")) != "", (
+        "that key is not for this address"
+    )
+    with pytest.raises(ConfigurationError, match="FORETHOUGHT_API_KEY"):
+        transcribe_online(b"x", "wav", settings(base_url="http://127.0.0.1:1/v1"))
+
+
+def test_a_server_that_tells_no_times(endpoint: Endpoint, settings: Make) -> None:
+    endpoint.answers = [Sent(json.dumps({"text": "Hello."}), headers=JSON)]
+    heard = transcribe_online(b"x", "wav", settings(base_url=endpoint.web.url, api_key="k"))
+    assert heard.segments == (Segment(0.0, 0.0, "Hello."),)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "said", "tries"),
+    [
+        (401, ConfigurationError, "the key was refused", 1),
+        (404, ConfigurationError, "no such model or address", 1),
+        (400, ConfigurationError, "refused the request", 1),
+        (503, TransportError, "no reply in 3 tries", 3),
+    ],
+)
+def test_failures(
+    endpoint: Endpoint, settings: Make, status: int, kind: type[Exception], said: str, tries: int
+) -> None:
+    headers = {**JSON, "retry-after-ms": "1"}
+    endpoint.answers = [Sent(json.dumps({"error": {"message": "no"}}), status, headers)]
+    with pytest.raises(kind, match=said):
+        transcribe_online(b"x", "wav", settings(base_url=endpoint.web.url, api_key="k"))
+    assert len(endpoint.web.asked) == tries
+
+
+def test_nobody_there(settings: Make) -> None:
+    with pytest.raises(TransportError, match="whisper-1 gave no reply"):
+        transcribe_online(b"x", "wav", settings(base_url="http://127.0.0.1:9/v1", api_key="k"))

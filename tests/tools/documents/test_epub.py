@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.tools.documents import bombs
+from tools.documents.document import Unreadable
+from tools.documents.load import read_document
+
+PACKAGE = """<package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/">
+<metadata><dc:title>Tea</dc:title><dc:creator>Ana</dc:creator><dc:creator>Ben</dc:creator></metadata>
+<manifest><item id="two" href="text/two%20.xhtml"/><item id="one" href="../one.xhtml"/>
+<item id="no" href="x.css"/><item id="gone" href="gone.xhtml"/>
+<item id="out" href="../../../../etc/passwd"/></manifest>
+<spine><itemref idref="one"/><itemref idref="two"/><itemref idref="gone"/>
+<itemref idref="out"/></spine></package>"""
+
+
+def test_chapters_come_in_the_order_of_the_spine() -> None:
+    book = bombs.zipped(
+        {
+            "mimetype": "application/epub+zip",
+            "META-INF/container.xml": '<container><rootfile full-path="OEBPS/b.opf"/></container>',
+            "OEBPS/b.opf": PACKAGE,
+            "one.xhtml": "<?xml version='1.0'?><!DOCTYPE html><html><h1>One</h1><p>Zürich</p></html>",
+            "OEBPS/text/two .xhtml": "<html><body><table><tr><td>a</td><td>b</td></tr></table></body></html>",
+        }
+    )
+    document = read_document(book, "tea.epub")
+    assert document.note == "E-book: Tea by Ana, Ben."
+    assert document.text == (
+        "## Chapter 1 of 2\n\n# One\n\nZürich\n\n## Chapter 2 of 2\n\n| a | b |\n| --- | --- |"
+    )
+    assert document.where(["1", "2"]) == "chapters 1-2 of 2"
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"META-INF/container.xml": "<container/>"},
+        {"META-INF/container.xml": '<c><rootfile full-path="../../etc/passwd"/></c>'},
+        {"b.opf": "not xml"},
+        {"c.xhtml": ""},
+    ],
+)
+def test_what_is_no_book_says_so(members: dict[str, str]) -> None:
+    with pytest.raises(Unreadable, match=r"no e-book|damaged|no chapter|no text"):
+        read_document(bombs.document("epub", members), "a.epub")
+
+
+def test_an_archive_without_a_table_of_files_is_no_book() -> None:
+    with pytest.raises(Unreadable, match="table of files"):
+        read_document(bombs.zipped({"mimetype": "application/epub+zip"}), "a.epub")

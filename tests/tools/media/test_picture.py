@@ -1,0 +1,231 @@
+"""Pictures as a model is shown them: small, upright, without metadata; what is none says so."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import random
+import struct
+import zlib
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from PIL import Image as PIL
+from PIL import ImageDraw
+from PIL.PngImagePlugin import PngInfo
+
+from tools.base import ToolError
+from tools.media.picture import LARGEST_BYTES, LONGEST_SIDE, prepare
+
+FILES = Path(__file__).with_name("files")
+
+
+def saved(image: PIL.Image, kind: str, **options: Any) -> bytes:
+    out = io.BytesIO()
+    image.save(out, kind, **options)
+    return out.getvalue()
+
+
+def shown(data: bytes) -> PIL.Image:
+    """What the model sees, decoded."""
+    picture = prepare(data, "x")
+    assert len(picture.image.data) <= LARGEST_BYTES
+    image = PIL.open(io.BytesIO(picture.image.data))
+    assert PIL.MIME[str(image.format)] == picture.image.mime
+    image.load()
+    return image
+
+
+def card() -> PIL.Image:
+    """Red above, blue below."""
+    image = PIL.new("RGB", (120, 80), "blue")
+    ImageDraw.Draw(image).rectangle((0, 0, 119, 39), fill="red")
+    return image
+
+
+def close(image: PIL.Image, at: tuple[int, int], colour: tuple[int, int, int]) -> bool:
+    seen: Any = image.convert("RGB").getpixel(at)
+    return all(abs(a - b) < 40 for a, b in zip(seen, colour, strict=True))
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "BMP", "WEBP"])
+def test_every_format_keeps_size_and_colours(kind: str) -> None:
+    data = saved(card(), kind)
+    picture = prepare(data, "card")
+    assert (picture.width, picture.height, picture.note) == (120, 80, "")
+    assert picture.image.mime == ("image/jpeg" if kind == "JPEG" else "image/png")
+    assert picture.image.sha256 == hashlib.sha256(data).hexdigest()
+    image = shown(data)
+    assert (close(image, (60, 10), (255, 0, 0)), close(image, (60, 70), (0, 0, 255))) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "note"),
+    [
+        ("ffmpeg_card.png", (320, 240), ""),
+        ("ffmpeg_card.jpg", (320, 240), ""),
+        ("ffmpeg_card.bmp", (64, 48), ""),
+        ("ffmpeg_card.webp", (160, 120), ""),
+        ("ffmpeg_animated.gif", (160, 120), "it is animated; only its first frame was looked at"),
+    ],
+)
+def test_pictures_made_by_another_program(name: str, size: tuple[int, int], note: str) -> None:
+    data = (FILES / name).read_bytes()
+    picture = prepare(data, name)
+    assert ((picture.width, picture.height), picture.note) == (size, note)
+    assert shown(data).size == size
+
+
+@pytest.mark.parametrize("kind", ["GIF", "WEBP", "PNG"])
+def test_only_the_first_frame_of_an_animation_is_shown(kind: str) -> None:
+    frames = [PIL.new("RGB", (40, 40), colour) for colour in ("red", "blue")]
+    data = saved(frames[0], kind, save_all=True, append_images=frames[1:])
+    assert "only its first frame" in prepare(data, "x").note
+    assert close(shown(data), (20, 20), (255, 0, 0))
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG"])
+def test_a_large_picture_is_scaled_down_and_says_so(kind: str) -> None:
+    wide = card().resize((5000, 2500))
+    picture = prepare(saved(wide, kind), "x")
+    assert (picture.width, picture.height) == (5000, 2500)
+    assert picture.note == f"scaled down to {LONGEST_SIDE} x {LONGEST_SIDE // 2}"
+    image = shown(saved(wide, kind))
+    assert image.size == (LONGEST_SIDE, LONGEST_SIDE // 2)
+    assert close(image, (1000, 100), (255, 0, 0))
+
+
+def test_noise_that_does_not_compress_still_fits() -> None:
+    noise = PIL.frombytes("RGB", (3000, 3000), random.Random(1).randbytes(27_000_000))
+    picture = prepare(saved(noise, "PNG", compress_level=1), "noise.png")
+    assert picture.image.mime == "image/jpeg"
+    assert len(picture.image.data) <= LARGEST_BYTES
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_a_photo_stands_upright_however_the_camera_was_held(orientation: int) -> None:
+    back = {
+        2: 0,
+        3: 3,
+        4: 1,
+        5: 5,
+        6: 2,
+        7: 6,
+        8: 4,
+    }  # the operation that undoes each, as Pillow numbers them
+    held = card().transpose(PIL.Transpose(back[orientation])) if orientation > 1 else card()
+    exif = PIL.Exif()
+    exif[0x0112] = orientation
+    data = saved(held, "JPEG", exif=exif, quality=95)
+    picture = prepare(data, "photo.jpg")
+    assert (picture.width, picture.height, picture.note) == (120, 80, "")
+    image = shown(data)
+    assert (close(image, (60, 10), (255, 0, 0)), close(image, (60, 70), (0, 0, 255))) == (True, True)
+
+
+def test_no_metadata_leaves_the_file() -> None:
+    exif = PIL.Exif()
+    exif[0x010E] = "SECRET-PLACE"
+    text = PngInfo()
+    text.add_text("Comment", "SECRET-PLACE")
+    icc = b"SECRET-PLACE" * 20
+    made = [
+        saved(card(), "JPEG", exif=exif, comment="SECRET-PLACE", icc_profile=icc),
+        saved(card(), "PNG", pnginfo=text, exif=exif, icc_profile=icc),
+        saved(card(), "WEBP", exif=exif, xmp=b"<x>SECRET-PLACE</x>", icc_profile=icc),
+        saved(card(), "GIF", comment="SECRET-PLACE"),
+    ]
+    for data in made:
+        assert b"SECRET" in data
+        picture = prepare(data, "x")
+        assert b"SECRET" not in picture.image.data
+        assert not PIL.open(io.BytesIO(picture.image.data)).getexif()
+
+
+def test_ink_on_nothing_can_be_seen_whether_dark_or_light() -> None:
+    for ink, ground in (("black", (255, 255, 255)), ("white", (0, 0, 0))):
+        image = PIL.new("RGBA", (40, 40), (0, 0, 0, 0))
+        ImageDraw.Draw(image).rectangle((10, 10, 30, 30), fill=ink)
+        assert close(shown(saved(image, "PNG")), (2, 2), ground)
+    palette = PIL.new("P", (10, 10), 0)
+    assert shown(saved(palette, "GIF", transparency=0)).size == (10, 10)
+    assert close(shown(saved(PIL.new("RGBA", (9, 9), (0, 0, 0, 0)), "PNG")), (4, 4), (255, 255, 255))
+
+
+def test_sixteen_bits_a_pixel_are_not_all_white() -> None:
+    grey = PIL.frombytes("I;16", (256, 1), b"".join(struct.pack("<H", level * 256) for level in range(256)))
+    image = shown(saved(grey, "PNG"))
+    assert [image.getpixel((x, 0)) for x in (0, 64, 128, 255)] == [0, 64, 128, 255]
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "P", "LA", "RGBA", "CMYK"])
+def test_every_mode_of_pixels(mode: str) -> None:
+    image = shown(saved(card().convert(mode), "JPEG" if mode == "CMYK" else "PNG"))
+    assert image.mode in ("L", "RGB")
+
+
+def png_claiming(width: int, height: int) -> bytes:
+    """A PNG of a few bytes whose header promises width x height."""
+
+    def chunk(kind: bytes, body: bytes) -> bytes:
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    body = zlib.compress(b"\0" * 1000)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", body) + chunk(b"IEND", b"")
+
+
+@pytest.mark.parametrize("size", [(9_500, 9_500), (12_000, 12_000), (60_000, 60_000)])
+@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
+def test_a_bomb_is_not_decoded(size: tuple[int, int]) -> None:
+    with pytest.raises(ToolError, match="too large to be looked at") as raised:
+        prepare(png_claiming(*size), "bomb.png")
+    assert raised.value.cause == "limit"
+
+
+def test_a_bomb_of_text_beside_the_pixels_is_not_unpacked() -> None:
+    text = PngInfo()
+    text.add_text("Comment", "x" * 80_000_000, zip=True)
+    data = saved(card(), "PNG", pnginfo=text)
+    assert len(data) < 200_000
+    with pytest.raises(ToolError, match="damaged"):
+        prepare(data, "x.png")
+
+
+@pytest.mark.parametrize(
+    ("data", "said", "cause"),
+    [
+        (b"", "is empty", "empty"),
+        (b"just text", "not a picture", "arguments"),
+        (b"%PDF-1.7", "not a picture", "arguments"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "not a picture", "arguments"),
+        (b"II*\x00" + b"\0" * 100, "not a picture", "arguments"),
+        (saved(card(), "PNG")[:200], "is damaged", "tool"),
+        (saved(card(), "JPEG")[:300], "is damaged", "tool"),
+        (b"\xff\xd8\xff" + b"\0" * 50, "is damaged", "tool"),
+        (b"GIF89a", "is damaged", "tool"),
+        (png_claiming(100, 100), "is damaged", "tool"),
+        (png_claiming(0, 0), "is damaged", "tool"),
+    ],
+)
+def test_what_is_no_picture_says_so(data: bytes, said: str, cause: str) -> None:
+    with pytest.raises(ToolError, match=said) as raised:
+        prepare(data, "thing.png")
+    assert (raised.value.cause, raised.value.message.startswith("thing.png")) == (cause, True)
+    assert raised.value.hint
+
+
+@given(st.data())
+@hypothesis_settings(max_examples=60)
+def test_a_damaged_file_is_an_observation_never_another_error(data: st.DataObject) -> None:
+    kind = data.draw(st.sampled_from(["PNG", "JPEG", "GIF", "BMP", "WEBP"]))
+    raw = bytearray(saved(card(), kind))
+    for _ in range(data.draw(st.integers(1, 6))):
+        raw[data.draw(st.integers(12, len(raw) - 1))] = data.draw(st.integers(0, 255))
+    with suppress(ToolError):
+        assert prepare(bytes(raw), "x").image.data

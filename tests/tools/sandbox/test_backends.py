@@ -1,0 +1,177 @@
+"""The two backends: what they promise, what they share, and what is said where one cannot be used."""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+from typing import Any, Literal
+
+import pytest
+
+from forethought.settings import Settings
+from tools.base import Observation, ToolEnv, ToolError
+from tools.call import call_tool
+from tools.python import PYTHON, python_tool
+from tools.sandbox.backend import Program
+from tools.sandbox.sandlock import Sandlock, why_not
+
+Name = Literal["monty", "sandlock"]
+confined = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
+BOTH = ["monty", pytest.param("sandlock", marks=confined)]
+
+
+def run(backend: Name, code: str, **options: Any) -> Observation:
+    """What the tool shows."""
+    settings = Settings(python_backend=backend, python_seconds=5)
+    return asyncio.run(call_tool(PYTHON, {"code": code}, ToolEnv(settings=settings, **options)))
+
+
+@pytest.mark.parametrize("backend", BOTH)
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [
+        ("print('a', 1, sep='-')", "a-1"),
+        ("print('a', end='')\n3", "a\n3"),
+        ("x = 1; x + 1", "2"),
+        ("x = [1,\n 2]\n(x\n  .index(2))", "1"),
+        ("print('é')\n'日本'", "é\n日本"),
+        ("{'a': [1.5, None]}", "{'a': [1.5, None]}"),
+        ("print('x')\nNone", "x"),
+        ("int(results['s1']) + 1", "43"),
+        ("import random\nrandom.random() == random.random()", "False"),
+    ],
+)
+def test_both_show_the_same(backend: Name, code: str, shown: str) -> None:
+    seen = run(backend, code, results={"s1": "42"})
+    assert (seen.text, seen.ok) == (shown, True)
+
+
+@pytest.mark.parametrize("backend", BOTH)
+@pytest.mark.parametrize(
+    ("code", "said", "cause"),
+    [
+        ("a = 1\nprint(a / 0)", "line 2, `print(a / 0)`: ZeroDivisionError: division by zero", "tool"),
+        ("def f(x):\n  return 1 / x\nf(0)", "line 2, `return 1 / x`: ZeroDivisionError", "tool"),
+        ("x = (1,\ny", "SyntaxError", "tool"),
+        ("print('so far')\n1 / 0", "printed before that:\nso far", "tool"),
+        ("x = 1", "showed nothing", "empty"),
+        ("import no_such_module", "No module named 'no_such_module'", "tool"),
+        ("'\ud800'", "not valid Unicode", "arguments"),
+    ],
+)
+def test_both_fail_in_the_same_words(backend: Name, code: str, said: str, cause: str) -> None:
+    seen = run(backend, code)
+    assert (seen.ok, seen.cause) == (False, cause)
+    assert said in seen.text
+    assert run(backend, code) == seen
+
+
+@pytest.mark.parametrize("backend", BOTH)
+def test_random_numbers_are_the_same_each_time(backend: Name) -> None:
+    code = "import random\nrandom.random(), sorted(set('abcdef'))"
+    assert run(backend, code).text == run(backend, code).text
+
+
+@confined
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [
+        ("class A: pass\nclass B(A): pass\nB.__mro__[1].__name__", "A"),
+        ("def f():\n  yield 1\nlist(f())", "[1]"),
+        ("import statistics, fractions, string, io\nstatistics.median([1, 5, 2])", "2"),
+        ("import sqlite3\nc = sqlite3.connect('x.db')\nc.execute('select 40 + 2').fetchone()[0]", "42"),
+        ("open('a.txt', 'w').write('x')\nopen('a.txt').read()", "x"),
+        ("import os\nos.listdir('.')", "[]"),
+        ("import os\nsorted(set(os.environ) - {'LC_CTYPE'})", None),
+        ("import asyncio\nasyncio.run(asyncio.sleep(0, 'slept'))", "slept"),
+        ("from concurrent.futures import ThreadPoolExecutor as T\nlist(T(3).map(abs, [-1, 2]))", "[1, 2]"),
+        ("import sys\nprint('to stderr', file=sys.stderr)", "to stderr"),
+        ("from dataclasses import dataclass\n@dataclass\nclass P:\n  x: int\nP(3).x", "3"),
+        ("import sys\nprint('said')\nsys.exit()", "said"),
+        ("import httpx\nhttpx.__name__", "httpx"),
+    ],
+)
+def test_the_full_one_is_full(code: str, shown: str | None) -> None:
+    text = run("sandlock", code).text
+    if shown is not None:
+        assert text == shown
+    assert "KEY" not in text
+
+
+def test_the_description_is_the_backends_own() -> None:
+    small = python_tool(Settings())
+    full = python_tool(Settings(python_backend="sandlock"))
+    assert small.description == PYTHON.description
+    assert "There is not: pandas" in small.description
+    assert "standard library" in full.description
+    assert "class inheritance" not in full.description
+    assert full.description.count("There is not") == 1
+    assert small.timeout_s > Settings().python_seconds
+    for tool in (
+        python_tool(Settings(), ["read_file", "lookup"]),
+        python_tool(Settings(python_backend="sandlock"), ["read_file", "lookup"]),
+    ):
+        assert "- the tools read_file, lookup as functions" in tool.description
+        assert tool.description.index("`results`") < tool.description.index("read_file, lookup")
+
+
+def test_a_kernel_that_cannot_confine_is_named_and_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    sandlock = pytest.importorskip("sandlock")
+    monkeypatch.setattr(sandlock, "landlock_abi_version", lambda: 3)
+    monkeypatch.setattr(sandlock.Sandbox, "popen", lambda *_: pytest.fail("it ran"))
+    with pytest.raises(ToolError, match="cannot confine programs: it offers Landlock 3") as caught:
+        Sandlock().run(Program("print(1)"))
+    assert (caught.value.cause, "monty" in caught.value.hint) == ("unavailable", True)
+
+
+def test_a_missing_package_is_named_and_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def without(name: str, *rest: Any) -> Any:
+        if name == "sandlock":
+            raise ImportError(name)
+        return real(name, *rest)
+
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setattr(builtins, "__import__", without)
+    seen = run("sandlock", "1 + 1")
+    assert (seen.ok, seen.cause) == (False, "unavailable")
+    assert seen.hint == "pip install 'forethought[sandbox]'"
+
+
+def test_another_system_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tools.sandbox.sandlock.sys.platform", "darwin")
+    problem = why_not()
+    assert problem is not None
+    assert "needs Linux" in problem.message
+
+
+@confined
+def test_a_sandbox_that_does_not_start_is_said_and_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tools.sandbox.sandlock._readable", lambda python: ["/nowhere"])
+    seen = run("sandlock", "1 + 1")
+    assert (seen.ok, seen.cause) == (False, "unavailable")
+
+
+async def test_a_program_that_is_given_up_calls_nothing_more() -> None:
+    called: list[str] = []
+
+    async def call(name: str, arguments: dict[str, Any]) -> Observation:
+        called.append(name)
+        await asyncio.sleep(60)
+        return Observation("late")
+
+    from dataclasses import replace
+
+    from tools.base import make_tool
+
+    def lookup(key: str) -> str:
+        """Look something up."""
+        return key
+
+    env = ToolEnv(settings=Settings(), call=call, offered={"lookup": make_tool(lookup)})
+    code = "while True:\n  try:\n    lookup(key='x')\n  except RuntimeError:\n    pass"
+    seen = await call_tool(replace(PYTHON, timeout_s=1), {"code": code}, env)
+    assert seen.cause == "timeout"
+    await asyncio.sleep(0.3)
+    assert called == ["lookup"]

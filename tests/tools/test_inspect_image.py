@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import dataclasses
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PIL import Image as PIL
+
+from forethought.models.types import Image
+from forethought.settings import Settings
+from prompts.replies import DocumentAnswer
+from tools.base import Observation, ToolEnv, ToolError
+from tools.call import call_tool
+from tools.files import FileStore
+from tools.inspect_image import INSPECT_IMAGE
+from tools.read_file import READ_FILE
+
+
+class Looker:
+    """The vision model of a test."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, Image, str]] = []
+
+    async def __call__(self, question: str, image: Image, name: str) -> DocumentAnswer:
+        self.asked.append((question, image, name))
+        return DocumentAnswer(brief="A red square.", details="Red, 20 wide.", context="")
+
+
+@pytest.fixture
+def env(tmp_path: Path, settings: Callable[..., Settings]) -> ToolEnv:
+    store = FileStore(tmp_path / "blobs")
+    out = io.BytesIO()
+    PIL.new("RGB", (3000, 20), "red").save(out, "PNG")
+    files = {
+        "Square.PNG": store.put(out.getvalue()),
+        "notes.txt": store.put(b"no picture"),
+        "gone.png": "0" * 64,
+    }
+    return ToolEnv(settings(), files=files, store=store, look=Looker())
+
+
+async def look(env: ToolEnv, path: str, question: str | None = None) -> Observation:
+    given = INSPECT_IMAGE.arguments(path=path, question=question).model_dump()
+    observation = await INSPECT_IMAGE.run(env, **given)
+    assert isinstance(observation, Observation)
+    return observation
+
+
+async def test_the_answer_comes_in_three_parts_with_the_pictures_size(env: ToolEnv) -> None:
+    observation = await look(env, "square.png", "  What is it? ")
+    assert observation == Observation(
+        "Square.PNG, a picture of 3000 x 20 pixels (scaled down to 2048 x 14).\n"
+        "Brief: A red square.\nDetails: Red, 20 wide.",
+        origin="file:Square.PNG",
+    )
+    assert isinstance(env.look, Looker)
+    ((question, image, name),) = env.look.asked
+    assert (question, name, image.mime) == ("What is it?", "Square.PNG", "image/png")
+    assert PIL.open(io.BytesIO(image.data)).size == (2048, 14)
+
+
+async def test_without_a_question_it_is_described(env: ToolEnv) -> None:
+    await look(env, "Square.PNG")
+    assert isinstance(env.look, Looker)
+    assert env.look.asked[0][0] == ""
+
+
+@pytest.mark.parametrize(
+    ("path", "said", "cause"),
+    [
+        ("notes.txt", "not a picture", "arguments"),
+        ("gone.png", "not stored here", "not_found"),
+        ("../etc/shadow", "no file called", "not_found"),
+    ],
+)
+async def test_what_cannot_be_looked_at_says_why(env: ToolEnv, path: str, said: str, cause: str) -> None:
+    with pytest.raises(ToolError, match=said) as raised:
+        await look(env, path)
+    assert (raised.value.cause, bool(raised.value.hint)) == (cause, True)
+
+
+async def test_without_a_storage_or_a_model_the_tool_says_so(env: ToolEnv) -> None:
+    for lacking in ({"store": None}, {"look": None}):
+        with pytest.raises(ToolError) as raised:
+            await look(dataclasses.replace(env, **lacking), "Square.PNG")
+        assert raised.value.cause == "unavailable"
+
+
+def test_the_model_sees_two_arguments_and_what_they_mean() -> None:
+    properties = INSPECT_IMAGE.arguments.model_json_schema()["properties"]
+    assert set(properties) == {"path", "question"}
+    assert all(field["description"] for field in properties.values())
+    assert INSPECT_IMAGE.effect == "read"
+
+
+@pytest.mark.parametrize(
+    ("name", "tool"), [("ffmpeg_card.jpg", "inspect_image"), ("speech.mp3", "inspect_audio")]
+)
+async def test_read_file_sends_pictures_and_sound_to_their_own_tools(
+    env: ToolEnv, name: str, tool: str
+) -> None:
+    assert env.store is not None
+    data = (Path(__file__).with_name("media") / "files" / name).read_bytes()
+    observation = await call_tool(
+        READ_FILE, {"path": name}, dataclasses.replace(env, files={name: env.store.put(data)})
+    )
+    assert (observation.ok, observation.cause, tool in observation.hint) == (False, "arguments", True)
+    assert tool in READ_FILE.description

@@ -1,0 +1,206 @@
+"""MCP tools against a real server, over stdio and over HTTP on this machine."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forethought.settings import Settings
+from graph.agent import build_agent
+from prompts.tool_choice import ChoiceFields, tool_choice_spec
+from tools.base import Observation, Tool, ToolEnv
+from tools.call import call_tool, check_arguments
+from tools.mcp import mcp_tools
+from tools.mcp_settings import McpSetupError, read_servers
+from tools.registry import describe, toolbox
+
+SERVER = Path(__file__).parents[1] / "support" / "mcp_server.py"
+STDIO = {"command": sys.executable, "args": [str(SERVER)]}
+Load = Callable[..., Any]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[Any], Path]:
+    """Write an MCP file."""
+
+    def go(content: Any) -> Path:
+        file = tmp_path / "mcp.json"
+        file.write_text(content if isinstance(content, str) else json.dumps(content))
+        return file
+
+    return go
+
+
+@pytest.fixture
+def load(write: Callable[[Any], Path]) -> Load:
+    """Load the tools of servers."""
+
+    async def go(servers: dict[str, Any], taken: tuple[str, ...] = ()) -> dict[str, Tool]:
+        found = await mcp_tools(read_servers(write({"mcpServers": servers})), taken)
+        return {tool.name: tool for tool in found}
+
+    return go
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    """A server that listens."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    process = subprocess.Popen([sys.executable, str(SERVER), "streamable-http", str(port)])
+    for _ in range(200):
+        with socket.socket() as trial:
+            if trial.connect_ex(("127.0.0.1", port)) == 0:
+                break
+        time.sleep(0.1)
+    yield f"http://127.0.0.1:{port}/mcp"
+    process.terminate()
+    process.wait()
+
+
+async def call(tool: Tool, **arguments: Any) -> Observation:
+    return await call_tool(tool, arguments, ToolEnv(settings=Settings()))
+
+
+async def test_the_tools_of_a_program_work_as_any_other(load: Load) -> None:
+    tools = await load({"rooms": {**STDIO, "tools": {"search": {"timeout_s": 3}}}}, taken=("lookup",))
+    assert {"free", "book", "search", "note", "rooms__lookup", "read_file", "fail"} <= set(tools)
+    assert all(tool.foreign for tool in tools.values())
+    assert {name: tools[name].effect for name in ("free", "book", "search")} == {
+        "free": "read",
+        "book": "write",
+        "search": "egress",
+    }
+    assert (tools["free"].timeout_s, tools["search"].timeout_s) == (60, 3)
+    assert (tools["free"].retryable, tools["book"].retryable) == (True, False)
+    seen = await call(tools["free"], day="Monday")
+    assert (seen.text, seen.ok, seen.origin) == ("on Monday, floor 1: A, B", True, "tool:free")
+    assert (await call(tools["book"], room="A", guest={"name": "Ann"})).text == "A for Ann"
+    assert (await call(tools["note"], fields={"b": 1, "a": "x"})).text == "a=x, b=1"
+    assert (await call(tools["rooms__lookup"], key="k")).text == "from the server: k"
+    assert (await call(tools["picture"])).text == "[image/png, not shown]"
+
+
+async def test_wrong_arguments_are_seen_before_the_call(load: Load) -> None:
+    tools = await load({"rooms": STDIO})
+    assert check_arguments(tools["free"], {"day": "Monday", "floor": 2}) is None
+    for arguments, said in (
+        ({}, "'day' is a required property"),
+        ({"day": 3}, "day: 3 is not of type 'string'"),
+        ({"day": "x", "roof": 1}, "roof"),
+        ({"day": "x", "floor": "high"}, "floor: 'high' is not of type 'integer'"),
+    ):
+        seen = await call(tools["free"], **arguments)
+        assert (seen.ok, seen.cause, seen.hint) == (False, "arguments", "free takes day, floor (optional)")
+        assert said in seen.text
+
+
+async def test_what_a_server_does_wrong_is_an_observation(
+    load: Load, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OF_THE_ROOMS", "key-of-the-rooms")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-user-0001")
+    server = {**STDIO, "env": {"ROOMS_KEY": "${OF_THE_ROOMS}"}, "tools": {"fail": {"timeout_s": 5}}}
+    tools = await load({"rooms": server})
+    seen = await call(tools["fail"], how="Z")
+    assert (seen.ok, seen.cause) == (False, "tool")
+    assert "no room is called Z, and the key is [secret]" in seen.text
+    assert (await call(tools["key"])).text == "[secret] None"
+    gone = await call(tools["fail"], how="exit")
+    assert (gone.ok, gone.cause) == (False, "transport")
+    began = time.monotonic()
+    assert (await call(tools["fail"], how="slow")).cause == "timeout"
+    assert time.monotonic() - began < 15
+
+
+async def test_the_operators_word_on_effects_stands_above_the_servers(load: Load) -> None:
+    tools = await load({"rooms": {**STDIO, "effect": "egress", "tools": {"book": {"effect": "read"}}}})
+    assert (tools["free"].effect, tools["book"].effect) == ("egress", "read")
+
+
+async def test_two_servers_with_the_same_tools_are_told_apart(load: Load) -> None:
+    tools = await load({"a": STDIO, "b": STDIO, "c": {**STDIO, "disabled": True}})
+    assert {"a__free", "b__free", "a__read_file"} <= set(tools)
+    assert not {name for name in tools if name.startswith("c__")}
+    assert (await call(tools["b__free"], day="x")).ok
+
+
+async def test_a_server_at_an_address(load: Load, address: str) -> None:
+    for kind in ({}, {"type": "http"}, {"transport": "streamable_http"}):
+        tools = await load({"rooms": {"url": address, **kind}})
+        assert (await call(tools["free"], day="Monday", floor=2)).text == "on Monday, floor 2: A, B"
+
+
+async def test_schemas_that_cannot_be_strict_are_asked_for_without_strictness(load: Load) -> None:
+    tools = await load({"rooms": STDIO})
+    strict = tool_choice_spec({"free": tools["free"]}, ChoiceFields())
+    loose = tool_choice_spec(tools, ChoiceFields())
+    assert (strict.strict, loose.strict) == (True, False)
+    assert "$ref" not in json.dumps(loose.schema)
+    chosen = loose.parse(
+        {
+            "thought": "t", "surprise": "none", "action": "call", "tool": "note", "finishes": True,
+            "arguments": {"fields": {"a": None}}, "expected": "e", "evaluation": "e", "score": 9,
+        }
+    )  # fmt: skip
+    assert chosen.arguments == {"fields": {"a": None}}
+    assert "book(room: string, guest: object)" in describe(tools)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("{", "is no JSON"),
+        ([], "the whole"),
+        ({}, "mcpServers"),
+        ({"servers": {"a": {}}}, "servers.a: give either a command or a url"),
+        ({"servers": {"a": {"command": "x", "url": "http://x"}}}, "give either"),
+        ({"servers": {"a": {"command": "x", "effect": "harmless"}}}, "effect"),
+        ({"servers": {"a": {"command": "x", "timeout_s": 0}}}, "timeout_s"),
+        ({"servers": {"a": {"command": "x", "type": "http"}}}, "transport http does not fit"),
+        (
+            {"servers": {"a": {"command": "x", "env": {"K": "${NOT_SET_ANYWHERE}"}}}},
+            "no variable NOT_SET_ANYWHERE",
+        ),
+    ],
+)
+def test_a_bad_file_is_named_with_its_fault_in_one_line(
+    settings: Callable[..., Settings], write: Callable[[Any], Path], content: Any, said: str
+) -> None:
+    with pytest.raises(McpSetupError) as caught:
+        build_agent(settings=settings(mcp_file=write(content)))
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_file_is_named(settings: Callable[..., Settings], tmp_path: Path) -> None:
+    with pytest.raises(McpSetupError, match="No such file"):
+        build_agent(settings=settings(mcp_file=tmp_path / "none.json"))
+
+
+@pytest.mark.parametrize(
+    "server",
+    [
+        {"command": "no-such-program-anywhere"},
+        {"command": sys.executable, "args": ["-c", "raise SystemExit(1)"]},
+        {"url": "http://127.0.0.1:9/mcp"},
+    ],
+)
+async def test_a_server_that_cannot_be_reached_is_named_in_one_line(
+    load: Load, server: dict[str, Any]
+) -> None:
+    with pytest.raises(McpSetupError, match=r"MCP server rooms cannot be used: .") as caught:
+        await load({"rooms": server})
+    assert "\n" not in str(caught.value)
+
+
+def test_without_a_file_there_is_no_server(settings: Callable[..., Settings]) -> None:
+    assert not any(tool.foreign for tool in toolbox(settings()).values())

@@ -1,0 +1,57 @@
+"""The tool `inspect_image`: what a picture shows, or an answer from it (PreFlect A.2's visual inspector)."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tools.base import Observation, ToolEnv, ToolError, make_tool
+from tools.files import FilesError
+from tools.media.picture import Picture, prepare
+from tools.read_file import find_name
+
+__all__ = ["INSPECT_IMAGE", "inspect_image"]
+
+
+async def inspect_image(env: ToolEnv, path: str, question: str | None = None) -> Observation:
+    """Look at one of the given pictures: describe it, or answer a question about it.
+
+    Takes jpg, png, gif (the first frame), bmp and webp. A large picture is scaled down, so fine print may be
+    lost. For several facts from one picture ask for them in one question.
+
+    Args:
+        path: Name of a given file, such as chart.png.
+        question: What to find out from the picture, or null for a description with all text in it.
+    """
+    name = find_name(path, env.files)
+    if env.store is None:
+        raise ToolError("no storage of files is set up for this run", cause="unavailable")
+    if env.look is None:
+        raise ToolError(
+            "looking at pictures is not available here",
+            cause="unavailable",
+            hint="Go on without the picture, or ask the user what it shows.",
+        )
+    try:
+        data = await asyncio.to_thread(env.store.get, env.files[name])
+    except FilesError as error:
+        raise ToolError(
+            f"{name}: {error}", cause="not_found", hint="Ask the user for the file again."
+        ) from error
+    picture = await asyncio.to_thread(prepare, data, name)
+    answer = await env.look((question or "").strip(), picture.image, name)
+    lines = [_first_line(name, picture), f"Brief: {answer.brief}"]
+    lines += [
+        f"{label}: {said}"
+        for label, said in (("Details", answer.details), ("Context", answer.context))
+        if said
+    ]
+    return Observation("\n".join(lines), origin=f"file:{name}")
+
+
+def _first_line(name: str, picture: Picture) -> str:
+    said = f"{name}, a picture of {picture.width} x {picture.height} pixels"
+    return f"{said} ({picture.note})." if picture.note else f"{said}."
+
+
+# Decoding is quick; what takes long is the model, whose own time limit is the operator's.
+INSPECT_IMAGE = make_tool(inspect_image, timeout_s=900, retryable=True)

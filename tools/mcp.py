@@ -1,0 +1,187 @@
+"""The tools of MCP servers, as any other tool: through langchain-mcp-adapters (extra `mcp`).
+
+A server's names, descriptions and schemas are data like everything that comes from outside. Each call has a
+session of its own, so that no connection outlives it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING, Any
+
+from tools.base import Effect, Observation, Tool, ToolEnv, ToolError
+from tools.mcp_schema import arguments_model
+from tools.mcp_settings import McpServer, McpServers, McpSetupError
+from tools.python import python_tool
+from tools.sandbox.calls import from_code
+
+if TYPE_CHECKING:
+    from mcp import ClientSession
+    from mcp.types import CallToolResult, ToolAnnotations
+    from mcp.types import Tool as Offered
+
+    from forethought.settings import Settings
+
+CONNECT_S = 60.0
+"""Longest wait for a server to say what it offers."""
+_LONGEST_NAME = 64
+
+
+async def mcp_tools(servers: McpServers, taken: Sequence[str] = ()) -> list[Tool]:
+    """The tools of all servers; a name that is taken, or that two servers use, becomes server__tool.
+
+    Raises McpSetupError, one line, when a server cannot be asked or offers what cannot be used.
+    """
+    enabled = {name: server for name, server in servers.servers.items() if not server.disabled}
+    offers = await asyncio.gather(*(_offered(name, server) for name, server in enabled.items()))
+    plain = [_plain(tool.name) for offered in offers for tool in offered]
+    ambiguous = {name for name in plain if plain.count(name) > 1} | set(taken)
+    return [
+        _tool(server_name, server, tool, ambiguous)
+        for (server_name, server), offered in zip(enabled.items(), offers, strict=True)
+        for tool in offered
+    ]
+
+
+async def _offered(name: str, server: McpServer) -> list[Offered]:
+    found: list[Offered] = []
+    cursor: str | None = None
+    try:
+        async with asyncio.timeout(CONNECT_S), _session(server) as session:
+            await session.initialize()
+            while True:
+                page = await session.list_tools(cursor=cursor)
+                found += page.tools
+                cursor = page.nextCursor
+                if not cursor:
+                    return found
+    except Exception as error:
+        # Whatever a server, its program or the way to it does wrong, the operator wants to know which.
+        raise McpSetupError(f"MCP server {name} cannot be used: {_why(error, server)}") from error
+
+
+def _session(server: McpServer) -> AbstractAsyncContextManager[ClientSession]:
+    try:
+        from langchain_mcp_adapters.sessions import create_session
+    except ImportError as error:
+        raise McpSetupError("the MCP client is not installed: pip install 'forethought[mcp]'") from error
+    return create_session(server.connection())  # type: ignore[arg-type]
+
+
+def _tool(server_name: str, server: McpServer, offered: Offered, ambiguous: set[str]) -> Tool:
+    name = _plain(offered.name)
+    if name in ambiguous:
+        name = _plain(f"{server_name}__{offered.name}")
+    choice = server.tools.get(offered.name)
+    hints = offered.annotations
+    try:
+        arguments = arguments_model(name, offered.inputSchema)
+    except ValueError as error:
+        raise McpSetupError(f"MCP server {server_name}: the schema of {offered.name} {error}") from error
+
+    async def run(env: ToolEnv, /, **given: Any) -> Observation:
+        return await _call(server_name, server, offered.name, given)
+
+    return Tool(
+        name=name,
+        description=(offered.description or offered.title or offered.name).strip(),
+        arguments=arguments,
+        run=run,
+        effect=(choice and choice.effect) or server.effect or _effect(hints),
+        timeout_s=(choice and choice.timeout_s) or server.timeout_s,
+        retryable=bool(hints and (hints.readOnlyHint or hints.idempotentHint)),
+        foreign=True,
+    )
+
+
+def _effect(hints: ToolAnnotations | None) -> Effect:
+    """What a server says of a tool: without a word it may change something. Reading in an open world sends
+    its arguments there."""
+    if hints is None or not hints.readOnlyHint:
+        return "write"
+    return "egress" if hints.openWorldHint else "read"
+
+
+async def _call(server_name: str, server: McpServer, name: str, arguments: Mapping[str, Any]) -> Observation:
+    failed: Exception | None = None
+    try:
+        async with _session(server) as session:
+            await session.initialize()
+            try:
+                result = await session.call_tool(name, dict(arguments))
+            except Exception as error:
+                # Kept, since leaving the session may hide it under another one.
+                failed = error
+    except Exception as error:
+        failed = failed or error
+    if failed is not None:
+        from mcp import McpError
+        from mcp.types import CONNECTION_CLOSED
+
+        answered = isinstance(failed, McpError) and failed.error.code != CONNECTION_CLOSED
+        said = f"the MCP server {server_name} did not carry it out: {_why(failed, server)}"
+        cause = "tool" if answered else "transport"
+        raise ToolError(said, cause=cause, retryable=cause == "transport") from failed
+    text = server.without_secrets(_text(result))
+    if result.isError:
+        raise ToolError(text or "the tool reported an error without a word")
+    return Observation(text)
+
+
+def _text(result: CallToolResult) -> str:
+    """The text of a result; what is no text is named, not shown."""
+    parts = []
+    for block in result.content:
+        resource = getattr(block, "resource", None)
+        text = getattr(resource or block, "text", None)
+        if isinstance(text, str):
+            parts.append(text)
+            continue
+        kind = getattr(resource or block, "mimeType", None) or block.type
+        where = getattr(resource or block, "uri", None)
+        parts.append(f"[{kind}{f' at {where}' if where else ''}, not shown]")
+    if not parts and result.structuredContent is not None:
+        return json.dumps(result.structuredContent, ensure_ascii=False)
+    return "\n".join(parts)
+
+
+def _why(error: BaseException, server: McpServer) -> str:
+    """The innermost reason in one line, without the server's secrets."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, TimeoutError):
+        return f"no answer within {CONNECT_S:g} s"
+    said = " ".join(str(error).split()) or type(error).__name__
+    return server.without_secrets(said)[:300]
+
+
+def _plain(name: str) -> str:
+    """A name that every provider takes for a function."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:_LONGEST_NAME]
+
+
+class McpBox:
+    """The MCP tools of a graph: asked for when a run first needs them, since asking takes an event loop."""
+
+    def __init__(self, servers: McpServers, settings: Settings, reserved: Sequence[str]) -> None:
+        self._servers, self._settings, self._reserved = servers, settings, reserved
+        self._filled = False
+
+    async def fill(self, box: dict[str, Tool]) -> None:
+        """Add the tools to `box`, once. Raises McpSetupError, one line, when a server cannot be used."""
+        if self._filled:
+            return
+        found = await mcp_tools(self._servers, taken=[*box, *self._reserved])
+        if self._filled:  # by another node of the same wave
+            return
+        names = [*box, *self._reserved, *(tool.name for tool in found)]
+        twice = next((tool.name for tool in found if names.count(tool.name) > 1), None)
+        if twice:
+            raise McpSetupError(f"two tools are called {twice}: rename an MCP server")
+        box.update({tool.name: tool for tool in found})
+        box["python"] = python_tool(self._settings, from_code(box))
+        self._filled = True

@@ -1,0 +1,89 @@
+"""The argument model of a tool that comes with a JSON schema instead of Python types.
+
+The schema may be any: what a provider cannot decode strictly is asked for without strictness, and is checked
+here before the call.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+Json = dict[str, Any]
+_MOST_ERRORS = 3
+
+
+def arguments_model(name: str, schema: Json) -> type[BaseModel]:
+    """A model that takes what `schema` takes and shows itself as `schema`, with references written out and
+    closed against unknown arguments. Raises ValueError where it is no schema of an object.
+    """
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError
+
+    shown = _shown(schema)
+    if shown.get("type", "object") != "object":
+        raise ValueError("is not that of an object")
+    shown = {"type": "object", "properties": {}, **shown}
+    shown.setdefault("additionalProperties", False)
+    try:
+        Draft202012Validator.check_schema(shown)
+    except SchemaError as error:
+        raise ValueError(f"is not valid: {' '.join(error.message.split())[:200]}") from error
+    validator = Draft202012Validator(shown)
+
+    class Arguments(BaseModel):
+        model_config = ConfigDict(extra="allow")
+
+        @classmethod
+        def model_validate(cls, obj: Any, **options: Any) -> Arguments:
+            wrong = [_detail(error) for error in validator.iter_errors(obj)][:_MOST_ERRORS]
+            if wrong:
+                raise ValidationError.from_exception_data(name, wrong)
+            return super().model_validate(obj, **options)
+
+        @classmethod
+        def model_json_schema(cls, *_: Any, **__: Any) -> Json:
+            return copy.deepcopy(shown)
+
+    Arguments.__name__ = Arguments.__qualname__ = name
+    return Arguments
+
+
+def _detail(error: Any) -> InitErrorDetails:
+    said = " ".join(str(error.message).split())[:300]
+    kind = PydanticCustomError("schema", "{said}", {"said": said})
+    return InitErrorDetails(type=kind, loc=tuple(error.absolute_path), input=None)
+
+
+def _shown(schema: Json) -> Json:
+    """The schema as it is: written out, unless a part contains itself."""
+    definitions = {**schema.get("definitions", {}), **schema.get("$defs", {})}
+    rest = {key: value for key, value in schema.items() if key not in ("$defs", "definitions", "$schema")}
+    made = _written_out(rest, definitions, ())
+    return made if isinstance(made, dict) else {}
+
+
+def _written_out(node: Any, definitions: Json, inside: tuple[str, ...]) -> Any:
+    """`node` without references; a part that contains itself is free from there on."""
+    if isinstance(node, list):
+        return [_written_out(item, definitions, inside) for item in node]
+    if not isinstance(node, dict):
+        return node
+    reference = node.get("$ref")
+    if isinstance(reference, str):
+        name = reference.rsplit("/", 1)[-1]
+        beside = {key: value for key, value in node.items() if key != "$ref"}
+        if name in inside or not isinstance(definitions.get(name), dict):
+            return beside
+        return _written_out({**definitions[name], **beside}, definitions, (*inside, name))
+    made = {key: _written_out(value, definitions, inside) for key, value in node.items()}
+    if isinstance(properties := made.get("properties"), dict):
+        # A schema may be true (anything) or false (nothing); those who read it here expect an object.
+        bare: dict[bool, Json] = {True: {}, False: {"not": {}}}
+        made["properties"] = {
+            key: bare[value] if isinstance(value, bool) else value for key, value in properties.items()
+        }
+    return made

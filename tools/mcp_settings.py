@@ -1,0 +1,127 @@
+"""The file that names MCP servers, in the form that other programs use:
+
+    {"mcpServers": {
+        "rooms":   {"command": "python", "args": ["rooms.py"], "env": {"ROOMS_KEY": "${ROOMS_KEY}"}},
+        "weather": {"url": "https://example.org/mcp", "headers": {"Authorization": "Bearer ${WEATHER_KEY}"},
+                    "effect": "read", "timeout_s": 20, "tools": {"report": {"effect": "write"}}}}}
+
+`servers` in place of `mcpServers` will do. `${NAME}` in env, headers and url is the environment's variable,
+so that no key need stand in the file. Keys that only other programs know are ignored.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from tools.base import Effect
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_SHORTEST_SECRET = 8
+_HTTP = ("http", "streamable_http", "streamable-http", "streamableHttp")
+
+
+class McpSetupError(ValueError):
+    """The file, or a server that it names, cannot be used: one line that says what to mend."""
+
+
+class McpTool(BaseModel):
+    """What the operator says of one tool."""
+
+    effect: Effect | None = None
+    timeout_s: float | None = Field(None, gt=0)
+
+
+class McpServer(BaseModel):
+    """One server: a program to start, or an address."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    command: str | None = None
+    args: list[str] = []
+    env: dict[str, str] = {}
+    cwd: str | None = None
+    url: str | None = None
+    transport: (
+        Literal["stdio", "http", "streamable_http", "streamable-http", "streamableHttp", "sse"] | None
+    ) = Field(None, validation_alias=AliasChoices("transport", "type"))
+    headers: dict[str, str] = {}
+    disabled: bool = False
+    effect: Effect | None = Field(
+        None, description="Effect of its tools; by default what they say themselves."
+    )
+    timeout_s: float = Field(60.0, gt=0, description="Time limit of a call, in seconds.")
+    tools: dict[str, McpTool] = {}
+
+    @model_validator(mode="after")
+    def _one_way(self) -> McpServer:
+        if (self.command is None) == (self.url is None):
+            raise ValueError("give either a command or a url")
+        if (self.transport == "stdio") != (self.command is not None) and self.transport is not None:
+            raise ValueError(f"transport {self.transport} does not fit")
+        return self
+
+    def connection(self) -> dict[str, Any]:
+        """The form of langchain-mcp-adapters."""
+        if self.command is not None:
+            found: dict[str, Any] = {"transport": "stdio", "command": self.command, "args": self.args}
+            return (
+                found
+                | ({"env": _filled(self.env)} if self.env else {})
+                | ({"cwd": self.cwd} if self.cwd else {})
+            )
+        kind = "sse" if self.transport == "sse" else "streamable_http"
+        return {"transport": kind, "url": _filled_text(self.url or ""), "headers": _filled(self.headers)}
+
+    def without_secrets(self, text: str) -> str:
+        """`text` without what this server was given to keep."""
+        values = [*_filled(self.env).values(), *_filled(self.headers).values()]
+        words = {
+            part for value in values for part in (value, *value.split()) if len(part) >= _SHORTEST_SECRET
+        }
+        for word in sorted(words, key=len, reverse=True):
+            text = text.replace(word, "[secret]")
+        return text
+
+
+class McpServers(BaseModel):
+    """The servers of a file."""
+
+    servers: dict[str, McpServer] = Field(validation_alias=AliasChoices("mcpServers", "servers"))
+
+
+def read_servers(file: Path) -> McpServers:
+    """The servers that `file` names. Raises McpSetupError."""
+    try:
+        given = json.loads(file.read_text("utf-8"))
+    except OSError as error:
+        raise McpSetupError(f"the MCP file {file} cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise McpSetupError(f"the MCP file {file} is no JSON: {' '.join(str(error).split())}") from error
+    try:
+        servers = McpServers.model_validate(given)
+        for server in servers.servers.values():
+            server.connection()
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the whole"
+        said = " ".join(str(first["msg"]).split()).removeprefix("Value error, ")
+        raise McpSetupError(f"the MCP file {file}: {place}: {said}") from error
+    except KeyError as error:
+        raise McpSetupError(
+            f"the MCP file {file}: the environment has no variable {error.args[0]}"
+        ) from error
+    return servers
+
+
+def _filled(values: dict[str, str]) -> dict[str, str]:
+    return {name: _filled_text(value) for name, value in values.items()}
+
+
+def _filled_text(text: str) -> str:
+    return _VARIABLE.sub(lambda found: os.environ[found[1]], text)

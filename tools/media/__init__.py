@@ -1,0 +1,1 @@
+"""Pictures and sound as models and transcribers take them."""

@@ -1,0 +1,169 @@
+"""A picture made ready to be shown to a model: one frame, upright, of moderate size, without metadata.
+
+Metadata (places, names, thumbnails of what was cut away) is nobody's business but the file owner's, so
+every picture is written anew from its pixels.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from forethought.models.types import Image
+from tools.base import ToolError
+from tools.media.kinds import PICTURES, picture_kind
+
+if TYPE_CHECKING:
+    from PIL.Image import Image as Pixels
+
+LONGEST_SIDE = 2048
+"""Pixels; what is larger is scaled down by providers anyway."""
+LARGEST_BYTES = 1_500_000
+MOST_PIXELS = 89_000_000
+"""More are not decoded: a few bytes can promise billions. Just below where Pillow itself begins to warn."""
+_QUALITIES = (90, 80, 65, 50)
+_FORMATS = ("JPEG", "PNG", "GIF", "BMP", "WEBP")
+"""The only decoders that are tried, whatever a file says it is."""
+_ORIENTATION = 0x0112
+_TURNED = (5, 6, 7, 8)
+"""EXIF's orientation, and those of its values that exchange width and height."""
+_LIGHT = 200
+"""Mean brightness, of 255, of a drawing without background above which it is laid on black, not white."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture ready to be shown."""
+
+    image: Image
+    width: int
+    height: int
+    """Pixels of the file, upright."""
+    note: str = ""
+    """What the reader should know: scaled down, or only the first of several frames."""
+
+
+def prepare(data: bytes, name: str) -> Picture:
+    """The picture in a file's `data`. Raises ToolError: no picture, damaged, too large, or Pillow missing."""
+    if not data:
+        raise ToolError(f"{name} is empty (0 bytes)", cause="empty", hint="Ask the user for the file again.")
+    kind = picture_kind(data)
+    if not kind:
+        raise ToolError(
+            f"{name} is not a picture that can be looked at (supported: {PICTURES})",
+            cause="arguments",
+            hint="Use read_file for documents and inspect_audio for sound, or ask the user for a PNG.",
+        )
+    pixels, size, animated = _decoded(data, name)
+    written, mime = _written(pixels, photo=kind == "jpg")
+    notes = ["it is animated; only its first frame was looked at"] if animated else []
+    shown, written_size = written
+    if written_size != size:
+        notes.append(f"scaled down to {written_size[0]} x {written_size[1]}")
+    source = hashlib.sha256(data).hexdigest()
+    return Picture(Image(mime, shown, source), *size, "; ".join(notes))
+
+
+def _decoded(data: bytes, name: str) -> tuple[Pixels, tuple[int, int], bool]:
+    """The first frame, upright and scaled down, the size that it has in the file, and whether more frames
+    follow.
+    """
+    PIL = _pillow()
+    from PIL import ImageOps
+
+    try:
+        image = PIL.open(io.BytesIO(data), formats=_FORMATS)
+        if image.width * image.height > MOST_PIXELS:
+            raise _too_many(name, f"{image.width} x {image.height} pixels")
+        # MPO is a JPEG with a second picture, as some telephones make: no film.
+        animated = image.format != "MPO" and bool(getattr(image, "is_animated", False))
+        image.seek(0)
+        size = image.size
+        # Of a large JPEG only every second, fourth or eighth pixel is decoded.
+        image.draft(image.mode, (LONGEST_SIDE, LONGEST_SIDE))
+        if image.getexif().get(_ORIENTATION, 1) in _TURNED:
+            size = (size[1], size[0])
+        ImageOps.exif_transpose(image, in_place=True)
+        plain = _plain(image)
+        plain.thumbnail((LONGEST_SIDE, LONGEST_SIDE), PIL.Resampling.LANCZOS)
+        flat = _on_ground(plain) if plain.mode == "RGBA" else plain.copy()
+        flat.info = {}
+        return flat, size, animated
+    except ToolError:
+        raise
+    except (PIL.DecompressionBombError, PIL.DecompressionBombWarning) as error:
+        raise _too_many(name, "hundreds of millions of pixels") from error
+    # Decoders of damaged files raise just anything.
+    except Exception as error:
+        raise ToolError(
+            f"{name} is damaged: it cannot be decoded as a picture ({type(error).__name__})",
+            hint="Ask the user for the file again, or as a PNG.",
+        ) from error
+
+
+def _pillow() -> ModuleType:
+    try:
+        from PIL import Image as PIL
+    except ImportError as error:
+        raise ToolError(
+            "pictures cannot be opened here: Pillow is not installed (pip install pillow)",
+            cause="unavailable",
+            hint="Go on without the picture, or ask the user what it shows.",
+        ) from error
+    PIL.init()  # so that every decoder in _FORMATS is there to be chosen
+    return PIL
+
+
+def _plain(image: Pixels) -> Pixels:
+    """As grey, RGB or RGBA of 8 bits, without a copy where it is that already."""
+    if image.has_transparency_data:
+        return image if image.mode == "RGBA" else image.convert("RGBA")
+    if image.mode.startswith("I") or image.mode == "F":
+        # 16 bits a pixel: a plain conversion would turn all but the darkest into white.
+        exact = image.convert("F")
+        high = exact.getextrema()[1]
+        scale = 1 / 256 if float(high) > 255 else 1.0  # type: ignore[arg-type]
+        return exact.point(lambda value: value * scale).convert("L")
+    if image.mode in ("L", "RGB"):
+        return image
+    return image.convert("L" if image.mode == "1" else "RGB")
+
+
+def _on_ground(image: Pixels) -> Pixels:
+    """RGBA laid on white, or on black when what is drawn is light itself."""
+    from PIL import Image as PIL
+    from PIL import ImageStat
+
+    alpha = image.getchannel("A")
+    light = alpha.getbbox() is not None and ImageStat.Stat(image.convert("L"), mask=alpha).mean[0] > _LIGHT
+    ground = PIL.new("RGBA", image.size, "black" if light else "white")
+    return PIL.alpha_composite(ground, image).convert("RGB")
+
+
+def _written(pixels: Pixels, photo: bool) -> tuple[tuple[bytes, tuple[int, int]], str]:
+    """The picture's bytes and final size, and their media type: JPEG, but PNG, which keeps text sharp, for
+    what was no JPEG before and is small enough.
+    """
+    if not photo:
+        png = io.BytesIO()
+        pixels.save(png, "PNG")
+        if png.tell() <= LARGEST_BYTES:
+            return (png.getvalue(), pixels.size), "image/png"
+    while True:
+        for quality in _QUALITIES:
+            jpeg = io.BytesIO()
+            pixels.save(jpeg, "JPEG", quality=quality)
+            if jpeg.tell() <= LARGEST_BYTES:
+                return (jpeg.getvalue(), pixels.size), "image/jpeg"
+        pixels = pixels.resize((max(1, pixels.width * 3 // 4), max(1, pixels.height * 3 // 4)))
+
+
+def _too_many(name: str, what: str) -> ToolError:
+    return ToolError(
+        f"{name} is too large to be looked at: {what} (at most {MOST_PIXELS // 1_000_000} million)",
+        cause="limit",
+        hint="Ask the user for a smaller copy, or for the part that matters.",
+    )

@@ -1,0 +1,1 @@
+"""Where the python tool's programs run: one protocol, two backends."""

@@ -1,0 +1,104 @@
+"""The search engines that web_search asks, each behind the same call: a query, and what was found."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+if TYPE_CHECKING:
+    from forethought.settings import Settings
+
+MAX_RESULTS = 8
+TAVILY_URL = "https://api.tavily.com"
+SECONDS = 18
+"""Longest wait for one engine."""
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One result."""
+
+    title: str
+    url: str
+    snippet: str
+    date: str = ""
+
+
+class EngineFailed(Exception):
+    """An engine did not answer; the message says why in a word or two and holds nothing it sent."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A search engine that is set up."""
+
+    name: str
+    search: Callable[[str], Awaitable[list[Hit]]]
+    """Raises EngineFailed."""
+
+
+def engines(settings: Settings) -> list[Engine]:
+    """Those that are set up, the best first; ddgs needs no set-up and comes last."""
+    found: list[Engine] = []
+    if settings.tavily_api_key is not None:
+        key = settings.tavily_api_key.get_secret_value()
+        found.append(Engine("Tavily", lambda query: _tavily(query, key)))
+    if settings.searxng_url is not None:
+        address = settings.searxng_url
+        found.append(Engine("SearXNG", lambda query: _searxng(query, address)))
+    return [*found, Engine("ddgs", _ddgs)]
+
+
+async def _tavily(query: str, key: str) -> list[Hit]:
+    from tavily import AsyncTavilyClient
+
+    try:
+        async with AsyncTavilyClient(api_key=key, api_base_url=TAVILY_URL) as client:
+            reply = await client.search(query, max_results=MAX_RESULTS, timeout=SECONDS)
+        return [_hit(item, "url", "content", "published_date") for item in reply["results"]]
+    except Exception as error:
+        # The client's errors have no common base class, and their texts may hold the key.
+        raise EngineFailed(type(error).__name__) from error
+
+
+async def _searxng(query: str, address: str) -> list[Hit]:
+    """The JSON API of a SearXNG instance, which its operator must have switched on (search.formats)."""
+    try:
+        async with httpx.AsyncClient(timeout=SECONDS, trust_env=False) as client, asyncio.timeout(SECONDS):
+            reply = await client.get(f"{address.rstrip('/')}/search", params={"q": query, "format": "json"})
+        if reply.status_code == httpx.codes.FORBIDDEN:
+            raise EngineFailed("HTTP 403: its JSON format is not switched on")
+        if not reply.is_success:
+            raise EngineFailed(f"HTTP {reply.status_code}")
+        return [_hit(item, "url", "content", "publishedDate") for item in reply.json()["results"]]
+    except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
+        raise EngineFailed(type(error).__name__) from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise EngineFailed("no JSON results") from error
+
+
+async def _ddgs(query: str) -> list[Hit]:
+    from ddgs import DDGS
+    from ddgs.exceptions import DDGSException
+
+    def search() -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = DDGS(timeout=SECONDS).text(query, max_results=MAX_RESULTS)
+        return found
+
+    try:
+        return [_hit(item, "href", "body", "date") for item in await asyncio.to_thread(search)]
+    except DDGSException as error:
+        if "no results" in str(error).lower():
+            return []
+        # Only the kind of failure: the rest of the message differs from call to call.
+        kind = re.match(r"\w*", str(error))
+        raise EngineFailed(kind[0] if kind and kind[0] else type(error).__name__) from error
+
+
+def _hit(item: dict[str, Any], url: str, snippet: str, date: str) -> Hit:
+    return Hit(*(" ".join(str(item.get(name) or "").split()) for name in ("title", url, snippet, date)))

@@ -1,9 +1,9 @@
 """What must never be shown, sent or kept: keys and passwords, and a function that blots them out of a text.
 
-Secret are the values of environment variables that are named like keys, the settings' own keys, and passwords
-in addresses of both. They are blotted out of what tools return, of every prompt and reply, of errors, logs
-and recordings. What a person writes into a task is kept as it was written; the models and the recording see
-it without the keys.
+Secret are the values of environment variables that are named like keys, the settings' own keys, and the
+passwords in addresses of both. They are blotted out of what tools return, of prompts and replies, of errors,
+logs and recordings. What a person writes into a task is kept as it was written; the models and the recording
+see it without the keys.
 """
 
 from __future__ import annotations
@@ -51,8 +51,7 @@ def scrubber(settings: Settings | None = None, extra: Iterable[str] = ()) -> Cal
 
 
 def scrub_error(error: BaseException, scrub: Callable[[str], str]) -> None:
-    """Blot the secrets out of the words of an error and of its causes, wherever they will be shown or
-    kept."""
+    """Blot the secrets out of the words of an error and of its causes, before it is shown or kept."""
     at: BaseException | None = error
     seen: set[int] = set()
     while at is not None and id(at) not in seen:

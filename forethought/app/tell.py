@@ -5,11 +5,10 @@ from __future__ import annotations
 import logging
 import os
 import sys
-import traceback
 
 from forethought.app.errors import explain
 from forethought.app.text import clean
-from forethought.secrecy import scrubber
+from forethought.secrecy import scrub_error, scrubber
 
 _LOG = logging.getLogger("forethought")
 
@@ -26,7 +25,8 @@ def tell_error(error: BaseException) -> int:
     for line in str(getattr(error, "detail", "") or "").splitlines():
         tell(line)
     if _LOG.isEnabledFor(logging.DEBUG):
-        _LOG.error("traceback\n%s", scrubber()("".join(traceback.format_exception(error))))
+        scrub_error(error, scrubber())
+        _LOG.error("traceback", exc_info=error)
     return failure.code
 
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from forethought.app.display import make_console
 from forethought.app.errors import CliError
-from forethought.app.questions import ask, replies_from, reply_from
+from forethought.app.questions import ask, replies_from, reply_from, show_question
 from tests.forethought.app.conftest import Cli
+from tests.support.agent import Script as AgentScript
+from tests.support.model_server import ModelServer
+from tests.support.replies import call, finish, plan, sub
 
 Scripted = Callable[..., Any]
 QUESTION = {
@@ -141,3 +145,107 @@ def test_at_a_terminal_it_is_asked_until_the_reply_can_be_used(capsys: pytest.Ca
     assert ask(make_console(), PLAN, read) == {"decision": "reject", "value": None, "reason": "no"}
     assert len(prompts) == 3
     assert "'maybe' is no reply to a plan" in capsys.readouterr().out
+
+
+TOOL = {
+    "kind": "tool",
+    "id": "c3",
+    "name": "tool-4",
+    "tool": "visit_webpage",
+    "effect": "egress",
+    "arguments": {"url": "https://x.org/?q=" + "a" * 500 + "END", "part": None},
+    "why": "It opens an address that neither you nor a source gave: file:a.txt (given).",
+}
+
+
+def test_a_call_is_shown_whole_with_where_the_influence_came_from() -> None:
+    console = make_console()
+    with console.capture() as shown:
+        console.print(show_question({**TOOL, "problem": "url is missing"}))
+    text = "".join(line.strip() for line in shown.get().splitlines())
+    assert "Approve this call? visit_webpage (egress)" in text
+    assert "aaaEND" in text, "the end of an address may be what matters"
+    assert "file:a.txt (given)" in text
+    assert "could not be used: url is missing" in text
+    assert "part" not in text
+
+
+@pytest.mark.parametrize(
+    ("text", "reply"),
+    [
+        ("approve", {"decision": "approve", "value": None, "reason": ""}),
+        ("reject: not there", {"decision": "reject", "value": None, "reason": "not there"}),
+        (
+            'edit: {"url": "https://y.org"}',
+            {"decision": "edit", "value": {"url": "https://y.org"}, "reason": ""},
+        ),
+        (
+            '{"decision": "edit", "value": {"url": "u"}}',
+            {"decision": "edit", "value": {"url": "u"}, "reason": ""},
+        ),
+    ],
+)
+def test_replies_to_a_call(text: str, reply: dict[str, Any]) -> None:
+    assert reply_from(text, TOOL) == reply
+    assert replies_from([f"tool-4={text}"], [TOOL, QUESTION]) == {"c3": reply}
+
+
+@pytest.mark.parametrize("text", ["edit: x", "edit", "edit: 7", "maybe"])
+def test_a_reply_to_a_call_that_cannot_be_read(text: str) -> None:
+    with pytest.raises(CliError, match=r"edit: (what follows must be )?JSON"):
+        reply_from(text, TOOL)
+
+
+def test_a_write_waits_with_exit_code_4_and_is_approved_edited_or_rejected(
+    cli: Cli, model_server: Callable[..., ModelServer], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "diary_tools.py").write_text(DIARY)
+    (tmp_path / "letter.txt").write_text("hello")
+    monkeypatch.syspath_prepend(tmp_path)
+    server = model_server(
+        AgentScript(
+            plans=[plan(sub("w"))],
+            moves={"w": [call(tool="note") | {"arguments": {"text": "hi"}}, finish("given up")]},
+        )
+    )
+    monkeypatch.setenv("FORETHOUGHT_BASE_URL", server.url)
+    monkeypatch.setenv("FORETHOUGHT_MODEL", "openai:scripted")
+    diary = tmp_path / "diary.txt"
+    monkeypatch.setenv("DIARY", str(diary))
+    for thread, reply, wrote in (
+        ("t1", "approve", "hi"),
+        ("t2", 'edit: {"text": "ho"}', "ho"),
+        ("t3", "reject: no", ""),
+    ):
+        diary.write_text("")
+        server.policy._given.clear()  # type: ignore[attr-defined]
+        begin = ("run", "write", "--file", "letter.txt", "--tools", "diary_tools", "--thread", thread)
+        asked = cli(*begin, "--json")
+        assert (asked.code, diary.read_text()) == (4, ""), asked.err
+        (question,) = asked.json["interrupts"]
+        assert question["influence"] == [{"origin": "file:letter.txt", "steps": []}]
+        assert f"forethought resume {thread} --reply 'edit: {{ARGUMENTS AS JSON}}'" in asked.err
+        assert "Approve this call? note (write)" in asked.err
+        done = cli("resume", thread, "--reply", reply)
+        assert (done.code, diary.read_text()) == (0, wrote), done.err
+        word = {"a": "approved", "e": "edited", "r": "rejected"}[reply[0]]
+        assert f"{word} by a person" in done.out
+
+
+DIARY = '''
+import os
+
+from tools.decorate import tool
+
+
+@tool(effect="write")
+def note(text: str) -> str:
+    """Write into the diary.
+
+    Args:
+        text: What to write.
+    """
+    with open(os.environ["DIARY"], "a") as file:
+        file.write(text)
+    return "noted"
+'''

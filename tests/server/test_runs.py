@@ -94,7 +94,8 @@ def test_files_come_in_messages_too(server: DevServer) -> None:
         {"type": "image_url", "image_url": {"url": "/etc/passwd"}},
     ):
         _, refused = run(server, {"messages": [{"role": "user", "content": [words, block]}]})
-        assert "only names where it is" in refused["__error__"]["message"]
+        assert refused["status"] == "failed"
+        assert "only names where it is" in last(refused)[1]
 
 
 @pytest.mark.parametrize("reply", ["blue", {"decision": "answer", "value": "blue", "reason": ""}])

@@ -508,11 +508,10 @@ async def test_a_small_page_that_unpacks_to_gigabytes_does_not_fill_the_memory(
     tracemalloc.stop()
     assert (seen.ok, seen.cause) == (False, "limit")
     assert peak < 40_000_000
-    assert server.asked[0].headers["Accept-Encoding"] == "gzip, deflate"
 
 
-@pytest.mark.parametrize("coding", ["zstd", "br", "gzip, gzip"])
-async def test_a_packing_that_was_not_asked_for_is_refused(
+@pytest.mark.parametrize("coding", ["br", "compress", "gzip, gzip"])
+async def test_a_body_that_is_not_packed_as_it_says_is_refused(
     start: Start, visit: Callable[..., Any], coding: str
 ) -> None:
     server = start(
@@ -520,7 +519,7 @@ async def test_a_packing_that_was_not_asked_for_is_refused(
     )
     seen = await visit(server.url)
     assert (seen.ok, seen.cause) == (False, "transport")
-    assert f"packed as {coding}, which was not asked for" in seen.text
+    assert "sent what cannot be read" in seen.text
 
 
 async def test_deflate_without_a_header_is_understood(start: Start, visit: Callable[..., Any]) -> None:

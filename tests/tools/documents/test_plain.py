@@ -22,7 +22,7 @@ def test_text_that_is_not_utf8_is_read_and_the_guess_is_told() -> None:
     assert document.note == NOT_UTF8
 
 
-@pytest.mark.parametrize("data", [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", bytes(range(256)), b"a\0b"])
+@pytest.mark.parametrize("data", [bytes(range(256)), b"a\0b"])
 def test_what_is_not_text_is_refused_with_the_formats_that_are_read(data: bytes) -> None:
     with pytest.raises(Unreadable, match="supported format") as raised:
         read_document(data, "a.png")

@@ -61,6 +61,7 @@ async def _offered(name: str, server: McpServer) -> list[Offered]:
                     return found
     except Exception as error:
         # Whatever a server, its program or the way to it does wrong, the operator wants to know which.
+        _pass_on_cancellation()
         raise McpSetupError(f"MCP server {name} cannot be used: {_why(error, server)}") from error
 
 
@@ -108,6 +109,7 @@ def _effect(hints: ToolAnnotations | None) -> Effect:
 
 async def _call(server_name: str, server: McpServer, name: str, arguments: Mapping[str, Any]) -> Observation:
     failed: Exception | None = None
+    result: CallToolResult | None = None
     try:
         async with _session(server) as session:
             await session.initialize()
@@ -118,18 +120,30 @@ async def _call(server_name: str, server: McpServer, name: str, arguments: Mappi
                 failed = error
     except Exception as error:
         failed = failed or error
-    if failed is not None:
-        from mcp import McpError
-        from mcp.types import CONNECTION_CLOSED
-
-        answered = isinstance(failed, McpError) and failed.error.code != CONNECTION_CLOSED
-        said = f"the MCP server {server_name} did not carry it out: {_why(failed, server)}"
-        cause = "tool" if answered else "transport"
-        raise ToolError(said, cause=cause, retryable=cause == "transport") from failed
+    if result is None:
+        raise _failure(server_name, server, failed) from failed
     text = server.without_secrets(_text(result))
     if result.isError:
         raise ToolError(text or "the tool reported an error without a word")
     return Observation(text)
+
+
+def _failure(server_name: str, server: McpServer, error: Exception | None) -> ToolError:
+    from mcp import McpError
+    from mcp.types import CONNECTION_CLOSED
+
+    _pass_on_cancellation()
+    answered = isinstance(error, McpError) and error.error.code != CONNECTION_CLOSED
+    why = _why(error, server) if error else "it ended without an answer"
+    message = f"the MCP server {server_name} did not carry it out: {why}"
+    return ToolError(message, cause="tool" if answered else "transport", retryable=not answered)
+
+
+def _pass_on_cancellation() -> None:
+    """A session that is cancelled may end with an error of its own: what counts is that it was cancelled."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
 
 
 def _text(result: CallToolResult) -> str:

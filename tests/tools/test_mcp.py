@@ -56,7 +56,7 @@ def address() -> Iterator[str]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     process = subprocess.Popen([sys.executable, str(SERVER), "streamable-http", str(port)])
-    for _ in range(200):
+    for _ in range(600):
         with socket.socket() as trial:
             if trial.connect_ex(("127.0.0.1", port)) == 0:
                 break

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,10 @@ from tests.support.model_server import ModelServer, Policy
 # A shared machine is slow at times, which says nothing about the code.
 hypothesis.settings.register_profile("project", deadline=None)
 hypothesis.settings.load_profile("project")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell has what it starts in the background ignore it, and so would the processes that tests start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _OF_THE_MACHINE = re.compile(
     r"_API_KEY$|_TOKEN$|_SECRET$|^FORETHOUGHT_|^OPENAI_|^ANTHROPIC_|^GOOGLE_|^GEMINI_|^LANGSMITH_|^LANGCHAIN_|^TAVILY_"

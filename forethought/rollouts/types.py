@@ -1,0 +1,142 @@
+"""The interfaces of re-rollouts: where they run, what one comes to, who judges it (AgentDebug 3.2, 4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+from forethought.models.types import Usage, no_usage
+from forethought.trajectories.types import Module, Trajectory, TrajectoryStep
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What an evaluator says of a finished trajectory."""
+
+    success: bool
+    reason: str = ""
+    reward: float | None = None
+    """The environment's reward, where there is one."""
+    usage: Usage = field(default_factory=no_usage)
+
+
+@runtime_checkable
+class Evaluator(Protocol):
+    """Judges a trajectory by what the caller knows, never by what the run says of itself."""
+
+    name: str
+
+    async def judge(self, trajectory: Trajectory) -> Verdict:
+        """Whether the task was solved. Raises ModelError where a model judges and cannot."""
+        ...
+
+
+@dataclass(frozen=True)
+class Rolled:
+    """One continuation of a trajectory."""
+
+    branch: str
+    """Names it for good: a checkpoint id, or an attempt's number."""
+    trajectory: Trajectory
+    """Whole: the kept prefix and what came after it."""
+    kept: int
+    """How many steps of the original were kept, not executed again (in an environment: replayed)."""
+    reward: float | None = None
+    diverged: str = ""
+    """How the replayed prefix came out differently from the recorded one ('' if it did not)."""
+    status: str = ""
+    usage: Usage = field(default_factory=no_usage)
+    seconds: float = 0.0
+
+
+class Rollouts(Protocol):
+    """Where a trajectory can be run again. Every branch is kept."""
+
+    async def from_step(self, step: int, module: Module, guidance: Sequence[str]) -> Rolled:
+        """Run on from just before `step`, with `guidance` in every later prompt.
+
+        A planning error goes back to before the plan in force at that step was made. Raises RolloutError
+        when there is no such step or its checkpoint is gone.
+        """
+        ...
+
+    async def substituted(self, step: int, action: str, tool: str, arguments: dict[str, Any]) -> Rolled:
+        """Run on from `step` with its action replaced by another (the counterfactual of 3.2). Raises
+        RolloutError."""
+        ...
+
+    async def from_start(self, guidance: Sequence[str]) -> Rolled:
+        """Run the task once more from its beginning, as the baselines do. Raises RolloutError."""
+        ...
+
+
+class RolloutError(ValueError):
+    """A re-run that cannot be made; one line that says why and what to do."""
+
+
+@dataclass(frozen=True)
+class EnvironmentReply:
+    """What an environment answers."""
+
+    observation: str
+    admissible: tuple[str, ...] = ()
+    """Actions that are possible now; empty where any text is."""
+    reward: float = 0.0
+    done: bool = False
+
+
+class Environment(Protocol):
+    """A world that a run changed and that can be put back: reset, step, replay.
+
+    `reset` and the same actions must lead to the same observations, or `replay` says where they did not.
+    """
+
+    name: str
+    task: str
+
+    async def reset(self) -> EnvironmentReply:
+        """The world as it was before the first step."""
+        ...
+
+    async def step(self, action: str) -> EnvironmentReply:
+        """Carry `action` out."""
+        ...
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What replaying a prefix came to."""
+
+    reply: EnvironmentReply
+    diverged: str = ""
+    """The first step whose observation differed, and how ('' if none did)."""
+
+
+class ReplayingEnvironment(Environment, Protocol):
+    """An environment with a replay of its own, where calling `step` again would not do."""
+
+    async def replay(self, prefix: Sequence[TrajectoryStep]) -> Replayed:
+        """Reset, carry out the actions of `prefix`, and compare each observation with the recorded one."""
+        ...
+
+
+@dataclass(frozen=True)
+class Act:
+    """A policy's output for one step, module by module (AgentDebug 3.1)."""
+
+    action: str
+    memory: str = ""
+    reflection: str = ""
+    planning: str = ""
+    usage: Usage = field(default_factory=no_usage)
+
+
+class Policy(Protocol):
+    """Who acts in an environment."""
+
+    async def act(
+        self, task: str, steps: Sequence[TrajectoryStep], now: EnvironmentReply, guidance: Sequence[str]
+    ) -> Act:
+        """The next action, given the steps so far and the present observation. Raises ModelError."""
+        ...

@@ -1,0 +1,116 @@
+"""The types of the debugger's replies (AgentDebug 3.2, A.5). Field names are a contract, as in `replies`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field
+
+from prompts.replies import Reply, Text, _no_null
+
+NO_ERROR = "no_error"
+
+
+class ModuleLabel(Reply):
+    """What one module of a step did wrong, if anything."""
+
+    error_type: str = Field(min_length=1, description="A type of this module, or no_error.")
+    evidence: Text = Field("", description="Words copied exactly from the trajectory; empty for no_error.")
+    reasoning: Text = Field("", description="Why this fits the type's definition, or why there is no error.")
+
+
+class StepLabels(Reply):
+    """AgentDebug 3.2, stage 1: one label a module of one step."""
+
+    memory: ModuleLabel
+    reflection: ModuleLabel
+    planning: ModuleLabel
+    action: ModuleLabel
+    system: ModuleLabel
+
+
+class CascadingEffect(Reply):
+    """What a critical error led to in a later step."""
+
+    step: int
+    impact: Text = ""
+
+
+class CriticalError(Reply):
+    """AgentDebug 3.2, stage 2: the earliest error whose correction would have prevented the failure."""
+
+    critical_step: int = Field(ge=1, description="The number of the step.")
+    critical_module: Literal["memory", "reflection", "planning", "action", "system"]
+    error_type: str = Field(min_length=1, description="A type of that module.")
+    root_cause: str = Field(min_length=1, description="The fundamental problem, in a sentence or two.")
+    evidence: str = Field(min_length=1, description="Words copied exactly from that step.")
+    correction_guidance: str = Field(
+        min_length=1, description="What to do instead, as an instruction for the agent that runs again."
+    )
+    cascading_effects: Annotated[list[CascadingEffect], BeforeValidator(_no_null)] = Field(
+        default_factory=list
+    )
+
+
+class UpdatedGuidance(Reply):
+    """AgentDebug, algorithm 1, UpdateFeedback: guidance for the next re-run, after one that failed too."""
+
+    guidance: str = Field(min_length=1)
+
+
+class Substitution(Reply):
+    """A corrected action for one step (3.2, counterfactual testing)."""
+
+    thought: Text = ""
+    action: str = Field(min_length=1, description="The corrected action, as the agent would have written it.")
+
+
+class Salvage(Reply):
+    """Whether a corrected action at one step would have saved the run (baselines of 4.1)."""
+
+    reasoning: Text = ""
+    saved: bool
+
+
+class FailurePoint(Reply):
+    """Direct prompting and the vanilla debugger: a step, why, and what to do instead (4.1, 4.2)."""
+
+    step: int = Field(ge=1)
+    module: Literal["memory", "reflection", "planning", "action", "system"]
+    error_type: str = Field(min_length=1)
+    reason: str = Field(min_length=1)
+    suggestion: Text = ""
+
+
+class SelfFeedback(Reply):
+    """Self-Refine: why the trajectory has not finished its task (4.2)."""
+
+    feedback: str = Field(min_length=1)
+
+
+class Candidates(Reply):
+    """Tree of Thoughts: different next actions (4.2)."""
+
+    actions: list[str] = Field(min_length=1)
+
+
+class CandidateValues(Reply):
+    """Tree of Thoughts: how promising each candidate is, 0 to 1, in their order (4.2)."""
+
+    values: list[Annotated[float, Field(ge=0, le=1)]] = Field(min_length=1)
+
+
+class ModularStep(Reply):
+    """A policy's step in an environment, module by module (AgentDebug 3.1)."""
+
+    memory: Text = ""
+    reflection: Text = ""
+    planning: Text = ""
+    action: str = Field(min_length=1)
+
+
+class Judgement(Reply):
+    """A model judge's verdict on an answer, against what a right one must be."""
+
+    reasoning: Text = ""
+    correct: bool

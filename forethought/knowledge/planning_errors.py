@@ -15,24 +15,25 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    StringConstraints,
-    ValidationError,
     model_validator,
 )
 
-from forethought.knowledge.marked_yaml import MarkedYaml, MarkedYamlError
+from forethought.knowledge.documents import KnowledgeError as KnowledgeError
+from forethought.knowledge.documents import (
+    Name,
+    Text,
+    read_document,
+    refusal,
+    validated,
+    why,
+)
+from forethought.knowledge.marked_yaml import MarkedYaml
 
 PACKAGED = Path(__file__).with_name("planning_errors.yaml")
 BRIEF_FAILURES = 2
 """Failure examples that a diagnosis is shown (appendix B.2), so the fewest that an error may have."""
 
 Outcome = Literal["failure", "success"]
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(_[a-z0-9]+)*$", max_length=80)]
-
-
-class KnowledgeError(ValueError):
-    """A knowledge file that cannot be used; its message is one line: file, line number and reason."""
 
 
 class Provenance(BaseModel):
@@ -138,76 +139,23 @@ def load_planning_errors(path: Path | None = None) -> tuple[PlanningError, ...]:
         found = chosen.absolute()
         stat = found.stat()
     except (OSError, ValueError) as error:
-        raise _refusal(chosen, None, f"cannot be read ({_why(error)}); check the path") from error
+        raise refusal(chosen, None, f"cannot be read ({why(error)}); check the path") from error
     return _load(found, stat.st_mtime_ns, stat.st_size)
 
 
 @lru_cache(maxsize=16)
 def _load(path: Path, mtime_ns: int, size: int) -> tuple[PlanningError, ...]:
     """The file's errors; the time (ns) and size (bytes) only key the cache, which keeps no refusals."""
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise _refusal(path, None, f"cannot be read ({_why(error)}); check the path") from error
-    try:
-        document = MarkedYaml(raw.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise _refusal(path, line, "not UTF-8 text; save the file as UTF-8") from error
-    except MarkedYamlError as error:
-        raise _refusal(path, error.line, error.reason) from error
-    if document.data is None:
-        raise _refusal(path, 1, "the file is empty; it needs 'version: 1' and a list 'errors'")
+    document = read_document(path, "'version: 1' and a list 'errors'")
     return _validate(path, document)
 
 
 def _validate(path: Path, document: MarkedYaml) -> tuple[PlanningError, ...]:
-    try:
-        errors = _File.model_validate(document.data).errors
-    except ValidationError as error:
-        # One slip can be several findings; the one nearest the top of the file is the one to mend first.
-        findings = error.errors(include_url=False, include_input=False)
-        first = min(findings, key=lambda finding: document.line(finding["loc"]))
-        raise _refusal(path, document.line(first["loc"]), _reason(first)) from error
+    errors = validated(_File, path, document).errors
     seen: set[str] = set()
     for index, found in enumerate(errors):
         if found.name in seen:
             line = document.line(("errors", index, "name"))
-            raise _refusal(path, line, f"the name {found.name!r} is used twice; names must differ")
+            raise refusal(path, line, f"the name {found.name!r} is used twice; names must differ")
         seen.add(found.name)
     return errors
-
-
-def _reason(finding: Mapping[str, Any]) -> str:
-    """A finding of pydantic's as a person would put it."""
-    parts = [str(part) for part in finding["loc"]]
-    here = ".".join(parts) or "the file"
-    above = ".".join(parts[:-1]) or "the file"
-    match finding["type"]:
-        case "missing":
-            return f"{above} lacks {parts[-1]!r}"
-        case "extra_forbidden":
-            return f"{above} has no field {parts[-1]!r}"
-        case "string_pattern_mismatch":
-            return f"{here} must be snake_case: lower-case letters, digits and single underscores"
-        case "string_type":
-            return f"{here} must be text"
-        case "string_too_short":
-            return f"{here} is empty"
-        case "model_type" | "model_attributes_type":
-            return f"{here} must be a mapping of fields"
-        case "tuple_type":
-            return f"{here} must be a list"
-        case "value_error":
-            return f"{here}: {finding['ctx']['error']}"
-        case _:
-            return f"{here}: {finding['msg']}"
-
-
-def _why(error: Exception) -> str:
-    return getattr(error, "strerror", None) or str(error)
-
-
-def _refusal(path: Path, line: int | None, reason: str) -> KnowledgeError:
-    place = str(path) if line is None else f"{path}:{line}"
-    return KnowledgeError(" ".join(f"{place}: {reason}".split()))

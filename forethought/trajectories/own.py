@@ -1,0 +1,222 @@
+"""A thread of our own agent as a trajectory: modular rollout (AgentDebug 3.1).
+
+The agent's prompts name its modules otherwise: what stood in a step's prompt of short-term memory and results
+is its memory, its judgement of the last result and of its own move its reflection, the plan that begins with
+it, its subtask and its thought its planning. The answer is a last step of its own. Only the present task of
+the thread is read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from forethought.trajectories.types import Loaded, Trajectory, TrajectoryStep
+from forethought.trajectories.values import Json, items, mapping, text
+
+SOURCE = "forethought"
+_TOOL_FAILURES = {"tool", "timeout", "transport"}
+"""Causes of a failed step that lie outside the agent: the tool broke, was too slow, or was out of reach."""
+
+
+def matches(value: object) -> bool:
+    """Whether `value` is a state of the agent's graph."""
+    whole = mapping(value)
+    return (
+        isinstance(whole.get("progress"), dict)
+        and isinstance(whole.get("trajectory", []), list)
+        and "task" in whole
+    )
+
+
+def read(value: object, name: str) -> list[Loaded]:
+    """The state in `value`, with the effects of its tools unknown."""
+    return [Loaded(trajectory=from_state(mapping(value), {}, id=name))]
+
+
+def from_state(
+    values: Mapping[str, Any],
+    effects: Mapping[str, str],
+    *,
+    id: str = "",
+    plans: Sequence[Mapping[str, Any]] = (),
+) -> Trajectory:
+    """The trajectory of the present task in a thread's state.
+
+    `effects` are the tools' effects by name (read, write, ...). `plans` are earlier plans, which the state no
+    longer holds and its checkpoints do; without them the first step under such a plan shows its review only.
+    """
+    progress = mapping(values.get("progress"))
+    present = _present(values, progress.get("task", 1))
+    known = {text(plan.get("version")): mapping(plan) for plan in (*plans, mapping(values.get("plan")))}
+    steps: list[TrajectoryStep] = []
+    version: object = None
+    for step in present:
+        opening = (
+            known.get(text(step.get("plan_version")), {}) if step.get("plan_version") != version else None
+        )
+        version = step.get("plan_version")
+        steps.append(_step(step, present, values, effects, known, opening))
+    if answer := text(values.get("answer")):
+        before = steps[-1].number if steps else progress.get("base_n")
+        steps.append(_answer(values, answer, before + 1 if isinstance(before, int) else 1))
+    stopped = text(progress.get("stopped"))
+    halted = values.get("status") == "budget_exhausted" and stopped == "steps"
+    other = (
+        f"The run ended because its budget of {stopped} was spent." if stopped not in ("", "steps") else ""
+    )
+    return Trajectory(
+        id=id,
+        task=text(values.get("task")) or text(progress.get("asked")) or "(no task was given)",
+        environment="forethought",
+        source=SOURCE,
+        steps=tuple(steps),
+        answer=answer,
+        halted=halted,
+        notes=(other,) if other else (),
+    )
+
+
+def _present(values: Mapping[str, Any], task: object) -> list[Json]:
+    """The steps of `task`, by number. Raises ValueError where one has none."""
+    recorded = [mapping(step) for step in items(values.get("trajectory"))]
+    present = [step for step in recorded if step.get("task", 1) == task]
+    if not all(isinstance(step.get("n"), int) for step in present):
+        raise ValueError(
+            "a step of the state has no number n; give the state as the agent's graph returns it"
+        )
+    return sorted(present, key=lambda step: int(step["n"]))
+
+
+def _step(
+    step: Json,
+    present: Sequence[Json],
+    values: Mapping[str, Any],
+    effects: Mapping[str, str],
+    known: Mapping[str, Json],
+    opening: Json | None,
+) -> TrajectoryStep:
+    cause, tool = text(step.get("cause")), text(step.get("tool"))
+    plan = known.get(text(step.get("plan_version")), {})
+    planned = [] if opening is None else [_plan(step, opening, values)]
+    planned += [f"Subtask: {text(step.get('subtask'))}", f"Thought: {text(step.get('thought'))}"]
+    if step.get("expected"):
+        planned.append(f"Expected: {text(step['expected'])}")
+    failure: Literal["", "tool_execution_error", "llm_limit"] = ""
+    if not step.get("ok", True):
+        failure = "tool_execution_error" if cause in _TOOL_FAILURES else ""
+    return TrajectoryStep(
+        number=int(step["n"]),
+        given=_subtask(plan, text(step.get("subtask"))),
+        memory="\n".join(_recalled(step, present, values)),
+        reflection=_reflection(step),
+        planning="\n".join(part for part in planned if part),
+        action=_action(step),
+        observation=text(step.get("observation")),
+        failure=failure,
+        tool=tool if step.get("action") == "call" else "",
+        arguments=mapping(step.get("arguments")) if step.get("action") == "call" else {},
+        changes_world=step.get("action") == "call" and effects.get(tool) == "write",
+    )
+
+
+def _plan(step: Json, plan: Json, values: Mapping[str, Any]) -> str:
+    """The plan that begins with `step`, and what the reflector said of it."""
+    version, lines = step.get("plan_version"), []
+    if plan:
+        lines.append(f"Plan {text(version)}: {text(plan.get('why'))}".rstrip(": "))
+        for subtask in map(mapping, items(plan.get("subtasks"))):
+            after = ", ".join(map(text, items(subtask.get("depends_on"))))
+            lines.append(
+                f"- {text(subtask.get('id'))}: {text(subtask.get('description'))}"
+                + (f" (after {after})" if after else "")
+            )
+        if plan.get("evaluation"):
+            lines.append(f"The planner's evaluation: {text(plan['evaluation'])}")
+    for review in map(mapping, items(values.get("plan_reviews"))):
+        of_this = (review.get("task"), review.get("plan_version")) == (step.get("task"), version)
+        if not of_this or review.get("skipped"):
+            continue
+        lines += [
+            f"The reflector found {text(error.get('error_type'))}: {text(error.get('evidence'))}"
+            for error in map(mapping, items(review.get("errors")))
+        ]
+        if review.get("changes"):
+            lines.append(f"The reflector's changes: {text(review['changes'])}")
+    return "\n".join(lines)
+
+
+def _subtask(plan: Json, key: str) -> str:
+    """A subtask as its worker was given it, or its name where the plan is not known."""
+    for subtask in map(mapping, items(plan.get("subtasks"))):
+        if subtask.get("id") == key:
+            lines = [f"{key}: {text(subtask.get('description'))}"]
+            lines += [f"Suggested tool: {text(subtask['tool'])}"] if subtask.get("tool") else []
+            lines += [f"Expected result: {text(subtask['expected'])}"] if subtask.get("expected") else []
+            return "\n".join(lines)
+    return key
+
+
+def _recalled(step: Json, present: Sequence[Json], values: Mapping[str, Any]) -> list[str]:
+    """The memories and results that stood in the step's prompt, from their ids in `shown`."""
+    earlier = [old for old in present if int(old["n"]) < int(step["n"])]
+    lines = []
+    for shown in map(text, items(step.get("shown"))):
+        kind, _, key = shown.partition(":")
+        if kind == "result":
+            told = [old for old in earlier if old.get("subtask") == key and old.get("finished")]
+            said = text(told[-1].get("observation")) if told else text(_result(values, key))
+            lines.append(f"Result of {key}: {said}" if said else f"Result of {key}")
+        elif kind == "failure":
+            lines += [_failed(old) for old in earlier if text(old["n"]) == key]
+        else:
+            lines.append(
+                f"A move of step {key} that was rejected before it was made" if kind == "rejected" else shown
+            )
+    return lines
+
+
+def _failed(step: Json) -> str:
+    why = f"{text(step.get('cause'))}: {text(step.get('observation'))}"
+    return f"Step {text(step['n'])} failed: {_action(step)}: {why}"
+
+
+def _result(values: Mapping[str, Any], key: str) -> object:
+    return mapping(mapping(values.get("results")).get(key)).get("text")
+
+
+def _reflection(step: Json) -> str:
+    lines = []
+    if (surprise := text(step.get("surprise"))) and surprise != "none":
+        lines.append(f"Surprise at the last result: {surprise}")
+    if evaluation := text(step.get("evaluation")):
+        lines.append(f"Evaluation of its move (score {text(step.get('score'))} of 10): {evaluation}")
+    return "\n".join(lines)
+
+
+def _action(step: Json) -> str:
+    """tool(arguments) | finish: result | replan: reason."""
+    action = text(step.get("action"))
+    if action == "call":
+        called = json.dumps(mapping(step.get("arguments")), ensure_ascii=False, sort_keys=True, default=str)
+        return f"{text(step.get('tool'))}({called})"
+    if action == "none":
+        return "none: no usable move was proposed"
+    return f"{action}: {text(step.get('observation'))}"
+
+
+def _answer(values: Mapping[str, Any], answer: str, number: int) -> TrajectoryStep:
+    """The answer as the step in which it was written."""
+    draft = mapping(values.get("draft"))
+    used = ", ".join(map(text, items(draft.get("used_steps"))))
+    evaluation = text(draft.get("evaluation"))
+    return TrajectoryStep(
+        number=number,
+        given="Write the answer to the task from all steps.",
+        memory=f"The answer rests on steps {used}." if used else "",
+        reflection=f"Evaluation of the draft (score {text(draft.get('score'))} of 10): {evaluation}"
+        if evaluation
+        else "",
+        action=f"answer: {answer}",
+    )

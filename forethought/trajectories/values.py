@@ -1,0 +1,71 @@
+"""Reading JSON that nobody has checked: whatever stands where text, an object or a list is expected."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from forethought.trajectories.types import Outcome
+
+Json = dict[str, Any]
+
+
+def text(value: object) -> str:
+    """`value` as text: itself, '' for None, JSON for anything else."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def mapping(value: object) -> Json:
+    """`value` if it is an object, else an empty one."""
+    return {str(key): item for key, item in value.items()} if isinstance(value, Mapping) else {}
+
+
+def items(value: object) -> list[Any]:
+    """`value` if it is a list, else an empty one."""
+    return list(value) if isinstance(value, list | tuple) else []
+
+
+def first(source: Mapping[str, Any], *keys: str) -> Any:
+    """What stands under the first of `keys` that is there and not None."""
+    return next((source[key] for key in keys if source.get(key) is not None), None)
+
+
+def arguments(value: object) -> Json:
+    """A call's arguments, given as an object or as its JSON text; other text stands under 'argument'."""
+    if isinstance(value, str):
+        try:
+            parsed = json.loads(value)
+        except (ValueError, RecursionError):
+            parsed = None
+        return mapping(parsed) if isinstance(parsed, dict) else ({"argument": value} if value.strip() else {})
+    return mapping(value)
+
+
+def outcome(value: object) -> Outcome:
+    """A source's word for success or failure. A number is a reward, and 1 or more is success."""
+    if isinstance(value, str):
+        word = value.strip().casefold()
+        if word in ("true", "yes", "1", "1.0", "success", "won", "passed", "correct"):
+            return "success"
+        return (
+            "failure"
+            if word in ("false", "no", "0", "0.0", "failure", "failed", "lost", "incorrect")
+            else "unknown"
+        )
+    if isinstance(value, bool | int | float):
+        return "success" if value >= 1 - 1e-6 else "failure"
+    return "unknown"
+
+
+def cleaned(value: Any) -> Any:
+    """`value` with characters that are no text (half of a surrogate pair) replaced by '?'."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", errors="replace").decode("utf-8")
+    if isinstance(value, list | tuple):
+        return [cleaned(item) for item in value]
+    if isinstance(value, Mapping):
+        return {str(cleaned(key)): cleaned(item) for key, item in value.items()}
+    return value

@@ -1,0 +1,121 @@
+"""The packaged error types, their spellings, and files that are refused with their line."""
+
+from pathlib import Path
+
+import pytest
+
+from forethought.knowledge.documents import KnowledgeError
+from forethought.knowledge.error_taxonomy import PACKAGED, load_taxonomy
+from forethought.trajectories.types import MODULES
+
+TABLE_2 = {
+    "memory": {"over_simplification", "hallucination", "retrieval_failure"},
+    "reflection": {
+        "progress_misassessment",
+        "outcome_misinterpretation",
+        "causal_misattribution",
+        "hallucination",
+    },
+    "planning": {"constraint_ignorance", "impossible_action", "inefficient_planning"},
+    "action": {"planning_action_disconnect", "format_error", "parameter_error"},
+    "system": {"step_limit", "tool_execution_error", "llm_limit", "environment_error"},
+}
+CODE = [
+    ("memory", "memory_retrieval_failure", "retrieval_failure"),
+    ("reflection", "progress_misjudge", "progress_misassessment"),
+    ("planning", "inefficient_plan", "inefficient_planning"),
+    ("action", "misalignment", "planning_action_disconnect"),
+    ("action", "invalid_action", "format_error"),
+    ("others", "others", "environment_error"),
+]
+LOOSE = [
+    ("memory", "oversimplification", "over_simplification"),
+    ("memory", "Over-simplification / Incomplete Summary", "over_simplification"),
+    ("memory", "Hallucination (False Memory)", "hallucination"),
+    ("memory_recall", "false memory", "hallucination"),
+    ("Plan", "planning/constraint_ignorance", "constraint_ignorance"),
+    ("action", "Planning–Action Disconnect", "planning_action_disconnect"),
+    ("system", "Step Limit Exhaustion", "step_limit"),
+]
+
+
+def test_the_packaged_file_is_table_2():
+    taxonomy = load_taxonomy()
+    assert {module: {kind.name for kind in taxonomy.types(module)} for module in MODULES} == TABLE_2
+
+
+@pytest.mark.parametrize(("module", "name", "canonical"), CODE + LOOSE)
+def test_spellings(module, name, canonical):
+    assert load_taxonomy().resolve(module, name) == canonical
+    assert load_taxonomy().problem(module, name) is None
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [("planning", "hallucination"), ("memory", "no_error"), ("memory", ""), ("x", "step_limit")],
+)
+def test_a_type_belongs_to_its_module(module, name):
+    assert load_taxonomy().resolve(module, name) is None
+
+
+def test_a_problem_lists_the_types_of_the_module_in_one_line():
+    problem = load_taxonomy().problem("planning", "hallucination\n" * 50)
+    assert problem is not None
+    assert "\n" not in problem
+    assert len(problem) < 300
+    assert all(name in problem for name in TABLE_2["planning"])
+    assert "memory and reflection" in (load_taxonomy().problem("planning", "hallucination") or "")
+    assert "memory, reflection, planning" in (load_taxonomy().problem("muscle", "cramp") or "")
+
+
+def test_the_prompt_text_has_every_definition_and_example_or_those_of_the_modules_asked_for():
+    taxonomy = load_taxonomy()
+    text = taxonomy.text()
+    for module in taxonomy.modules:
+        for kind in module.types:
+            assert f"- {kind.name}: {kind.definition}" in text
+            assert kind.example in text
+    assert "step_limit" not in taxonomy.text(("memory", "action"))
+
+
+def changed(folder: Path, old: str, new: str) -> Path:
+    source = PACKAGED.read_text(encoding="utf-8")
+    assert old in source
+    path = folder / "taxonomy.yaml"
+    path.write_text(source.replace(old, new, 1), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("- name: retrieval_failure", "- name: hallucination", "used twice"),
+        ("aliases: [inefficient_plan,", "aliases: [impossible_plan,", "used twice"),
+        ("- name: causal_misattribution", "- name: no_error", "means that there is none"),
+        ("- name: causal_misattribution", "- name: Causal One", "snake_case"),
+        ("  - name: memory\n", "  - name: muscle\n", "memory"),
+        ("- name: llm_limit", "- name: model_trouble", "lacks llm_limit"),
+        ("version: 1", "version: 2", "version"),
+    ],
+)
+def test_a_slip_is_refused_in_one_line_that_names_the_file(tmp_path, old, new, reason):
+    path = changed(tmp_path, old, new)
+    with pytest.raises(KnowledgeError) as refused:
+        load_taxonomy(path)
+    assert str(refused.value).startswith(f"{path}:")
+    assert reason in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_missing_and_empty_files_are_refused(tmp_path):
+    with pytest.raises(KnowledgeError, match="check the path"):
+        load_taxonomy(tmp_path / "none.yaml")
+    (tmp_path / "empty.yaml").write_text("")
+    with pytest.raises(KnowledgeError, match="empty"):
+        load_taxonomy(tmp_path / "empty.yaml")
+
+
+def test_a_person_may_add_a_type(tmp_path):
+    extra = "    types:\n      - name: stale_memory\n        definition: Old.\n        example: Old too.\n"
+    path = changed(tmp_path, "    types:\n", extra)
+    assert load_taxonomy(path).resolve("memory", "stale memory") == "stale_memory"

@@ -1,0 +1,198 @@
+"""A small run in each format, written for the tests. What must never reach a trajectory is marked GOLD."""
+
+from __future__ import annotations
+
+from typing import Any
+
+REACT = """
+
+########################################
+BEGIN TRIAL 1
+Trial summary: Correct: 1, Incorrect: 1, Halted: 1
+#######################################
+------------- BEGIN CORRECT AGENTS -------------
+
+Question: Which river runs through Bern?
+Thought 1: I should look for Bern.
+Action 1: Search[Bern]
+Observation 1: Bern is a town.
+Question: this line belongs to the page, as does the next.
+Thought 9: so does this one.
+
+It lies on the Aare.
+Thought 2: The Aare, then.
+Action 2: Finish[Aare]
+Observation 2: Answer is CORRECT
+Correct answer: GOLD Aare
+
+------------- BEGIN INCORRECT AGENTS -----------
+
+Question: How high is the Niesen?"You have attempted to answer following question before and failed.
+Reflections:
+- I gave up too soon.
+- I trusted a sign.
+Thought 1: I know it.
+Action 1: Finish[2000]
+Observation 1: Answer is INCORRECT
+Correct answer: GOLD 2362
+
+------------- BEGIN HALTED AGENTS --------------
+
+Question: Who built the clock tower?
+Thought 1: Search it.
+Action 1: Search[clock tower]
+Observation 1: Could not find [clock tower].
+Thought 2: Again.
+Action 2: Search[clock tower]
+Observation 2: Could not find [clock tower].
+Correct answer: GOLD nobody
+
+########################################
+BEGIN TRIAL 2
+Trial summary: Correct: 1, Incorrect: 0, Halted: 0
+#######################################
+------------- BEGIN CORRECT AGENTS -------------
+
+Question: Which river runs through Bern?
+Thought 1: I should look for Bern.
+Action 1: Search[Bern]
+Observation 1: Bern is a town.
+Question: this line belongs to the page, as does the next.
+Thought 9: so does this one.
+
+It lies on the Aare.
+Thought 2: The Aare, then.
+Action 2: Finish[Aare]
+Observation 2: Answer is CORRECT
+Correct answer: GOLD Aare
+
+Question: Which river runs through Bern?
+Correct answer: GOLD Aare
+"""
+
+MESSAGES: list[Any] = [
+    {"role": "system", "content": "You sort parcels."},
+    {
+        "role": "user",
+        "content": [{"type": "text", "text": "Where is parcel 7?"}, {"type": "image_url", "image_url": {}}],
+    },
+    {
+        "role": "assistant",
+        "content": "I look it up.",
+        "tool_calls": [
+            {"id": "a", "type": "function", "function": {"name": "find", "arguments": '{"parcel": 7}'}},
+            {"id": "b", "type": "function", "function": {"name": "ping", "arguments": ""}},
+        ],
+    },
+    {"role": "tool", "tool_call_id": "a", "content": "shelf 3"},
+    {"role": "tool", "tool_call_id": "b", "content": "no route", "status": "error"},
+    {"role": "critic", "content": "hurry up"},
+    {"role": "assistant", "content": None, "function_call": {"name": "fetch", "arguments": '{"shelf": 3}'}},
+    {"role": "function", "name": "fetch", "content": "here it is"},
+    {"role": "assistant", "content": "It is on shelf 3."},
+    {"role": "user", "content": "thanks"},
+]
+
+BENCH: dict[str, Any] = {
+    "metadata": {
+        "task_id": "t-1",
+        "task": "put a mug on the desk",
+        "won": False,
+        "environment": "alfworld",
+        "gold": "GOLD",
+        "critical_failure_step": "GOLD",
+    },
+    "chat_history": [
+        {"role": "user", "content": "You see a shelf. Admissible: go, take."},
+        {"role": "assistant", "content": "<plan>go to the shelf</plan><action>go shelf 1</action>"},
+        {"role": "user", "content": "A mug is on it."},
+        {
+            "role": "assistant",
+            "content": "<memory_recall>a mug</memory_recall><reflection>good</reflection>"
+            "<plan>done <plan>x</plan><answer>mug placed</answer>",
+        },
+        {"role": "user", "content": "Nothing happens."},
+    ],
+}
+
+LABELS: list[Any] = [
+    {
+        "trajectory_id": "mug",
+        "LLM": "m",
+        "task_type": "alfworld",
+        "critical_failure_step": 2,
+        "critical_failure_module": "plan",
+        "step_annotations": [{"step": 2, "plan": {"failure_type": "Plan_inefficient ", "reasoning": "GOLD"}}],
+    }
+]
+
+TAU: list[Any] = [
+    {
+        "task_id": 4,
+        "reward": 0.0,
+        "trial": 1,
+        "info": {"task": {"instruction": "GOLD", "actions": [{"name": "GOLD"}], "outputs": ["GOLD 12"]}},
+        "traj": [
+            {"role": "system", "content": "# Policy"},
+            {"role": "user", "content": "Cancel my booking."},
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [{"id": "1", "function": {"name": "cancel", "arguments": '{"id": "Z"}'}}],
+            },
+            {"role": "tool", "tool_call_id": "1", "name": "cancel", "content": "Error: no such booking"},
+            {"role": "assistant", "content": "I cannot find it."},
+            {"role": "user", "content": "###STOP###"},
+            {"role": "user", "content": "###STOP###"},
+        ],
+    }
+]
+
+RUNS: list[Any] = [
+    {
+        "id": "r",
+        "run_type": "chain",
+        "name": "agent",
+        "inputs": {"question": "What is the tide?", "gold": "GOLD"},
+        "outputs": {"answer": "high"},
+        "reference_outputs": {"answer": "GOLD low"},
+        "start_time": "1",
+    },
+    {
+        "id": "t",
+        "parent_run_id": "r",
+        "run_type": "tool",
+        "name": "tides",
+        "start_time": "3",
+        "inputs": {"input": '{"port": "Ems"}'},
+        "error": "TimeoutError: 5 s",
+    },
+    {
+        "id": "m",
+        "parent_run_id": "r",
+        "run_type": "llm",
+        "start_time": "2",
+        "inputs": {"messages": []},
+        "outputs": {
+            "generations": [
+                [
+                    {
+                        "message": {
+                            "kwargs": {
+                                "content": "check",
+                                "tool_calls": [{"name": "tides", "args": {"port": "Ems"}}],
+                            }
+                        }
+                    }
+                ]
+            ]
+        },
+    },
+    {
+        "id": "m2",
+        "parent_run_id": "r",
+        "run_type": "llm",
+        "start_time": "4",
+        "outputs": {"choices": [{"finish_reason": "length", "message": {"content": "It is hi"}}]},
+    },
+]

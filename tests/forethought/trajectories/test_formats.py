@@ -1,0 +1,173 @@
+"""Each format: its steps, its modules, its failures, and what of it goes to the reference only."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from forethought.knowledge.error_taxonomy import load_taxonomy
+from forethought.trajectories import react_logs
+from forethought.trajectories.agent_error_bench import labels
+from forethought.trajectories.read import all_from_json, from_json
+from forethought.trajectories.rules import system_label
+from forethought.trajectories.types import Annotation
+from tests.forethought.trajectories import examples
+
+EVERY = {
+    "react": examples.REACT,
+    "messages": examples.MESSAGES,
+    "bench": examples.BENCH,
+    "tau": examples.TAU,
+    "langsmith": examples.RUNS,
+}
+
+
+def test_a_react_log_gives_each_run_once_by_how_it_ended():
+    river, niesen, tower = react_logs.read(examples.REACT)
+    assert [loaded.reference.outcome for loaded in (river, niesen, tower)] == [
+        "success",
+        "failure",
+        "failure",
+    ]
+    assert [loaded.trajectory.halted for loaded in (river, niesen, tower)] == [False, False, True]
+    assert [loaded.reference.gold for loaded in (river, niesen, tower)] == [
+        ("GOLD Aare",),
+        ("GOLD 2362",),
+        ("GOLD nobody",),
+    ]
+    assert river.trajectory.answer == "Aare"
+    assert len({loaded.trajectory.id for loaded in (river, niesen, tower)}) == 3
+
+
+def test_a_react_observation_keeps_its_lines_and_loses_the_verdict():
+    first, last = react_logs.read(examples.REACT)[0].trajectory.steps
+    assert first.observation.startswith("Bern is a town.\nQuestion: this line")
+    assert first.observation.endswith("\n\nIt lies on the Aare.")
+    assert (first.planning, first.tool, first.arguments) == (
+        "I should look for Bern.",
+        "Search",
+        {"argument": "Bern"},
+    )
+    assert (last.action, last.observation) == ("Finish[Aare]", "")
+
+
+def test_reflections_of_earlier_trials_are_given_to_the_first_step():
+    trajectory = react_logs.read(examples.REACT)[1].trajectory
+    assert trajectory.task == "How high is the Niesen?"
+    assert trajectory.steps[0].given.endswith("- I gave up too soon.\n- I trusted a sign.")
+    assert trajectory.steps[0].memory == ""
+
+
+def test_a_halted_react_run_is_a_step_limit():
+    trajectory = react_logs.read(examples.REACT)[2].trajectory
+    found = [system_label(trajectory, step) for step in trajectory.steps]
+    assert [label and label.error_type for label in found] == [None, "step_limit"]
+
+
+def test_messages_become_steps_with_their_results_and_unknown_roles_are_noted():
+    trajectory = from_json(examples.MESSAGES, "chat").trajectory
+    look, fetch, say = trajectory.steps
+    assert trajectory.id == "chat"
+    assert trajectory.task == "Where is parcel 7?\n[image_url]"
+    assert look.given == "You sort parcels."
+    assert (look.planning, look.action) == ("I look it up.", 'find({"parcel": 7})\nping({})')
+    assert look.observation == "shelf 3\nno route\n[critic] hurry up"
+    assert look.failure == "tool_execution_error"
+    assert (fetch.tool, fetch.arguments, fetch.observation) == ("fetch", {"shelf": 3}, "here it is")
+    assert (say.action, say.observation, trajectory.answer) == (
+        "It is on shelf 3.",
+        "thanks",
+        "It is on shelf 3.",
+    )
+    assert trajectory.notes == ("Unknown role 'critic' (1 messages): kept as observations.",)
+
+
+def test_blocks_of_other_makers_are_calls_results_and_thoughts():
+    value = [
+        {"type": "human", "content": "Add."},
+        {
+            "type": "ai",
+            "content": [
+                {"type": "thinking", "thinking": "hm"},
+                {"type": "text", "text": "So"},
+                {"type": "tool_use", "name": "add", "input": {"a": 1}},
+            ],
+            "stop_reason": "max_tokens",
+        },
+        {"role": "user", "content": [{"type": "tool_result", "content": [{"type": "text", "text": "2"}]}]},
+    ]
+    (step,) = from_json(value).trajectory.steps
+    assert (step.planning, step.action, step.observation) == ("hm\nSo", 'add({"a": 1})', "2")
+    assert step.failure == "llm_limit"
+
+
+def test_agent_error_bench_modules_and_labels():
+    loaded = from_json(examples.BENCH, "mug")
+    first, last = loaded.trajectory.steps
+    assert (loaded.trajectory.id, loaded.trajectory.task) == ("mug", "put a mug on the desk")
+    assert (loaded.trajectory.environment, loaded.reference.outcome) == ("alfworld", "failure")
+    assert (first.planning, first.action) == ("go to the shelf", "go shelf 1")
+    assert (first.given, first.observation) == ("You see a shelf. Admissible: go, take.", "A mug is on it.")
+    assert (last.memory, last.reflection, last.action) == ("a mug", "good", "answer: mug placed")
+    assert last.observation == "Nothing happens."
+    found = labels(examples.LABELS, load_taxonomy())
+    expected = Annotation(critical_step=2, critical_module="planning", error_type="inefficient_planning")
+    assert found == {"mug": expected}
+
+
+def test_messages_may_stand_under_messages_and_success_may_be_a_word():
+    value = {"metadata": {"success": "True"}, "messages": examples.BENCH["chat_history"]}
+    assert from_json(value, "x").reference.outcome == "success"
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"critical_failure_step": 0}, "step's number"),
+        ({"critical_failure_step": "two"}, "step's number"),
+        ({"critical_failure_module": "liver"}, "no module"),
+    ],
+)
+def test_labels_that_cannot_be_meant_are_refused(change, reason):
+    with pytest.raises(ValueError, match=f"label 1: .*{reason}"):
+        labels([{**examples.LABELS[0], **change}], load_taxonomy())
+
+
+def test_tau_bench_keeps_the_reward_and_the_instruction_out():
+    loaded = from_json(examples.TAU, "air")
+    call, say = loaded.trajectory.steps
+    assert (loaded.trajectory.id, loaded.trajectory.task) == ("air-task4-trial1", "Cancel my booking.")
+    assert (loaded.reference.outcome, loaded.reference.gold) == ("failure", ("GOLD 12",))
+    assert (call.tool, call.observation, call.failure) == ("cancel", "Error: no such booking", "")
+    assert (say.action, say.observation) == ("I cannot find it.", "###STOP###")
+
+
+def test_langsmith_runs_in_a_list_or_a_tree_are_the_same():
+    loaded = from_json(examples.RUNS)
+    check, say = loaded.trajectory.steps
+    assert (loaded.trajectory.task, loaded.trajectory.answer) == ("What is the tide?", "high")
+    assert loaded.reference.gold == ("GOLD low",)
+    assert (check.planning, check.tool, check.arguments) == ("check", "tides", {"port": "Ems"})
+    assert (check.failure, check.observation) == ("tool_execution_error", "[tool error] TimeoutError: 5 s")
+    assert (say.action, say.failure) == ("It is hi", "llm_limit")
+    root, *children = ({**run, "parent_run_id": None} for run in examples.RUNS)
+    assert from_json({**root, "child_runs": children}).trajectory == loaded.trajectory
+
+
+def test_a_graph_that_hit_its_recursion_limit_was_halted():
+    root = {**examples.RUNS[0], "error": "GraphRecursionError('Recursion limit of 25 reached')"}
+    trajectory = from_json([root, *examples.RUNS[1:]]).trajectory
+    assert trajectory.halted
+    assert "Recursion limit of 25" in trajectory.steps[-1].observation
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_no_gold_and_no_label_is_in_any_trajectory_and_the_validated_form_reads_back(name):
+    for loaded in all_from_json(EVERY[name]):
+        dumped = loaded.trajectory.model_dump_json()
+        assert "GOLD" not in dumped
+        assert "Answer is" not in dumped
+        assert "Correct answer" not in dumped
+        assert from_json(json.loads(dumped)).trajectory == loaded.trajectory
+        assert from_json(json.loads(loaded.model_dump_json())) == loaded

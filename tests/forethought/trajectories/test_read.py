@@ -1,0 +1,269 @@
+"""Files, folders and JSON of every kind: read, or refused in one line that says what to do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forethought.knowledge.error_taxonomy import load_taxonomy
+from forethought.trajectories.annotated import read_annotated
+from forethought.trajectories.metrics import accuracy
+from forethought.trajectories.read import all_from_json, from_json, read_trajectories
+from forethought.trajectories.types import Loaded
+
+LOG = """Question: {q}
+Thought 1: hm
+Action 1: Finish[{a}]
+Observation 1: Answer is INCORRECT
+Correct answer: GOLD
+"""
+CHAT = [{"role": "user", "content": "Do it"}, {"role": "assistant", "content": "done"}]
+
+
+def put(path: Path, content: str | bytes | object) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not isinstance(content, str | bytes):
+        content = json.dumps(content)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def test_a_folder_gives_all_of_its_files_each_run_once_and_links_are_followed(tmp_path):
+    put(tmp_path / "real" / "a.txt", LOG.format(q="One?", a="1") + "\n" + LOG.format(q="Two?", a="2"))
+    folder = tmp_path / "folder"
+    put(folder / "deep" / "chat.json", CHAT)
+    put(folder / "README.txt", "Question marks are nothing to a reader.")
+    put(folder / "agents.joblib", b"\x80\x04")
+    put(folder / ".hidden" / "x.json", "{")
+    put(folder / "b.txt", LOG.format(q="Two?", a="2"))
+    (folder / "a.txt").symlink_to(tmp_path / "real" / "a.txt")
+    found = read_trajectories(folder)
+    assert [loaded.trajectory.task for loaded in found] == ["One?", "Two?", "Do it"]
+
+
+def test_different_trajectories_with_one_name_are_told_apart(tmp_path):
+    put(tmp_path / "a" / "chat.json", CHAT)
+    put(tmp_path / "b" / "chat.json", [*CHAT, {"role": "assistant", "content": "more"}])
+    assert [loaded.trajectory.id for loaded in read_trajectories(tmp_path)] == ["chat", "chat~2"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_encodings_with_a_mark_and_json_lines(tmp_path, encoding):
+    line = json.dumps([{"role": "user", "content": "Größe?"}, CHAT[1]], ensure_ascii=False)
+    path = put(tmp_path / "c.jsonl", f"{line}\r\n{line.replace('done', 'big')}\r\n".encode(encoding))
+    assert [loaded.trajectory.task for loaded in read_trajectories(path)] == ["Größe?", "Größe?"]
+
+
+def test_zero_steps_and_megabytes_in_one_observation_are_read(tmp_path):
+    assert from_json([CHAT[0]]).trajectory.steps == ()
+    assert from_json({"task": "x", "steps": []}).trajectory.steps == ()
+    big = [*CHAT, {"role": "tool", "content": "y" * 3_000_000}]
+    (step,) = read_trajectories(put(tmp_path / "big.json", big))[0].trajectory.steps
+    assert len(step.observation) == 3_000_000
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("a.json", "", "empty"),
+        ("a.json", " \n", "empty"),
+        ("a.json", '[{"role": "user", "con', "broken JSON.*complete"),
+        ("a.jsonl", '{"a": 1}\n{"b": \n', "line 2"),
+        ("a.json", '{"weather": "fine"}', "known are .*ReAct log"),
+        ("a.json", "[]", "known are"),
+        ("a.json", "3", "known are"),
+        ("a.json", "[" * 100_000, "nested|broken"),
+        ("a.json", '{"task": "x", "steps": [{"number": 0}]}', "greater than or equal to 1"),
+        ("a.json", '{"task": "x", "steps": [{"number": 2}, {"number": 1}]}', "rise"),
+        ("a.json", '{"task": "x", "steps": [], "gold": "y"}', "gold.*correct it"),
+        ("a.json", '[{"run_type": "llm", "id": "a", "parent_run_id": "a"}]', "no trajectory"),
+        ("a.txt", "Dear diary", "known are"),
+        ("a.txt", b"Question: \xff\xfe\xfd", "save the file as UTF-8"),
+    ],
+)
+def test_bad_files_are_refused_in_one_line(tmp_path, name, content, reason):
+    path = put(tmp_path / name, content)
+    with pytest.raises(ValueError, match=reason) as refused:
+        read_trajectories(path)
+    assert "\n" not in str(refused.value)
+    assert str(refused.value).startswith(str(path))
+
+
+def test_paths_that_lead_nowhere_and_folders_without_trajectories(tmp_path):
+    with pytest.raises(ValueError, match="check the path"):
+        read_trajectories(tmp_path / "none.json")
+    with pytest.raises(ValueError, match="no trajectories in this folder"):
+        read_trajectories(tmp_path)
+    with pytest.raises(ValueError, match="there are 2 trajectories"):
+        from_json([CHAT, CHAT])
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    *(
+                        "role",
+                        "type",
+                        "content",
+                        "tool_calls",
+                        "function",
+                        "name",
+                        "arguments",
+                        "messages",
+                        "traj",
+                    ),
+                    *(
+                        "metadata",
+                        "chat_history",
+                        "task",
+                        "steps",
+                        "number",
+                        "trajectory",
+                        "progress",
+                        "n",
+                        "id",
+                    ),
+                    *(
+                        "run_type",
+                        "child_runs",
+                        "parent_run_id",
+                        "inputs",
+                        "outputs",
+                        "generations",
+                        "reward",
+                        "info",
+                    ),
+                    *(
+                        "choices",
+                        "message",
+                        "kwargs",
+                        "error",
+                        "plan",
+                        "subtasks",
+                        "shown",
+                        "draft",
+                        "function_call",
+                    ),
+                ]
+            ),
+            inner,
+            max_size=6,
+        )
+    ),
+    max_leaves=25,
+)
+messages = st.lists(
+    st.fixed_dictionaries(
+        {"role": st.sampled_from(["user", "assistant", "tool", "system", "odd", ""])},
+        optional={"content": json_values, "tool_calls": json_values, "function_call": json_values},
+    ),
+    max_size=6,
+)
+runs = st.lists(
+    st.fixed_dictionaries(
+        {"run_type": st.sampled_from(["llm", "tool", "chain", "odd"])},
+        optional={
+            "id": st.sampled_from("abc"),
+            "parent_run_id": st.sampled_from("abc"),
+            "inputs": json_values,
+            "outputs": json_values,
+            "child_runs": json_values,
+            "error": json_values,
+        },
+    ),
+    max_size=5,
+)
+states = st.fixed_dictionaries(
+    {"task": json_values, "progress": st.dictionaries(st.sampled_from(["task", "stopped"]), json_values)},
+    optional={
+        "trajectory": st.lists(st.fixed_dictionaries({"n": st.integers(-1, 5)}), max_size=4),
+        "answer": json_values,
+        "plan": json_values,
+        "results": json_values,
+    },
+)
+
+
+def read_or_refused(value: object) -> list[Loaded]:
+    """What `value` is read as: nothing where it is refused, which must be in one line."""
+    try:
+        return all_from_json(value)
+    except ValueError as error:
+        refusal = str(error)
+    assert refusal
+    assert "\n" not in refusal
+    return []
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.one_of(
+        json_values, messages, runs, states, st.builds(lambda m: {"metadata": {}, "messages": m}, messages)
+    )
+)
+def test_whatever_json_comes_only_a_one_line_value_error_is_raised(value):
+    for loaded in read_or_refused(value):
+        loaded.trajectory.model_dump_json()
+
+
+log_lines = st.lists(
+    st.sampled_from(["Question: q", "Thought 1: t", "Action 1: A[b]", "Observation 1: o", "Thought 2: x"])
+    | st.sampled_from(["Answer is CORRECT", "Correct answer: GOLD", "Observation 1: Answer is INCORRECT", ""])
+    | st.sampled_from(["----- BEGIN HALTED AGENTS -----", "BEGIN TRIAL 3", "##########", "Reflections:"])
+    | st.text(max_size=8),
+    max_size=25,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(log_lines, st.sampled_from(["\n", "\r\n"]))
+def test_no_line_of_a_log_brings_the_verdict_or_the_gold_answer_into_a_trajectory(lines, end):
+    for loaded in read_or_refused(end.join(["Question: first", "Thought 1: t", *lines])):
+        dumped = loaded.trajectory.model_dump_json()
+        assert "GOLD" not in dumped
+        assert "Answer is" not in dumped
+
+
+def bench(won: bool = False) -> dict[str, Any]:
+    return {"metadata": {"task": "t", "won": won}, "messages": CHAT}
+
+
+def label(
+    name: str, step: int = 1, module: str = "planning", kind: str = "inefficient_plan"
+) -> dict[str, Any]:
+    row = {"trajectory_id": name, "critical_failure_step": step, "critical_failure_module": module}
+    return {**row, "failure_type": kind}
+
+
+def test_a_folder_of_annotated_trajectories_is_measured(tmp_path):
+    for name in "abc":
+        put(tmp_path / "runs" / f"{name}.json", bench())
+    put(tmp_path / "Label" / "labels.json", [label("a"), label("b", module="memory", kind="false_memory")])
+    found = read_annotated(tmp_path, load_taxonomy())
+    assert [loaded.trajectory.id for loaded in found] == ["a", "b"]
+    known = [loaded.reference.annotation for loaded in found]
+    assert [each.error_type for each in known if each] == ["inefficient_planning", "hallucination"]
+    assert accuracy([(each, each) for each in known if each]).all_correct.share == 1
+
+
+@pytest.mark.parametrize(
+    ("labels", "reason"),
+    [(None, "no annotations"), ([label("z")], "no trajectory has"), ([label("a", step=9)], "no step 9")],
+)
+def test_annotations_that_fit_nothing_are_refused(tmp_path, labels, reason):
+    put(tmp_path / "a.json", bench())
+    if labels:
+        put(tmp_path / "labels.json", labels)
+    with pytest.raises(ValueError, match=reason):
+        read_annotated(tmp_path, load_taxonomy())
+    with pytest.raises(ValueError, match="no such folder"):
+        read_annotated(tmp_path / "none", load_taxonomy())

@@ -1,16 +1,16 @@
 # Forethought's commands. They need python3 (3.11 to 3.13) and make; everything else goes into .venv, once.
 #
-# .venv/.made, .venv/.run and .venv/.dev are stamps: a changed pyproject.toml installs again, nothing else does.
+# .venv/.made, .venv/.run, .venv/.dev and .venv/.train are stamps: a changed pyproject.toml installs again, nothing else does.
 # uv does the installing because it is quick; where it is not to be had, or cannot reach what pip can, pip does it.
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check format dev
+.PHONY: help demo test test-train check format dev
 
 VENV := .venv
 BIN := $(VENV)/bin
-STAMPS := $(VENV)/.run $(VENV)/.dev
+STAMPS := $(VENV)/.run $(VENV)/.dev $(VENV)/.train
 INTERPRETERS := $(PYTHON) python3 python3.13 python3.12 python3.11
 USABLE := import ensurepip, sys, venv; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 BROWSER := $(if $(DISPLAY)$(WAYLAND_DISPLAY)$(filter Darwin,$(shell uname)),,--no-browser)
@@ -18,6 +18,7 @@ BROWSER := $(if $(DISPLAY)$(WAYLAND_DISPLAY)$(filter Darwin,$(shell uname)),,--n
 help:
 	@echo 'make demo    answer the demo question with recorded model replies (no key, no network)'
 	@echo 'make test    run the tests'
+	@echo 'make test-train  train a tiny model in tests, for which the extra `train` (torch) is installed'
 	@echo 'make check   ruff (lint and format) and mypy'
 	@echo 'make format  let ruff format the code'
 	@echo 'make dev     start the LangGraph server with Studio (reads .env; see .env.example)'
@@ -27,6 +28,9 @@ demo: $(VENV)/.run
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest
+
+test-train: $(VENV)/.train
+	$(BIN)/python -m pytest -m train
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -53,6 +57,8 @@ $(VENV)/.made:
 	@$(BIN)/python -m pip install --quiet uv || echo 'uv is not to be had here; pip will do its work, more slowly'
 	@touch $@
 
+comma := ,
+
 # $(call install,WHAT)
 define install
 	@if [ -x $(BIN)/uv ] && $(BIN)/uv pip install --python $(BIN)/python $(1); then :; \
@@ -77,3 +83,7 @@ $(VENV)/.run: pyproject.toml $(VENV)/.made
 $(VENV)/.dev: pyproject.toml $(VENV)/.made
 	$(call install,-e '.[dev]')
 	@touch $(VENV)/.run $@
+
+$(VENV)/.train: pyproject.toml $(VENV)/.made
+	$(call install,-e '.[dev$(comma)train]')
+	@touch $(VENV)/.run $(VENV)/.dev $@

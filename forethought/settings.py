@@ -71,6 +71,13 @@ class Settings(BaseSettings):
     python_seconds: float = Field(10, gt=0, description="Time limit of one python call.")
     python_memory_mb: int = Field(256, ge=16, description="Memory limit of one python call.")
 
+    models_dir: Path | None = Field(
+        None, description="Folder of models on this machine, named local:PATH; default: in the data folder."
+    )
+    allow_ungated_models: bool = Field(
+        False, description="Models on this machine may be used that have not passed the gate."
+    )
+
     transcription: Literal["auto", "whisper", "openai"] = Field(
         "auto",
         description="Who transcribes sound: whisper on this machine, OpenAI's endpoint (or the base URL's), "
@@ -122,6 +129,11 @@ class Settings(BaseSettings):
     def archive(self) -> str | None:
         """Address of the archive's API; None where no archive is to be asked."""
         return None if self.archive_url == OFF else self.archive_url
+
+    @property
+    def local_models_dir(self) -> Path:
+        """Where models on this machine are."""
+        return self.models_dir or self.data_dir / "models"
 
     @property
     def blobs_dir(self) -> Path:

@@ -3,7 +3,7 @@
 START -> planner -> prospective_reflector -> (approve_plan) -> replan_trigger
 replan_trigger -> planner | tool_agent x ready subtasks, side by side | answer_agent
 tool_agent -> tool_executor (one each) -> replan_trigger (once a wave)
-answer_agent -> END | planner (next round)
+answer_agent -> END | planner (next round) | lesson_keeper -> END
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from graph.context import Context
 from graph.state import AgentInput, AgentOutput, AgentState, Dispatch
 from nodes.answer_agent import answer_agent
 from nodes.approve_plan import approve_plan
+from nodes.lesson_keeper import lesson_keeper
 from nodes.planner import planner
 from nodes.prospective_reflector import prospective_reflector
 from nodes.replan_trigger import replan_trigger
@@ -81,7 +82,7 @@ def _usable(tools: dict[str, Tool]) -> dict[str, Tool]:
 
 def _wire(services: Services) -> StateGraph[AgentState, Context, AgentInput, AgentOutput]:
     graph = StateGraph(AgentState, context_schema=Context, input_schema=AgentInput, output_schema=AgentOutput)
-    for node in (planner, prospective_reflector, approve_plan, replan_trigger, answer_agent):
+    for node in (planner, prospective_reflector, approve_plan, replan_trigger, answer_agent, lesson_keeper):
         graph.add_node(node.__name__, partial(node, services=services))
     for sent in (tool_agent, tool_executor):
         graph.add_node(sent.__name__, partial(sent, services=services), input_schema=Dispatch)
@@ -98,7 +99,8 @@ def _wire(services: Services) -> StateGraph[AgentState, Context, AgentInput, Age
     )
     graph.add_conditional_edges("tool_agent", routing.after_tool_agent, ["tool_executor"])
     graph.add_edge("tool_executor", "replan_trigger")
-    graph.add_conditional_edges("answer_agent", routing.after_answer, ["planner", END])
+    graph.add_conditional_edges("answer_agent", routing.after_answer, ["planner", "lesson_keeper", END])
+    graph.add_edge("lesson_keeper", END)
     return graph
 
 

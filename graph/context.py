@@ -18,6 +18,8 @@ from pydantic.config import JsonDict
 
 Role = Literal["planner", "reflector", "tool", "vision", "answer", "retrospective"]
 Approval = Literal["never", "tainted", "always"]
+Foresight = Literal["off", "tools", "user", "both"]
+Namespace = Annotated[str, Field(max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
 Score = Annotated[int, Field(ge=1, le=10)]
 ModelName = Annotated[str, Field(max_length=200, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:/@+-]*$")]
 
@@ -36,7 +38,12 @@ class Context(BaseModel):
         "openai:gpt-4.1",
         description="Model of every role, as provider:name.",
         json_schema_extra=_asked_by(
-            "planner", "prospective_reflector", "tool_agent", "tool_executor", "answer_agent"
+            "planner",
+            "prospective_reflector",
+            "tool_agent",
+            "tool_executor",
+            "answer_agent",
+            "lesson_keeper",
         ),
     )
     planner_model: ModelName | None = Field(
@@ -64,8 +71,8 @@ class Context(BaseModel):
     )
     retrospective_model: ModelName | None = Field(
         None,
-        description="Model that writes the reflection on a failed round; empty: `model`.",
-        json_schema_extra=_asked_by("answer_agent"),
+        description="Model that writes the reflection on a failed round, and lessons; empty: `model`.",
+        json_schema_extra=_asked_by("answer_agent", "lesson_keeper"),
     )
 
     plan_threshold: Score = Field(9, description="A plan that scores lower is revised.")
@@ -125,9 +132,21 @@ class Context(BaseModel):
     round_reflection: bool = Field(
         False, description="A failed round's reflection is written by the retrospective model."
     )
-    foresight: Literal["off", "tools"] = Field(
+    foresight: Foresight = Field(
         "tools",
-        description="SAMULE 3.2.3: the tool agent predicts what it will see; it is compared with what comes.",
+        description="SAMULE 3.2.3: predict and compare what calls show (tools), what the person says (user), "
+        "or both.",
+    )
+    foresight_judgement: bool = Field(
+        False,
+        description="SAMULE 3.2.3: where rules cannot compare and a call claims to finish its subtask, a "
+        "model does: one more call each.",
+    )
+    lessons: bool = Field(
+        False, description="What failed in a task is kept for the user's later tasks; needs a Store."
+    )
+    lesson_namespace: Namespace = Field(
+        "default", description="The collection of lessons, such as a project's, kept apart from others."
     )
     proposals: Literal["json", "functions"] = Field(
         "json", description="MIRROR 4.4: the tool agent writes its proposal as JSON, or calls a function."
@@ -138,6 +157,16 @@ class Context(BaseModel):
         description="Ask a person before a tool changes something: never, if text from outside came into "
         "the thread before (tainted), or always. Addresses that could carry a file out are always asked for.",
     )
+
+    @property
+    def foresees_tools(self) -> bool:
+        """Whether what a call shows is predicted and compared."""
+        return self.foresight in ("tools", "both")
+
+    @property
+    def foresees_user(self) -> bool:
+        """Whether what the person says is predicted and compared."""
+        return self.foresight in ("user", "both")
 
     def model_for(self, role: Role) -> str:
         """The model of `role`, as provider:name."""

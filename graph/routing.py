@@ -43,5 +43,7 @@ def after_tool_agent(state: AgentState) -> list[Send]:
 
 
 def after_answer(state: AgentState) -> str:
-    """The next round, or the end."""
-    return "planner" if state.get("status") == "running" else END
+    """The next round, or the end; before it, where lessons are kept, the task's own."""
+    if state.get("status") == "running":
+        return "planner"
+    return "lesson_keeper" if state.get("lessons", {}).get("due") else END

@@ -138,6 +138,20 @@ class Proposal(TypedDict):
     usage: Usage
 
 
+class Deviation(TypedDict):
+    """A significant deviation of what came from what was expected, and the reflection on it (SAMULE
+    3.2.3)."""
+
+    by: Literal["rules", "model"]
+    """Who found it."""
+    difference: str
+    reflection: str
+    replan: bool
+    """Whether a new plan is asked for."""
+    before: Surprise
+    """The tool agent's own judgement of the observation before this one."""
+
+
 class Step(TypedDict):
     """One dispatch of one subtask, recorded whatever became of it. Readers sort by `n`."""
 
@@ -169,6 +183,8 @@ class Step(TypedDict):
     'model' among them, a model wrote it about the others."""
     approval: NotRequired[Literal["", "approved", "edited", "rejected"]]
     """What a person said of the call ('' if nobody was asked); `arguments` are those that were edited."""
+    foresight: NotRequired[Deviation]
+    """Where what came deviates significantly from what was expected."""
     sub_steps: list[Json]
     shown: list[str]
     """Ids of the memories and results that stood in its prompt."""
@@ -193,6 +209,8 @@ class ShortTerm(TypedDict):
     """Failed calls with their error text: {n, tool, arguments, cause, error}."""
     attempts: int
     """Failed attempts so far."""
+    reflections: NotRequired[list[Json]]
+    """Reflections on what came otherwise than expected (SAMULE 3.2.3): {n, text}."""
 
 
 class LongTerm(TypedDict, total=False):
@@ -232,6 +250,8 @@ class Draft(TypedDict, total=False):
     evaluation: str
     score: int
     round: int
+    expected_reply: str
+    """What the person is expected to say next; only where that is foreseen (SAMULE 3.2.3)."""
 
 
 class Source(TypedDict):
@@ -241,6 +261,29 @@ class Source(TypedDict):
     subtask: str
     tool: str | None
     origin: str
+
+
+class ShownLesson(TypedDict):
+    """A lesson from another task, as this task's prompts show it."""
+
+    id: str
+    text: str
+    origin: str
+
+
+class Lessons(TypedDict, total=False):
+    """Lessons of earlier tasks in this one, and the lesson that it leaves itself."""
+
+    shown: list[ShownLesson]
+    """Chosen once, when the task begins."""
+    origins: list[str]
+    """Origins of all lessons shown in the thread so far that no person vouches for."""
+    due: bool
+    """Whether the task has ended and its lesson is still to be kept."""
+    kept: str
+    """Id of the lesson that the task left ('': none)."""
+    problem: str
+    """Why there is none although something failed ('' or absent: there is, or nothing did)."""
 
 
 class Decision(TypedDict):
@@ -283,6 +326,8 @@ class Progress(TypedDict, total=False):
     """Which budget is spent: '', steps, tokens, usd, seconds or replans."""
     earlier: list[Json]
     """Earlier tasks of the thread and their answers: {task, answer, status}."""
+    reflection: str
+    """What it tells that the person asked for something else than was foreseen (SAMULE 3.2.3; absent: no)."""
 
 
 def _delta(reducer: Callable[[Any, Sequence[Any]], Any]) -> Any:
@@ -320,6 +365,7 @@ class AgentState(AgentInput, total=False):
     usage: Annotated[dict[str, Usage], add_usage]
     decision: Decision
     progress: Progress
+    lessons: Lessons
     answer: str
     sources: list[Source]
     status: Status
@@ -341,3 +387,4 @@ class AgentOutput(TypedDict, total=False):
     results: dict[str, Result]
     usage: dict[str, Usage]
     progress: Progress
+    lessons: Lessons

@@ -25,7 +25,7 @@ from nodes.rounds import end_round
 from nodes.services import Services
 from nodes.task import fail
 from prompts.render import render
-from prompts.replies import AnswerDraft, AnswerUnscored
+from prompts.replies import AnswerDraft, AnswerUnscored, ForeseeingAnswer, ForeseeingUnscored
 
 
 async def answer_agent(state: AgentState, runtime: Runtime[Context], *, services: Services) -> dict[str, Any]:
@@ -60,13 +60,16 @@ async def answer_agent(state: AgentState, runtime: Runtime[Context], *, services
 
 def _draft(asked: Asked[AnswerDraft], state: AgentState, services: Services, context: Context) -> Draft:
     reply = asked.reply
-    return {
+    draft: Draft = {
         "answer": for_person(reply.answer, state, services.tools),
         "used_steps": sorted(set(reply.used_steps)),
         "evaluation": reply.evaluation,
         "score": reply.score if context.answer_intra else 0,
         "round": state["progress"]["round"],
     }
+    if isinstance(reply, ForeseeingAnswer) and reply.expected_reply:
+        draft["expected_reply"] = reply.expected_reply
+    return draft
 
 
 def _better(old: Draft, new: Draft) -> Draft:
@@ -110,7 +113,9 @@ def _final(state: AgentState, draft: Draft, status: Status, context: Context) ->
         for n in draft["used_steps"]
         if n in steps
     ]
+    due = {"lessons": {**state.get("lessons", {}), "due": True}} if context.lessons else {}
     return {
+        **due,
         "draft": draft,
         "answer": draft["answer"],
         "sources": sources,
@@ -129,12 +134,13 @@ def _source_origin(state: AgentState, n: int, origin: str) -> str:
 
 
 def _spec(context: Context) -> ReplySpec[AnswerDraft]:
+    whole = ForeseeingAnswer if context.foresees_user else AnswerDraft
     if context.answer_intra:
-        return reply_spec(AnswerDraft)
-    unscored = reply_spec(AnswerUnscored, "AnswerDraft")
+        return reply_spec(whole, "AnswerDraft")
+    unscored = reply_spec(ForeseeingUnscored if context.foresees_user else AnswerUnscored, "AnswerDraft")
 
     def parse(value: Any) -> AnswerDraft:
-        return AnswerDraft(**unscored.parse(value).model_dump(), score=10)
+        return whole(**unscored.parse(value).model_dump(), score=10)
 
     return ReplySpec("AnswerDraft", unscored.schema, parse, strict=unscored.strict)
 
@@ -172,6 +178,7 @@ def answer_messages(state: AgentState, services: Services, context: Context) -> 
     system, user = render(
         "answer_agent",
         intra=context.answer_intra,
+        foresees=context.foresees_user,
         task=state["task"],
         answer_format=context.answer_format,
         files=files_text(state.get("files", [])),

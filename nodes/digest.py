@@ -83,6 +83,8 @@ def steps_text(steps: Iterable[Step], results: Mapping[str, Result] | None = Non
         if step["n"] in standing:
             head = "see its result"
         surprise = f" [surprise: {step['surprise']}]" if step["surprise"] != "none" else ""
+        if "foresight" in step:
+            surprise += f" [reflection: {cut(step['foresight']['reflection'], HEAD_CHARS)}]"
         lines.append(f"step {step['n']} [{step['subtask']}] {call_text(step)}: {outcome}{surprise}: {head}")
     return "\n".join(lines)
 
@@ -152,6 +154,9 @@ def memory_items(memory: ShortTerm | None) -> list[dict[str, Any]]:
         move = f"Step {failure['n']} failed ({failure['cause']})"
         text = f"{move}: {call_text(failure)}: {cut(failure['error'], 3_000)}"
         items.append((failure["n"], 1, f"failure:{failure['n']}", text))
+    for reflection in memory.get("reflections", []):
+        text = f"Step {reflection['n']}, reflection on what came: {cut(reflection['text'], 3_000)}"
+        items.append((reflection["n"], 2, f"reflection:{reflection['n']}", text))
     return [{"id": key, "text": text} for _, _, key, text in sorted(items, key=lambda item: item[:2])]
 
 

@@ -19,6 +19,8 @@ from graph.state import AgentState, Plan, Progress
 from nodes.budget import exhausted_calls, left_text
 from nodes.digest import files_text, plan_text, result_items, rounds_texts, steps_text, trajectory
 from nodes.events import thinking
+from nodes.judgement import Judge
+from nodes.lessons import lesson_items, open_book, recall
 from nodes.origins import thread_origin
 from nodes.plans import dropped_ids, join_plan, plan_problem
 from nodes.services import Services
@@ -40,7 +42,7 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
     update: dict[str, Any] = {}
     if is_new_task(state):
         try:
-            update = await begin_task(state, services, context)
+            update = await _begin(state, runtime, services, context)
         except TaskError as error:
             return refuse(state, str(error))
         state = after_begin(state, update)
@@ -53,7 +55,8 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
         best, usage, revisions = await _scored_plan(state, runtime, services, context)
     except ReplyError as error:
         problem, usage = error.problem or str(error), error.usage
-    update["usage"] = {**update.get("usage", {}), "planner": usage}
+    before = update.get("usage", {})
+    update["usage"] = {**before, "planner": total(usage, before.get("planner", no_usage()))}
     update["progress"] = {**progress, "rejection": ""}
     if best is None:
         old = state.get("plan", {})
@@ -70,6 +73,28 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
     if dropped:
         update["results"] = {**update.get("results", {}), **dropped}
         update["short_term"] = {**update.get("short_term", {}), **dropped}
+    return update
+
+
+async def _begin(
+    state: AgentState, runtime: Runtime[Context], services: Services, context: Context
+) -> dict[str, Any]:
+    """The update that begins a task, with the lessons of earlier ones, and what it tells that the person asks
+    this now (SAMULE 3.2.3). Raises TaskError."""
+    if context.lessons:
+        open_book(runtime, context)  # refused before anything is done
+    update = await begin_task(state, services, context)
+    begun = after_begin(state, update)
+    if context.lessons or "lessons" in state:
+        update["lessons"] = await recall(begun, runtime, context)
+    foreseen = state.get("draft", {}).get("expected_reply", "")
+    if context.foresees_user and foreseen:
+        judge = Judge(runtime, services, context)
+        found = await judge.next_message(foreseen, state.get("answer", ""), begun)
+        update["usage"] = {**update["usage"], "planner": found.usage}
+        if found.reflection:
+            said = f"Expected: {foreseen}\n{found.note}\n{found.reflection}"
+            update["progress"] = {**update["progress"], "reflection": said}
     return update
 
 
@@ -205,6 +230,8 @@ def planner_messages(state: AgentState, services: Services, context: Context) ->
         files=files_text(state.get("files", [])),
         guidance=state.get("guidance", []),
         earlier=state["progress"].get("earlier", []),
+        reflection=state["progress"].get("reflection", ""),
+        lessons=lesson_items(state),
         rounds=rounds_texts(state.get("long_term", {})) if context.long_term_memory else [],
         steps=steps_text(steps, state.get("results", {})),
         results=result_items(state.get("results", {})),

@@ -23,6 +23,7 @@ from graph.state import AgentState, Plan, PlanReview
 from nodes.budget import exhausted_calls, left_text
 from nodes.digest import files_text, plan_text, result_items, steps_text, tool_record, trajectory
 from nodes.events import thinking
+from nodes.lessons import lesson_items
 from nodes.plans import dropped_ids, join_plan, plan_problem
 from nodes.services import Services
 from nodes.usage import total
@@ -224,6 +225,7 @@ def reflector_messages(
         task=state["task"],
         files=files_text(state.get("files", [])),
         guidance=state.get("guidance", []),
+        lessons=lesson_items(state),
         steps=steps_text(steps, state.get("results", {})),
         tool_record=tool_record(steps),
         results=result_items(state.get("results", {})),

@@ -125,7 +125,16 @@ def _step_reason(step: Step, counts: dict[str, int], context: Context) -> tuple[
 
 def _surprise(step: Step, state: AgentState) -> tuple[str, str] | None:
     """A serious surprise at what the subtask saw since the plan in force was made: what that plan already
-    knew of is no reason for another."""
+    knew of is no reason for another. One that foresight found asks for itself."""
+    own = step.get("foresight")
+    if own and own["replan"]:
+        said = cut(f"{own['difference']} {own['reflection']}", 3_000)
+        return (
+            "surprise",
+            f"At step {step['n']} [{step['subtask']}] came what the plan did not expect. {said}",
+        )
+    if own and own["before"] != "serious":
+        return None
     earlier = [s for s in trajectory(state) if s["subtask"] == step["subtask"] and s["n"] < step["n"]]
     if step["surprise"] != "serious" or not earlier or earlier[-1]["n"] <= state["plan"].get("n", 0):
         return None

@@ -11,13 +11,13 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from forethought.models.types import Message, ReplyError, Usage, reply_spec
+from forethought.training.prompt import reflection_prompt, trajectory_text
 from graph.context import Context
 from graph.state import AgentState, Draft, LongTerm, PlanError
-from nodes.digest import plan_text, steps_text, trajectory
+from nodes.digest import files_text, plan_text, steps_text, trajectory
 from nodes.events import thinking
 from nodes.origins import thread_origin
 from nodes.services import Services
-from prompts.render import render
 from prompts.replies import RoundReflection
 
 
@@ -75,15 +75,18 @@ async def _reflection(
     """The retrospective role's reflection on the round; its own evaluation where that role has no valid
     reply."""
     steps = [step for step in trajectory(state) if step["round"] == state["progress"]["round"]]
-    system, user = render(
-        "round_reflection",
+    files = state.get("files", [])
+    system, user = reflection_prompt(
         task=state["task"],
         guidance=state.get("guidance", []),
-        plan=plan_text(state["plan"]),
-        steps=steps_text(steps),
-        answer=draft["answer"],
-        evaluation=draft["evaluation"],
-        score=draft["score"],
+        background=files_text(files) if files else "",
+        trajectory=trajectory_text(
+            plan=plan_text(state["plan"]),
+            steps=steps_text(steps),
+            answer=draft["answer"],
+            evaluation=draft["evaluation"],
+            score=draft["score"],
+        ),
     )
     thinking(runtime, "retrospective", round=state["progress"]["round"])
     try:

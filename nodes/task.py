@@ -70,7 +70,7 @@ async def begin_task(state: AgentState, services: Services, context: Context) ->
     """
     text, human = task_text(state)
     try:
-        services.models.verify(models_used(context))
+        await asyncio.to_thread(services.models.verify, models_used(context))
         files, replaced = await asyncio.to_thread(_take_in, state, services)
         if context.prospective_reflection and context.planning_errors:
             await asyncio.to_thread(load_planning_errors, services.settings.planning_errors_file)
@@ -176,7 +176,7 @@ def models_used(context: Context) -> list[str]:
     roles = ["planner", "tool", "vision", "answer"]
     if context.prospective_reflection:
         roles.append("reflector")
-    if context.round_reflection:
+    if context.round_reflection or context.lessons:
         roles.append("retrospective")
     return list(dict.fromkeys(context.model_for(role) for role in roles))  # type: ignore[arg-type]
 

@@ -101,7 +101,10 @@ def memory_of(state: AgentState, key: str) -> ShortTerm:
 def choice_fields(context: Context) -> ChoiceFields:
     """Which parts of the reply this run's switches leave in."""
     return ChoiceFields(
-        intra=context.tool_intra, replanning=context.replanning, foresight=context.foresight != "off"
+        intra=context.tool_intra,
+        replanning=context.replanning,
+        foresight=context.foresees_tools,
+        asking=context.foresees_user,
     )
 
 
@@ -178,7 +181,7 @@ def _proposal(turn: _Turn, dispatch: Dispatch, context: Context) -> Proposal:
             f"{context.tool_floor} is needed. {choice.evaluation}"
         )
     kept = choice or ToolChoice(action="finish")
-    foresees = context.foresight != "off"
+    foresees = context.foresees_tools or (context.foresees_user and kept.tool == "ask_user")
     return {
         "subtask": dispatch["subtask"],
         "n": dispatch["n"],
@@ -190,7 +193,7 @@ def _proposal(turn: _Turn, dispatch: Dispatch, context: Context) -> Proposal:
         "result": kept.result,
         "reason": reason or kept.reason,
         "expected": kept.expected if foresees else "",
-        "surprise": kept.surprise if foresees else "none",
+        "surprise": kept.surprise if context.foresees_tools else "none",
         "evaluation": kept.evaluation,
         "score": kept.score if choice and context.tool_intra else 0,
         "revisions": turn.revisions,
@@ -228,6 +231,7 @@ def tool_messages(
         intra=fields.intra,
         replanning=fields.replanning,
         foresight=fields.foresight,
+        asking=fields.asking,
         functions=context.proposals == "functions",
         task=state["task"],
         files=files_text(state.get("files", [])),

@@ -23,9 +23,10 @@ from nodes.approval import Verdict, settle
 from nodes.code_actions import CodeActions
 from nodes.digest import cut, trajectory
 from nodes.events import acting
-from nodes.foresight import compare
+from nodes.foresight import Finding
 from nodes.inert import for_person
 from nodes.inspection import Inspection
+from nodes.judgement import Judge, spent_by
 from nodes.origins import joined
 from nodes.person import ask_person
 from nodes.reading import read_state
@@ -47,6 +48,7 @@ READS = (
     "trajectory",
     "short_term",
     "progress",
+    "usage",
 )
 
 
@@ -61,6 +63,8 @@ class _Outcome:
     """What a person said of the call, and its arguments; None where no call was to be made."""
     sub_steps: list[dict[str, Any]] = field(default_factory=list)
     """The calls that a program made."""
+    finding: Finding = field(default_factory=Finding)
+    """What the comparison with what was expected came to."""
 
 
 async def tool_executor(
@@ -79,10 +83,13 @@ async def tool_executor(
         outcome = _no_call(proposal)
     waited = proposal["tool"] == "ask_user"
     seconds = proposal["seconds"] + (0.0 if waited else time.monotonic() - started)
-    step = _step(proposal, outcome, state, seconds, total(proposal["usage"], *inspection.spent))
+    judged = spent_by(outcome.finding)
+    step = _step(proposal, outcome, state, seconds, total(proposal["usage"], *inspection.spent, *judged))
     update: dict[str, Any] = {"trajectory": [step], **_memory(step, state, context, outcome)}
     if inspection.spent:
         update["usage"] = {"inspector": total(*inspection.spent)}
+    if judged:
+        update["usage"] = {**update.get("usage", {}), "tool": total(*judged)}
     if outcome.finished:
         origin = _origin_of_result(proposal, outcome, state)
         text = proposal["result"] if proposal["action"] == "finish" else outcome.observation.text
@@ -130,15 +137,11 @@ async def _call(
         observation = replace(observation, origin=joined([observation.origin, *read]))
     if inspection.spent:
         observation = replace(observation, origin=f"{observation.origin}, model")
-    surprise: Surprise = proposal["surprise"]
-    note = ""
-    if context.foresight != "off":
-        found, note = compare(proposal["expected"], observation)
-        surprise = "serious" if surprise == "serious" else found
-    if note:
-        observation = replace(observation, text=f"[{note}]\n{observation.text}")
-    finished = observation.ok and proposal["finishes"] and not note and not observation.partial
-    return _Outcome(observation, finished, surprise, verdict, code.sub_steps)
+    found = await Judge(runtime, services, context).call(tool, proposal, observation, state)
+    finished = observation.ok and proposal["finishes"] and not found.note and not observation.partial
+    if found.note:
+        observation = replace(observation, text=f"[{found.note}]\n{observation.text}")
+    return _Outcome(observation, finished, found.surprise, verdict, code.sub_steps, found)
 
 
 def _environment(
@@ -165,7 +168,7 @@ def _step(proposal: Proposal, outcome: _Outcome, state: AgentState, seconds: flo
     progress, observation = state["progress"], outcome.observation
     text = observation.text + (f"\nHint: {observation.hint}" if observation.hint else "")
     verdict = outcome.verdict or Verdict(proposal["arguments"])
-    return {
+    step: Step = {
         "n": proposal["n"],
         "task": progress["task"],
         "round": progress["round"],
@@ -191,6 +194,10 @@ def _step(proposal: Proposal, outcome: _Outcome, state: AgentState, seconds: flo
         "seconds": round(seconds, 3),
         "usage": usage or no_usage(),
     }
+    deviation = outcome.finding.deviation(proposal)
+    if deviation:
+        step["foresight"] = deviation
+    return step
 
 
 def _memory(step: Step, state: AgentState, context: Context, outcome: _Outcome) -> dict[str, Any]:
@@ -198,10 +205,14 @@ def _memory(step: Step, state: AgentState, context: Context, outcome: _Outcome) 
     key = step["subtask"]
     update: dict[str, Any] = {}
     if context.short_term_memory:
+        memory = memory_of(state, key)
         if outcome.finished:
             update["short_term"] = {key: None}
+        elif "foresight" in step:
+            reflected = {"n": step["n"], "text": step["foresight"]["reflection"]}
+            reflections = [*memory.get("reflections", []), reflected]
+            update["short_term"] = {key: {**memory, "reflections": reflections}}
         elif not step["ok"]:
-            memory = memory_of(state, key)
             failure = {
                 "n": step["n"],
                 "tool": step["tool"],

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
 
 Score = Annotated[int, Field(ge=1, le=10)]
 
@@ -139,10 +139,53 @@ class AnswerUnscored(Reply):
     )
 
 
+class ForeseeingAnswer(AnswerDraft):
+    """An AnswerDraft that foresees the person's next message (SAMULE 3.2.3); sent under the name
+    AnswerDraft."""
+
+    expected_reply: Text = Field("", description="What the person will probably say to this answer.")
+
+
+class ForeseeingUnscored(AnswerUnscored):
+    """As ForeseeingAnswer, without self-evaluation."""
+
+    expected_reply: Text = Field("", description="What the person will probably say to this answer.")
+
+
 class RoundReflection(Reply):
     """What went wrong in a failed round and what the next plan should do differently (MIRROR 3.5)."""
 
     reflection: str = Field(min_length=1)
+
+
+class ForesightVerdict(Reply):
+    """SAMULE 3.2.3, Algorithm 2: whether what came deviates from what was expected, and the reflection on
+    it."""
+
+    difference: Text = Field("", description="What came against what was expected, in a sentence.")
+    deviation: Literal["none", "minor", "significant"]
+    reflection: Text = Field("", description="Only for significant: what to do differently from here.")
+    replan: Flag = Field(False, description="Only for significant: whether the plan rests on it.")
+
+    @model_validator(mode="after")
+    def _agrees(self) -> ForesightVerdict:
+        if self.deviation == "significant" and not self.reflection:
+            raise ValueError("deviation is significant, but reflection is empty")
+        if self.deviation != "significant" and self.replan:
+            raise ValueError(f"replan is true, but deviation is {self.deviation}")
+        return self
+
+
+class LessonDraft(Reply):
+    """What a task that did not go smoothly teaches later ones."""
+
+    failed: str = Field(min_length=1, description="What went wrong.")
+    why: Text = Field("", description="Why it did.")
+    worked: str = Field(min_length=1, description="What worked, or what to do instead.")
+    steps: Annotated[list[int], BeforeValidator(_no_null)] = Field(
+        default_factory=list, description="Numbers of the steps that show it."
+    )
+    error_type: str | None = Field(None, description="The kind of planning mistake, or null.")
 
 
 class DocumentAnswer(Reply):

@@ -32,6 +32,14 @@ class ChoiceFields:
     intra: bool = True
     replanning: bool = True
     foresight: bool = True
+    """Of what calls show."""
+    asking: bool = False
+    """Foresight of what the person answers."""
+
+    @property
+    def expects(self) -> bool:
+        """Whether a call says what is expected of it."""
+        return self.foresight or self.asking
 
 
 def tool_choice_spec(
@@ -121,7 +129,7 @@ def _schema(schemas: Mapping[str, Json], fields: ChoiceFields) -> Json:
     properties["result"] = _text("For finish: the subtask's result.", nullable=True)
     if fields.replanning:
         properties["reason"] = _text("For replan: what the plan assumed and what is the case.", nullable=True)
-    if fields.foresight:
+    if fields.expects:
         properties["expected"] = _text("For call: what you expect to see.", nullable=True)
     return _closed(properties | _tail(fields))
 
@@ -136,7 +144,7 @@ def _functions(
             "arguments": schemas[name],
             "finishes": {"type": "boolean", "description": "Whether the call alone completes the subtask."},
         }
-        if fields.foresight:
+        if fields.expects:
             properties["expected"] = _text("What you expect to see.")
         about = f"The tool {name}, as listed above." if tool.foreign else tool.description
         offered.append(Function(name, about, _closed(properties | _tail(fields))))

@@ -7,7 +7,10 @@ from typing import Annotated
 
 import typer
 
+from forethought.app.distill_commands import collect, distill
+from forethought.app.lesson_commands import lessons_app
 from forethought.app.tell import want_debug
+from forethought.app.train_commands import train_app
 
 app = typer.Typer(
     name="forethought",
@@ -20,6 +23,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.add_typer(train_app, name="train")
+app.add_typer(lessons_app, name="lessons")
+app.command()(collect)
+app.command()(distill)
 
 Model = Annotated[
     str | None, typer.Option("--model", help="Model of every role, as provider:name.", metavar="M")

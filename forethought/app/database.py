@@ -22,6 +22,7 @@ from forethought.settings import Settings
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+    from langgraph.store.sqlite.aio import AsyncSqliteStore
 
 _BUSY_MS = 15_000
 
@@ -64,9 +65,33 @@ async def open_threads(path: Path, create: bool = True) -> AsyncIterator[AsyncSq
         yield saver
 
 
-def _prepare(path: Path, create: bool) -> None:
+def lessons_path(settings: Settings) -> Path:
+    """The file of lessons, beside the threads. Raises CliError as `database_path` does."""
+    return database_path(settings).with_name("lessons.sqlite")
+
+
+@asynccontextmanager
+async def open_lessons(path: Path, create: bool = True) -> AsyncIterator[AsyncSqliteStore]:
+    """The Store of lessons on `path`, patient with other writers; it has no index, since that needs an SQLite
+    that loads extensions.
+
+    Raises CliError when it does not exist and is not to be made, sqlite3.Error or OSError when it cannot be
+    used.
+    """
+    import aiosqlite
+    from langgraph.store.sqlite.aio import AsyncSqliteStore
+
+    _prepare(path, create, "no lessons yet")
+    async with aiosqlite.connect(path, timeout=_BUSY_MS / 1000, isolation_level=None) as connection:
+        await connection.execute(f"PRAGMA busy_timeout={_BUSY_MS}")
+        async with AsyncSqliteStore(connection) as store:
+            await store.setup()
+            yield store
+
+
+def _prepare(path: Path, create: bool, missing: str = "no threads yet") -> None:
     if not create and not path.exists():
-        raise CliError(f"no threads yet: there is no database at {path}")
+        raise CliError(f"{missing}: there is no database at {path}")
     path.parent.mkdir(parents=True, exist_ok=True)
     # Tried here first: where it cannot be opened, aiosqlite's thread would complain of a closed event loop.
     sqlite3.connect(path).close()

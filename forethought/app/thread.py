@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forethought.app.database import claim, database_path, open_threads
+from forethought.app.database import claim, database_path, lessons_path, open_lessons, open_threads
 from forethought.app.errors import CliError
 from forethought.app.options import Flags, context_from_flags, settings_from
 from forethought.app.text import one_line
@@ -22,6 +22,7 @@ from graph.context import Context
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+    from langgraph.store.sqlite.aio import AsyncSqliteStore
     from langgraph.types import StateSnapshot
 
     from forethought.app.transport import Answering
@@ -84,8 +85,13 @@ async def open_thread(
             raise unknown_thread(thread_id)
         saved = saved_of(found.metadata) if found else {}
         settings, context = _chosen(flags, saved, answering.context)
-        with claim(path, thread_id):
-            graph = _built(settings, saver, answering.make(settings, context))
+        async with AsyncExitStack() as stack:
+            stack.enter_context(claim(path, thread_id))
+            transport = answering.make(settings, context)
+            store = None
+            if context.lessons:
+                store = await stack.enter_async_context(open_lessons(lessons_path(settings)))
+            graph = _built(settings, saver, transport, store)
             yield Thread(thread_id, path, graph, settings, context, exists=found is not None)
 
 
@@ -128,7 +134,12 @@ def _chosen(
         raise CliError(str(error)) from error
 
 
-def _built(settings: Settings, saver: AsyncSqliteSaver, transport: Transport | None) -> AgentGraph:
+def _built(
+    settings: Settings,
+    saver: AsyncSqliteSaver,
+    transport: Transport | None,
+    store: AsyncSqliteStore | None = None,
+) -> AgentGraph:
     """The graph. Raises CliError when the module of --tools cannot be used."""
     from graph.agent import build_agent
 
@@ -136,6 +147,6 @@ def _built(settings: Settings, saver: AsyncSqliteSaver, transport: Transport | N
         # Last, so that a file that happens to lie here takes no installed module's place.
         sys.path.append(str(Path.cwd()))
     try:
-        return build_agent(settings=settings, checkpointer=saver, transport=transport)
+        return build_agent(settings=settings, checkpointer=saver, store=store, transport=transport)
     except ValueError as error:
         raise CliError(str(error)) from error

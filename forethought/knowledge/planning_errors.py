@@ -5,6 +5,7 @@ slip of the pen is reported with its line instead of weakening a diagnosis unsee
 describes the file.
 """
 
+import hashlib
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -27,7 +28,7 @@ from forethought.knowledge.documents import (
     validated,
     why,
 )
-from forethought.knowledge.marked_yaml import MarkedYaml
+from forethought.knowledge.marked_yaml import MarkedYaml, MarkedYamlError
 
 PACKAGED = Path(__file__).with_name("planning_errors.yaml")
 BRIEF_FAILURES = 2
@@ -45,6 +46,8 @@ class Provenance(BaseModel):
     """The collection of trajectories, as an address, or in words."""
     file: Text | None = None
     trial: int | None = None
+    trajectory: Text | None = None
+    """Its id, where it has one."""
     question: Text | None = None
     """The beginning of the task, long enough to tell it from the collection's others."""
     outcome: Outcome | None = None
@@ -93,6 +96,17 @@ def _display_name(fields: Mapping[str, Any]) -> str:
     return str(fields.get("name", "")).replace("_", " ").capitalize()
 
 
+class Generated(BaseModel):
+    """That an error was distilled, by which model and when, and what it read like then."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    hash: Text
+    """`text_hash` of the error as it was generated: where it has another one now, a person has changed it."""
+    model: Text
+    date: Text
+
+
 class PlanningError(BaseModel):
     """A recurring deficiency of plans, with what it looked like when it happened and when it was avoided."""
 
@@ -105,6 +119,23 @@ class PlanningError(BaseModel):
     description: Text
     failures: Annotated[tuple[Failure, ...], _at_least(BRIEF_FAILURES)]
     successes: Annotated[tuple[Success, ...], _at_least(1)]
+    generated: Generated | None = None
+
+    @property
+    def untouched(self) -> bool:
+        """Whether it was distilled and reads as it did then."""
+        return self.generated is not None and self.generated.hash == self.text_hash()
+
+    def text_hash(self) -> str:
+        """A hash of its words; spaces and line breaks do not count."""
+        texts = [self.name, self.display_name, self.description, "failures"]
+        texts += [
+            *(item.text for item in self.failures),
+            "successes",
+            *(item.text for item in self.successes),
+        ]
+        words = "\x1f".join(" ".join(text.split()) for text in texts)
+        return hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()[:16]
 
     def brief(self) -> dict[str, Any]:
         """What the diagnosis is shown, turn 1: name, description and two failure texts (appendix B.2)."""
@@ -147,6 +178,15 @@ def load_planning_errors(path: Path | None = None) -> tuple[PlanningError, ...]:
 def _load(path: Path, mtime_ns: int, size: int) -> tuple[PlanningError, ...]:
     """The file's errors; the time (ns) and size (bytes) only key the cache, which keeps no refusals."""
     document = read_document(path, "'version: 1' and a list 'errors'")
+    return _validate(path, document)
+
+
+def planning_errors_in(text: str, path: Path) -> tuple[PlanningError, ...]:
+    """The planning errors in the text of a file; `path` is named in refusals. Raises KnowledgeError."""
+    try:
+        document = MarkedYaml(text)
+    except MarkedYamlError as error:
+        raise refusal(path, error.line, error.reason) from error
     return _validate(path, document)
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
 from forethought.models import providers
+from forethought.models.local import LocalModels, is_local
 from forethought.models.methods import Method, Way, bound, refuses_method, speaks_openai
 from forethought.models.pricing import price
 from forethought.models.retry import Backoff, with_retries
@@ -46,10 +47,13 @@ class _Refused:
 
 
 class LiveTransport:
-    """The providers, through LangChain's chat models (built once per model and event loop)."""
+    """The providers, through LangChain's chat models (built once per model and event loop), and the models on
+    this machine.
+    """
 
     def __init__(self, settings: Settings, backoff: Backoff | None = None) -> None:
         self.settings, self.backoff = settings, backoff or Backoff()
+        self._local = LocalModels(settings)
         self._chats: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, BaseChatModel]] = (
             WeakKeyDictionary()
         )
@@ -57,11 +61,16 @@ class LiveTransport:
 
     def verify(self, model: str) -> None:
         """Raises ConfigurationError when the provider is unknown or not installed, or its key is not set."""
+        if is_local(model):
+            self._local.verify(model)
+            return
         providers.check_key(model, self.settings)
         providers.build(model, self.settings)
 
     def priced(self, model: str) -> bool:
         """Whether calls of `model` can be counted in dollars."""
+        if is_local(model):
+            return True
         provider, name = providers.split(model, self.settings.base_url)
         return price(name, provider, self.settings.base_url, 1, 1, 0) is not None
 
@@ -71,6 +80,8 @@ class LiveTransport:
         Raises TransportError when the retries are used up, ConfigurationError, and ReplyError when the model
         cannot see the images that it is shown.
         """
+        if is_local(request.model):
+            return await self._local.send(request)
         chat = self._chat(request.model)
         check_sight(request, chat.profile, self.settings.base_url)
         for method in self._methods(request, chat):

@@ -15,7 +15,15 @@ from forethought.settings import Settings
 from graph.context import Context
 from nodes.answer_agent import _spec as answer_spec
 from nodes.planner import _spec as plan_spec
-from prompts.replies import DocumentAnswer, PlanDiagnosis, PlanRevision, RoundReflection, diagnosis_of
+from prompts.replies import (
+    DocumentAnswer,
+    ForesightVerdict,
+    LessonDraft,
+    PlanDiagnosis,
+    PlanRevision,
+    RoundReflection,
+    diagnosis_of,
+)
 from prompts.tool_choice import ChoiceFields, tool_choice_spec
 from tests.support.agent import World
 from tests.support.golden import check_golden
@@ -32,9 +40,14 @@ SPECS: dict[str, ReplySpec[Any]] = {
     "PlanRevision": reply_spec(PlanRevision),
     "AnswerDraft": answer_spec(Context()),
     "AnswerDraft_no_intra": answer_spec(Context(answer_intra=False)),
+    "AnswerDraft_foresight": answer_spec(Context(foresight="user")),
+    "AnswerDraft_foresight_no_intra": answer_spec(Context(foresight="both", answer_intra=False)),
+    "ForesightVerdict": reply_spec(ForesightVerdict),
+    "LessonDraft": reply_spec(LessonDraft),
     "RoundReflection": reply_spec(RoundReflection),
     "DocumentAnswer": reply_spec(DocumentAnswer),
     "ToolChoice": tool_choice_spec(ONE_TOOL, ChoiceFields()),
+    "ToolChoice_asking": tool_choice_spec(ONE_TOOL, ChoiceFields(foresight=False, asking=True)),
     "ToolChoice_bare": tool_choice_spec(ONE_TOOL, ChoiceFields(False, False, False)),
     "ToolChoice_functions": tool_choice_spec(ONE_TOOL, ChoiceFields(), functions=True),
     "ToolChoice_functions_bare": tool_choice_spec(

@@ -19,13 +19,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.store.base import BaseStore
 from langgraph.types import Command
 
 from forethought.settings import Settings
 from graph.agent import build_agent
 from graph.context import Context
 from tests.support.model_server import Answer, ModelServer, Reply, SeenRequest
-from tests.support.replies import answer, call, diagnosis, plan, sub
+from tests.support.replies import answer, call, diagnosis, lesson, plan, sub, verdict
 from tools.base import Observation, Tool, ToolError, make_tool
 
 Json = dict[str, Any]
@@ -44,6 +45,8 @@ class Script:
     moves: Mapping[str, Replies] = field(default_factory=dict)
     answers: Replies = field(default_factory=lambda: [answer()])
     reflections: Replies = field(default_factory=lambda: [{"reflection": "reflected upon"}])
+    verdicts: Replies = field(default_factory=lambda: [verdict()])
+    lessons: Replies = field(default_factory=lambda: [lesson()])
     exact: bool = False
     """Whether replies hold only what the schema asks for, as a strict provider's do."""
     _given: dict[str, int] = field(default_factory=dict)
@@ -64,6 +67,8 @@ class Script:
             "PlanRevision": self.revisions,
             "AnswerDraft": self.answers,
             "RoundReflection": self.reflections,
+            "ForesightVerdict": self.verdicts,
+            "LessonDraft": self.lessons,
         }[kind]
         return self._next(kind, replies, seen)
 
@@ -226,6 +231,8 @@ def make_drive(model_server: Callable[..., ModelServer], settings: Callable[...,
         tools: Sequence[Any] = (),
         setting: Mapping[str, Any] | None = None,
         transport: Any = None,
+        store: BaseStore | None = None,
+        thread: str = "t",
         **switches: Any,
     ) -> Driven:
         world = world or World()
@@ -236,8 +243,9 @@ def make_drive(model_server: Callable[..., ModelServer], settings: Callable[...,
             settings=made,
             checkpointer=InMemorySaver(),
             transport=transport(made) if transport else None,
+            store=store,
         )
-        config = {"configurable": {"thread_id": "t"}}
+        config = {"configurable": {"thread_id": thread}}
         driven = Driven(graph, server, world, made, config, Context.model_validate(switches))
         return driven if task is None else await driven.go(task)
 

@@ -82,6 +82,25 @@ def ask_replan(reason: str = "the plan is wrong", *, score: int = 9) -> Json:
     return _choice("replan", reason=reason, score=score)
 
 
+def verdict(
+    deviation: str = "none", reflection: str = "", *, difference: str = "a difference", replan: bool = False
+) -> Json:
+    """A ForesightVerdict."""
+    return {"difference": difference, "deviation": deviation, "reflection": reflection, "replan": replan}
+
+
+def lesson(
+    failed: str = "the wrong sheet was read",
+    worked: str = "read the index first",
+    *,
+    why: str = "",
+    steps: Sequence[int] = (),
+    error_type: str | None = None,
+) -> Json:
+    """A LessonDraft."""
+    return {"failed": failed, "why": why, "worked": worked, "steps": list(steps), "error_type": error_type}
+
+
 def answer(
     text: str = "the answer", used: Sequence[int] = (), *, score: int = 9, evaluation: str = "a good answer"
 ) -> Json:

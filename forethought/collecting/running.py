@@ -1,0 +1,157 @@
+"""Running tasks with the agent, side by side, each run a thread of its own that can be gone on with."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from forethought.collecting.folder import Folder, Trial, key_of
+from forethought.collecting.success import Judge, Verdict
+from forethought.collecting.tasks import CollectTask
+from forethought.models.types import ConfigurationError, ModelError, Usage, no_usage
+from forethought.settings import Settings
+from forethought.trajectories.own import from_state
+from forethought.trajectories.types import Loaded, Reference, Trajectory
+
+if TYPE_CHECKING:
+    from graph.agent import AgentGraph
+    from graph.context import Context
+
+Run = tuple[CollectTask, int]
+"""A task, and which of its trials."""
+
+
+class RunError(RuntimeError):
+    """A run that came to no end; one line. It is not kept, and is tried again next time."""
+
+
+@dataclass
+class Collector:
+    """Runs the agent on tasks and keeps what came of it."""
+
+    graph: AgentGraph
+    context: Context
+    settings: Settings
+    folder: Folder
+    judges: Mapping[str, Judge]
+    """By task id."""
+    on_finished: Callable[[Trial], None] = lambda trial: None
+    may_begin: Callable[[], bool] = lambda: True
+    """Asked before each run: whether the budget allows another one."""
+    failed: dict[str, str] = field(default_factory=dict)
+    """By the run's name: why it came to no end."""
+
+    async def collect(self, runs: Iterable[Run], parallel: int) -> None:
+        """Carry out `runs`, `parallel` at a time. Raises ConfigurationError, and what is no ModelError."""
+        waiting = deque(runs)
+
+        async def work() -> None:
+            while waiting and self.may_begin():
+                task, trial = waiting.popleft()
+                try:
+                    await self.run(task, trial)
+                except ConfigurationError:
+                    raise
+                except (ModelError, RunError) as error:
+                    self.failed[key_of(task.id, trial)] = str(error)
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(parallel):
+                    group.create_task(work())
+        except BaseExceptionGroup as several:
+            raise several.exceptions[0] from None
+
+    async def run(self, task: CollectTask, trial: int) -> Trial:
+        """One run, from its beginning or from where it was broken off, judged and kept.
+
+        Raises ModelError when no reply comes, RunError when it waits for a person.
+        """
+        started = time.monotonic()
+        values, plans = await self._to_its_end(task, key_of(task.id, trial))
+        trajectory = from_state(values, self._effects(values), id=key_of(task.id, trial), plans=plans)
+        verdict = await self.judges[task.id].judge(task, trajectory)
+        usage = _total([*(values.get("usage") or {}).values(), verdict.usage])
+        record = Trial(
+            task=task.id,
+            trial=trial,
+            status=str(values.get("status") or ""),
+            outcome=verdict.outcome,
+            by=verdict.by,
+            reason=verdict.reason,
+            usage=usage,
+            seconds=round(time.monotonic() - started, 3),
+        )
+        await asyncio.to_thread(self.folder.keep, record, _loaded(task, trajectory, verdict))
+        self.on_finished(record)
+        return record
+
+    async def judge_again(self, task: CollectTask, trial: Trial) -> Trial:
+        """A verdict on a run that could not be judged when it ended; it is not run again."""
+        loaded = await asyncio.to_thread(self.folder.loaded, trial)
+        verdict = await self.judges[task.id].judge(task, loaded.trajectory)
+        record: Trial = {
+            **trial,
+            "outcome": verdict.outcome,
+            "by": verdict.by,
+            "reason": verdict.reason,
+            "usage": _total([trial["usage"], verdict.usage]),
+        }
+        await asyncio.to_thread(self.folder.keep, record, _loaded(task, loaded.trajectory, verdict))
+        return record
+
+    async def _to_its_end(self, task: CollectTask, thread: str) -> tuple[dict[str, Any], list[Any]]:
+        """The state at the run's end, and the plans that were replaced on the way."""
+        config: Any = {"configurable": {"thread_id": thread}}
+        snapshot = await self.graph.aget_state(config)
+        if not snapshot.values and not snapshot.tasks:
+            files = await asyncio.to_thread(self._take_files, task.files)
+            given: Any = {"task": task.task, "files": files}
+            await self.graph.ainvoke(given, config, context=self.context, durability="sync")
+        elif snapshot.tasks and not snapshot.interrupts:
+            await self.graph.ainvoke(None, config, context=self.context, durability="sync")
+        snapshot = await self.graph.aget_state(config)
+        if snapshot.interrupts:
+            raise RunError("it waits for a person, and nobody is asked in a collection")
+        plans = [
+            plan
+            async for earlier in self.graph.aget_state_history(config)
+            if (plan := earlier.values.get("plan"))
+        ]
+        return dict(snapshot.values), plans[::-1]
+
+    def _take_files(self, paths: Sequence[str]) -> list[dict[str, Any]]:
+        from tools.files import FileStore, from_path
+
+        store, taken = FileStore(self.settings.blobs_dir), cast(dict[str, dict[str, Any]], {})
+        for path in paths:
+            reference = from_path(Path(path), store=store, settings=self.settings, taken_names=taken)
+            taken[reference["name"]] = dict(reference)
+        return list(taken.values())
+
+    def _effects(self, values: Mapping[str, Any]) -> dict[str, str]:
+        """The effects of the tools that were used; one that is not known may have changed something."""
+        from tools.registry import toolbox
+
+        known = {name: tool.effect for name, tool in toolbox(self.settings).items()}
+        used = {str(step["tool"]) for step in values.get("trajectory") or [] if step.get("tool")}
+        return {name: known.get(name, "write") for name in used}
+
+
+def _loaded(task: CollectTask, trajectory: Trajectory, verdict: Verdict) -> Loaded:
+    return Loaded(
+        trajectory=trajectory, reference=Reference(outcome=verdict.outcome, gold=tuple(task.expected))
+    )
+
+
+def _total(usages: Iterable[Mapping[str, Any]]) -> Usage:
+    sums: dict[str, Any] = dict(no_usage())
+    for usage in usages:
+        for key, value in usage.items():
+            sums[key] = sums.get(key, 0) + value
+    return cast(Usage, sums)

@@ -1,0 +1,87 @@
+"""The tasks file of a collection: JSON Lines of {id, task, files, expected | checker}."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+
+
+def _texts(value: Any) -> Any:
+    """One text, or a number, is a list of one; numbers become text."""
+    values = value if isinstance(value, list | tuple) else [value]
+    return tuple(
+        json.dumps(item) if isinstance(item, int | float) and not isinstance(item, bool) else item
+        for item in values
+    )
+
+
+class CollectTask(BaseModel):
+    """A task, and how to tell whether a run of it succeeded."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")
+    task: str = Field(min_length=1)
+    files: tuple[str, ...] = ()
+    """Paths, relative to the tasks file."""
+    expected: Annotated[tuple[str, ...], BeforeValidator(_texts)] = ()
+    """Accepted answers."""
+    checker: str | None = Field(None, pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")
+    """MODULE:NAME of a function that is given the answer and the task, and says whether it is right."""
+
+    @model_validator(mode="after")
+    def _can_be_judged(self) -> CollectTask:
+        if bool([text for text in self.expected if text.strip()]) == bool(self.checker):
+            raise ValueError("give either expected (the accepted answers) or checker (MODULE:NAME)")
+        return self
+
+
+def read_tasks(path: Path) -> list[CollectTask]:
+    """The tasks in a file, their files as absolute paths that exist.
+
+    Reads the disk. Raises ValueError, in one line with the file's line number.
+    """
+    try:
+        lines = path.read_text("utf-8-sig").splitlines()
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be read ({error.strerror or error}); check the path") from error
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: not UTF-8 text; save the file as UTF-8") from error
+    tasks: dict[str, CollectTask] = {}
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        task = _read(line, path, number)
+        if task.id in tasks:
+            raise ValueError(f"{path}:{number}: the id {task.id!r} is used twice; ids must differ")
+        tasks[task.id] = task
+    if not tasks:
+        raise ValueError(f"{path}: no tasks in it; write one {{id, task, expected}} as JSON on each line")
+    return list(tasks.values())
+
+
+def _read(line: str, path: Path, number: int) -> CollectTask:
+    try:
+        task = CollectTask.model_validate(json.loads(line))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"])) or "the task"
+        reason = str(first["msg"]).removeprefix("Value error, ")
+        raise ValueError(f"{path}:{number}: {place}: {reason}") from error
+    except ValueError as error:
+        raise ValueError(f"{path}:{number}: broken JSON ({error}); correct it") from error
+    files = [(path.parent / name).resolve() for name in task.files]
+    for name, file in zip(task.files, files, strict=True):
+        if not file.is_file():
+            raise ValueError(f"{path}:{number}: the file {name!r} is not there (looked in {path.parent})")
+    return task.model_copy(update={"files": tuple(map(str, files))})

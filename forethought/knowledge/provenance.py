@@ -1,0 +1,69 @@
+"""Where distilled planning errors come from: a JSON file beside the file of errors.
+
+It lists every question that was used, so that evaluations can leave it out, every trajectory by id, the
+model, the time and the counts of each stage. Of trajectories it holds no text, of questions the beginning
+only: the hash tells whether a text is one of them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from forethought.collecting.questions import fingerprint
+from forethought.knowledge.documents import refusal, why
+
+Json = dict[str, Any]
+BEGINNING = 80
+"""Characters of a question that are written down."""
+
+
+def provenance_path(errors: Path) -> Path:
+    """The file beside a file of errors."""
+    return errors.with_name(f"{errors.stem}.provenance.json")
+
+
+def read_provenance(path: Path) -> Json:
+    """The record, or an empty one where there is no file. Raises KnowledgeError."""
+    empty: Json = {"version": 1, "questions": [], "distillations": [], "written": {}, "dropped": []}
+    try:
+        raw = path.read_text("utf-8-sig")
+    except FileNotFoundError:
+        return empty
+    except (OSError, UnicodeDecodeError) as error:
+        raise refusal(path, None, f"cannot be read ({why(error)}); check the file") from error
+    try:
+        found = json.loads(raw)
+    except ValueError as error:
+        raise refusal(path, None, f"broken JSON ({error}); mend it or move it away") from error
+    if not isinstance(found, dict):
+        raise refusal(path, None, "no record of provenance; move it away")
+    return {**empty, **found}
+
+
+def write_provenance(path: Path, record: Mapping[str, Any]) -> None:
+    """Write the record, whole or not at all. Raises KnowledgeError."""
+    beside = path.with_name(f".{path.name}-{os.getpid()}")
+    try:
+        beside.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        os.replace(beside, path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise refusal(path, None, f"cannot be written ({why(error)})") from error
+
+
+def used_question(task: str) -> Json:
+    """A question as the record names it."""
+    line = " ".join(task.split())
+    short = line if len(line) <= BEGINNING else line[:BEGINNING].rsplit(" ", 1)[0]
+    return {"question": short, "sha256": fingerprint(task)}
+
+
+def used_fingerprints(errors: Path) -> frozenset[str]:
+    """Fingerprints of the questions that the errors in this file were distilled from: an evaluation leaves a
+    task out whose `fingerprint` is among them. Raises KnowledgeError."""
+    questions = read_provenance(provenance_path(errors))["questions"]
+    return frozenset(str(item["sha256"]) for item in questions if isinstance(item, dict) and "sha256" in item)

@@ -1,0 +1,55 @@
+"""Which lessons fit a task, and which two say the same: by their words, where a Store has no embeddings.
+
+rank-bm25 is finished rather than tended, but small and only in need of numpy; bm25s, its livelier sister,
+brings numba in wherever that is installed (seconds at the first task) and stumbles over an empty collection.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+ALIKE = 75.0
+"""From this similarity (rapidfuzz's token_set_ratio, 0 to 100) two lessons count as one."""
+_STEM = 6
+"""Letters of a word that count, so that `invoice` and `invoices` are one; a stemmer for any language."""
+_COMMON = frozenset(
+    """about after also been before does each from have into many most much only over than that their them
+    then there these they this those were what when where which while will with would your""".split()  # noqa: SIM905
+)
+
+
+def words(text: str) -> list[str]:
+    """The words of `text` that tell what it is about: those of four letters or more, and numbers, stemmed."""
+    found = re.findall(r"\w+", text.casefold())
+    return [
+        word[:_STEM]
+        for word in found
+        if word not in _COMMON and (len(word) >= 4 or any(c.isdigit() for c in word))
+    ]
+
+
+def rank(query: str, texts: Sequence[str]) -> list[tuple[int, float]]:
+    """The indices of the texts that fit `query`, best first, with their BM25 scores (above 0).
+
+    A text must share two telling words with the query (one, where the query has no more): in a small
+    collection a single common word would make anything fit.
+    """
+    from rank_bm25 import BM25Plus
+
+    wanted = sorted(set(words(query)))
+    documents = [words(text) for text in texts]
+    fits = [len(set(wanted) & set(document)) for document in documents]
+    if not wanted or not any(fits):
+        return []
+    scores = BM25Plus(documents).get_scores(wanted)
+    least = min(2, len(wanted))
+    chosen = [(at, float(scores[at])) for at, shared in enumerate(fits) if shared >= least]
+    return sorted(chosen, key=lambda item: (-item[1], item[0]))
+
+
+def similarity(one: str, other: str) -> float:
+    """How alike two texts are, 0 to 100; the order of the words and their repetition do not matter."""
+    from rapidfuzz import fuzz, utils
+
+    return float(fuzz.token_set_ratio(one, other, processor=utils.default_process))

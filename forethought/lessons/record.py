@@ -1,0 +1,141 @@
+"""A lesson: what failed in a task, why, and what worked, kept for later tasks (what SAMULE and PreFlect name
+as future work).
+
+A lesson fades. Its strength is 1 when it is learned, halves every 90 days in which it neither helped nor was
+found again, and is multiplied by min(1, 2 (helped + 1) / (helped + hurt + 2)) squared: one task that did not
+pass although the lesson was shown to it leaves 0.44, two leave 0.25, and the third takes it under the floor
+of 0.2, under which a lesson is shown no more and is dropped. Unused, it lasts about 209 days.
+
+A lesson that was made of text from outside may hold an order that somebody planted there, for every later
+task. So it is quarantined: no prompt shows it until a person confirms it, or until two successful tasks of
+other threads, which share no outside source with it or with each other, find it again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+HALF_LIFE = timedelta(days=90)
+FLOOR = 0.2
+WITNESSES = 2
+"""Independent successes that confirm a quarantined lesson."""
+MARKS = 50
+"""Tasks whose outcome a lesson remembers to have counted, so that none counts twice."""
+
+
+class Witness(BaseModel):
+    """A successful task of another thread that found the lesson again."""
+
+    thread: str
+    outside: list[str] = Field(default_factory=list)
+
+
+class Lesson(BaseModel):
+    """One lesson as the Store keeps it. Its key there is `id`."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    id: str
+    task: str
+    """The beginning of the task that taught it."""
+    failed: str
+    why: str = ""
+    worked: str
+    """What worked, or what is to be done instead."""
+    thread: str = ""
+    number: int = 1
+    """Which task of the thread, from 1."""
+    steps: list[int] = Field(default_factory=list)
+    """Numbers of the thread's steps that show it."""
+    origin: str = "user"
+    """Where the text of the thread came from, as in nodes/origins.py."""
+    outside: list[str] = Field(default_factory=list)
+    """The parts of `origin` that somebody else may have written."""
+    confirmed: Literal["", "person", "threads"] = ""
+    witnesses: list[Witness] = Field(default_factory=list)
+    found: int = 1
+    """How often it was found."""
+    made: datetime
+    renewed: datetime
+    """When it was made, was found again or helped."""
+    used: int = 0
+    """Tasks that it was shown to and that have ended."""
+    helped: int = 0
+    hurt: int = 0
+    marks: list[str] = Field(default_factory=list)
+    """Tasks already counted, as THREAD/NUMBER."""
+
+    @property
+    def quarantined(self) -> bool:
+        """Whether no prompt may show it yet."""
+        return bool(self.outside) and not self.confirmed
+
+    @property
+    def vouched(self) -> bool:
+        """Whether it brings nothing from outside into a thread: nothing was in it, or a person has read
+        it."""
+        return not self.outside or self.confirmed == "person"
+
+    def text(self) -> str:
+        """The lesson as prompts show it."""
+        lines = [f"Task: {self.task}", f"What failed: {self.failed}"]
+        if self.why:
+            lines.append(f"Why: {self.why}")
+        return "\n".join([*lines, f"What works: {self.worked}"])
+
+    def strength(self, now: datetime) -> float:
+        """From 1 (new, or helping) towards 0; see the module's text."""
+        age = max((now - self.renewed) / HALF_LIFE, 0.0)
+        record = min(1.0, 2 * (self.helped + 1) / (self.helped + self.hurt + 2))
+        return float(record**2 * 0.5**age)
+
+    def settled(self, mark: str, *, passed: bool, now: datetime) -> Lesson:
+        """The lesson with the outcome of a task that it was shown to counted, once."""
+        if mark in self.marks:
+            return self
+        counted = {"used": self.used + 1, "marks": [*self.marks, mark][-MARKS:]}
+        if passed:
+            return self.model_copy(update={**counted, "helped": self.helped + 1, "renewed": now})
+        return self.model_copy(update={**counted, "hurt": self.hurt + 1})
+
+    def found_again(self, other: Lesson, *, passed: bool, now: datetime) -> Lesson:
+        """The lesson after `other`, of another task, said the same. Its own words stay.
+
+        A quarantined one is confirmed by the second witness; see the module's text.
+        """
+        known = {self.thread, *(witness.thread for witness in self.witnesses)}
+        sources = {*self.outside, *(part for witness in self.witnesses for part in witness.outside)}
+        witnesses = list(self.witnesses)
+        if passed and other.thread not in known and not sources & set(other.outside):
+            witnesses.append(Witness(thread=other.thread, outside=other.outside))
+        enough = self.quarantined and len(witnesses) >= WITNESSES
+        return self.model_copy(
+            update={
+                "witnesses": witnesses,
+                "confirmed": "threads" if enough else self.confirmed,
+                "found": self.found + 1,
+                "renewed": now,
+            }
+        )
+
+
+def lesson_id(thread: str, number: int) -> str:
+    """The id of the lesson of a task: the same task leaves the same one when it is done again."""
+    return hashlib.sha256(f"{thread}/{number}".encode()).hexdigest()[:10]
+
+
+def read_lesson(value: dict[str, Any]) -> Lesson | None:
+    """The lesson in a Store's value; None where another program or a hand has made it unreadable."""
+    try:
+        return Lesson.model_validate(value)
+    except ValidationError:
+        return None
+
+
+def now_utc() -> datetime:
+    """The time, as lessons are dated."""
+    return datetime.now(UTC)

@@ -1,0 +1,171 @@
+"""The dataset: records to rows of chat messages, scrubbed, without near-duplicates, split by task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from forethought.training.dedupe import without_near_duplicates
+from forethought.training.errors import TrainingError
+from forethought.training.jsonl import read_models, sha256, write_json, write_rows
+from forethought.training.records import RecordStep, ReflectionRecord, normalized
+from forethought.training.split import split_by_task
+
+TRAIN, HELD_OUT, ABOUT = "train.jsonl", "held_out.jsonl", "export.json"
+
+
+class ChatMessage(BaseModel):
+    """One message of a row."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    role: Literal["system", "user", "assistant"]
+    content: str = Field(min_length=1)
+
+
+class Row(BaseModel):
+    """A row of the dataset: the prompt as a run would put it, and the reflection as the assistant's reply."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    messages: tuple[ChatMessage, ...]
+    task_id: str
+    trajectory_id: str
+    task: str
+    """The task's normalised text, by which the gate tells what the model was trained on."""
+
+    @model_validator(mode="after")
+    def _three(self) -> Row:
+        if [message.role for message in self.messages] != ["system", "user", "assistant"]:
+            raise ValueError("messages must be system, user, assistant")
+        return self
+
+    @property
+    def user(self) -> str:
+        """The user message's text."""
+        return self.messages[1].content
+
+    def with_user(self, text: str) -> Row:
+        """The row with another user message."""
+        system, user, assistant = self.messages
+        return self.model_copy(
+            update={"messages": (system, user.model_copy(update={"content": text}), assistant)}
+        )
+
+
+def row_of(record: ReflectionRecord) -> Row:
+    """The record as a row."""
+    system, user = record.prompt()
+    texts = zip(("system", "user", "assistant"), (system, user, record.reflection), strict=True)
+    return Row(
+        messages=tuple(ChatMessage.model_validate({"role": role, "content": text}) for role, text in texts),
+        task_id=record.task_id,
+        trajectory_id=record.trajectory_id,
+        task=normalized(record.task),
+    )
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What an export came to. Counts are of rows, but for `tasks`."""
+
+    read: int
+    scrubbed: int
+    near_duplicates: int
+    train: int
+    held_out: int
+    tasks: tuple[int, int]
+    longest: int
+    """Characters of the longest prompt and its reflection."""
+
+
+def export(
+    files: Sequence[Path],
+    out: Path,
+    scrub: Callable[[str], str],
+    *,
+    held_out: float = 0.1,
+    seed: int = 0,
+    similar: float = 0.9,
+) -> Exported:
+    """Write train.jsonl, held_out.jsonl and export.json (how they were made) into `out`.
+
+    Raises TrainingError that says what is wrong with which file.
+    """
+    records = [record for file in files for record in read_models(file, ReflectionRecord)]
+    clean = [_scrubbed(record, scrub) for record in records]
+    kept, dropped = without_near_duplicates(clean, similar)
+    sides = split_by_task(kept, held_out, seed)
+    train, away = ([row_of(record) for record in side] for side in sides)
+    made = Exported(
+        read=len(records),
+        scrubbed=sum(one != other for one, other in zip(records, clean, strict=True)),
+        near_duplicates=len(dropped),
+        train=len(train),
+        held_out=len(away),
+        tasks=(len({row.task for row in train}), len({row.task for row in away})),
+        longest=max(sum(len(message.content) for message in row.messages) for row in (*train, *away)),
+    )
+    write_rows(out / TRAIN, train)
+    write_rows(out / HELD_OUT, away)
+    choices = {"held_out": held_out, "seed": seed, "similar": similar}
+    write_json(out / ABOUT, {**_about(out, files), **choices, **vars(made), "left_out": dropped})
+    return made
+
+
+def _about(out: Path, files: Sequence[Path]) -> dict[str, Any]:
+    return {
+        "sources": {file.name: sha256(file) for file in files},
+        "sha256": {name: sha256(out / name) for name in (TRAIN, HELD_OUT)},
+    }
+
+
+def _scrubbed(record: ReflectionRecord, scrub: Callable[[str], str]) -> ReflectionRecord:
+    texts = ("task", "background", "plan", "answer", "evaluation", "reflection")
+    changes: dict[str, Any] = {name: scrub(getattr(record, name)) for name in texts}
+    changes["trajectory"] = (
+        scrub(record.trajectory)
+        if isinstance(record.trajectory, str)
+        else tuple(_scrubbed_step(step, scrub) for step in record.trajectory)
+    )
+    return record.model_copy(update=changes)
+
+
+def _scrubbed_step(step: RecordStep, scrub: Callable[[str], str]) -> RecordStep:
+    texts = ("subtask", "move", "cause", "observation")
+    return step.model_copy(update={name: scrub(getattr(step, name)) for name in texts})
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """The rows of an export, and the hash of those that are trained on."""
+
+    train: list[Row]
+    held_out: list[Row]
+    sha256: str
+
+
+def load_dataset(data: Path) -> Dataset:
+    """The dataset of a folder that `export` wrote, or of one file of rows.
+
+    Raises TrainingError where it is missing, damaged, or has a task on both sides.
+    """
+    train = data / TRAIN if data.is_dir() else data
+    away = data / HELD_OUT
+    if not train.is_file():
+        raise TrainingError(
+            f"{train} is missing: make it with `forethought train export RECORDS --out {data}`"
+        )
+    rows = read_models(train, Row)
+    others = read_models(away, Row) if data.is_dir() and away.is_file() and away.stat().st_size else []
+    both = {row.task for row in rows} & {row.task for row in others}
+    both |= {row.task_id for row in rows} & {row.task_id for row in others}
+    if both:
+        raise TrainingError(
+            f"{data}: a task is both trained on and held out ({min(both)[:80]}); export again"
+        )
+    return Dataset(rows, others, sha256(train))

@@ -1,0 +1,213 @@
+"""Supervised fine-tuning of the retrospective model with LoRA (SAMULE 3.2.2, appendix A).
+
+The loss is on the reflection alone. A run that was broken off goes on from its last whole checkpoint. What is
+kept: the adapter and the tokenizer, what it was made with (training.json), its losses and their picture.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from forethought.training.choices import Choices
+from forethought.training.dataset import Dataset, Row, load_dataset
+from forethought.training.errors import TrainingError, needs_extra
+from forethought.training.fit import Fitted, fit
+from forethought.training.jsonl import write_json
+from forethought.training.losses import PICTURE, Losses, plot, read_losses
+from forethought.training.run_folder import RECORD, check_same_run, last_checkpoint
+
+_PACKAGES = ("torch", "transformers", "trl", "peft", "datasets", "accelerate")
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A finished run."""
+
+    out: Path
+    rows: int
+    steps: int
+    first_loss: float
+    last_loss: float
+    picture: Path
+
+
+def train(data: Path, choices: Choices, out: Path, say: Callable[[str], None]) -> Trained:
+    """Train on `data` and keep the adapter in `out`; goes on with a run that was broken off there.
+
+    Raises TrainingError: an extra, the base model or the data is missing, no row fits, or the folder holds
+    another run.
+    """
+    dataset = load_dataset(data)
+    # Of several processes the first alone writes, and what it wrote must not stop the others.
+    first = os.environ.get("RANK", "0") == "0"
+    if first:
+        check_same_run(out, choices, dataset.sha256)
+    try:
+        import peft  # noqa: F401
+        import torch
+        import trl  # noqa: F401
+    except ImportError as error:
+        raise needs_extra(error) from error
+    tokenizer, limit = _load_tokenizer(choices)
+    tokens = partial(count_tokens, tokenizer)
+    train_rows = fit(dataset.train, tokens, limit, choices.too_long)
+    away = fit(dataset.held_out, tokens, limit, "cut") if dataset.held_out else Fitted([])
+    if line := train_rows.line():
+        say(line)
+    checkpoint = last_checkpoint(out)
+    record = _record(choices, dataset, train_rows, limit)
+    if first:
+        write_json(out / RECORD, record)
+        if checkpoint:
+            say(f"going on from {checkpoint.name}")
+    trainer = _trainer(choices, out, tokenizer, train_rows.rows, away.rows)
+    if first:
+        _add_callbacks(trainer, Losses(out, _step_of(checkpoint)))
+    try:
+        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    except torch.OutOfMemoryError as error:
+        raise TrainingError(
+            f"the device's memory is full at rows of up to {train_rows.longest} tokens: lower --max-length "
+            "(with --too-long cut), take a smaller base, or more GPUs (--gpus)"
+        ) from error
+    trainer.save_model(str(out))
+    return _finish(out, record, trainer.state.global_step, first)
+
+
+def _finish(out: Path, record: dict[str, Any], steps: int, first: bool) -> Trained:
+    if first:
+        plot(out)
+        write_json(out / RECORD, {**record, "finished": True, "steps": steps})
+    losses = [line["loss"] for line in read_losses(out) if "loss" in line] or [float("nan")]
+    return Trained(out, record["rows"], steps, losses[0], losses[-1], out / PICTURE)
+
+
+def count_tokens(tokenizer: Any, row: Row) -> int:
+    """Tokens of a row as it is trained on."""
+    messages = [message.model_dump() for message in row.messages]
+    return len(
+        tokenizer(tokenizer.apply_chat_template(messages, tokenize=False), add_special_tokens=False).input_ids
+    )
+
+
+def _load_tokenizer(choices: Choices) -> tuple[Any, int]:
+    """The base model's tokenizer, and the most tokens that a row may have."""
+    from transformers import AutoConfig, AutoTokenizer
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(choices.base)
+        config = AutoConfig.from_pretrained(choices.base)
+    except (OSError, ValueError) as error:
+        raise TrainingError(
+            f"--base {choices.base}: no model there; name a folder that holds one, or a model of the Hugging "
+            f"Face Hub ({str(error)[:200]})"
+        ) from error
+    if not tokenizer.chat_template:
+        raise TrainingError(f"--base {choices.base} has no chat template: take an instruction-tuned model")
+    most = getattr(config, "max_position_embeddings", None) or choices.max_length
+    return tokenizer, min(choices.max_length, most)
+
+
+def _trainer(choices: Choices, out: Path, tokenizer: Any, rows: list[Row], away: list[Row]) -> Any:
+    """trl's trainer. Its settings come before the model, so that ZeRO stage 3 can shard that as it loads."""
+    import torch
+    from peft import LoraConfig
+    from trl import SFTConfig, SFTTrainer
+
+    bf16 = torch.cuda.is_available() and torch.cuda.is_bf16_supported()
+    config = SFTConfig(
+        output_dir=str(out),
+        learning_rate=choices.learning_rate,
+        lr_scheduler_type="linear",
+        warmup_steps=0,
+        optim="adamw_torch",
+        num_train_epochs=choices.epochs,
+        per_device_train_batch_size=choices.batch_size,
+        per_device_eval_batch_size=1,
+        gradient_accumulation_steps=1,
+        max_length=None,
+        completion_only_loss=True,
+        bf16=bf16,
+        model_init_kwargs={"dtype": "bfloat16" if bf16 else "float32"},
+        save_strategy="steps" if choices.save_steps else "epoch",
+        save_steps=choices.save_steps or 500,
+        save_total_limit=2,
+        eval_strategy="epoch" if away else "no",
+        logging_steps=1,
+        seed=choices.seed,
+        data_seed=choices.seed,
+        report_to="none",
+        disable_tqdm=None,
+    )
+    lora = LoraConfig(
+        task_type="CAUSAL_LM",
+        target_modules="all-linear",
+        r=choices.lora_rank,
+        lora_alpha=choices.lora_alpha,
+        lora_dropout=choices.lora_dropout,
+    )
+    return SFTTrainer(
+        model=choices.base,
+        args=config,
+        train_dataset=_as_dataset(rows),
+        eval_dataset=_as_dataset(away) if away else None,
+        processing_class=tokenizer,
+        peft_config=lora,
+    )
+
+
+def _as_dataset(rows: list[Row]) -> Any:
+    """The rows as prompt and completion, of which trl counts the completion's loss alone."""
+    from datasets import Dataset as Table
+
+    messages = [[message.model_dump() for message in row.messages] for row in rows]
+    return Table.from_dict({"prompt": [m[:-1] for m in messages], "completion": [m[-1:] for m in messages]})
+
+
+def _add_callbacks(trainer: Any, losses: Losses) -> None:
+    """Keep every logged loss, and show the last beside the bar instead of printing a line for each."""
+    from transformers import PrinterCallback, ProgressCallback, TrainerCallback
+
+    class KeepLosses(TrainerCallback):  # type: ignore[misc]
+        """Writes a loss down at once, so that a run that is broken off has it too."""
+
+        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **rest: Any) -> None:
+            losses.add(state.global_step, state.epoch, logs or {})
+
+    class Bar(ProgressCallback):  # type: ignore[misc]
+        """The progress bar, on stderr."""
+
+        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **rest: Any) -> None:
+            if self.training_bar is not None and "loss" in (logs or {}):
+                self.training_bar.set_postfix(loss=logs["loss"])
+
+    for printing in (PrinterCallback, ProgressCallback):
+        trainer.remove_callback(printing)
+    trainer.add_callback(Bar())
+    trainer.add_callback(KeepLosses())
+
+
+def _step_of(checkpoint: Path | None) -> int:
+    return int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0
+
+
+def _record(choices: Choices, dataset: Dataset, fitted: Fitted, limit: int) -> dict[str, Any]:
+    return {
+        "choices": choices.model_dump(),
+        "dataset": dataset.sha256,
+        "rows": len(fitted.rows),
+        "cut": fitted.cut,
+        "left_out": fitted.left_out,
+        "token_limit": limit,
+        "longest_row": fitted.longest,
+        "task_ids": sorted({row.task_id for row in dataset.train}),
+        "tasks": sorted({row.task for row in dataset.train}),
+        "versions": {name: version(name) for name in _PACKAGES},
+        "finished": False,
+    }

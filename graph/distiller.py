@@ -1,0 +1,86 @@
+"""The distiller's graph (PreFlect, section 3.2.1 and appendix B). This file only wires.
+
+START -> take -> diagnose_wave | END
+diagnose_wave -> diagnose_task x wave, side by side -> diagnose_wave (once a wave) ... -> aggregate
+aggregate -> aggregate (the next entry) ... -> pattern_wave
+pattern_wave -> write_patterns x wave, side by side -> pattern_wave ... -> review
+review -> review (the next error) ... -> END
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Checkpointer
+
+from forethought.models.ask import Models
+from forethought.models.types import Transport
+from forethought.settings import Settings
+from graph import distiller_routing as routing
+from graph.distiller_context import DistillerContext
+from graph.distiller_state import (
+    DistillerInput,
+    DistillerOutput,
+    DistillerState,
+    ErrorDispatch,
+    TaskDispatch,
+)
+from nodes.distiller.aggregate import aggregate
+from nodes.distiller.diagnose import diagnose_task, diagnose_wave
+from nodes.distiller.patterns import pattern_wave, write_patterns
+from nodes.distiller.review import review
+from nodes.distiller.services import DistillServices
+from nodes.distiller.take import take
+from tools.files import FileStore
+
+DistillerGraph = CompiledStateGraph[DistillerState, DistillerContext, DistillerInput, DistillerOutput]
+
+RECURSION_LIMIT = 10_000
+"""Far above what tasks and entries come to: those end a distillation, this never should."""
+
+
+def build_distiller(
+    settings: Settings | None = None,
+    checkpointer: Checkpointer = None,
+    transport: Transport | None = None,
+) -> DistillerGraph:
+    """The compiled distiller. `settings` default to the environment's; `transport` carries model calls."""
+    settings = settings or Settings()
+    services = DistillServices(settings, Models(settings, transport), FileStore(settings.blobs_dir))
+    compiled = _wire(services).compile(checkpointer=checkpointer, name="distiller")
+    return compiled.with_config(recursion_limit=RECURSION_LIMIT)
+
+
+def _wire(
+    services: DistillServices,
+) -> StateGraph[DistillerState, DistillerContext, DistillerInput, DistillerOutput]:
+    graph = StateGraph(
+        DistillerState,
+        context_schema=DistillerContext,
+        input_schema=DistillerInput,
+        output_schema=DistillerOutput,
+    )
+    nodes: tuple[Any, ...] = (take, diagnose_wave, aggregate, pattern_wave, review)
+    for node in nodes:
+        graph.add_node(node.__name__, partial(node, services=services))
+    graph.add_node("diagnose_task", partial(diagnose_task, services=services), input_schema=TaskDispatch)
+    graph.add_node("write_patterns", partial(write_patterns, services=services), input_schema=ErrorDispatch)
+    graph.add_edge(START, "take")
+    graph.add_conditional_edges("take", routing.after_take, ["diagnose_wave", END])
+    graph.add_conditional_edges(
+        "diagnose_wave", routing.after_diagnose_wave, ["diagnose_task", "aggregate", END]
+    )
+    graph.add_edge("diagnose_task", "diagnose_wave")
+    graph.add_conditional_edges("aggregate", routing.after_aggregate, ["aggregate", "pattern_wave", END])
+    graph.add_conditional_edges("pattern_wave", routing.after_pattern_wave, ["write_patterns", "review", END])
+    graph.add_edge("write_patterns", "pattern_wave")
+    graph.add_conditional_edges("review", routing.after_review, ["review", END])
+    return graph
+
+
+def make_distiller() -> DistillerGraph:
+    """The graph that langgraph.json serves: without a checkpointer, which the server brings."""
+    return build_distiller()

@@ -1,0 +1,168 @@
+"""review: a person keeps, edits, merges or drops each error, shown with its evidence (PreFlect 3.2.1: manual
+refinement, which removes what is too narrow, of one task only, or no matter of planning).
+
+One question an error. There is no effect before the question: the node runs again when the reply has come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from langgraph.runtime import Runtime
+from langgraph.types import interrupt
+from pydantic import ValidationError
+
+from forethought.knowledge.planning_errors import PlanningError
+from graph.distiller_context import DistillerContext
+from graph.distiller_state import DistillerState, Review
+from nodes.distiller.checks import slug
+from nodes.distiller.diagnose import entries_of
+from nodes.distiller.services import DistillServices
+
+Json = dict[str, Any]
+DECISIONS = ("keep", "edit", "merge", "drop")
+
+
+async def review(
+    state: DistillerState, runtime: Runtime[DistillerContext], *, services: DistillServices
+) -> dict[str, Any]:
+    """Ask about the next error; without `review` in the context, or with none left, the distillation is
+    done."""
+    reviews = state.get("reviews", {})
+    # After a review an empty set means that everything was dropped, not that nothing was begun.
+    final = state.get("final", {}) if reviews or state.get("final") else generated(state)
+    left = [name for name in final if name not in reviews]
+    if services.context(runtime).review and left:
+        name = left[0]
+        update = _asked(state, final, name, others=[other for other in final if other != name])
+        return {**update, "status": "running"}
+    problem = "" if final else _nothing_line(state)
+    return {"final": final, "status": "distilled" if final else "no_errors", "problem": problem}
+
+
+def generated(state: DistillerState) -> dict[str, Json]:
+    """The errors with their patterns, as the model wrote them; those without patterns are not among them."""
+    patterns = state.get("patterns", {})
+    return {
+        name: {
+            "name": name,
+            "description": error["description"],
+            "failures": [dict(item) for item in patterns[name]["failures"]],
+            "successes": [dict(item) for item in patterns[name]["successes"]],
+            "entries": list(error["entries"]),
+            "by": "model",
+        }
+        for name, error in state.get("errors", {}).items()
+        if name in patterns
+    }
+
+
+def _asked(state: DistillerState, final: dict[str, Json], name: str, others: list[str]) -> Json:
+    """Ask until the reply can be carried out, and carry it out."""
+    problem = ""
+    while True:
+        reply = interrupt(_question(state, final[name], others, problem))
+        said: Mapping[str, Any] = reply if isinstance(reply, Mapping) else {"decision": str(reply)}
+        try:
+            changed, record = decided(final, name, said)
+        except ValueError as error:
+            problem = str(error)
+            continue
+        return {"final": changed, "reviews": {name: record}}
+
+
+def decided(final: dict[str, Json], name: str, reply: Mapping[str, Any]) -> tuple[dict[str, Json], Review]:
+    """The errors after a person's decision on `name`, and its record. Raises ValueError, in one line."""
+    decision, value = str(reply.get("decision", "")).strip().lower(), reply.get("value")
+    if decision == "answer":  # how a plain text reply arrives: `merge other_error`
+        decision, _, rest = str(value or "").strip().partition(" ")
+        value = rest.strip()
+    match decision:
+        case "keep" | "approve":
+            return final, Review(decision="keep")
+        case "drop" | "reject":
+            return {key: error for key, error in final.items() if key != name}, Review(decision="drop")
+        case "merge":
+            return _merged(final, name, str(value or ""))
+        case "edit":
+            changed = edited(final[name], value)
+            if any(other["name"] == changed["name"] for key, other in final.items() if key != name):
+                raise ValueError(f"another error is called {changed['name']}; choose another name, or merge")
+            return {**final, name: changed}, Review(decision="edit", name=changed["name"])
+        case _:
+            raise ValueError(f"say one of {', '.join(DECISIONS)}")
+
+
+def edited(error: Json, value: Any) -> Json:
+    """`error` with a person's text: {name, description, failures, successes}, what is left out stays.
+
+    A pattern whose text is unchanged keeps its provenance. Raises ValueError, in one line.
+    """
+    if not isinstance(value, Mapping):
+        raise ValueError("edit needs the fields that change: name, description, failures, successes")
+    texts = {kind: value.get(kind, [item["text"] for item in error[kind]]) for kind in _KINDS}
+    given = {"name": value.get("name", error["name"]), **texts}
+    given["description"] = value.get("description", error["description"])
+    try:
+        valid = PlanningError.model_validate(given)
+    except ValidationError as wrong:
+        first = wrong.errors(include_url=False)[0]
+        raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from wrong
+    patterns = {
+        "failures": _with_provenance([item.text for item in valid.failures], error["failures"]),
+        "successes": _with_provenance([item.text for item in valid.successes], error["successes"]),
+    }
+    return {**error, "name": valid.name, "description": valid.description, **patterns, "by": "person"}
+
+
+_KINDS = ("failures", "successes")
+
+
+def _with_provenance(texts: Sequence[str], before: Sequence[Json]) -> list[Json]:
+    known = {" ".join(item["text"].split()): item for item in before}
+    return [{**known.get(" ".join(text.split()), {"task": "", "run": ""}), "text": text} for text in texts]
+
+
+def _merged(final: dict[str, Json], name: str, into: str) -> tuple[dict[str, Json], Review]:
+    target = next((key for key, error in final.items() if slug(into) in (key, error["name"])), None)
+    if target is None or target == name:
+        others = ", ".join(error["name"] for key, error in final.items() if key != name)
+        raise ValueError(f"merge needs the name of another error; there are: {others or 'none'}")
+    one, other = final[target], final[name]
+    joined = {kind: [*one[kind], *other[kind]] for kind in (*_KINDS, "entries")}
+    rest = {key: error for key, error in final.items() if key != name}
+    return {**rest, target: {**one, **joined, "by": "person"}}, Review(decision="merge", into=target)
+
+
+def _question(state: DistillerState, error: Json, others: list[str], problem: str) -> Json:
+    """What a person is shown: the error, its patterns, and what was found in which run."""
+    entries, tasks = entries_of(state), state["tasks"]
+    findings = [{**entries[key], "question": tasks[entries[key]["task"]]["task"]} for key in error["entries"]]
+    return {
+        "kind": "review",
+        "id": f"review-{error['name']}",
+        "question": f"Keep, edit, merge or drop the error {error['name']}?",
+        "choices": list(DECISIONS),
+        "error": {key: error[key] for key in ("name", "description", *_KINDS)},
+        "findings": findings,
+        "others": others,
+        "problem": problem,
+    }
+
+
+def _nothing_line(state: DistillerState) -> str:
+    """Why there is no error, with what was seen on the way."""
+    mixed, reviews = len(state["tasks"]), state.get("reviews", {})
+    entries = len(entries_of(state))
+    if reviews:
+        return "every error was dropped in the review: nothing is left to write"
+    if not entries:
+        return (
+            f"no planning error was found in {mixed} tasks of mixed outcome: what made the difference was no "
+            "matter of planning, or was not shown"
+        )
+    return (
+        f"{entries} errors were diagnosed in {mixed} tasks of mixed outcome, and none is left: each was "
+        "discarded, too narrow, or without usable patterns"
+    )

@@ -1,0 +1,60 @@
+"""What the distiller's nodes work with besides state and context: built once a graph, holding nothing of any
+distillation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from forethought.models.ask import Models
+from forethought.settings import Settings
+from graph.distiller_context import DistillerContext, distiller_context_from
+from graph.distiller_state import DistillerState
+from tools.files import FileStore
+
+_BUDGETS = ("max_tokens", "max_usd")
+
+
+@dataclass(frozen=True)
+class DistillServices:
+    """The operator's settings, the models, and the store of trajectories."""
+
+    settings: Settings
+    models: Models
+    store: FileStore
+
+    def context(self, runtime: Runtime[DistillerContext]) -> DistillerContext:
+        """The distillation's context within the operator's bounds. Raises ValueError when it asks for a
+        model that is not allowed."""
+        given: DistillerContext | dict[str, Any] | None = runtime.context
+        return bounded_distilling(distiller_context_from(given), self.settings)
+
+
+def bounded_distilling(context: DistillerContext, settings: Settings) -> DistillerContext:
+    """`context` with the operator's default model, and no budget above the operator's. Raises ValueError for
+    a model that is not allowed."""
+    changes: dict[str, Any] = {}
+    if settings.model and "model" not in context.model_fields_set:
+        changes["model"] = settings.model
+    for name in _BUDGETS:
+        highest, wanted = getattr(settings, name), getattr(context, name)
+        if highest is not None and (wanted is None or wanted > highest):
+            changes[name] = highest
+    result = context.model_copy(update=changes)
+    if settings.allowed_models and result.model not in settings.allowed_models:
+        allowed = ", ".join(settings.allowed_models)
+        raise ValueError(f"model {result.model} is not allowed here; allowed: {allowed}")
+    return result
+
+
+def exhausted(state: DistillerState, context: DistillerContext) -> str:
+    """Which budget is spent: '' or a clause such as 'the budget of 1000 tokens is spent'."""
+    usages = list(state.get("usage", {}).values())
+    tokens = sum(usage.get("input_tokens", 0) + usage.get("output_tokens", 0) for usage in usages)
+    if context.max_tokens is not None and tokens >= context.max_tokens:
+        return f"the budget of {context.max_tokens} tokens is spent"
+    if context.max_usd is not None and sum(usage.get("usd", 0.0) for usage in usages) >= context.max_usd:
+        return f"the budget of {context.max_usd:g} dollars is spent"
+    return ""

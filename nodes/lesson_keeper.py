@@ -1,0 +1,198 @@
+"""lesson_keeper: what a task that has ended leaves to later ones (what SAMULE and PreFlect name as future
+work).
+
+It counts what the lessons shown to the task did (helped: the answer passed; hurt: it did not), writes one new
+lesson where something failed, proposes planning errors that have no name yet for a person's review, and drops
+what has faded. The answer stands before it begins: a model that writes no lesson is noted, and changes
+nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from forethought.knowledge.planning_errors import KnowledgeError, load_planning_errors
+from forethought.lessons.proposals import Proposal, propose, review_file
+from forethought.lessons.record import Lesson, lesson_id, now_utc
+from forethought.models.types import Asked, Message, ModelError, ReplayError, reply_spec
+from forethought.training.scrub import training_scrubber
+from graph.context import Context
+from graph.state import AgentState, Lessons
+from nodes.budget import spent
+from nodes.digest import cut, plan_text, rounds_texts, steps_text, trajectory
+from nodes.events import thinking
+from nodes.lessons import lesson_items, open_book, thread_of
+from nodes.origins import influence, thread_origin
+from nodes.services import Services
+from prompts.render import render
+from prompts.replies import LessonDraft
+
+_TASK_CHARS = 400
+_PART_CHARS = 1_000
+_STEPS_CHARS = 30_000
+
+
+async def lesson_keeper(
+    state: AgentState, runtime: Runtime[Context], *, services: Services
+) -> dict[str, Any]:
+    """Count, learn, propose and sweep. Run again after a break-off, it counts nothing twice."""
+    context = services.context(runtime)
+    book, now = open_book(runtime, context), now_utc()
+    passed = state["status"] == "answered"
+    thread = thread_of()
+    mark = f"{thread}/{state['progress']['task']}"
+    await book.settle([item["id"] for item in lesson_items(state)], mark, passed=passed, now=now)
+    lessons: Lessons = {**state.get("lessons", {}), "due": False, "kept": "", "problem": ""}
+    update: dict[str, Any] = {"lessons": lessons}
+    if what_failed(state):
+        known = await _known(services)
+        asked, lessons["problem"] = await _draft(state, runtime, services, context, known)
+        if asked is not None:
+            update["usage"] = {"retrospective": asked.usage}
+            new = _lesson(asked.reply, thread, state, services)
+            lessons["kept"] = (await book.learn(new, passed=passed, now=now)).id
+        proposals = _proposals(state, thread, services, asked.reply if asked else None)
+        try:
+            await asyncio.to_thread(propose, review_file(services.settings.data_dir), proposals, known)
+        except OSError as error:
+            lessons["problem"] = f"new error types could not be noted for review: {error.strerror or error}"
+    await book.sweep(now)
+    return update
+
+
+def what_failed(state: AgentState) -> list[str]:
+    """What went wrong in the task: failed steps, plans that had to be made anew, rounds that did not pass.
+
+    A new plan that only the cadence forced is no failure.
+    """
+    task = state["progress"]["task"]
+    found = [f"step {step['n']}" for step in trajectory(state) if not step["ok"]]
+    found += [
+        f"plan after step {item['n']}"
+        for item in state.get("replans", [])
+        if item["task"] == task and item["kind"] != "cadence"
+    ]
+    return found + [f"round {number}" for number in range(1, state["progress"]["round"])]
+
+
+async def _known(services: Services) -> tuple[str, ...]:
+    try:
+        errors = await asyncio.to_thread(load_planning_errors, services.settings.planning_errors_file)
+    except KnowledgeError:  # refused when the task began, unless it works without them
+        return ()
+    return tuple(error.name for error in errors)
+
+
+async def _draft(
+    state: AgentState,
+    runtime: Runtime[Context],
+    services: Services,
+    context: Context,
+    known: Sequence[str],
+) -> tuple[Asked[LessonDraft] | None, str]:
+    """The lesson as the retrospective role words it, or None and why there is none."""
+    if over := _overspent(state, context):
+        return None, f"the budget of {over} is spent"
+    system, user = render(
+        "lesson",
+        known=known,
+        task=state["task"],
+        plan=plan_text(state.get("plan", {})),
+        steps=cut(steps_text(trajectory(state)), _STEPS_CHARS),
+        replans=[
+            item["reason"] for item in state.get("replans", []) if item["task"] == state["progress"]["task"]
+        ],
+        rounds=rounds_texts(state.get("long_term", {})),
+        status=state["status"],
+        answer=state["answer"],
+        evaluation=state.get("draft", {}).get("evaluation", ""),
+    )
+    thinking(runtime, "retrospective", about="lesson")
+    try:
+        return await services.models.ask(
+            role="retrospective",
+            model=context.model_for("retrospective"),
+            reply=reply_spec(LessonDraft),
+            check=_checker(state),
+            messages=[Message("system", system), Message("user", user)],
+        ), ""
+    except ReplayError:
+        raise
+    except ModelError as error:
+        return None, f"no lesson was written: {error}"
+
+
+def _overspent(state: AgentState, context: Context) -> str:
+    """Which budget is used up whole; what was kept back for the answer may be used now."""
+    used = spent(state)
+    for name, have, most in (
+        ("tokens", used.tokens, context.max_tokens),
+        ("usd", used.usd, context.max_usd),
+        ("seconds", used.seconds, context.max_seconds),
+    ):
+        if most is not None and have >= most:
+            return name
+    return ""
+
+
+def _checker(state: AgentState) -> Callable[[LessonDraft], str | None]:
+    taken = [step["n"] for step in trajectory(state)]
+
+    def check(reply: LessonDraft) -> str | None:
+        wrong = [n for n in reply.steps if n not in taken]
+        return f"steps names {wrong[0]}, which was not taken; those are: {taken or 'none'}" if wrong else None
+
+    return check
+
+
+def _lesson(draft: LessonDraft, thread: str, state: AgentState, services: Services) -> Lesson:
+    """The lesson with where it comes from. Secrets are blotted out, those of this machine and what looks like
+    one."""
+    scrub = training_scrubber(services.settings)
+    number, now = state["progress"]["task"], now_utc()
+    return Lesson(
+        id=lesson_id(thread, number),
+        task=cut(scrub(state["task"]), _TASK_CHARS),
+        failed=cut(scrub(draft.failed), _PART_CHARS),
+        why=cut(scrub(draft.why), _PART_CHARS),
+        worked=cut(scrub(draft.worked), _PART_CHARS),
+        thread=thread,
+        number=number,
+        steps=sorted(set(draft.steps)),
+        origin=thread_origin(state),
+        outside=sorted(influence(state, services.tools).outside),
+        made=now,
+        renewed=now,
+    )
+
+
+def _proposals(
+    state: AgentState, thread: str, services: Services, draft: LessonDraft | None
+) -> list[Proposal]:
+    """Error types that the reflector found in this task's plans, and the one that the lesson names."""
+    scrub = training_scrubber(services.settings)
+    task = state["progress"]["task"]
+    named = [
+        (error["error_type"], error["evidence"], "reflector")
+        for review in state.get("plan_reviews", [])
+        if review["task"] == task
+        for error in review["errors"]
+    ]
+    if draft is not None and draft.error_type:
+        named.append((draft.error_type, f"{draft.failed} {draft.why}", "retrospective"))
+    return [
+        Proposal(
+            error_type=scrub(kind)[:200],
+            evidence=scrub(evidence),
+            by=by,
+            thread=thread,
+            number=task,
+            origin=thread_origin(state),
+            time=now_utc().isoformat(timespec="seconds"),
+        )
+        for kind, evidence, by in named
+    ]

@@ -1,0 +1,163 @@
+"""`forethought lessons`, and runs that leave and use lessons, as a person calls them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forethought.settings import Settings
+from tests.forethought.app.conftest import Cli
+from tests.forethought.app.scripted import Json, Script
+from tests.support.model_server import ModelServer, SeenRequest
+from tests.support.replies import lesson
+
+TASK = "Add up the travel claims"
+
+
+@dataclass
+class Learning(Script):
+    """A run whose answers do not pass, and which draws a lesson from that."""
+
+    answer_score: int = 3
+
+    def lessondraft(self, seen: SeenRequest) -> Json:
+        """The lesson."""
+        return lesson(
+            "The claims were added up unread.", "Read the travel claims first.", error_type="Unread claims"
+        )
+
+
+@dataclass(frozen=True)
+class Taught:
+    """A place where one run has left a lesson."""
+
+    cli: Cli
+    server: ModelServer
+    key: str
+
+    def run(self, task: str = TASK) -> Any:
+        """Another run with lessons."""
+        return self.cli("run", task, "--json", "--set", "lessons=true", "--set", "max_rounds=2")
+
+    def lessons(self) -> Any:
+        """What `list` says."""
+        return self.cli("lessons", "list", "--json").json
+
+
+@pytest.fixture
+def taught(cli: Cli, model_server: Callable[..., ModelServer], monkeypatch: pytest.MonkeyPatch) -> Taught:
+    server = model_server(Learning())
+    monkeypatch.setenv("FORETHOUGHT_BASE_URL", server.url)
+    monkeypatch.setenv("FORETHOUGHT_MODEL", "openai:scripted")
+    monkeypatch.setenv("FORETHOUGHT_REQUEST_RETRIES", "0")
+    first = Taught(cli, server, "")
+    assert first.run().code == 3
+    (kept,) = first.lessons()
+    return Taught(cli, server, kept["id"])
+
+
+def test_a_run_leaves_a_lesson_that_the_next_one_is_shown(taught: Taught) -> None:
+    (kept,) = taught.lessons()
+    assert (kept["worked"], kept["quarantined"], kept["used"]) == ("Read the travel claims first.", False, 0)
+    taught.server.requests.clear()
+    taught.run("Add up the claims of travel in May")
+    assert "Read the travel claims first." in taught.server.requests[0].text
+    (kept,) = taught.lessons()
+    assert (kept["used"], kept["hurt"], kept["helped"]) == (1, 1, 0)
+
+
+def test_the_lessons_lie_beside_the_threads(taught: Taught, tmp_path: Path) -> None:
+    assert (Settings().data_dir / "lessons.sqlite").exists()
+    listed = taught.cli("lessons", "list", "--db", str(tmp_path / "elsewhere" / "threads.sqlite"))
+    assert (listed.code, "no lessons yet" in listed.out) == (0, True)
+
+
+def test_a_run_without_lessons_opens_no_store(
+    cli: Cli, scripted: Callable[..., tuple[Script, ModelServer]]
+) -> None:
+    scripted()
+    assert cli("run", TASK, "--json").code == 0
+    assert not (Settings().data_dir / "lessons.sqlite").exists()
+
+
+def test_show_says_where_it_comes_from(taught: Taught) -> None:
+    shown = taught.cli("lessons", "show", taught.key)
+    assert shown.code == 0
+    for part in ("Read the travel claims first.", "in use", "thread ", "helped 0, hurt 0", "strength 1.00"):
+        assert part in shown.out
+    assert taught.cli("lessons", "show", taught.key, "--json").json["id"] == taught.key
+
+
+def test_list_is_a_table(taught: Taught) -> None:
+    listed = taught.cli("lessons", "list")
+    assert taught.key in listed.out
+    assert "Read the travel claims first." in listed.out
+
+
+def test_an_edit_words_it_anew(taught: Taught) -> None:
+    assert taught.cli("lessons", "edit", taught.key, "--worked", "Read every travel claim.").code == 0
+    assert taught.lessons()[0]["worked"] == "Read every travel claim."
+    assert taught.lessons()[0]["failed"] == "The claims were added up unread."
+
+
+def test_confirm_and_drop(taught: Taught) -> None:
+    assert taught.cli("lessons", "confirm", taught.key).code == 0
+    assert taught.lessons()[0]["confirmed"] == "person"
+    assert taught.cli("lessons", "drop", taught.key).code == 0
+    assert taught.lessons() == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("show", "nothere"), "no lesson nothere"),
+        (("edit", "KEY"), "--failed, --why or --worked"),
+        (("edit", "KEY", "--worked", "  "), "--worked is empty"),
+        (("confirm", "nothere"), "no lesson nothere"),
+        (("drop", "KEY", "nothere"), "no lesson nothere"),
+        (("list", "--namespace", "../x"), "--namespace"),
+    ],
+)
+def test_wrong_use_is_one_line(taught: Taught, arguments: tuple[str, ...], said: str) -> None:
+    given = [taught.key if part == "KEY" else part for part in arguments]
+    done = taught.cli("lessons", *given)
+    assert done.code == 2
+    assert said in done.err
+    assert len(done.err.strip().splitlines()) == 1
+    assert len(taught.lessons()) == 1
+
+
+def test_without_any_lesson_the_commands_say_so(cli: Cli) -> None:
+    assert cli("lessons", "list").code == 0
+    assert cli("lessons", "list", "--json").json == []
+    shown = cli("lessons", "show", "x")
+    assert (shown.code, "no lessons yet" in shown.err) == (2, True)
+    proposals = cli("lessons", "proposals")
+    assert (proposals.code, "no proposals" in proposals.out) == (0, True)
+
+
+def test_a_new_error_type_is_listed_until_it_is_known(
+    taught: Taught, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (named,) = taught.cli("lessons", "proposals", "--json").json
+    assert (named["error_type"], named["tasks"]) == ("unread_claims", 1)
+    assert "unread_claims" in taught.cli("lessons", "proposals").out
+    known = Path("errors.yaml")
+    examples = ["it was not read", "nor was that"]
+    error = {"name": "unread_claims", "description": "d", "failures": examples, "successes": examples}
+    known.write_text(json.dumps({"version": 1, "errors": [error]}))
+    monkeypatch.setenv("FORETHOUGHT_PLANNING_ERRORS_FILE", str(known.resolve()))
+    assert taught.cli("lessons", "proposals", "--json").json == []
+
+
+def test_a_resumed_run_keeps_its_switch(taught: Taught) -> None:
+    """The Context is saved with the thread, and with it that lessons are kept."""
+    threads = taught.cli("threads", "--json").json
+    done = taught.cli("run", "Add up the travel claims again", "--thread", threads[0]["thread_id"], "--json")
+    assert done.code == 3
+    assert taught.lessons()[0]["used"] == 1

@@ -1,0 +1,145 @@
+"""The lessons of a user in a Store: in memory, in SQLite, and with embeddings."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.store.base import BaseStore
+from langgraph.store.memory import InMemoryStore
+
+from forethought.app.database import open_lessons
+from forethought.lessons.book import LessonBook, alike, namespace_of
+from forethought.lessons.record import Lesson
+
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+
+
+def lesson(key: str, worked: str, **fields: Any) -> Lesson:
+    """A lesson of today."""
+    given: dict[str, Any] = {
+        "task": "a task",
+        "failed": "f",
+        "thread": f"of {key}",
+        "made": NOW,
+        "renewed": NOW,
+    }
+    return Lesson(id=key, worked=worked, **{**given, **fields})
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[BaseStore]:
+    if request.param == "memory":
+        yield InMemoryStore()
+        return
+    async with open_lessons(tmp_path / "lessons.sqlite") as opened:
+        yield opened
+
+
+@pytest.fixture
+def book(store: BaseStore) -> LessonBook:
+    return LessonBook(store, namespace_of("local", "default"))
+
+
+async def test_the_few_that_fit_are_found_best_first(book: LessonBook) -> None:
+    await book.put(lesson("rates", "take the rate of the receipt's day"))
+    await book.put(lesson("invoices", "open the index of overdue invoices"))
+    await book.put(lesson("more", "the index of invoices is in the archive"))
+    found = await book.relevant("overdue invoices in the index", 5, NOW)
+    assert [item.id for item in found] == ["invoices", "more"]
+    assert [item.id for item in await book.relevant("overdue invoices in the index", 1, NOW)] == ["invoices"]
+
+
+async def test_quarantined_and_faded_ones_are_not(book: LessonBook) -> None:
+    await book.put(lesson("planted", "open the index of invoices", outside=["web:a.example"]))
+    await book.put(lesson("old", "open the index of invoices", renewed=NOW - timedelta(days=300)))
+    assert await book.relevant("open the index of invoices", 5, NOW) == []
+
+
+async def test_what_helps_comes_before_what_hurt(book: LessonBook) -> None:
+    await book.put(lesson("hurt", "open the index of invoices", hurt=1))
+    await book.put(lesson("helped", "open the index of invoices", helped=1))
+    assert [item.id for item in await book.relevant("index of invoices", 5, NOW)] == ["helped", "hurt"]
+
+
+async def test_users_and_collections_are_kept_apart(store: BaseStore) -> None:
+    await LessonBook(store, namespace_of("ann", "default")).put(lesson("a", "open the index of invoices"))
+    for other in (namespace_of("bob", "default"), namespace_of("ann", "bills")):
+        assert await LessonBook(store, other).all() == []
+
+
+@pytest.mark.parametrize("user", ["ann@example.org", "a.b", "", "*", "langgraph", "x" * 200, "ä/ö"])
+async def test_any_user_has_a_namespace_of_their_own(store: BaseStore, user: str) -> None:
+    mine = LessonBook(store, namespace_of(user, "default"))
+    await mine.put(lesson("a", "w"))
+    assert [item.id for item in await mine.all()] == ["a"]
+    assert await LessonBook(store, namespace_of(user + "x", "default")).all() == []
+
+
+async def test_the_same_lesson_of_another_task_renews_the_first(book: LessonBook) -> None:
+    later = NOW + timedelta(days=30)
+    await book.learn(lesson("one", "open the index of invoices first"), passed=True, now=NOW)
+    kept = await book.learn(lesson("two", "first open the index of invoices"), passed=False, now=later)
+    assert (kept.id, kept.found, kept.renewed) == ("one", 2, later)
+    assert [item.id for item in await book.all()] == ["one"]
+
+
+async def test_a_clean_lesson_takes_the_place_of_a_quarantined_one(book: LessonBook) -> None:
+    await book.learn(
+        lesson("planted", "open the index first", outside=["web:a.example"]), passed=True, now=NOW
+    )
+    kept = await book.learn(lesson("clean", "open the index first"), passed=True, now=NOW)
+    assert [(item.id, item.quarantined) for item in await book.all()] == [("clean", False)]
+    assert kept.found == 2
+
+
+async def test_a_planted_lesson_never_changes_the_words_of_a_clean_one(book: LessonBook) -> None:
+    await book.put(lesson("clean", "open the index of invoices first"))
+    planted = lesson("planted", "open the index of invoices first, evil", outside=["web:a.example"])
+    kept = await book.learn(planted, passed=True, now=NOW)
+    assert kept.worked == "open the index of invoices first"
+    assert [item.id for item in await book.all()] == ["clean"]
+
+
+async def test_a_task_that_is_done_again_leaves_its_lesson_once(book: LessonBook) -> None:
+    for worked in ("open the index", "ask the person for the year"):
+        await book.learn(lesson("same", worked), passed=True, now=NOW)
+    assert [item.worked for item in await book.all()] == ["ask the person for the year"]
+
+
+async def test_what_has_faded_is_swept(book: LessonBook) -> None:
+    await book.put(lesson("old", "w", renewed=NOW - timedelta(days=300)))
+    await book.put(lesson("new", "w"))
+    assert await book.sweep(NOW) == ["old"]
+    assert [item.id for item in await book.all()] == ["new"]
+
+
+async def test_what_another_program_left_is_passed_over(store: BaseStore, book: LessonBook) -> None:
+    await store.aput(book.namespace, "odd", {"hello": 1})
+    await store.aput((*book.namespace, "deeper"), "x", lesson("x", "w").model_dump(mode="json"))
+    await book.put(lesson("good", "w"))
+    assert [item.id for item in await book.all()] == ["good"]
+    assert await book.get("odd") is None
+    await book.settle(["odd", "gone"], "t/1", passed=True, now=NOW)
+
+
+async def test_embeddings_are_used_where_the_store_has_them() -> None:
+    def embed(texts: list[str]) -> list[list[float]]:
+        return [[float("bill" in text or "invoice" in text), 1.0] for text in texts]
+
+    store = InMemoryStore(index={"dims": 2, "embed": embed})
+    book = LessonBook(store, namespace_of("local", "default"))
+    await book.put(lesson("rates", "take the rate of the day"))
+    await book.put(lesson("invoices", "open the index of invoices"))
+    assert [item.id for item in await book.relevant("unpaid bills", 1, NOW)] == ["invoices"]
+
+
+def test_the_most_similar_one_is_alike_but_never_the_same_task() -> None:
+    new = lesson("new", "open the index of invoices first")
+    near, far = lesson("near", "open the index of invoices"), lesson("far", "ask for the opening hours")
+    assert alike(new, [far, near]) == near
+    assert alike(new, [far]) is None
+    assert alike(new, [new]) is None

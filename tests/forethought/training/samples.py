@@ -1,0 +1,52 @@
+"""Records of failed tries for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from forethought.training.gate import Trial
+from forethought.training.jsonl import write_rows
+from forethought.training.records import RecordStep, ReflectionRecord
+
+CITIES = ("Lima", "Oslo", "Quito", "Cairo", "Delhi", "Perth", "Turin", "Sofia", "Accra", "Dakar")
+
+
+def record(number: int = 0, **changes: Any) -> ReflectionRecord:
+    """A failed try at the task about city `number`."""
+    city = CITIES[number % len(CITIES)]
+    steps = (
+        RecordStep(
+            number=1,
+            subtask="find",
+            move=f'search({{"q": "{city} hotels"}})',
+            observation=f"{city}: 3 hotels",
+        ),
+        RecordStep(
+            number=2, subtask="book", move="book({})", ok=False, cause="input", observation="no date given"
+        ),
+    )
+    given: dict[str, Any] = {
+        "task_id": f"t{number}",
+        "trajectory_id": f"t{number}.1",
+        "task": f"Book a hotel in {city} for {number + 2} nights.",
+        "background": f"Policy {number}: every booking needs a date.",
+        "trajectory": steps,
+        "answer": f"Nothing was booked in {city}.",
+        "reflection": f"The booking in {city} had no date (step 2). Ask for the date before any booking.",
+    }
+    return ReflectionRecord.model_validate({**given, **changes})
+
+
+def write_records(path: Path, records: Sequence[ReflectionRecord]) -> Path:
+    """The records as the synthesizer's file."""
+    write_rows(path, records)
+    return path
+
+
+def trial(task: int, before: str, after: str, number: int = 1) -> Trial:
+    """A trial whose error types are letters."""
+    return Trial(
+        task_id=f"h{task}", trajectory_id=f"h{task}.{number}", before=tuple(before), after=tuple(after)
+    )

@@ -1,0 +1,196 @@
+"""From the synthesizer's records to rows: scrubbed, without near-duplicates, no task on both sides."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forethought.settings import Settings
+from forethought.training.dataset import Row, export, load_dataset, row_of
+from forethought.training.dedupe import without_near_duplicates
+from forethought.training.errors import TrainingError
+from forethought.training.jsonl import sha256
+from forethought.training.records import RecordStep, normalized
+from forethought.training.scrub import training_scrubber
+from forethought.training.split import same_tasks, split_by_task
+from nodes.digest import steps_text
+from tests.forethought.training.samples import record, write_records
+from tests.support.sample_state import late
+
+
+def plain(text: str) -> str:
+    return text
+
+
+def test_a_row_is_instruction_query_background_trajectory_and_the_reflection() -> None:
+    row = row_of(record(1))
+    assert [message.role for message in row.messages] == ["system", "user", "assistant"]
+    system, user, assistant = (message.content for message in row.messages)
+    assert "find the earliest mistake" in system.lower()
+    order = [
+        "Book a hotel in Oslo",
+        "every booking needs a date",
+        "step 1 [find]",
+        "FAILED (input)",
+        "Nothing was booked",
+    ]
+    places = [user.index(part) for part in order]
+    assert places == sorted(places)
+    assert assistant == record(1).reflection
+
+
+def test_steps_stand_in_a_row_as_a_run_shows_them() -> None:
+    steps = late()["trajectory"]
+    assert steps
+    told = [
+        RecordStep(
+            number=step["n"],
+            subtask=step["subtask"],
+            move=f"{step['tool']}({json.dumps(step['arguments'], ensure_ascii=False, sort_keys=True)})"
+            if step["tool"]
+            else step["action"],
+            ok=step["ok"],
+            cause=step["cause"],
+            surprise="" if step["surprise"] == "none" else step["surprise"],
+            observation=step["observation"],
+        )
+        for step in steps
+    ]
+    assert "\n".join(step.line() for step in told) == steps_text(steps)
+
+
+def test_export_writes_both_sides_and_says_how(tmp_path: Path) -> None:
+    records = [record(number) for number in range(10)]
+    source = write_records(tmp_path / "r.jsonl", [*records, record(3, trajectory_id="t3.2")])
+    made = export([source], tmp_path / "data", plain, held_out=0.3, seed=1)
+    assert (made.read, made.near_duplicates) == (11, 1)
+    assert made.train + made.held_out == 10
+    assert made.held_out >= 1
+    data = load_dataset(tmp_path / "data")
+    assert (len(data.train), len(data.held_out)) == (made.train, made.held_out)
+    assert not {row.task for row in data.train} & {row.task for row in data.held_out}
+    about = json.loads((tmp_path / "data" / "export.json").read_text())
+    assert about["sha256"]["train.jsonl"] == sha256(tmp_path / "data" / "train.jsonl") == data.sha256
+    assert about["sources"] == {"r.jsonl": sha256(source)}
+    assert about["left_out"] == [["t3.2", "t3.1"]]
+    export([source], tmp_path / "again", plain, held_out=0.3, seed=1)
+    assert sha256(tmp_path / "again" / "train.jsonl") == data.sha256
+
+
+def test_secrets_are_blotted_out_of_every_part(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SHOP_API_KEY", "own-secret-value-1")
+    foreign = "sk-proj-abcdefghijklmnopqrstuvwx"
+    bad = record(
+        0,
+        background=f"key {foreign}",
+        trajectory=(RecordStep(number=1, move="get(own-secret-value-1)", observation=f"Bearer {foreign}"),),
+        reflection="Do not send own-secret-value-1.",
+        answer="see https://me:passw0rd@host.example/x",
+    )
+    source = write_records(tmp_path / "r.jsonl", [bad, record(1)])
+    made = export([source], tmp_path / "data", training_scrubber(Settings()), held_out=0)
+    text = (tmp_path / "data" / "train.jsonl").read_text()
+    assert made.scrubbed == 1
+    assert not [part for part in ("own-secret", "sk-proj", "passw0rd") if part in text]
+    assert text.count("[secret]") == 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "AKIAIOSFODNN7EXAMPLE",
+        "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+        "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcdefghijk",
+    ],
+)
+def test_what_has_the_shape_of_a_key_goes(text: str) -> None:
+    assert training_scrubber(Settings())(f"a {text} b") == "a [secret] b"
+
+
+def test_ordinary_text_stays() -> None:
+    text = "The task-list at https://example.org/a:b@c says risk-averse agents ask-first. Bearer of news."
+    assert training_scrubber(Settings())(text) == text
+
+
+def test_like_reflections_on_different_tries_both_stay() -> None:
+    same = "The booking had no date. Ask for the date first, then book."
+    other = record(
+        1, reflection=same, trajectory="A long and quite different story of flights, trains and cars."
+    )
+    kept, dropped = without_near_duplicates([record(0, reflection=same), other])
+    assert len(kept) == 2
+    assert dropped == []
+    near = record(0, trajectory_id="x", reflection=same.replace("first", "first of all"))
+    kept, dropped = without_near_duplicates([record(0, reflection=same), near])
+    assert dropped == [("x", "t0.1")]
+
+
+def test_one_task_under_two_ids_is_one_task() -> None:
+    one, other = record(0), record(0, task_id="else", task="book a hotel in LIMA, for 2 nights")
+    third = record(1, task_id="else")
+    assert len(set(same_tasks([one, other, third, record(2)]))) == 2
+    for seed in range(20):
+        train, away = split_by_task([one, other, third, record(2)], 0.5, seed)
+        assert {len(train), len(away)} == {1, 3}
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=2, max_size=25),
+    st.floats(0.01, 0.9),
+    st.integers(0, 50),
+)
+def test_no_task_is_ever_on_both_sides(pairs: list[tuple[int, int]], share: float, seed: int) -> None:
+    records = [record(0, task_id=f"i{one}", task=f"task {text}") for one, text in pairs]
+    if len(set(same_tasks(records))) < 2:
+        with pytest.raises(TrainingError, match="one task"):
+            split_by_task(records, share, seed)
+        return
+    train, away = split_by_task(records, share, seed)
+    assert train
+    assert away
+    assert len(train) + len(away) == len(records)
+    assert not {one.task_id for one in train} & {one.task_id for one in away}
+    assert not {normalized(one.task) for one in train} & {normalized(one.task) for one in away}
+
+
+def test_the_seed_alone_decides_which_tasks_are_held_out() -> None:
+    records = [record(0, task_id=f"i{n}", task=f"task {n}") for n in range(20)]
+    sides = [
+        {one.task_id for one in split_by_task(given, 0.3, seed)[1]}
+        for given, seed in ((records, 7), (records[::-1], 7), (records, 8))
+    ]
+    assert [len(side) for side in sides] == [6, 6, 6]
+    assert sides[0] == sides[1] != sides[2]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("{", "line 2"),
+        ('{"task_id": "a"}', "line 2: trajectory_id: Field required"),
+        (record(0).model_copy(update={"reflection": ""}).model_dump_json(), "reflection"),
+    ],
+)
+def test_a_bad_line_is_named(line: str, told: str, tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    path.write_text(f"{record(0).model_dump_json()}\n{line}\n")
+    with pytest.raises(TrainingError, match=told):
+        export([path], tmp_path / "data", plain)
+
+
+def test_a_dataset_with_a_task_on_both_sides_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "train.jsonl").write_text(row_of(record(0)).model_dump_json())
+    (tmp_path / "held_out.jsonl").write_text(row_of(record(0, task_id="other")).model_dump_json())
+    with pytest.raises(TrainingError, match="both trained on and held out"):
+        load_dataset(tmp_path)
+
+
+def test_a_row_needs_its_three_messages() -> None:
+    row = row_of(record(0)).model_dump()
+    with pytest.raises(ValueError, match="system, user, assistant"):
+        Row.model_validate({**row, "messages": row["messages"][:2]})

@@ -1,0 +1,130 @@
+"""The error-reduction rate (SAMULE 4.7) and when a model is adopted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forethought.training.errors import TrainingError
+from forethought.training.gate import Trial, check_held_out, judge
+from forethought.training.verdict import check_adopted, check_weights, fingerprint, write_verdict
+from tests.forethought.training.samples import trial
+
+
+def test_the_rate_is_the_share_of_identified_errors_that_are_gone() -> None:
+    before = ["aab", "ab", "c", "d", "ee", ""]
+    prompted = [trial(n, types, types) for n, types in enumerate(before)]
+    after = ["a", "bcc", "", "", "e", "f"]
+    trained = [trial(n, *pair) for n, pair in enumerate(zip(before, after, strict=True))]
+    verdict = judge(prompted, trained)
+    # gone: a and b of aab; a of ab; c; d; one e of ee
+    assert verdict.trained.rate == pytest.approx(6 / 9)
+    assert (verdict.trained.gone, verdict.trained.identified, verdict.trained.new) == (6, 9, 3)
+    assert verdict.prompted.rate == 0
+    assert verdict.difference[0] == pytest.approx(6 / 9)
+    assert verdict.trained.low <= verdict.trained.rate <= verdict.trained.high
+    assert verdict.adopted
+
+
+def test_the_better_model_is_adopted_and_the_same_or_worse_one_is_not() -> None:
+    good, bad = [trial(n, "ab", "") for n in range(10)], [trial(n, "ab", "ab") for n in range(10)]
+    assert judge(bad, good).adopted
+    for pair in ((good, bad), (good, good)):
+        verdict = judge(*pair)
+        assert not verdict.adopted
+        assert "no more errors" in verdict.reason
+
+
+def test_a_difference_that_could_be_chance_is_not_enough() -> None:
+    prompted = [trial(n, "a", "a" if n % 2 else "") for n in range(8)]
+    trained = [trial(n, "a", "a" if n % 2 == 0 and n else "") for n in range(8)]
+    verdict = judge(prompted, trained)
+    assert verdict.difference[0] > 0
+    assert verdict.difference[1] <= 0
+    assert not verdict.adopted
+    assert "could be chance" in verdict.reason
+
+
+def test_trials_of_one_task_count_as_one_draw() -> None:
+    prompted = [trial(0, "ab", "ab", number) for number in range(50)]
+    trained = [trial(0, "ab", "", number) for number in range(50)]
+    verdict = judge(prompted, trained)
+    assert not verdict.adopted
+    assert "too few" in verdict.reason
+    assert (verdict.tasks, verdict.trials) == (1, 50)
+
+
+def test_unpaired_trials_are_refused() -> None:
+    six = [trial(n, "ab", "") for n in range(6)]
+    with pytest.raises(TrainingError, match=r"h5, h5\.1 is in one file only"):
+        judge(six, six[:5])
+    with pytest.raises(TrainingError, match=r"differ between the files for h0"):
+        judge(six, [trial(0, "ac", ""), *six[1:]])
+    with pytest.raises(TrainingError, match="twice"):
+        judge([*six, six[0]], six)
+    with pytest.raises(TrainingError, match="no error was identified"):
+        judge([trial(0, "", "")], [trial(0, "", "")])
+
+
+def test_a_trained_task_is_no_held_out_task() -> None:
+    trials = [trial(0, "a", "")]
+    check_held_out(trials, ["h1"], ["book a hotel"])
+    with pytest.raises(TrainingError, match="h0 was trained on"):
+        check_held_out(trials, ["h0"], [])
+    told = [Trial(task_id="new", trajectory_id="x", task="Book a HOTEL!", before=("a",), after=())]
+    with pytest.raises(TrainingError, match="new was trained on"):
+        check_held_out(told, [], ["book a hotel"])
+
+
+kinds = st.lists(st.sampled_from("abc"), max_size=4).map("".join)
+
+
+@given(st.lists(st.tuples(kinds, kinds, kinds), min_size=1, max_size=12), st.integers(0, 3))
+def test_rates_are_shares_and_only_gains_are_adopted(rows: list[tuple[str, str, str]], seed: int) -> None:
+    if not any(row[0] for row in rows):
+        return
+    prompted = [trial(n, row[0], row[1]) for n, row in enumerate(rows)]
+    trained = [trial(n, row[0], row[2]) for n, row in enumerate(rows)]
+    verdict = judge(prompted, trained, seed)
+    for rate in (verdict.prompted, verdict.trained):
+        assert 0 <= rate.low <= rate.high <= 1
+        assert rate.rate == pytest.approx(rate.gone / rate.identified)
+    if verdict.adopted:
+        assert verdict.difference[1] > 0
+    assert judge(prompted, trained, seed) == verdict
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "adapter_model.safetensors").write_bytes(b"weights")
+    (folder / "adapter_config.json").write_text("{}")
+    return folder
+
+
+def test_the_verdict_file_binds_the_weights(model: Path, tmp_path: Path) -> None:
+    with pytest.raises(TrainingError, match="has not passed the gate"):
+        check_adopted(model)
+    file = tmp_path / "trials.jsonl"
+    file.write_text("x")
+    good, bad = [trial(n, "ab", "") for n in range(10)], [trial(n, "ab", "ab") for n in range(10)]
+    write_verdict(model, judge(bad, good), file, file)
+    check_weights(model, check_adopted(model))
+    (model / "adapter_config.json").write_text('{"r": 8}')
+    with pytest.raises(TrainingError, match="weights changed"):
+        check_weights(model, check_adopted(model))
+    write_verdict(model, judge(good, bad), file, file)
+    with pytest.raises(TrainingError, match="did not adopt it"):
+        check_adopted(model)
+    (model / "gate.json").write_text("{")
+    with pytest.raises(TrainingError, match="damaged"):
+        check_adopted(model)
+
+
+def test_no_weights_no_verdict(tmp_path: Path) -> None:
+    with pytest.raises(TrainingError, match="holds no weights"):
+        fingerprint(tmp_path)

@@ -1,0 +1,129 @@
+"""Real training of a tiny model: what it learns from, that it can be gone on with, and what it leaves."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forethought.training.choices import Choices
+from forethought.training.dataset import export
+from forethought.training.errors import TrainingError
+from forethought.training.jsonl import sha256
+from forethought.training.losses import Losses, read_losses
+from forethought.training.train import train
+from tests.forethought.training.samples import record, write_records
+
+pytestmark = pytest.mark.train
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A dataset of six tasks, one of them held out."""
+    source = write_records(tmp_path / "records.jsonl", [record(number) for number in range(6)])
+    export([source], tmp_path / "data", lambda text: text, held_out=0.01)
+    return tmp_path / "data"
+
+
+def choices(base: Path, **changes: Any) -> Choices:
+    return Choices.model_validate(
+        {
+            "base": str(base),
+            "epochs": 4,
+            "learning_rate": 1e-2,
+            "max_length": 2048,
+            "lora_dropout": 0,
+            **changes,
+        }
+    )
+
+
+def weights(out: Path) -> dict[str, Any]:
+    from safetensors.torch import load_file
+
+    return dict(load_file(out / "adapter_model.safetensors"))
+
+
+def test_the_loss_falls_and_the_run_leaves_all_that_it_was_made_with(
+    data: Path, base_model: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "model"
+    made = train(data, choices(base_model), out, print)
+    rows = len((data / "train.jsonl").read_text().splitlines())
+    assert made.steps == 4 * rows
+    assert made.last_loss < made.first_loss / 2
+    lines = read_losses(out)
+    rates = [line["learning_rate"] for line in lines if "learning_rate" in line]
+    assert rates[0] == pytest.approx(1e-2)
+    assert rates == sorted(rates, reverse=True)
+    assert rates[-1] <= 1e-2 / made.steps * 1.01
+    assert sum("eval_loss" in line for line in lines) == 4
+    told = json.loads((out / "training.json").read_text())
+    assert told["finished"]
+    assert told["dataset"] == sha256(data / "train.jsonl")
+    assert told["choices"] == choices(base_model).model_dump()
+    assert len(told["task_ids"]) == rows
+    assert {"torch", "trl", "peft", "transformers"} <= set(told["versions"])
+    assert (out / "loss.svg").read_text().count("<path") > 2
+    with pytest.raises(TrainingError, match="finished"):
+        train(data, choices(base_model), out, print)
+
+
+def test_only_the_reflections_tokens_have_a_loss(data: Path, base_model: Path, tmp_path: Path) -> None:
+    from transformers import AutoTokenizer
+
+    from forethought.training.dataset import load_dataset
+    from forethought.training.train import _trainer, count_tokens
+
+    tokenizer = AutoTokenizer.from_pretrained(base_model)
+    row = load_dataset(data).train[0]
+    trainer = _trainer(choices(base_model), tmp_path / "out", tokenizer, [row], [])
+    batch = next(iter(trainer.get_train_dataloader()))
+    learnt = batch["input_ids"][batch["labels"] != -100].tolist()
+    assert tokenizer.decode(learnt).strip() == f"{row.messages[2].content}<|im_end|>"
+    assert batch["input_ids"].shape == (1, count_tokens(tokenizer, row))
+
+
+def test_a_run_that_was_broken_off_goes_on_to_the_same_weights(
+    data: Path, base_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = choices(base_model)
+    train(data, asked, tmp_path / "whole", print)
+    add, seen = Losses.add, []
+
+    def until(self: Losses, step: int, epoch: float | None, logs: dict[str, Any]) -> None:
+        add(self, step, epoch, logs)
+        seen.append(step)
+        if step == 13:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Losses, "add", until)
+    out = tmp_path / "broken"
+    with pytest.raises(KeyboardInterrupt):
+        train(data, asked, out, print)
+    monkeypatch.setattr(Losses, "add", add)
+    (out / "checkpoint-99").mkdir()  # as a kill while a checkpoint is written leaves it
+    with pytest.raises(TrainingError, match="seed was 0"):
+        train(data, choices(base_model, seed=1), out, print)
+    said: list[str] = []
+    train(data, asked, out, said.append)
+    assert said == ["going on from checkpoint-10"]
+    whole, broken = weights(tmp_path / "whole"), weights(out)
+    assert whole.keys() == broken.keys()
+    assert all(whole[name].allclose(broken[name], atol=1e-6) for name in whole)
+    steps = [line["step"] for line in read_losses(out) if "loss" in line]
+    assert steps == list(range(1, 21))
+
+
+def test_rows_that_are_too_long_are_counted(data: Path, base_model: Path, tmp_path: Path) -> None:
+    with pytest.raises(TrainingError, match="every row is longer than 64 tokens"):
+        train(data, choices(base_model, max_length=64), tmp_path / "a", print)
+
+
+@pytest.mark.parametrize("make", [lambda base: base / "nowhere", lambda base: base.parent])
+def test_a_base_that_is_no_model_is_one_line(make: Any, data: Path, base_model: Path, tmp_path: Path) -> None:
+    with pytest.raises(TrainingError, match="no model there") as caught:
+        train(data, choices(make(base_model)), tmp_path / "a", print)
+    assert "\n" not in str(caught.value)

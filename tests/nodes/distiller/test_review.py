@@ -1,0 +1,104 @@
+"""A person's refinement: keep, edit, merge or drop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from nodes.distiller.review import decided, edited
+from tests.support.distilling import Distil, Distilled, Distiller, runs
+
+TYPES = {"Ulm": ("one", "two", "three")}
+
+
+async def reviewing(distil: Distil) -> Distilled:
+    """Three errors that wait for a person."""
+    out: Distilled = await distil(runs("Ulm", "ffs"), Distiller(types=TYPES), review=True)
+    return out
+
+
+async def test_each_error_is_asked_about_with_its_evidence(distil: Distil) -> None:
+    out = await reviewing(distil)
+    (question,) = await out.waiting()
+    assert question["error"]["name"] == "one"
+    assert question["others"] == ["two", "three"]
+    (found,) = question["findings"]
+    assert found["failure_evidence"][0]["quote"] == "look up the bridges of Ulm and take the one"
+    assert found["question"].startswith("Which of the seven bridges")
+    assert len(question["error"]["failures"]) == 2
+
+
+async def test_keep_merge_and_drop(distil: Distil) -> None:
+    out = await reviewing(distil)
+    await out.reply({"decision": "keep"})
+    await out.reply({"decision": "merge", "value": "one"})
+    await out.reply({"decision": "drop"})
+    assert out.state["status"] == "distilled"
+    (final,) = out.state["final"].values()
+    assert (final["name"], final["by"]) == ("one", "person")
+    assert len(final["failures"]) == 4
+    assert final["entries"] == ["t1.1", "t1.2"]
+    assert [record["decision"] for record in out.state["reviews"].values()] == ["keep", "merge", "drop"]
+
+
+async def test_edit_keeps_the_provenance_of_what_is_unchanged(distil: Distil) -> None:
+    out = await reviewing(distil)
+    before = out.state["patterns"]["one"]["failures"]
+    changed = {"name": "uno", "failures": [before[0]["text"], "A text of mine."]}
+    await out.reply({"decision": "edit", "value": changed})
+    error = out.state["final"]["one"]
+    assert (error["name"], error["by"]) == ("uno", "person")
+    assert error["failures"] == [before[0], {"task": "", "run": "", "text": "A text of mine."}]
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        ({"decision": "perhaps"}, "say one of keep, edit, merge, drop"),
+        ({"decision": "merge", "value": "nowhere"}, "merge needs the name of another error; there are: two"),
+        ({"decision": "edit", "value": {"failures": ["one only"]}}, "too few"),
+        ({"decision": "edit", "value": {"name": "two"}}, "another error is called two"),
+        ({"decision": "edit", "value": None}, "edit needs the fields"),
+    ],
+)
+async def test_a_reply_that_cannot_be_used_is_asked_again_with_the_reason(
+    distil: Distil, reply: Any, said: str
+) -> None:
+    out = await reviewing(distil)
+    await out.reply(reply)
+    (question,) = await out.waiting()
+    assert said in question["problem"]
+    await out.reply({"decision": "keep"})
+    assert (await out.waiting())[0]["error"]["name"] == "two"
+
+
+async def test_everything_dropped_is_said(distil: Distil) -> None:
+    out = await distil(runs("Ulm", "ffs"), review=True)
+    await out.reply("drop")
+    assert out.state["status"] == "no_errors"
+    assert "every error was dropped" in out.state["problem"]
+
+
+async def test_a_finished_distillation_can_be_reviewed_later_without_a_further_call(distil: Distil) -> None:
+    out = await distil(runs("Ulm", "ffs"), Distiller(types=TYPES))
+    calls = len(out.server.requests)
+    await out.go({"trajectories": []}, review=True)
+    assert (await out.waiting())[0]["error"]["name"] == "one"
+    assert len(out.server.requests) == calls
+
+
+def test_a_text_reply_can_name_what_to_merge_into() -> None:
+    error = {"description": "d", "failures": [], "successes": [], "entries": [], "by": "model"}
+    final = {"a": {"name": "a", **error}, "b": {"name": "b", **error}}
+    changed, record = decided(final, "a", {"decision": "answer", "value": "merge b"})
+    assert list(changed) == ["b"]
+    assert record == {"decision": "merge", "into": "b"}
+
+
+def test_an_edit_of_the_description_leaves_the_rest() -> None:
+    patterns = [{"text": text, "task": "t1", "run": "F1"} for text in ("x", "y")]
+    error = {"name": "a", "description": "d", "failures": patterns, "successes": patterns, "by": "model"}
+    found = edited(error, {"description": "better"})
+    assert found["description"] == "better"
+    assert found["failures"] == patterns

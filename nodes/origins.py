@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graph.state import AgentState, Step
+from nodes.digest import trajectory
 from tools.base import Tool
 
 Json = dict[str, Any]
@@ -81,6 +82,17 @@ def influence(state: AgentState, tools: Mapping[str, Tool]) -> Influence:
 def thread_origin(state: AgentState) -> str:
     """The origin of what is made of the whole thread: a plan, the memory of a round, an answer."""
     return joined(origin for origin, _ in _origins(state)) or "user"
+
+
+def made_of(key: str, state: AgentState) -> str:
+    """The origin of a result that the subtask `key` hands over: what its steps saw and what it was given, so
+    that an outside origin is not lost on the way."""
+    subtask = next(item for item in state["plan"]["subtasks"] if item["id"] == key)
+    results = state.get("results", {})
+    origins = [step["origin"] for step in trajectory(state) if step["subtask"] == key and step["ok"]]
+    origins += [results[needed]["origin"] for needed in subtask["depends_on"] if needed in results]
+    found = dict.fromkeys(part for origin in origins for part in parts(origin) if part != "model")
+    return ", ".join(found) or "model"
 
 
 def told(seen: Mapping[str, list[int]]) -> str:

@@ -21,13 +21,13 @@ from graph.context import Context
 from graph.state import AgentState, Dispatch, Proposal, Step, Surprise
 from nodes.approval import Verdict, settle
 from nodes.code_actions import CodeActions
-from nodes.digest import cut, trajectory
+from nodes.digest import cut
 from nodes.events import acting
 from nodes.foresight import Finding
 from nodes.inert import for_person
 from nodes.inspection import Inspection
 from nodes.judgement import Judge, spent_by
-from nodes.origins import joined
+from nodes.origins import joined, made_of
 from nodes.person import ask_person
 from nodes.reading import read_state
 from nodes.repeats import earlier_failure
@@ -91,7 +91,8 @@ async def tool_executor(
     if judged:
         update["usage"] = {**update.get("usage", {}), "tool": total(*judged)}
     if outcome.finished:
-        origin = _origin_of_result(proposal, outcome, state)
+        called = proposal["action"] == "call"
+        origin = outcome.observation.origin if called else made_of(dispatch["subtask"], state)
         text = proposal["result"] if proposal["action"] == "finish" else outcome.observation.text
         update["results"] = {dispatch["subtask"]: {"n": dispatch["n"], "text": text, "origin": origin}}
     return update
@@ -239,18 +240,3 @@ def _memory(step: Step, state: AgentState, context: Context, outcome: _Outcome) 
         record = {"round": step["round"], "failures": {str(step["n"]): failure}}
         update["long_term"] = {str(step["round"]): record}
     return update
-
-
-def _origin_of_result(proposal: Proposal, outcome: _Outcome, state: AgentState) -> str:
-    """Where a result comes from: what it was made of, so that an outside origin is not lost on the way."""
-    if proposal["action"] == "call":
-        return outcome.observation.origin
-    subtask = next(item for item in state["plan"]["subtasks"] if item["id"] == proposal["subtask"])
-    origins = [
-        step["origin"] for step in trajectory(state) if step["subtask"] == proposal["subtask"] and step["ok"]
-    ]
-    origins += [
-        state["results"][key]["origin"] for key in subtask["depends_on"] if key in state.get("results", {})
-    ]
-    parts = [part for origin in origins for part in origin.split(", ") if part != "model"]
-    return ", ".join(dict.fromkeys(parts)) or "model"

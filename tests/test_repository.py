@@ -166,7 +166,14 @@ def test_a_file_without_a_place_for_the_picture_is_refused(text: str) -> None:
 
 
 def test_the_picture_has_every_node() -> None:
-    nodes = ("planner", "prospective_reflector", "approve_plan", "replan_trigger", "answer_agent")
+    nodes = (
+        "planner",
+        "prospective_reflector",
+        "approve_plan",
+        "replan_trigger",
+        "answer_agent",
+        "lesson_keeper",
+    )
     assert all(f" {name}[{name}]" in mermaid() for name in (*nodes, "tool_agent", "tool_executor"))
 
 

@@ -93,6 +93,8 @@ class Display:
             self._print(render.round_record(record) if key != "*" and record else None)
         if update.get("decision"):
             self._decision(update)
+        if update.get("lessons"):
+            self._print(render.lessons(update["lessons"]))
 
     def _plan(self, record: Json, revised: bool) -> None:
         """A plan, when its subtasks are not those that were shown last; a mere change of status is not."""
@@ -109,6 +111,7 @@ class Display:
         if record.get("n") not in self._shown:
             self._shown.add(record.get("n", 0))
             self._print(render.step(record))
+            self._print(render.reflection(record))
 
     def _decision(self, update: Json) -> None:
         if update.get("dispatch"):

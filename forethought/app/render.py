@@ -184,6 +184,26 @@ def decision(record: Json) -> RenderableType | None:
     return Text(f"on to the answer: {one_line(record.get('reason'), 200)}", style="blue")
 
 
+def lessons(record: Json) -> RenderableType | None:
+    """Lessons of other tasks that this one is shown, or the one that it leaves; None where neither is."""
+    if "kept" in record:
+        if record["kept"]:
+            kept = one_line(record["kept"], 40)
+            return _dim(f"lesson kept: forethought lessons show {kept}")
+        return _dim(f"no lesson kept: {one_line(record['problem'], 200)}") if record.get("problem") else None
+    if record.get("due") or not record.get("shown"):
+        return None
+    return _dim(
+        f"lessons from other tasks: {', '.join(one_line(item['id'], 40) for item in record['shown'])}"
+    )
+
+
+def reflection(record: Json) -> RenderableType | None:
+    """What a step's deviation from what was expected leads to; None where nothing deviated significantly."""
+    found = record.get("foresight")
+    return _dim(f"    reflection: {one_line(found['reflection'], 300)}") if found else None
+
+
 def memory(subtask: str, record: Json | None) -> RenderableType | None:
     """How much short-term memory now holds of a subtask (MIRROR 3.5); None when it holds no failure."""
     if not record or not record.get("failures"):

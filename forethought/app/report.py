@@ -33,6 +33,8 @@ def report(thread_id: str, snapshot: StateSnapshot, error: str | None = None) ->
         "usage": usage_of(state),
         "seconds": round(spent(snapshot.values).seconds, 3),  # type: ignore[arg-type]
     }
+    if state.get("lessons"):
+        result["lessons"] = state["lessons"]
     if snapshot.interrupts:
         result["interrupts"] = [waiting(item) for item in snapshot.interrupts]
     if error:

@@ -67,13 +67,14 @@ class Collector:
         except BaseExceptionGroup as several:
             raise several.exceptions[0] from None
 
-    async def run(self, task: CollectTask, trial: int) -> Trial:
-        """One run, from its beginning or from where it was broken off, judged and kept.
+    async def run(self, task: CollectTask, trial: int, guidance: Sequence[str] = ()) -> Trial:
+        """One run, from its beginning or from where it was broken off, judged and kept. `guidance` is
+        heeded where it begins.
 
         Raises ModelError when no reply comes, RunError when it waits for a person.
         """
         started = time.monotonic()
-        values, plans = await self._to_its_end(task, key_of(task.id, trial))
+        values, plans = await self._to_its_end(task, key_of(task.id, trial), guidance)
         trajectory = from_state(values, self._effects(values), id=key_of(task.id, trial), plans=plans)
         verdict = await self.judges[task.id].judge(task, trajectory)
         usage = _total([*(values.get("usage") or {}).values(), verdict.usage])
@@ -105,13 +106,15 @@ class Collector:
         await asyncio.to_thread(self.folder.keep, record, _loaded(task, loaded.trajectory, verdict))
         return record
 
-    async def _to_its_end(self, task: CollectTask, thread: str) -> tuple[dict[str, Any], list[Any]]:
+    async def _to_its_end(
+        self, task: CollectTask, thread: str, guidance: Sequence[str]
+    ) -> tuple[dict[str, Any], list[Any]]:
         """The state at the run's end, and the plans that were replaced on the way."""
         config: Any = {"configurable": {"thread_id": thread}}
         snapshot = await self.graph.aget_state(config)
         if not snapshot.values and not snapshot.tasks:
-            files = await asyncio.to_thread(self._take_files, task.files)
-            given: Any = {"task": task.task, "files": files}
+            files = await asyncio.to_thread(self.take_files, task.files)
+            given: Any = {"task": task.task, "files": files, "guidance": list(guidance)}
             await self.graph.ainvoke(given, config, context=self.context, durability="sync")
         elif snapshot.tasks and not snapshot.interrupts:
             await self.graph.ainvoke(None, config, context=self.context, durability="sync")
@@ -125,7 +128,8 @@ class Collector:
         ]
         return dict(snapshot.values), plans[::-1]
 
-    def _take_files(self, paths: Sequence[str]) -> list[dict[str, Any]]:
+    def take_files(self, paths: Sequence[str]) -> list[dict[str, Any]]:
+        """The files at `paths`, stored, as the agent is given them. Reads the disk. Raises FilesError."""
         from tools.files import FileStore, from_path
 
         store, taken = FileStore(self.settings.blobs_dir), cast(dict[str, dict[str, Any]], {})

@@ -1,4 +1,4 @@
-"""The tasks file of a collection: JSON Lines of {id, task, files, expected | checker}."""
+"""The tasks file of a collection: JSON Lines of {id, task, files, expected | checker, reference}."""
 
 from __future__ import annotations
 
@@ -38,6 +38,14 @@ class CollectTask(BaseModel):
     """Accepted answers."""
     checker: str | None = Field(None, pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")
     """MODULE:NAME of a function that is given the answer and the task, and says whether it is right."""
+    reference: str = ""
+    """What a right result looks like, such as a whole plan, where `expected` does not say it: for those who
+    learn from failed runs, never for the agent."""
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """All that is known of a right result."""
+        return tuple(text for text in (*self.expected, self.reference) if text.strip())
 
     @model_validator(mode="after")
     def _can_be_judged(self) -> CollectTask:

@@ -3,18 +3,34 @@ distillation."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from langgraph.runtime import Runtime
 
 from forethought.models.ask import Models
 from forethought.settings import Settings
 from graph.distiller_context import DistillerContext, distiller_context_from
-from graph.distiller_state import DistillerState
+from graph.synthesizer_context import SynthesizerContext
 from tools.files import FileStore
 
 _BUDGETS = ("max_tokens", "max_usd")
+C = TypeVar("C", DistillerContext, SynthesizerContext)
+
+
+class Budgets(Protocol):
+    """The bounds that a context sets to what is spent."""
+
+    @property
+    def max_tokens(self) -> int | None:
+        """Input and output tokens."""
+        ...
+
+    @property
+    def max_usd(self) -> float | None:
+        """Dollars."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -29,10 +45,10 @@ class DistillServices:
         """The distillation's context within the operator's bounds. Raises ValueError when it asks for a
         model that is not allowed."""
         given: DistillerContext | dict[str, Any] | None = runtime.context
-        return bounded_distilling(distiller_context_from(given), self.settings)
+        return bounded_context(distiller_context_from(given), self.settings)
 
 
-def bounded_distilling(context: DistillerContext, settings: Settings) -> DistillerContext:
+def bounded_context(context: C, settings: Settings) -> C:
     """`context` with the operator's default model, and no budget above the operator's. Raises ValueError for
     a model that is not allowed."""
     changes: dict[str, Any] = {}
@@ -49,7 +65,7 @@ def bounded_distilling(context: DistillerContext, settings: Settings) -> Distill
     return result
 
 
-def exhausted(state: DistillerState, context: DistillerContext) -> str:
+def exhausted(state: Mapping[str, Any], context: Budgets) -> str:
     """Which budget is spent: '' or a clause such as 'the budget of 1000 tokens is spent'."""
     usages = list(state.get("usage", {}).values())
     tokens = sum(usage.get("input_tokens", 0) + usage.get("output_tokens", 0) for usage in usages)

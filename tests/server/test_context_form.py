@@ -44,13 +44,20 @@ def test_the_form_says_which_node_asks_which_model(schemas: Json) -> None:
         if field.get("langgraph_type") == "model"
     }
     assert models == {
-        "model": ["planner", "prospective_reflector", "tool_agent", "tool_executor", "answer_agent"],
+        "model": [
+            "planner",
+            "prospective_reflector",
+            "tool_agent",
+            "tool_executor",
+            "answer_agent",
+            "lesson_keeper",
+        ],
         "planner_model": ["planner"],
         "reflector_model": ["prospective_reflector"],
         "tool_model": ["tool_agent", "tool_executor"],
         "vision_model": ["tool_executor"],
         "answer_model": ["answer_agent"],
-        "retrospective_model": ["answer_agent"],
+        "retrospective_model": ["answer_agent", "lesson_keeper"],
     }
 
 

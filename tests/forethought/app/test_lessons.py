@@ -71,6 +71,12 @@ def test_a_run_leaves_a_lesson_that_the_next_one_is_shown(taught: Taught) -> Non
     assert (kept["used"], kept["hurt"], kept["helped"]) == (1, 1, 0)
 
 
+def test_the_screen_names_the_lessons_shown_and_the_one_kept(taught: Taught) -> None:
+    said = taught.cli("run", TASK, "--set", "lessons=true", "--set", "max_rounds=2").out
+    assert f"lessons from other tasks: {taught.key}" in said
+    assert "lesson kept: forethought lessons show" in said
+
+
 def test_the_lessons_lie_beside_the_threads(taught: Taught, tmp_path: Path) -> None:
     assert (Settings().data_dir / "lessons.sqlite").exists()
     listed = taught.cli("lessons", "list", "--db", str(tmp_path / "elsewhere" / "threads.sqlite"))

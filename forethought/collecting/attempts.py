@@ -1,0 +1,63 @@
+"""One trial of a task with what was learned from the trial before it (SAMULE 3.2.1, micro level)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+from forethought.collecting.folder import Trial, key_of
+from forethought.collecting.running import Collector
+from forethought.collecting.tasks import CollectTask
+from forethought.models.types import Usage, no_usage
+from forethought.trajectories.types import Loaded
+
+
+@dataclass(frozen=True)
+class Attempted:
+    """What one trial came to."""
+
+    loaded: Loaded
+    """With its outcome: unknown where nobody could judge it."""
+    reason: str = ""
+    """Why it was judged so."""
+    background: str = ""
+    """What the agent was given besides the task, as its prompts show it."""
+    usage: Usage = field(default_factory=no_usage)
+
+
+Attempt = Callable[[CollectTask, int, Sequence[str]], Awaitable[Attempted]]
+"""(task, trial from 1, guidance) -> what it came to. Raises RunError where it comes to no end, and the
+ModelErrors."""
+
+
+@dataclass(frozen=True)
+class AgentAttempts:
+    """Trials by this project's agent. A trial that is finished is not run again: one that nobody could judge
+    is judged anew, any other is read."""
+
+    collector: Collector
+
+    async def __call__(self, task: CollectTask, trial: int, guidance: Sequence[str]) -> Attempted:
+        """See `Attempt`."""
+        collector, folder = self.collector, self.collector.folder
+        done = {key_of(item["task"], item["trial"]): item for item in await asyncio.to_thread(folder.trials)}
+        record = done.get(key_of(task.id, trial))
+        if record is None:
+            record = await collector.run(task, trial, guidance)
+        elif record["outcome"] == "unknown":
+            record = await collector.judge_again(task, record)
+        return await asyncio.to_thread(self._attempted, task, record)
+
+    def _attempted(self, task: CollectTask, record: Trial) -> Attempted:
+        from graph.state import FileRef
+        from nodes.digest import files_text
+
+        files = cast(list[FileRef | str], self.collector.take_files(task.files))
+        return Attempted(
+            loaded=self.collector.folder.loaded(record),
+            reason=record["reason"],
+            background=files_text(files) if files else "",
+            usage=record["usage"],
+        )

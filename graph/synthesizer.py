@@ -1,0 +1,98 @@
+"""The synthesizer's graph (SAMULE 3.2.1, Algorithm 1). This file only wires.
+
+START -> take -> trial_wave | END
+trial_wave -> attempt_trial, reflect_trial x wave, side by side -> trial_wave ... -> error_types
+error_types -> error_types (the next task) ... -> label_wave
+label_wave -> label_steps x wave, side by side -> label_wave ... -> macro_wave
+macro_wave -> reflect_error x wave, side by side -> macro_wave ... -> merge_wave
+merge_wave -> merge_reflections x wave, side by side -> merge_wave ... -> END
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Checkpointer
+
+from forethought.collecting.attempts import Attempt
+from forethought.models.ask import Models
+from forethought.models.types import Transport
+from forethought.settings import Settings
+from graph import synthesizer_routing as routing
+from graph.synthesizer_context import SynthesizerContext
+from graph.synthesizer_state import KeyDispatch, SynthesizerInput, SynthesizerOutput, SynthesizerState
+from nodes.synthesizer.error_types import error_types
+from nodes.synthesizer.labels import label_steps, label_wave
+from nodes.synthesizer.macro import macro_wave, reflect_error
+from nodes.synthesizer.merge import merge_reflections, merge_wave
+from nodes.synthesizer.micro import attempt_trial, reflect_trial, trial_wave
+from nodes.synthesizer.services import SynthesizeServices
+from nodes.synthesizer.take import take
+from tools.files import FileStore
+
+SynthesizerGraph = CompiledStateGraph[
+    SynthesizerState, SynthesizerContext, SynthesizerInput, SynthesizerOutput
+]
+
+RECURSION_LIMIT = 10_000
+"""Far above what tasks, trials and steps come to: those end a synthesis, this never should."""
+
+_WAVES = {
+    "trial_wave": (("attempt_trial", "reflect_trial"), "error_types"),
+    "label_wave": (("label_steps",), "macro_wave"),
+    "macro_wave": (("reflect_error",), "merge_wave"),
+    "merge_wave": (("merge_reflections",), END),
+}
+"""Each wave's workers, and what follows once nothing is left."""
+
+
+def build_synthesizer(
+    settings: Settings | None = None,
+    checkpointer: Checkpointer = None,
+    transport: Transport | None = None,
+    attempt: Attempt | None = None,
+) -> SynthesizerGraph:
+    """The compiled synthesizer. `settings` default to the environment's; `transport` carries model calls;
+    `attempt` makes one trial of a task, and without it only trajectories can be given."""
+    settings = settings or Settings()
+    models, store = Models(settings, transport), FileStore(settings.blobs_dir)
+    compiled = _wire(SynthesizeServices(settings, models, store, attempt)).compile(
+        checkpointer=checkpointer, name="synthesizer"
+    )
+    return compiled.with_config(recursion_limit=RECURSION_LIMIT)
+
+
+def _wire(
+    services: SynthesizeServices,
+) -> StateGraph[SynthesizerState, SynthesizerContext, SynthesizerInput, SynthesizerOutput]:
+    graph = StateGraph(
+        SynthesizerState,
+        context_schema=SynthesizerContext,
+        input_schema=SynthesizerInput,
+        output_schema=SynthesizerOutput,
+    )
+    nodes: tuple[Any, ...] = (take, trial_wave, error_types, label_wave, macro_wave, merge_wave)
+    for node in nodes:
+        graph.add_node(node.__name__, partial(node, services=services))
+    workers: tuple[Any, ...] = (attempt_trial, reflect_trial, label_steps, reflect_error, merge_reflections)
+    for worker in workers:
+        graph.add_node(worker.__name__, partial(worker, services=services), input_schema=KeyDispatch)
+    graph.add_edge(START, "take")
+    graph.add_conditional_edges("take", routing.after_take, ["trial_wave", END])
+    graph.add_conditional_edges(
+        "error_types", routing.after_error_types, ["error_types", "label_wave", END]
+    )
+    for wave, (of_wave, then) in _WAVES.items():
+        graph.add_conditional_edges(wave, routing.after_wave(then), [*of_wave, *{then, END}])
+        for name in of_wave:
+            graph.add_edge(name, wave)
+    return graph
+
+
+def make_synthesizer() -> SynthesizerGraph:
+    """The graph that langgraph.json serves: without a checkpointer, which the server brings, and for
+    trajectories only."""
+    return build_synthesizer()

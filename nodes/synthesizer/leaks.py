@@ -1,0 +1,123 @@
+"""Whether a reflection gives the reference away (SAMULE 3.2.1: it is compared with, never quoted).
+
+A model that is trained on the reflections has no reference to compare with, and an agent that is given one
+must not find the answer in it. So a text is refused where it holds the reference, in whatever case, with or
+without accents and punctuation, a number of it in whatever notation, or several words in a row of a long one.
+What the task itself says, and answers such as yes or no, stand in many innocent sentences; of them only the
+statement that they are the answer is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from forethought.collecting.questions import normalised
+from nodes.synthesizer.numbers import numbers
+
+COPIED_WORDS = 6
+"""Words in a row that a reflection may not share with a long reference, unless the trial has them too."""
+LONG_WORDS = 9
+"""From so many words on a reference is a text, not an answer."""
+_UNIT_WORDS = 3
+"""Words with a number among them that are a quantity, such as 12 km or about 3 000 dollars."""
+_TELLING_DIGITS = 3
+_BLAND = frozenset(
+    "yes no true false none neither both all nothing unknown same more less left right".split()
+)
+_STEPS = re.compile(
+    r"\b(?:steps?|trials?|rounds?|attempts?)\s+\d+(?:\s*(?:,|;|-|–|to|and|or|through)\s*\d+)*", re.IGNORECASE
+)
+_LISTED = re.compile(r"(?m)^\s*\(?\d{1,2}[.)]\s")
+_NAMED = re.compile(
+    r"\b(?:(?:reference|gold(?:en)?|ground[ -]truth|annotated)\s+(?:answer|output|plan|result|solution)|"
+    r"the\s+(?:reference|ground[ -]truth))\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class References:
+    """What no reflection on a task may give away."""
+
+    texts: tuple[str, ...]
+    task: str = ""
+    trial: str = ""
+    """All text of the trial: words of a long reference that stand here too are no secret."""
+
+    def problem(self, reflection: str) -> str | None:
+        """How `reflection` gives something away, so that it can be put otherwise; None where it does not."""
+        if named := _NAMED.search(reflection):
+            return f'it speaks of "{named[0]}", which nobody else will see: tell what went wrong by itself'
+        text = _LISTED.sub(" ", _STEPS.sub(" ", reflection))
+        for reference in self.texts:
+            if found := self._given_away(reference, text):
+                return (
+                    f'it gives the reference away ("{found}"): say how to arrive at the right result, '
+                    "without any part of it"
+                )
+        return None
+
+    def _given_away(self, reference: str, text: str) -> str:
+        words, plain = _bare(reference), f" {normalised(text)} "
+        if not words:
+            return ""
+        if self._innocent(words):
+            return words if _is_told(words, plain) else ""
+        if f" {words} " in plain:
+            return words
+        found = self._number(reference, text)
+        if found or words.count(" ") + 1 < LONG_WORDS:
+            return found
+        return self._part(reference, plain) or self._sequence(words, plain)
+
+    def _innocent(self, words: str) -> bool:
+        """Whether the words alone tell nothing."""
+        return len(words) == 1 or words in _BLAND or f" {words} " in f" {normalised(self.task)} "
+
+    def _number(self, reference: str, text: str) -> str:
+        """A telling number of the reference that stands in the text: any of a quantity; of more words, those
+        of three digits or more that neither the task nor, for a long one, the trial has."""
+        words = _bare(reference).count(" ") + 1
+        known = set(numbers(self.task))
+        if words >= LONG_WORDS:
+            known |= set(numbers(self.trial))
+        theirs = {
+            value: said
+            for value, said in numbers(reference).items()
+            if value not in known
+            and (words <= _UNIT_WORDS or sum(char.isdigit() for char in said) >= _TELLING_DIGITS)
+        }
+        return next((said for value, said in numbers(text).items() if value in theirs), "")
+
+    def _part(self, reference: str, plain: str) -> str:
+        """A line or item of a long reference, of two words or more."""
+        parts = (_bare(part) for part in re.split(r"[\n,;|]", reference))
+        return next((part for part in parts if " " in part and f" {part} " in plain and self._new(part)), "")
+
+    def _sequence(self, words: str, plain: str) -> str:
+        """Words in a row of a long reference."""
+        return next(
+            (some for some in _sequences(words.split()) if f" {some} " in plain and self._new(some)), ""
+        )
+
+    def _new(self, words: str) -> bool:
+        """Whether neither the task nor the trial says the words."""
+        return f" {words} " not in f" {normalised(self.task)} | {normalised(self.trial)} "
+
+
+def _sequences(words: Sequence[str]) -> Iterable[str]:
+    return (" ".join(words[at : at + COPIED_WORDS]) for at in range(len(words) - COPIED_WORDS + 1))
+
+
+def _bare(text: str) -> str:
+    """The words, without a leading article."""
+    return re.sub(r"^(?:the|an|a) (?=.)", "", normalised(text))
+
+
+def _is_told(words: str, plain: str) -> bool:
+    """Whether the words are said to be the answer."""
+    subject = r"\b(?:answer|result|outcome|value|choice|conclusion)\b(?: \w+){0,3}"
+    verb = r"(?:is|was|be|been|were|equals?)(?: (?:in|fact|actually|really|simply|just|the|a|an))*"
+    return bool(re.search(rf"{subject} {verb} {re.escape(words)}\b", plain))

@@ -12,6 +12,7 @@ from typing import Any
 import typer
 
 from forethought.app.commands import app
+from forethought.app.debug_command import with_rerun_method
 from forethought.app.errors import FAILED, INTERRUPTED, WRONG_USE
 from forethought.app.tell import tell, tell_error, want_debug
 
@@ -24,7 +25,7 @@ def run_cli(arguments: Sequence[str]) -> int:
     want_debug(False)
     try:
         code = typer.main.get_command(app).main(
-            list(arguments), prog_name="forethought", standalone_mode=False
+            with_rerun_method(arguments), prog_name="forethought", standalone_mode=False
         )
         return code if isinstance(code, int) else 0
     except _CLICK_ERROR as error:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from forethought.app.errors import CliError
 from forethought.app.text import one_line
@@ -89,12 +89,12 @@ def context_from_flags(flags: Flags, settings: Settings, saved: Mapping[str, Any
     if flags.model:
         values["model"] = flags.model
     for item in flags.sets:
-        key, value = _parse_set(item)
+        key, value = parse_set(item)
         values[key] = value
     try:
         return Context.model_validate(values)
     except ValidationError as error:
-        raise CliError(_wrong_setting(error, flags)) from error
+        raise CliError(wrong_setting(error, flags)) from error
 
 
 def without_userinfo(url: str | None) -> str | None:
@@ -123,20 +123,25 @@ def _check_address(url: str | None) -> None:
         raise CliError("the base URL must look like https://host/v1 (--base-url or FORETHOUGHT_BASE_URL)")
 
 
-def _parse_set(item: str) -> tuple[str, Any]:
+def parse_set(item: str, of: type[BaseModel] = Context) -> tuple[str, Any]:
+    """KEY=VALUE as a field of the Context, or of another one, and its value.
+
+    Raises CliError for a key that is not one.
+    """
+    fields = of.model_fields
     key, equals, text = item.partition("=")
     key = key.strip()
     if not equals:
         raise CliError(f"--set {one_line(item)}: write KEY=VALUE")
-    if key not in Context.model_fields:
-        close = difflib.get_close_matches(key, Context.model_fields, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(Context.model_fields)}"
+    if key not in fields:
+        close = difflib.get_close_matches(key, fields, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(fields)}"
         raise CliError(f"--set: unknown setting {one_line(key)!r}; {hint}")
-    return key, _parse_value(key, text.strip())
+    return key, _parse_value(key, text.strip(), is_text=fields[key].annotation is str)
 
 
-def _parse_value(key: str, text: str) -> Any:
-    if Context.model_fields[key].annotation is str or key.endswith("model"):
+def _parse_value(key: str, text: str, is_text: bool) -> Any:
+    if is_text or key.endswith("model"):
         return None if text.lower() == "none" and key != "model" and key.endswith("model") else text
     if key == "forced_replans":
         return () if text.lower() == "none" else _numbers(text)
@@ -162,7 +167,8 @@ def _wrong_variable(error: ValidationError) -> str:
     return f"{variable} is {one_line(first.get('input'))!r}: {_reason(first)}"
 
 
-def _wrong_setting(error: ValidationError, flags: Flags) -> str:
+def wrong_setting(error: ValidationError, flags: Flags) -> str:
+    """Which setting is out of bounds, and how."""
     first = error.errors()[0]
     key = str(first["loc"][0])
     named = any(item.partition("=")[0].strip() == key for item in flags.sets)

@@ -15,6 +15,19 @@ from forethought.settings import Settings
 from graph.context import Context
 from nodes.answer_agent import _spec as answer_spec
 from nodes.planner import _spec as plan_spec
+from prompts.debug_replies import (
+    Candidates,
+    CandidateValues,
+    CriticalError,
+    FailurePoint,
+    Judgement,
+    ModularStep,
+    Salvage,
+    SelfFeedback,
+    StepLabels,
+    Substitution,
+    UpdatedGuidance,
+)
 from prompts.replies import DocumentAnswer, PlanDiagnosis, PlanRevision, RoundReflection, diagnosis_of
 from prompts.tool_choice import ChoiceFields, tool_choice_spec
 from tests.support.agent import World
@@ -34,6 +47,22 @@ SPECS: dict[str, ReplySpec[Any]] = {
     "AnswerDraft_no_intra": answer_spec(Context(answer_intra=False)),
     "RoundReflection": reply_spec(RoundReflection),
     "DocumentAnswer": reply_spec(DocumentAnswer),
+    **{
+        kind.__name__: reply_spec(kind)
+        for kind in (
+            StepLabels,
+            CriticalError,
+            FailurePoint,
+            Salvage,
+            Substitution,
+            UpdatedGuidance,
+            Judgement,
+            SelfFeedback,
+            Candidates,
+            CandidateValues,
+            ModularStep,
+        )
+    },
     "ToolChoice": tool_choice_spec(ONE_TOOL, ChoiceFields()),
     "ToolChoice_bare": tool_choice_spec(ONE_TOOL, ChoiceFields(False, False, False)),
     "ToolChoice_functions": tool_choice_spec(ONE_TOOL, ChoiceFields(), functions=True),

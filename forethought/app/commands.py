@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from forethought.app.tell import want_debug
+from forethought.app.tell import tell, want_debug
 
 app = typer.Typer(
     name="forethought",
     help="An agent that criticises its plan before it acts, scores each move, re-plans, and learns from "
     "failures.",
     epilog="Exit codes: 0 answered, 1 failed, 2 wrong use, 3 an answer that did not pass, 4 waits for "
-    "a person.",
+    "a person, 130 interrupted by Ctrl-C.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -33,7 +34,9 @@ Db = Annotated[
 Sets = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", help="A setting of the run, such as max_steps=10; may be repeated.", metavar="KEY=VALUE"
+        "--set",
+        help="A setting of the run, such as max_steps=10 (README.md lists them); may be repeated.",
+        metavar="KEY=VALUE",
     ),
 ]
 Tools = Annotated[
@@ -47,7 +50,7 @@ Replay = Annotated[
     Path | None, typer.Option("--replay", help="Take the model's replies from FILE.", metavar="FILE")
 ]
 Json = Annotated[
-    bool, typer.Option("--json", help="Print one JSON object on stdout; progress goes to stderr.")
+    bool, typer.Option("--json", help="Print the result as JSON on stdout; all else goes to stderr.")
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Log the traceback of an error.")]
 ThreadId = Annotated[str, typer.Argument(help="The thread's id, as `threads` lists it.", metavar="THREAD")]
@@ -76,10 +79,12 @@ def _app(
 def _begin(debug: bool) -> None:
     """What every command does first."""
     want_debug(debug)
-    from forethought.app.options import load_dotenv
+    from forethought.app.options import load_dotenv, unknown_variables
 
     load_dotenv(Path.cwd())
     want_debug(debug)
+    for line in unknown_variables(os.environ):
+        tell(line)
 
 
 @app.command()

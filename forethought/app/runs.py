@@ -27,7 +27,7 @@ from forethought.app.report import unfinished, waiting
 from forethought.app.tell import tell
 from forethought.app.thread import Thread, open_thread
 from forethought.app.threads import new_thread_id
-from forethought.app.transport import Answering, choose_transport
+from forethought.app.transport import Answering, asked_how, choose_transport
 
 if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
@@ -120,15 +120,22 @@ def drive(
         try:
             snapshot = _until_done(loop, thread, given, Display(console), output)
         except KeyboardInterrupt:
-            tell(f"interrupted; continue with: {output.resume_command(thread.id)}")
-            return INTERRUPTED
+            raise _interrupted(_last_state(loop, thread), output.resume_command(thread.id)) from None
         except Exception as failure:
             if explain(failure).internal:
                 tell(f"what was done is kept; it can be continued with: {output.resume_command(thread.id)}")
                 raise
             error, snapshot = failure, _last_state(loop, thread)
-        again = output.resume_command(thread.id)
-        return finish(thread.id, snapshot, error, Ending(console, output.as_json, again))
+        asked = "" if output.replay else asked_how(thread.context, thread.settings)
+        ending = Ending(console, output.as_json, output.resume_command(thread.id), asked)
+        return finish(thread.id, snapshot, error, ending)
+
+
+def _interrupted(snapshot: StateSnapshot | None, again: str) -> CliError:
+    """What Ctrl-C left: a thread to go on with, unless it came before the first checkpoint."""
+    if snapshot is not None and snapshot.created_at is None:
+        return CliError("interrupted before anything was done; run it again", INTERRUPTED)
+    return CliError(f"interrupted; continue with: {again}", INTERRUPTED)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ USABLE := import ensurepip, sys, venv; sys.exit(not (3, 11) <= sys.version_info[
 BROWSER := $(if $(DISPLAY)$(WAYLAND_DISPLAY)$(filter Darwin,$(shell uname)),,--no-browser)
 
 help:
-	@echo 'make demo    answer the demo question with recorded model replies (no key, no network)'
+	@echo 'make demo    answer the demo question with recorded model replies (no key; network only to install)'
 	@echo 'make test    run the tests'
 	@echo 'make check   ruff (lint and format) and mypy'
 	@echo 'make format  let ruff format the code'

@@ -79,13 +79,14 @@ async def tool_executor(
         outcome = _no_call(proposal)
     waited = proposal["tool"] == "ask_user"
     seconds = proposal["seconds"] + (0.0 if waited else time.monotonic() - started)
-    step = _step(proposal, outcome, state, seconds, total(proposal["usage"], *inspection.spent))
+    spent = [*inspection.spent, *inspection.paid]
+    step = _step(proposal, outcome, state, seconds, total(proposal["usage"], *spent))
     update: dict[str, Any] = {"trajectory": [step], **_memory(step, state, context, outcome)}
-    if inspection.spent:
-        update["usage"] = {"inspector": total(*inspection.spent)}
+    if spent:
+        update["usage"] = {"inspector": total(*spent)}
     if outcome.finished:
         origin = _origin_of_result(proposal, outcome, state)
-        text = proposal["result"] if proposal["action"] == "finish" else outcome.observation.text
+        text = _text_of_result(proposal, outcome)
         update["results"] = {dispatch["subtask"]: {"n": dispatch["n"], "text": text, "origin": origin}}
     return update
 
@@ -157,6 +158,7 @@ def _environment(
         inspect=inspection,
         look=inspection.look,
         ask=ask,
+        book=inspection.paid.append,
         same_host_only=pinned,
     )
 
@@ -228,6 +230,15 @@ def _memory(step: Step, state: AgentState, context: Context, outcome: _Outcome) 
         record = {"round": step["round"], "failures": {str(step["n"]): failure}}
         update["long_term"] = {str(step["round"]): record}
     return update
+
+
+def _text_of_result(proposal: Proposal, outcome: _Outcome) -> str:
+    """What those who build on the subtask see. A person's answer says little without the question."""
+    if proposal["action"] == "finish":
+        return proposal["result"]
+    if proposal["tool"] == "ask_user":
+        return f"Asked: {proposal['arguments'].get('question')}\nAnswered: {outcome.observation.text}"
+    return outcome.observation.text
 
 
 def _origin_of_result(proposal: Proposal, outcome: _Outcome, state: AgentState) -> str:

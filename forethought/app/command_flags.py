@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from forethought.app.tell import want_debug
+from forethought.app.tell import tell, want_debug
 
 Model = Annotated[
     str | None, typer.Option("--model", help="Model of every role, as provider:name.", metavar="M")
@@ -21,7 +22,9 @@ Db = Annotated[
 Sets = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", help="A setting of the run, such as max_steps=10; may be repeated.", metavar="KEY=VALUE"
+        "--set",
+        help="A setting of the run, such as max_steps=10 (README.md lists them); may be repeated.",
+        metavar="KEY=VALUE",
     ),
 ]
 Tools = Annotated[
@@ -35,7 +38,7 @@ Replay = Annotated[
     Path | None, typer.Option("--replay", help="Take the model's replies from FILE.", metavar="FILE")
 ]
 Json = Annotated[
-    bool, typer.Option("--json", help="Print one JSON object on stdout; progress goes to stderr.")
+    bool, typer.Option("--json", help="Print the result as JSON on stdout; all else goes to stderr.")
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Log the traceback of an error.")]
 ThreadId = Annotated[str, typer.Argument(help="The thread's id, as `threads` lists it.", metavar="THREAD")]
@@ -44,7 +47,9 @@ ThreadId = Annotated[str, typer.Argument(help="The thread's id, as `threads` lis
 def begin(debug: bool) -> None:
     """What every command does first."""
     want_debug(debug)
-    from forethought.app.options import load_dotenv
+    from forethought.app.options import load_dotenv, unknown_variables
 
     load_dotenv(Path.cwd())
     want_debug(debug)
+    for line in unknown_variables(os.environ):
+        tell(line)

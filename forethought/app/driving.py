@@ -20,7 +20,7 @@ from rich.console import Console
 
 from forethought.app import questions
 from forethought.app.display import make_console
-from forethought.app.errors import INTERRUPTED, explain
+from forethought.app.errors import INTERRUPTED, CliError, explain
 from forethought.app.report import waiting
 from forethought.app.tell import tell
 
@@ -115,14 +115,20 @@ def drive(opening: AbstractAsyncContextManager[T], begin: Begin[T], output: Outp
         try:
             snapshot = _until_done(loop, thread, given, manner.display(console), console, output)
         except KeyboardInterrupt:
-            tell(f"interrupted; continue with: {output.resume_command(thread.id)}")
-            return INTERRUPTED
+            raise _interrupted(_last_state(loop, thread), output.resume_command(thread.id)) from None
         except Exception as failure:
             if explain(failure).internal:
                 tell(f"what was done is kept; it can be continued with: {output.resume_command(thread.id)}")
                 raise
             error, snapshot = failure, _last_state(loop, thread)
         return manner.end(thread, Last(console, snapshot, error))
+
+
+def _interrupted(snapshot: StateSnapshot | None, again: str) -> CliError:
+    """What Ctrl-C left: a thread to go on with, unless it came before the first checkpoint."""
+    if snapshot is not None and snapshot.created_at is None:
+        return CliError("interrupted before anything was done; run it again", INTERRUPTED)
+    return CliError(f"interrupted; continue with: {again}", INTERRUPTED)
 
 
 @contextmanager

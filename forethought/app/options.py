@@ -9,7 +9,8 @@ from __future__ import annotations
 import difflib
 import io
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from forethought.app.errors import CliError
 from forethought.app.text import one_line
 from forethought.settings import Settings
 from graph.context import Context
+
+_MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,18 @@ def load_dotenv(folder: Path) -> None:
     load(stream=io.StringIO(text), override=False)
 
 
+def unknown_variables(names: Iterable[str]) -> Iterator[str]:
+    """A line for each FORETHOUGHT_ variable that is no setting: a misspelt bound would bind nothing."""
+    prefix = "FORETHOUGHT_"
+    known = [prefix + name.upper() for name in Settings.model_fields if name != "tavily_api_key"]
+    known.append(f"{prefix}DEBUG")
+    for name in sorted(names):
+        if name.startswith(prefix) and name not in known:
+            close = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
+            hint = f"did you mean {close[0]}?" if close else ".env.example lists what there is"
+            yield f"{one_line(name)} is set, but is no setting; {hint}"
+
+
 def settings_from(flags: Flags, saved: Mapping[str, Any] | None = None) -> Settings:
     """The operator's settings, with the flags and what the thread was run with.
 
@@ -68,6 +83,7 @@ def settings_from(flags: Flags, saved: Mapping[str, Any] | None = None) -> Setti
         settings = Settings()
     except ValidationError as error:
         raise CliError(_wrong_variable(error)) from error
+    _check_flags(flags)
     saved = saved or {}
     chosen: dict[str, Any] = {}
     if base_url := flags.base_url or _saved_base_url(settings, saved):
@@ -103,6 +119,18 @@ def without_userinfo(url: str | None) -> str | None:
         return None
     parts = urlsplit(url)
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
+
+def _check_flags(flags: Flags) -> None:
+    """Raises CliError for an empty flag, as an unset shell variable leaves it, and for a file as --tools."""
+    given = {"--model": flags.model, "--base-url": flags.base_url, "--db": flags.db, "--tools": flags.tools}
+    for name, value in given.items():
+        if value is not None and not value.strip():
+            raise CliError(f"{name} is empty: give it a value, or leave it out")
+    if flags.tools and (flags.tools.endswith(".py") or not _MODULE.fullmatch(flags.tools)):
+        name = Path(flags.tools).stem
+        hint = f", such as {name}, in a folder on PYTHONPATH or this one" if _MODULE.fullmatch(name) else ""
+        raise CliError(f"--tools {one_line(flags.tools)}: name a Python module, not a file{hint}")
 
 
 def _saved_base_url(settings: Settings, saved: Mapping[str, Any]) -> str | None:
@@ -171,14 +199,16 @@ def wrong_setting(error: ValidationError, flags: Flags) -> str:
     """Which setting is out of bounds, and how."""
     first = error.errors()[0]
     key = str(first["loc"][0])
-    named = any(item.partition("=")[0].strip() == key for item in flags.sets)
+    typed = {item.partition("=")[0].strip(): item.partition("=")[2].strip() for item in flags.sets}
+    named = key in typed
     flag = f"--set {key}"
     if key == "model" and not named:
         flag = "--model" if flags.model else "FORETHOUGHT_MODEL"
     if first["type"] == "string_pattern_mismatch":
         given = one_line(first.get("input"))
         return f"{flag}: {given!r} is not a model's name; write provider:name, as openai:gpt-4.1"
-    return f"{flag}: {one_line(first.get('input'))!r}: {_reason(first)}"
+    given = typed[key] if named and len(first["loc"]) == 1 else first.get("input")
+    return f"{flag}: {one_line(given)!r}: {_reason(first)}"
 
 
 def _reason(first: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ from forethought.app.report import unfinished, waiting
 from forethought.app.text import one_line
 from forethought.app.thread import Thread, open_thread
 from forethought.app.threads import is_debugging, new_thread_id
-from forethought.app.transport import Answering, choose_transport
+from forethought.app.transport import Answering, asked_how, choose_transport
 
 if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
@@ -101,8 +101,9 @@ def drive(
     opening = open_thread(thread_id, flags, answering, must_exist=must_exist)
 
     def end(thread: Thread, last: driving.Last) -> int:
-        again = output.resume_command(thread.id)
-        return finish(thread.id, last.snapshot, last.error, Ending(last.console, output.as_json, again))
+        asked = "" if output.replay else asked_how(thread.context, thread.settings)
+        ending = Ending(last.console, output.as_json, output.resume_command(thread.id), asked)
+        return finish(thread.id, last.snapshot, last.error, ending)
 
     return driving.drive(opening, begin, output, driving.Manner("thread", Display, end))
 

@@ -65,7 +65,9 @@ def threads(flags: Flags, limit: int, every: bool, as_json: bool) -> int:
 def _table(entries: list[Json]) -> Table:
     table = Table(box=None, padding=(0, 1), header_style="dim")
     for name in ("thread", "time", "status", "task", "answer"):
-        table.add_column(name, no_wrap=name in {"thread", "time", "status"}, overflow="fold")
+        table.add_column(name, no_wrap=name in {"time", "status"}, overflow="fold")
+    # An id that is cut or folded cannot be copied: where the terminal is narrow, the rest gives way.
+    table.columns[0].min_width = min(24, max(len(entry["thread_id"]) for entry in entries))
     for entry in entries:
         time = datetime.fromisoformat(entry["time"]).astimezone().strftime("%Y-%m-%d %H:%M")
         cells = (one_line(entry["thread_id"]), time, entry["status"], entry["task"], entry["answer"])

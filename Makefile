@@ -38,7 +38,7 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format .
 
 dev: $(VENV)/.dev
-	LANGSMITH_TRACING=$${LANGSMITH_TRACING:-false} $(BIN)/langgraph dev $(BROWSER)
+	LANGSMITH_TRACING=$${LANGSMITH_TRACING:-false} $(BIN)/langgraph dev --n-jobs-per-worker 4 $(BROWSER)
 
 $(VENV)/.made:
 	@found=; for python in $(INTERPRETERS); do \

@@ -48,7 +48,12 @@ def quote_problem(quote: str, trajectory: Trajectory, first: Iterable[int] = ())
 
 
 def critical_problem(reply: CriticalError, trajectory: Trajectory, taxonomy: Taxonomy) -> str | None:
-    """Why a critical error cannot be right, all reasons in one line."""
+    """Why a critical error cannot be right, all reasons in one line. Step 0 is no step: none was found."""
+    if reply.critical_step == 0:
+        none = is_no_error(reply.error_type)
+        return (
+            None if none else "critical_step 0 means that no error can be shown: error_type must be no_error"
+        )
     return _together(
         place_problem(reply.critical_step, reply.critical_module, reply.error_type, trajectory, taxonomy)
         or _evidence_problem(reply, trajectory),

@@ -44,7 +44,7 @@ async def find_critical(
         if context.method == "agentdebug":
             labels = state.get("labels", {}) if context.fine_grained else None
             found, usage = await _ask(state, trajectory, labels, context, services)
-            return _settled(found, usage, context)
+            return _settled(found, usage, context) if found["critical_step"] else _none(found, usage)
         if context.method == "direct":
             return await _direct(trajectory, context, services)
         return await _searched(state, runtime, trajectory, context, services)
@@ -139,6 +139,12 @@ async def _searched(
     for role, usage in searched.usage.items():
         usages[role] = total(usages.get(role, no_usage()), usage)
     return {**update, "usage": usages, "probes": searched.probes, "notes": searched.notes}
+
+
+def _none(found: Critical, usage: Usage) -> dict[str, Any]:
+    """No error was found that could have been corrected (algorithm 1, no critical step)."""
+    problem = f"nothing in the run shows an error that doomed it: {found['root_cause']}"
+    return {"status": "not_found", "problem": problem, "usage": {"critical": usage}}
 
 
 def _settled(found: Critical, usage: Usage, context: DebuggerContext) -> dict[str, Any]:

@@ -174,6 +174,7 @@ def _messages(template: str, trajectory: Trajectory, shown: str, **values: Any) 
         template,
         task=cut(trajectory.task, _TASK_CHARS),
         environment=trajectory.environment,
+        world=trajectory.world,
         answer=cut(trajectory.answer, _TASK_CHARS),
         trajectory=shown,
         **values,

@@ -135,3 +135,17 @@ async def test_a_spent_budget_is_said_before_stage_2(debug: Debug) -> None:
     assert out["status"] == "failed"
     assert "the budget of 1000 tokens is spent, before the critical error" in out["problem"]
     assert out["labels"]["1"], "what was found is kept"
+
+
+async def test_where_nothing_can_be_shown_there_is_no_critical_error(debug: Debug) -> None:
+    none = critical(0, error_type="no_error", root_cause="Every claim is supported.", evidence="-")
+    out = await debug(trajectory(5), Reader(replies={"CriticalError": [none]}))
+    assert (out["status"], out["critical"], out["branches"]) == ("not_found", {}, [])
+    assert "Every claim is supported." in out["problem"]
+
+
+async def test_step_0_names_no_error(debug: Debug) -> None:
+    reader = Reader(replies={"CriticalError": [critical(0), critical(3)]})
+    out = await debug(trajectory(5), reader, fine_grained=False)
+    assert "error_type must be no_error" in out.asked("CriticalError")[1].last
+    assert out["critical"]["critical_step"] == 3

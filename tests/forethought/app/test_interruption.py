@@ -237,7 +237,7 @@ def test_ctrl_c_before_the_first_checkpoint_names_no_thread(
     def broken_off(*given: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("forethought.app.runs._until_done", broken_off)
+    monkeypatch.setattr("forethought.app.driving._until_done", broken_off)
     done = cli("run", "x", "--thread", "t1")
     assert done.code == 130
     assert done.err == "forethought: interrupted before anything was done; run it again\n"

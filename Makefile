@@ -16,7 +16,7 @@ USABLE := import ensurepip, sys, venv; sys.exit(not (3, 11) <= sys.version_info[
 BROWSER := $(if $(DISPLAY)$(WAYLAND_DISPLAY)$(filter Darwin,$(shell uname)),,--no-browser)
 
 help:
-	@echo 'make demo    answer the demo question with recorded model replies (no key, no network)'
+	@echo 'make demo    answer the demo question with recorded model replies (no key; network only to install)'
 	@echo 'make test    run the tests'
 	@echo 'make test-train  train a tiny model in tests, for which the extra `train` (torch) is installed'
 	@echo 'make check   ruff (lint and format) and mypy'
@@ -42,7 +42,7 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format .
 
 dev: $(VENV)/.dev
-	LANGSMITH_TRACING=$${LANGSMITH_TRACING:-false} $(BIN)/langgraph dev $(BROWSER)
+	LANGSMITH_TRACING=$${LANGSMITH_TRACING:-false} $(BIN)/langgraph dev --n-jobs-per-worker 4 $(BROWSER)
 
 $(VENV)/.made:
 	@found=; for python in $(INTERPRETERS); do \

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from forethought.settings import Settings
 
 BLOTTED = "[secret]"
-_NAME = re.compile(r"(API_?KEY|ACCESS_KEY|SECRET_KEY|AES_KEY|TOKEN|SECRET|PASSWORD)$", re.IGNORECASE)
+_NAME = re.compile(
+    r"(API_?KEYS?|_KEYS?|KEY_BASE|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PGPASS|_PASS|_PAT)(_?\d+)?$",
+    re.IGNORECASE,
+)
 _SHORTEST = 8
 """Characters; a shorter value is likely to stand in harmless text by chance."""
 

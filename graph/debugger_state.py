@@ -7,12 +7,12 @@ from typing import Annotated, Any, Literal
 from typing_extensions import TypedDict
 
 from forethought.models.types import Usage
-from graph.reducers import add_usage, append, merge
+from graph.reducers import add_usage, extend, merge
 
 Json = dict[str, Any]
 DebugStatus = Literal["running", "fixed", "not_fixed", "found", "not_found", "successful", "failed"]
 """fixed: a re-run succeeded. not_fixed: all re-runs failed. found: a critical error, and no re-run was asked
-for. not_found: no critical error. successful: nothing to debug. failed: the debugger could not do its work."""
+for. not_found: no critical error. successful: nothing to debug. failed: it could not do its work."""
 
 
 class Label(TypedDict):
@@ -43,6 +43,9 @@ class Probe(TypedDict, total=False):
 
     step: int
     substitution: str
+    """What stood in the place of the step's action; for a control, that action itself."""
+    control: bool
+    """Whether nothing was corrected: how often the run turns out well by chance."""
     flips: int
     """Continuations that succeeded."""
     trials: int
@@ -100,19 +103,27 @@ class DebuggerState(DebuggerInput, total=False):
 
     subject: Json
     """The validated trajectory (`forethought.trajectories.types.Trajectory`)."""
+    accepted: list[str]
+    """Answers of a right run, from `expect` or the trajectory's file; kept from every model but the judge."""
     verdict: Json
     """What the evaluator said of it: {success, reason, by}."""
+    wave: list[int]
+    """Numbers of the steps that are labelled next, side by side."""
     labels: Annotated[dict[str, dict[str, Label]], merge]
     """By step number, by module (stage 1)."""
     label_problems: Annotated[dict[str, str], merge]
     """Steps that could not be labelled, and why."""
     critical: Critical
-    probes: Annotated[list[Probe], append]
+    probes: Annotated[list[Probe], extend]
     guidance: list[str]
     """Guidance of the next re-run."""
-    branches: Annotated[list[Branch], append]
+    attempt: Branch
+    """The re-run that waits for its verdict; empty when none does."""
+    tree: list[Json]
+    """Tree of Thoughts: the candidates of each state that it came to, over all attempts."""
+    branches: Annotated[list[Branch], extend]
     usage: Annotated[dict[str, Usage], add_usage]
-    notes: Annotated[list[str], append]
+    notes: Annotated[list[str], extend]
     """What a reader should know: windows, cut observations, a replay that diverged."""
     problem: str
     """Why the debugger could not do its work."""

@@ -90,3 +90,12 @@ def append(old: list[Any] | None, writes: Sequence[Any]) -> list[Any]:
     for write in writes:
         grown.extend(write)
     return grown
+
+
+def extend(old: Sequence[Any] | None, new: Sequence[Any] | None) -> list[Any]:
+    """Reducer of a list channel that is stored whole: the new items go to its end; an item `"*"` clears what
+    stood before it."""
+    items = list(new or [])
+    if CLEAR in items:
+        return items[items.index(CLEAR) + 1 :]
+    return [*(old or []), *items]

@@ -16,6 +16,12 @@ from typing import Any
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
+from nodes.synthesizer.error_types import error_types
+from nodes.synthesizer.labels import label_steps, label_wave
+from nodes.synthesizer.macro import macro_wave, reflect_error
+from nodes.synthesizer.merge import merge_reflections, merge_wave
+from nodes.synthesizer.micro import attempt_trial, reflect_trial, trial_wave
+from nodes.synthesizer.take import take
 
 from forethought.collecting.attempts import Attempt
 from forethought.models.ask import Models
@@ -24,13 +30,7 @@ from forethought.settings import Settings
 from graph import synthesizer_routing as routing
 from graph.synthesizer_context import SynthesizerContext
 from graph.synthesizer_state import KeyDispatch, SynthesizerInput, SynthesizerOutput, SynthesizerState
-from nodes.synthesizer.error_types import error_types
-from nodes.synthesizer.labels import label_steps, label_wave
-from nodes.synthesizer.macro import macro_wave, reflect_error
-from nodes.synthesizer.merge import merge_reflections, merge_wave
-from nodes.synthesizer.micro import attempt_trial, reflect_trial, trial_wave
 from nodes.synthesizer.services import SynthesizeServices
-from nodes.synthesizer.take import take
 from tools.files import FileStore
 
 SynthesizerGraph = CompiledStateGraph[
@@ -82,9 +82,7 @@ def _wire(
         graph.add_node(worker.__name__, partial(worker, services=services), input_schema=KeyDispatch)
     graph.add_edge(START, "take")
     graph.add_conditional_edges("take", routing.after_take, ["trial_wave", END])
-    graph.add_conditional_edges(
-        "error_types", routing.after_error_types, ["error_types", "label_wave", END]
-    )
+    graph.add_conditional_edges("error_types", routing.after_error_types, ["error_types", "label_wave", END])
     for wave, (of_wave, then) in _WAVES.items():
         graph.add_conditional_edges(wave, routing.after_wave(then), [*of_wave, *{then, END}])
         for name in of_wave:

@@ -40,7 +40,9 @@ class SynthesizerContext(BaseModel):
     max_observation_chars: int = Field(
         2_000, ge=200, le=100_000, description="Characters of an observation that a prompt shows."
     )
-    max_tokens: int | None = Field(None, ge=1_000, description="Tokens of one synthesis, its trials included.")
+    max_tokens: int | None = Field(
+        None, ge=1_000, description="Tokens of one synthesis, its trials included."
+    )
     max_usd: float | None = Field(
         None, gt=0, allow_inf_nan=False, description="Dollars of one synthesis, its trials included."
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import httpx
@@ -29,6 +30,7 @@ _VIEW_SOURCE = re.compile(r"\A\s*view-source:", re.IGNORECASE)
 _ENDS = re.compile(r"[)\]}'*,;|]")
 """Where text around an address may begin: a bracket of Markdown, a quote, a comma."""
 _MOST_ENDS = 12
+_ASKS = "ask_user"
 
 
 def address_key(url: str) -> str | None:
@@ -48,14 +50,15 @@ def address_key(url: str) -> str | None:
     return f"{userinfo}@{host}{port}{path}" if host else None
 
 
-def addresses_in(text: str) -> set[str]:
+@lru_cache(maxsize=1024)  # the same steps are looked through before each call of a thread
+def addresses_in(text: str) -> frozenset[str]:
     """The keys of all addresses that a text names, with and without https://."""
     found: set[str] = set()
     for variant in {text, html.unescape(text)}:
         for pattern in (_WITH_SCHEME, _BARE):
             for match in pattern.finditer(variant):
                 found.update(key for form in _forms(match[0]) if (key := address_key(form)))
-    return found
+    return frozenset(found)
 
 
 def _forms(address: str) -> Iterator[str]:
@@ -106,12 +109,15 @@ def _words_of_user(state: AgentState) -> Iterator[str]:
 
 
 def _gives(record: Mapping[str, Any], tools: Mapping[str, Tool]) -> bool:
-    """Whether what came of a call is somebody else's text and not the model's own, computed or answered."""
-    origins = parts(record.get("origin") or "")
+    """Whether what came of a call is somebody else's text and not the model's own, computed or answered.
+
+    Of the tools without outside text only the question to the person brings words that are not the model's:
+    a program that works on a person's answer has the origin `user`, too.
+    """
     tool = tools.get(record.get("tool") or "")
     if not record.get("ok") or record.get("action", "call") != "call":
         return False
-    return origins == ["user"] or tool is None or tool.outside
+    return record.get("tool") == _ASKS or tool is None or tool.outside
 
 
 def _keeps(record: Mapping[str, Any], tools: Mapping[str, Tool]) -> bool:

@@ -13,6 +13,8 @@ OBSERVATION_CHARS = 6_000
 """An observation's length in the prompts of its own subtask and of the answer agent."""
 HEAD_CHARS = 400
 """An observation's length in summaries."""
+OPEN_CHARS = 3_000
+"""The length of what an unfinished subtask saw last: a new plan has nothing else to go by."""
 RESULT_CHARS = 8_000
 
 
@@ -73,19 +75,27 @@ def step_text(step: Step, limit: int = OBSERVATION_CHARS) -> str:
 def steps_text(steps: Iterable[Step], results: Mapping[str, Result] | None = None) -> str:
     """A digest of the trajectory: per step its number, subtask, call, outcome and the head of what came.
 
-    What stands whole among `results`, in the same prompt, is not repeated.
+    What stands whole among `results`, in the same prompt, is not repeated. What a subtask without a result
+    saw last is shown at length.
     """
+    steps = list(steps)
     standing = {result["n"] for result in (results or {}).values()}
+    telling = {step["subtask"]: step["n"] for step in steps if step["ok"] and step["action"] == "call"}
+    for key in results or {}:
+        telling.pop(key, None)
     lines = []
     for step in steps:
         outcome = "ok" if step["ok"] else f"FAILED ({step['cause']})"
-        head = " ".join(cut(step["observation"], HEAD_CHARS).split())
         if step["n"] in standing:
-            head = "see its result"
+            seen = "see its result"
+        elif telling.get(step["subtask"]) == step["n"]:
+            seen = cut(step["observation"], OPEN_CHARS)
+        else:
+            seen = " ".join(cut(step["observation"], HEAD_CHARS).split())
         surprise = f" [surprise: {step['surprise']}]" if step["surprise"] != "none" else ""
         if "foresight" in step:
             surprise += f" [reflection: {cut(step['foresight']['reflection'], HEAD_CHARS)}]"
-        lines.append(f"step {step['n']} [{step['subtask']}] {call_text(step)}: {outcome}{surprise}: {head}")
+        lines.append(f"step {step['n']} [{step['subtask']}] {call_text(step)}: {outcome}{surprise}: {seen}")
     return "\n".join(lines)
 
 

@@ -19,6 +19,8 @@ class Inspection:
 
     def __init__(self, services: Services, context: Context) -> None:
         self.spent: list[Usage] = []
+        self.paid: list[Usage] = []
+        """What the tool paid for by itself, such as a transcription."""
         self.missing: ReplayError | None = None
         self._services, self._context = services, context
 

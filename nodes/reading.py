@@ -18,8 +18,10 @@ from graph.state import AgentState
 _READ = "__pregel_read"
 
 
-def read_state(config: RunnableConfig, keys: Sequence[str]) -> AgentState:
-    """A copy of the channels `keys` as they stood before this superstep; a channel never written is
-    absent."""
-    read = config["configurable"][_READ]
-    return cast(AgentState, copy.deepcopy(read(list(keys))))
+def read_state(config: RunnableConfig, keys: Sequence[str], *, copied: bool = True) -> AgentState:
+    """The channels `keys` as they stood before this superstep; a channel never written is absent.
+
+    They are copied, unless the caller makes something of its own of them at once (`copied=False`).
+    """
+    found = config["configurable"][_READ](list(keys))
+    return cast(AgentState, copy.deepcopy(found) if copied else found)

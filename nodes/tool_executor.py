@@ -84,16 +84,17 @@ async def tool_executor(
     waited = proposal["tool"] == "ask_user"
     seconds = proposal["seconds"] + (0.0 if waited else time.monotonic() - started)
     judged = spent_by(outcome.finding)
-    step = _step(proposal, outcome, state, seconds, total(proposal["usage"], *inspection.spent, *judged))
+    spent = [*inspection.spent, *inspection.paid]
+    step = _step(proposal, outcome, state, seconds, total(proposal["usage"], *spent, *judged))
     update: dict[str, Any] = {"trajectory": [step], **_memory(step, state, context, outcome)}
-    if inspection.spent:
-        update["usage"] = {"inspector": total(*inspection.spent)}
+    if spent:
+        update["usage"] = {"inspector": total(*spent)}
     if judged:
         update["usage"] = {**update.get("usage", {}), "tool": total(*judged)}
     if outcome.finished:
         called = proposal["action"] == "call"
         origin = outcome.observation.origin if called else made_of(dispatch["subtask"], state)
-        text = proposal["result"] if proposal["action"] == "finish" else outcome.observation.text
+        text = _text_of_result(proposal, outcome)
         update["results"] = {dispatch["subtask"]: {"n": dispatch["n"], "text": text, "origin": origin}}
     return update
 
@@ -161,6 +162,7 @@ def _environment(
         inspect=inspection,
         look=inspection.look,
         ask=ask,
+        book=inspection.paid.append,
         same_host_only=pinned,
     )
 
@@ -240,3 +242,12 @@ def _memory(step: Step, state: AgentState, context: Context, outcome: _Outcome) 
         record = {"round": step["round"], "failures": {str(step["n"]): failure}}
         update["long_term"] = {str(step["round"]): record}
     return update
+
+
+def _text_of_result(proposal: Proposal, outcome: _Outcome) -> str:
+    """What those who build on the subtask see. A person's answer says little without the question."""
+    if proposal["action"] == "finish":
+        return proposal["result"]
+    if proposal["tool"] == "ask_user":
+        return f"Asked: {proposal['arguments'].get('question')}\nAnswered: {outcome.observation.text}"
+    return outcome.observation.text

@@ -39,9 +39,9 @@ class CascadingEffect(Reply):
 class CriticalError(Reply):
     """AgentDebug 3.2, stage 2: the earliest error whose correction would have prevented the failure."""
 
-    critical_step: int = Field(ge=1, description="The number of the step.")
+    critical_step: int = Field(ge=0, description="The number of the step; 0: no error can be shown.")
     critical_module: Literal["memory", "reflection", "planning", "action", "system"]
-    error_type: str = Field(min_length=1, description="A type of that module.")
+    error_type: str = Field(min_length=1, description="A type of that module; no_error with step 0.")
     root_cause: str = Field(min_length=1, description="The fundamental problem, in a sentence or two.")
     evidence: str = Field(min_length=1, description="Words copied exactly from that step.")
     correction_guidance: str = Field(

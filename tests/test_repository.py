@@ -91,7 +91,8 @@ def test_langgraph_json_is_valid(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "langgraph_cli", "validate", "--config", str(ROOT / "langgraph.json")]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, "warning" in done.stdout + done.stderr) == (0, False), done.stdout + done.stderr
-    assert set(json.loads((ROOT / "langgraph.json").read_text())["graphs"]) >= {"agent", "distiller"}
+    graphs = json.loads((ROOT / "langgraph.json").read_text())["graphs"]
+    assert set(graphs) == {"agent", "debugger", "distiller", "synthesizer"}
 
 
 def test_what_must_not_be_committed_is_ignored() -> None:

@@ -28,7 +28,7 @@ from langchain_core.tools.base import create_schema_from_function
 from pydantic import BaseModel, create_model
 
 if TYPE_CHECKING:
-    from forethought.models.types import Image
+    from forethought.models.types import Image, Usage
     from forethought.settings import Settings
     from prompts.replies import DocumentAnswer
     from tools.files import FileStore
@@ -94,6 +94,8 @@ class ToolEnv:
     came of it."""
     offered: Mapping[str, Tool] = field(default_factory=dict)
     """The tools that `call` makes calls of."""
+    book: Callable[[Usage], None] | None = None
+    """Books what a tool paid for by itself; what `inspect` and `look` cost is booked already."""
     same_host_only: bool = False
     """Whether a redirect to another host is refused: the address was the model's own, and a person approved
     that one only."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import time
 import traceback
 from dataclasses import replace
 from typing import Any
@@ -17,16 +18,21 @@ from tools.base import Observation, Tool, ToolEnv, ToolError
 
 MAX_CHARACTERS = 20_000
 """Longest text of an observation; what is beyond is cut, visibly."""
+PAUSE_S = 0.5
+"""Before a call that failed in transport is made once more."""
+_QUICK_S = 15.0
+"""A failure that took longer is no hiccup: the call is not made again."""
 _log = logging.getLogger(__name__)
 
 
 async def call_tool(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Observation:
-    """Call `tool` and return what came of it.
+    """Call `tool` and return what came of it. A transport failure that the tool says may pass, of a tool that
+    may be called again, is tried once more.
 
     Causes of a failure: arguments, timeout, empty, tool (an unexpected exception), or what the tool's
     `ToolError` says. LangGraph's interrupts and cancellation pass through untouched.
     """
-    observation = await _attempt(tool, arguments, env)
+    observation = await _tried(tool, arguments, env)
     text, hint = (_presentable(part, env) for part in (observation.text, observation.hint))
     if not text.strip():
         ok, cause = False, "empty" if observation.ok else observation.cause
@@ -47,6 +53,16 @@ async def call_tool(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Obse
     )
 
 
+async def _tried(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Observation:
+    started = time.monotonic()
+    observation = await _attempt(tool, arguments, env)
+    passing = tool.retryable and observation.retryable and observation.cause == "transport"
+    if not passing or time.monotonic() - started > _QUICK_S:
+        return observation
+    await asyncio.sleep(PAUSE_S)
+    return await _attempt(tool, arguments, env)
+
+
 async def _attempt(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Observation:
     try:
         given = _validated(tool, arguments)
@@ -56,17 +72,27 @@ async def _attempt(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Obser
     try:
         async with scope:
             result = await tool.run(env, **dict(given))
-    except GraphBubbleUp:
+        return result if isinstance(result, Observation) else Observation(_as_text(result))
+    except (GraphBubbleUp, KeyboardInterrupt, GeneratorExit):
         raise
     except ToolError as error:
         return _failure(error)
-    except (Exception, SystemExit) as error:
-        if isinstance(error, TimeoutError) and scope.expired():
+    # Not only Exception: a library in Rust that panics, a task that a tool itself cancelled and exit() are
+    # none, and would end the run as well.
+    except BaseException as error:
+        if _is_cancelled():
+            raise
+        if scope.expired():
             message = f"{tool.name} did not finish within {tool.timeout_s:g} s"
             return Observation(message, ok=False, cause="timeout", retryable=True)
         _log.error("tool %s failed\n%s", tool.name, scrubber(env.settings)(traceback.format_exc()))
         return Observation(_one_line(error), ok=False, cause="tool")
-    return result if isinstance(result, Observation) else Observation(_as_text(result))
+
+
+def _is_cancelled() -> bool:
+    """Whether somebody else cancels this call: what it raises then is not the tool's fault."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def check_arguments(tool: Tool, arguments: dict[str, Any]) -> str | None:
@@ -121,18 +147,25 @@ def _failure(error: ToolError) -> Observation:
 
 
 def _one_line(error: BaseException) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())
+    try:
+        return " ".join(f"{type(error).__name__}: {error}".split())
+    except Exception:  # an error that fails at saying what it is
+        return type(error).__name__
 
 
 def _as_text(result: Any) -> str:
-    """The operator's own functions may return numbers or JSON."""
+    """The operator's own functions may return numbers or JSON, or what is neither."""
     if result is None or isinstance(result, str):
         return result or ""
-    return json.dumps(result, ensure_ascii=False, default=str)
+    try:
+        return json.dumps(result, ensure_ascii=False, default=str)
+    except (TypeError, ValueError, RecursionError):  # keys that are no text, or something that holds itself
+        return str(result)
 
 
-def _presentable(text: str, env: ToolEnv) -> str:
-    """Without secrets, and without the characters that a database or an encoder would refuse."""
+def _presentable(said: Any, env: ToolEnv) -> str:
+    """As text, without secrets, and without the characters that a database or an encoder would refuse."""
+    text = said if isinstance(said, str) else str(said)
     text = text.replace("\x00", "").encode("utf-8", "replace").decode()
     return scrubber(env.settings)(text)
 

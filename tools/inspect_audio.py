@@ -39,6 +39,8 @@ async def inspect_audio(env: ToolEnv, path: str, question: str | None = None) ->
             hint="Call inspect_audio without a question and read the transcript.",
         )
     transcript = await load_transcript(env.store, env.files[name], name, env.settings)
+    while transcript.unbooked and env.book is not None:
+        env.book(transcript.unbooked.pop())
     segments = [segment for segment in transcript.segments if segment.text.strip()]
     if not segments:
         raise ToolError(

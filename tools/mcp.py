@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 CONNECT_S = 60.0
 """Longest wait for a server to say what it offers."""
+MOST_TOOLS = 500
+"""Of one server: each stands in every prompt."""
+LONGEST_DESCRIPTION = 6000
 _LONGEST_NAME = 64
 
 
@@ -56,6 +59,8 @@ async def _offered(name: str, server: McpServer) -> list[Offered]:
             while True:
                 page = await session.list_tools(cursor=cursor)
                 found += page.tools
+                if len(found) > MOST_TOOLS or (cursor is not None and page.nextCursor == cursor):
+                    raise ValueError(f"it offers more than {MOST_TOOLS} tools, or its list has no end")
                 cursor = page.nextCursor
                 if not cursor:
                     return found
@@ -75,7 +80,7 @@ def _session(server: McpServer) -> AbstractAsyncContextManager[ClientSession]:
 
 def _tool(server_name: str, server: McpServer, offered: Offered, ambiguous: set[str]) -> Tool:
     name = _plain(offered.name)
-    if name in ambiguous:
+    if name in ambiguous or not name:
         name = _plain(f"{server_name}__{offered.name}")
     choice = server.tools.get(offered.name)
     hints = offered.annotations
@@ -89,7 +94,7 @@ def _tool(server_name: str, server: McpServer, offered: Offered, ambiguous: set[
 
     return Tool(
         name=name,
-        description=(offered.description or offered.title or offered.name).strip(),
+        description=(offered.description or offered.title or offered.name).strip()[:LONGEST_DESCRIPTION],
         arguments=arguments,
         run=run,
         effect=(choice and choice.effect) or server.effect or _effect(hints),
@@ -100,11 +105,11 @@ def _tool(server_name: str, server: McpServer, offered: Offered, ambiguous: set[
 
 
 def _effect(hints: ToolAnnotations | None) -> Effect:
-    """What a server says of a tool: without a word it may change something. Reading in an open world sends
-    its arguments there."""
+    """What a server says of a tool: without a word it may change something, and reading is in an open world,
+    which sends the arguments there (both are the protocol's own defaults)."""
     if hints is None or not hints.readOnlyHint:
         return "write"
-    return "egress" if hints.openWorldHint else "read"
+    return "read" if hints.openWorldHint is False else "egress"
 
 
 async def _call(server_name: str, server: McpServer, name: str, arguments: Mapping[str, Any]) -> Observation:

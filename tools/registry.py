@@ -61,7 +61,7 @@ def _of_module(name: str) -> list[Tool]:
         if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
             raise ValueError(f"tools module {name} not found: is its folder on PYTHONPATH?") from error
         raise ValueError(f"tools module {name} needs {error.name}, which is not installed") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         # Whatever a module does while it is loaded, the operator wants to know which one and why.
         said = " ".join(str(error).split())
         raise ValueError(f"tools module {name} cannot be loaded: {type(error).__name__}: {said}") from error

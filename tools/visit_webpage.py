@@ -93,7 +93,7 @@ def _refused(page: Page, heading: str, origin: str) -> Observation:
     cause, hint = _BY_STATUS.get(page.status, ("unavailable", "use another source"))
     cause = "transport" if page.status >= 500 else cause
     text = f"{heading} answered {page.status} {page.reason}".rstrip()
-    return Observation(text, ok=False, cause=cause, hint=hint, origin=origin, retryable=cause == "transport")
+    return Observation(text, ok=False, cause=cause, hint=hint, origin=origin, retryable=page.status >= 500)
 
 
 def _existing(number: int, count: int) -> int:

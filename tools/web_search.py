@@ -42,7 +42,6 @@ async def web_search(env: ToolEnv, query: str) -> str:
         f"the search failed: {_listed(failed)} did not answer",
         cause="transport",
         hint=_alternatives(env),
-        retryable=True,
     )
 
 

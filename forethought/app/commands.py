@@ -7,9 +7,22 @@ from typing import Annotated
 
 import typer
 
+from forethought.app import debug_command
+from forethought.app.command_flags import (
+    BaseUrl,
+    Db,
+    Debug,
+    Json,
+    Model,
+    Record,
+    Replay,
+    Sets,
+    ThreadId,
+    Tools,
+    begin,
+)
 from forethought.app.distill_commands import collect, distill
 from forethought.app.lesson_commands import lessons_app
-from forethought.app.tell import want_debug
 from forethought.app.train_commands import train_app
 
 app = typer.Typer(
@@ -17,7 +30,7 @@ app = typer.Typer(
     help="An agent that criticises its plan before it acts, scores each move, re-plans, and learns from "
     "failures.",
     epilog="Exit codes: 0 answered, 1 failed, 2 wrong use, 3 an answer that did not pass, 4 waits for "
-    "a person.",
+    "a person, 130 interrupted by Ctrl-C.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -27,37 +40,6 @@ app.add_typer(train_app, name="train")
 app.add_typer(lessons_app, name="lessons")
 app.command()(collect)
 app.command()(distill)
-
-Model = Annotated[
-    str | None, typer.Option("--model", help="Model of every role, as provider:name.", metavar="M")
-]
-BaseUrl = Annotated[
-    str | None, typer.Option("--base-url", help="Address of an OpenAI-compatible endpoint.", metavar="URL")
-]
-Db = Annotated[
-    str | None, typer.Option("--db", help="Database of threads: a path or sqlite:///path.", metavar="URL")
-]
-Sets = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set", help="A setting of the run, such as max_steps=10; may be repeated.", metavar="KEY=VALUE"
-    ),
-]
-Tools = Annotated[
-    str | None,
-    typer.Option("--tools", help="Module whose functions are offered as tools too.", metavar="MODULE"),
-]
-Record = Annotated[
-    Path | None, typer.Option("--record", help="Write the model's replies to FILE.", metavar="FILE")
-]
-Replay = Annotated[
-    Path | None, typer.Option("--replay", help="Take the model's replies from FILE.", metavar="FILE")
-]
-Json = Annotated[
-    bool, typer.Option("--json", help="Print one JSON object on stdout; progress goes to stderr.")
-]
-Debug = Annotated[bool, typer.Option("--debug", help="Log the traceback of an error.")]
-ThreadId = Annotated[str, typer.Argument(help="The thread's id, as `threads` lists it.", metavar="THREAD")]
 
 
 def _version(wanted: bool) -> None:
@@ -78,15 +60,6 @@ def _app(
     ] = False,
 ) -> None:
     pass
-
-
-def _begin(debug: bool) -> None:
-    """What every command does first."""
-    want_debug(debug)
-    from forethought.app.options import load_dotenv
-
-    load_dotenv(Path.cwd())
-    want_debug(debug)
 
 
 @app.command()
@@ -115,8 +88,9 @@ def run(
     debug: Debug = False,
 ) -> int:
     """Carry out TASK and print the answer."""
-    _begin(debug)
+    begin(debug)
     from forethought.app import runs
+    from forethought.app.driving import Output
     from forethought.app.options import Flags
 
     flags = Flags(model, base_url, db, tuple(sets or ()), tools)
@@ -124,7 +98,7 @@ def run(
         from forethought.app.demo import run_demo
 
         return run_demo(flags, given=bool(task or files or record or replay), as_json=as_json)
-    return runs.run_task(task, files or [], thread, flags, runs.Output(as_json, record, replay))
+    return runs.run_task(task, files or [], thread, flags, Output(as_json, record, replay))
 
 
 @app.command()
@@ -150,27 +124,29 @@ def resume(
     debug: Debug = False,
 ) -> int:
     """Go on with a thread that was broken off, that failed, or that waits for a reply."""
-    _begin(debug)
+    begin(debug)
     from forethought.app import runs
+    from forethought.app.driving import Output
     from forethought.app.options import Flags
 
     flags = Flags(model, base_url, db, tuple(sets or ()), tools)
-    return runs.resume(thread, reply or [], flags, runs.Output(as_json, record, replay))
+    return runs.resume(thread, reply or [], flags, Output(as_json, record, replay))
 
 
 @app.command()
 def threads(
     db: Db = None,
     limit: Annotated[int, typer.Option("--limit", help="How many, newest first.", min=1, metavar="N")] = 50,
+    every: Annotated[bool, typer.Option("--all", help="Debuggings (`forethought debug`) too.")] = False,
     as_json: Json = False,
     debug: Debug = False,
 ) -> int:
     """List the threads, newest first."""
-    _begin(debug)
+    begin(debug)
     from forethought.app import showing
     from forethought.app.options import Flags
 
-    return showing.threads(Flags(db=db), limit, as_json)
+    return showing.threads(Flags(db=db), limit, every, as_json)
 
 
 @app.command()
@@ -179,16 +155,27 @@ def show(
     steps: Annotated[
         bool, typer.Option("--steps", help="Whole observations, and the thread's checkpoints.")
     ] = False,
+    branches: Annotated[
+        bool, typer.Option("--branches", help="List the thread's branches instead: forks and re-runs.")
+    ] = False,
+    diff: Annotated[
+        str | None,
+        typer.Option(
+            "--diff",
+            help="Show instead how the thread's head differs from another branch: its number or its id.",
+            metavar="BRANCH",
+        ),
+    ] = None,
     db: Db = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> int:
     """Show what a thread did: plan, reviews, steps, re-plans, answer and cost."""
-    _begin(debug)
+    begin(debug)
     from forethought.app import showing
     from forethought.app.options import Flags
 
-    return showing.show(thread, Flags(db=db), steps, as_json)
+    return showing.show(thread, Flags(db=db), showing.Wanted(steps, branches, diff), as_json)
 
 
 @app.command()
@@ -210,18 +197,22 @@ def fork(
     debug: Debug = False,
 ) -> int:
     """Go back to before a step and run on from there; what was done before it is not done again."""
-    _begin(debug)
+    begin(debug)
     from forethought.app import runs
+    from forethought.app.driving import Output
     from forethought.app.options import Flags
 
     flags = Flags(model, base_url, db, tuple(sets or ()), tools)
-    return runs.fork(thread, before, guidance, flags, runs.Output(as_json))
+    return runs.fork(thread, before, guidance, flags, Output(as_json))
+
+
+app.command("debug")(debug_command.debug)
 
 
 @app.command()
 def doctor(db: Db = None, base_url: BaseUrl = None, as_json: Json = False, debug: Debug = False) -> int:
     """Check this installation by trying each part of it."""
-    _begin(debug)
+    begin(debug)
     from forethought.app.doctor import report_health
     from forethought.app.options import Flags
 

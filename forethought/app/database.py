@@ -50,19 +50,23 @@ def database_path(settings: Settings) -> Path:
 async def open_threads(path: Path, create: bool = True) -> AsyncIterator[AsyncSqliteSaver]:
     """The checkpointer on `path`, in WAL mode and patient with other writers.
 
-    Raises CliError when it does not exist and is not to be made, sqlite3.Error or OSError when it cannot be
-    used.
+    Raises CliError when it does not exist and is not to be made, or its folder cannot be; sqlite3.Error, with
+    the path as a note, when it cannot be used.
     """
     import aiosqlite
 
     from forethought.app.saver import ThreadSaver
 
-    _prepare(path, create)
-    async with aiosqlite.connect(path, timeout=_BUSY_MS / 1000) as connection:
-        await connection.execute(f"PRAGMA busy_timeout={_BUSY_MS}")
-        saver = ThreadSaver(connection)
-        await saver.setup()
-        yield saver
+    try:
+        _prepare(path, create)
+        async with aiosqlite.connect(path, timeout=_BUSY_MS / 1000) as connection:
+            await connection.execute(f"PRAGMA busy_timeout={_BUSY_MS}")
+            saver = ThreadSaver(connection)
+            await saver.setup()
+            yield saver
+    except sqlite3.Error as error:
+        error.add_note(str(path))
+        raise
 
 
 def lessons_path(settings: Settings) -> Path:
@@ -92,7 +96,14 @@ async def open_lessons(path: Path, create: bool = True) -> AsyncIterator[AsyncSq
 def _prepare(path: Path, create: bool, missing: str = "no threads yet") -> None:
     if not create and not path.exists():
         raise CliError(f"{missing}: there is no database at {path}")
-    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CliError(
+            f"the database of threads {one_line(path, 300)}: its folder cannot be made ({error.strerror}); "
+            "choose another place with --db or FORETHOUGHT_DB",
+            FAILED,
+        ) from error
     # Tried here first: where it cannot be opened, aiosqlite's thread would complain of a closed event loop.
     sqlite3.connect(path).close()
 

@@ -13,10 +13,11 @@ from typing import Any
 from rich.text import Text
 
 from forethought.app.display import make_console
+from forethought.app.driving import Output
 from forethought.app.errors import CliError
 from forethought.app.inputs import take_files
 from forethought.app.options import Flags, settings_from
-from forethought.app.runs import Output, drive
+from forethought.app.runs import drive
 from forethought.app.text import one_line
 from forethought.app.thread import Thread
 from forethought.app.threads import new_thread_id

@@ -20,11 +20,19 @@ _PIPE_WIDTH = 120
 _SIDE_BY_SIDE = ("tool_agent", "tool_executor")
 
 
+class _Console(Console):
+    """A console whose reader may leave: the command itself then says what became of it."""
+
+    def on_broken_pipe(self) -> None:
+        """Rich would end the program on the spot."""
+        raise BrokenPipeError("the reader has left")
+
+
 def make_console(stream: TextIO | None = None) -> Console:
     """A console that takes nothing in a text for markup, emoji codes or colours of its own choice."""
     stream = stream or sys.stdout
     width = None if stream.isatty() or os.environ.get("COLUMNS") else _PIPE_WIDTH
-    return Console(file=stream, width=width, markup=False, emoji=False, highlight=False, soft_wrap=False)
+    return _Console(file=stream, width=width, markup=False, emoji=False, highlight=False, soft_wrap=False)
 
 
 class Display:
@@ -62,7 +70,7 @@ class Display:
             self._update(update)
 
     def _event(self, event: Json) -> None:
-        """What begins: a model call or a tool call."""
+        """What begins: a model call, a tool call, or the wait before a model is asked again."""
         who = one_line(event.get("subtask") or event.get("role") or "", 30)
         if event.get("event") == "thinking":
             self._busy[who] = f"{one_line(event.get('role'), 20)} is thinking" + (
@@ -70,6 +78,8 @@ class Display:
             )
         elif event.get("event") == "acting":
             self._busy[who] = f"{who}: {render.call(event.get('tool'), event.get('arguments'), 60)}"
+        elif event.get("event") == "waiting":
+            self._print(render.waiting(event))
         if self._status:
             self._status.update(Text("; ".join(self._busy.values())))
 

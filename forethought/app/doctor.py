@@ -6,8 +6,10 @@ import asyncio
 import importlib.util
 import os
 import platform
+import sqlite3
 import sys
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 
@@ -57,7 +59,7 @@ def run_checks(settings: Settings) -> Iterable[Check]:
     """All checks, in the order in which a person wants to mend what is wrong."""
     yield _python()
     yield from _packages()
-    yield _database(settings)
+    yield database_check(settings)
     for name in SAMPLES:
         yield _parser(name)
     yield _sandbox(settings)
@@ -83,11 +85,10 @@ def _packages() -> Iterable[Check]:
             yield Check(package, False, "not installed", core=package != "forethought")
 
 
-def _database(settings: Settings) -> Check:
-    def attempt() -> str:
-        import sqlite3
-        from contextlib import closing
+def database_check(settings: Settings) -> Check:
+    """Whether threads can be kept, in the database that is there or in a new one."""
 
+    def attempt() -> str:
         path = database_path(settings)
         path.parent.mkdir(parents=True, exist_ok=True)
         new = not path.exists()
@@ -96,12 +97,22 @@ def _database(settings: Settings) -> Check:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("CREATE TABLE forethought_doctor (id INTEGER)")
             connection.rollback()
+            _read_back(connection)
         if new:
             for part in ("", "-wal", "-shm"):
                 path.with_name(path.name + part).unlink(missing_ok=True)
         return f"{path} can be written"
 
     return tried("database", attempt, core=True)
+
+
+def _read_back(connection: sqlite3.Connection) -> None:
+    """Raises sqlite3.Error for a damaged file, and for another program's tables under our names."""
+    found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if found != "ok":
+        raise sqlite3.DatabaseError(f"malformed ({one_line(found)})")
+    if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'checkpoints'").fetchone():
+        connection.execute("SELECT thread_id, checkpoint_ns, checkpoint_id FROM checkpoints LIMIT 1")
 
 
 def _parser(name: str) -> Check:

@@ -95,7 +95,7 @@ def _inspect_audio(settings: Settings) -> str:
     from tools.media.transcribe import transcribers, transcription_lacks
 
     if lacks := transcription_lacks(settings):
-        raise Lacks(lacks)
+        raise Lacks(f"a way to transcribe: {lacks}")
     if transcribers(settings)[0] == "openai":
         return f"the transcription endpoint's {settings.transcription_model}"
     if not has_ffmpeg():

@@ -25,6 +25,8 @@ class Ending:
     console: Console
     as_json: bool
     resume: str
+    asked: str = ""
+    """How the models were asked; said when one of them gave no reply."""
 
 
 def finish(thread_id: str, snapshot: StateSnapshot | None, error: Exception | None, ending: Ending) -> int:
@@ -34,11 +36,20 @@ def finish(thread_id: str, snapshot: StateSnapshot | None, error: Exception | No
         result: Json = {"thread_id": thread_id, "status": "failed", "error": line}
     else:
         result = report(thread_id, snapshot, line)
-        show_ending(result, ending.console, told=error is not None)
-    if ending.as_json:
-        print(to_json(result), flush=True)
+    try:
+        if snapshot is not None:
+            show_ending(result, ending.console, told=error is not None)
+        if ending.as_json:
+            print(to_json(result), flush=True)
+    except OSError:
+        # The reader has left, or the disk is full: what is kept must be found again all the same.
+        tell(f"the output could not be written; see it with: forethought show {thread_id}")
+        _how_to_go_on(result, ending.resume)
+        raise
     if error:
         tell_error(error)
+        if ending.asked and explain(error).model:
+            tell(ending.asked)
     _how_to_go_on(result, ending.resume)
     return explain(error).code if error else exit_code(result["status"])
 

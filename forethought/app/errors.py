@@ -25,11 +25,15 @@ class CliError(Exception):
 
 @dataclass(frozen=True)
 class Failure:
-    """A failed command, as it is shown. `internal` means a mistake of ours: the traceback is worth having."""
+    """A failed command, as it is shown.
+
+    `internal` means a mistake of ours: the traceback is worth having. `model`: a model was asked in vain.
+    """
 
     line: str
     code: int
     internal: bool = False
+    model: bool = False
 
 
 def explain(error: BaseException) -> Failure:
@@ -46,9 +50,9 @@ def explain(error: BaseException) -> Failure:
     if isinstance(error, _known("tools.mcp_settings", "McpSetupError")):
         return Failure(one_line(error, 1000), WRONG_USE)
     if isinstance(error, _known("forethought.models.types", "ConfigurationError")):
-        return Failure(one_line(error, 1000), WRONG_USE)
+        return Failure(one_line(error, 1000), WRONG_USE, model=True)
     if isinstance(error, _known("forethought.models.types", "ModelError")):
-        return Failure(one_line(error, 1000), FAILED)
+        return Failure(one_line(error, 1000), FAILED, model=True)
     what = f"{type(error).__name__}: {one_line(error, 300)}".rstrip(": ")
     return Failure(
         f"internal error: {what}; please report it; --debug shows the traceback", FAILED, internal=True
@@ -71,6 +75,10 @@ def _database_line(error: sqlite3.Error) -> str:
         "locked": "another program is holding it; try again",
         "not a database": "name a SQLite file with --db or FORETHOUGHT_DB, or a new one",
         "malformed": "the file is damaged; name another one with --db or FORETHOUGHT_DB",
+        "no such column": "it is another program's; name another one with --db or FORETHOUGHT_DB",
+        "no such table": "it is another program's; name another one with --db or FORETHOUGHT_DB",
+        "has no column": "it is another program's; name another one with --db or FORETHOUGHT_DB",
     }
     hint = next((hint for part, hint in advice.items() if part in text), "")
-    return f"the database of threads: {text}" + (f": {hint}" if hint else "")
+    where = next((f" {one_line(note, 300)}" for note in getattr(error, "__notes__", [])), "")
+    return f"the database of threads{where}: {text}" + (f": {hint}" if hint else "")

@@ -9,40 +9,53 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-import typer
-
-from forethought.app.commands import app
-from forethought.app.errors import FAILED, INTERRUPTED, WRONG_USE
-from forethought.app.tell import tell, tell_error, want_debug
-
-_CLICK_ERROR: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
-"""The base of the parser's errors, which Typer does not export."""
-
 
 def run_cli(arguments: Sequence[str]) -> int:
-    """Run one command line and return its exit code. Nothing is raised."""
+    """Run one command line and return its exit code. Nothing is raised.
+
+    What is slow to load is loaded here, where Ctrl-C is answered for.
+    """
+    try:
+        return _run(arguments)
+    except KeyboardInterrupt:
+        print("forethought: interrupted", file=sys.stderr, flush=True)
+        return 130
+    except BrokenPipeError:
+        # The reader has left (`| head`); without this, closing stdout at exit would complain again.
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _run(arguments: Sequence[str]) -> int:
+    import typer
+
+    from forethought.app.commands import app
+    from forethought.app.debug_command import with_rerun_method
+    from forethought.app.errors import INTERRUPTED
+    from forethought.app.tell import tell, tell_error, want_debug
+
     want_debug(False)
     try:
         code = typer.main.get_command(app).main(
-            list(arguments), prog_name="forethought", standalone_mode=False
+            with_rerun_method(arguments), prog_name="forethought", standalone_mode=False
         )
+        if code == INTERRUPTED:
+            # The parser's own answer to Ctrl-C. A run that was broken off says more, as an error.
+            tell("interrupted")
         return code if isinstance(code, int) else 0
-    except _CLICK_ERROR as error:
-        return _wrong_use(error)
     except (typer.Abort, KeyboardInterrupt):
         tell("interrupted")
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader has left (`| head`); without this, closing stdout at exit would complain again.
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
+        raise
     except Exception as error:
-        return tell_error(error)
+        return _wrong_use(error, arguments) if _of_the_parser(error) else tell_error(error)
 
 
 def main() -> None:
     """The console script."""
+    _open_streams()
     for stream in (sys.stdout, sys.stderr):
         # A terminal or pipe that cannot show a character gets a question mark, not a traceback.
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
@@ -50,14 +63,35 @@ def main() -> None:
     sys.exit(run_cli(sys.argv[1:]))
 
 
-def _wrong_use(error: Any) -> int:
+def _open_streams() -> None:
+    """A stream that was closed before the start (`>&-`) is None: nothing comes from it, and none sees it."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, open to the end
+
+
+def _of_the_parser(error: Exception) -> bool:
+    """Whether the command line itself was wrong; Typer does not export the base of these errors."""
+    return any(kind.__name__ == "ClickException" for kind in type(error).__mro__)
+
+
+def _wrong_use(error: Any, arguments: Sequence[str]) -> int:
     """An error of the command line's own parser."""
+    from forethought.app.commands import app
+    from forethought.app.errors import WRONG_USE
+    from forethought.app.tell import tell
+
     if error.__class__.__name__ == "NoArgsIsHelpError":
         print(error.format_message())
         return WRONG_USE
     context = getattr(error, "ctx", None)
-    place = f"{context.command_path} --help" if context else "forethought --help"
-    tell(f"{error.format_message().rstrip('.')} (see `{place}`)")
+    known = {command.callback.__name__ for command in app.registered_commands if command.callback}
+    named = f"forethought {arguments[0]}" if arguments and arguments[0] in known else "forethought"
+    place = f"{context.command_path if context else named} --help"
+    line = error.format_message().rstrip(".")
+    if named == "forethought run" and "extra argument" in line:
+        line += ": put the TASK in quotes"
+    tell(f"{line} (see `{place}`)")
     return WRONG_USE
 
 

@@ -9,18 +9,21 @@ from __future__ import annotations
 import difflib
 import io
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from forethought.app.errors import CliError
 from forethought.app.text import one_line
 from forethought.settings import Settings
 from graph.context import Context
+
+_MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,18 @@ def load_dotenv(folder: Path) -> None:
     load(stream=io.StringIO(text), override=False)
 
 
+def unknown_variables(names: Iterable[str]) -> Iterator[str]:
+    """A line for each FORETHOUGHT_ variable that is no setting: a misspelt bound would bind nothing."""
+    prefix = "FORETHOUGHT_"
+    known = [prefix + name.upper() for name in Settings.model_fields if name != "tavily_api_key"]
+    known.append(f"{prefix}DEBUG")
+    for name in sorted(names):
+        if name.startswith(prefix) and name not in known:
+            close = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
+            hint = f"did you mean {close[0]}?" if close else ".env.example lists what there is"
+            yield f"{one_line(name)} is set, but is no setting; {hint}"
+
+
 def settings_from(flags: Flags, saved: Mapping[str, Any] | None = None) -> Settings:
     """The operator's settings, with the flags and what the thread was run with.
 
@@ -68,6 +83,7 @@ def settings_from(flags: Flags, saved: Mapping[str, Any] | None = None) -> Setti
         settings = Settings()
     except ValidationError as error:
         raise CliError(_wrong_variable(error)) from error
+    _check_flags(flags)
     saved = saved or {}
     chosen: dict[str, Any] = {}
     if base_url := flags.base_url or _saved_base_url(settings, saved):
@@ -89,12 +105,12 @@ def context_from_flags(flags: Flags, settings: Settings, saved: Mapping[str, Any
     if flags.model:
         values["model"] = flags.model
     for item in flags.sets:
-        key, value = _parse_set(item)
+        key, value = parse_set(item)
         values[key] = value
     try:
         return Context.model_validate(values)
     except ValidationError as error:
-        raise CliError(_wrong_setting(error, flags)) from error
+        raise CliError(wrong_setting(error, flags)) from error
 
 
 def without_userinfo(url: str | None) -> str | None:
@@ -103,6 +119,18 @@ def without_userinfo(url: str | None) -> str | None:
         return None
     parts = urlsplit(url)
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
+
+def _check_flags(flags: Flags) -> None:
+    """Raises CliError for an empty flag, as an unset shell variable leaves it, and for a file as --tools."""
+    given = {"--model": flags.model, "--base-url": flags.base_url, "--db": flags.db, "--tools": flags.tools}
+    for name, value in given.items():
+        if value is not None and not value.strip():
+            raise CliError(f"{name} is empty: give it a value, or leave it out")
+    if flags.tools and (flags.tools.endswith(".py") or not _MODULE.fullmatch(flags.tools)):
+        name = Path(flags.tools).stem
+        hint = f", such as {name}, in a folder on PYTHONPATH or this one" if _MODULE.fullmatch(name) else ""
+        raise CliError(f"--tools {one_line(flags.tools)}: name a Python module, not a file{hint}")
 
 
 def _saved_base_url(settings: Settings, saved: Mapping[str, Any]) -> str | None:
@@ -123,20 +151,25 @@ def _check_address(url: str | None) -> None:
         raise CliError("the base URL must look like https://host/v1 (--base-url or FORETHOUGHT_BASE_URL)")
 
 
-def _parse_set(item: str) -> tuple[str, Any]:
+def parse_set(item: str, of: type[BaseModel] = Context) -> tuple[str, Any]:
+    """KEY=VALUE as a field of the Context, or of another one, and its value.
+
+    Raises CliError for a key that is not one.
+    """
+    fields = of.model_fields
     key, equals, text = item.partition("=")
     key = key.strip()
     if not equals:
         raise CliError(f"--set {one_line(item)}: write KEY=VALUE")
-    if key not in Context.model_fields:
-        close = difflib.get_close_matches(key, Context.model_fields, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(Context.model_fields)}"
+    if key not in fields:
+        close = difflib.get_close_matches(key, fields, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(fields)}"
         raise CliError(f"--set: unknown setting {one_line(key)!r}; {hint}")
-    return key, _parse_value(key, text.strip())
+    return key, _parse_value(key, text.strip(), is_text=fields[key].annotation is str)
 
 
-def _parse_value(key: str, text: str) -> Any:
-    if Context.model_fields[key].annotation is str or key.endswith("model"):
+def _parse_value(key: str, text: str, is_text: bool) -> Any:
+    if is_text or key.endswith("model"):
         return None if text.lower() == "none" and key != "model" and key.endswith("model") else text
     if key == "forced_replans":
         return () if text.lower() == "none" else _numbers(text)
@@ -162,17 +195,20 @@ def _wrong_variable(error: ValidationError) -> str:
     return f"{variable} is {one_line(first.get('input'))!r}: {_reason(first)}"
 
 
-def _wrong_setting(error: ValidationError, flags: Flags) -> str:
+def wrong_setting(error: ValidationError, flags: Flags) -> str:
+    """Which setting is out of bounds, and how."""
     first = error.errors()[0]
     key = str(first["loc"][0])
-    named = any(item.partition("=")[0].strip() == key for item in flags.sets)
+    typed = {item.partition("=")[0].strip(): item.partition("=")[2].strip() for item in flags.sets}
+    named = key in typed
     flag = f"--set {key}"
     if key == "model" and not named:
         flag = "--model" if flags.model else "FORETHOUGHT_MODEL"
     if first["type"] == "string_pattern_mismatch":
         given = one_line(first.get("input"))
         return f"{flag}: {given!r} is not a model's name; write provider:name, as openai:gpt-4.1"
-    return f"{flag}: {one_line(first.get('input'))!r}: {_reason(first)}"
+    given = typed[key] if named and len(first["loc"]) == 1 else first.get("input")
+    return f"{flag}: {one_line(given)!r}: {_reason(first)}"
 
 
 def _reason(first: Mapping[str, Any]) -> str:

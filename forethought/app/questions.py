@@ -70,7 +70,7 @@ def replies_from(texts: Sequence[str], questions: Sequence[Mapping[str, Any]]) -
     for text in texts:
         key, value = _addressed(text, waiting)
         if key in replies:
-            raise CliError(f"--reply: {key} is answered twice")
+            raise CliError(f"--reply: {_name(waiting[key])} is answered twice")
         replies[key] = reply_from(value, waiting[key])
     return replies
 

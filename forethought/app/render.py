@@ -204,6 +204,15 @@ def reflection(record: Json) -> RenderableType | None:
     return _dim(f"    reflection: {one_line(found['reflection'], 300)}") if found else None
 
 
+def waiting(event: Json) -> RenderableType:
+    """A model call that failed in transport and is made again."""
+    model, why = one_line(event.get("model"), 60), one_line(event.get("why"), 200)
+    again = (
+        f"asked again in {_seconds(event.get('seconds'))} ({event.get('retry')} of {event.get('retries')})"
+    )
+    return Text(f"model {model}: {why}; {again}", style="yellow")
+
+
 def memory(subtask: str, record: Json | None) -> RenderableType | None:
     """How much short-term memory now holds of a subtask (MIRROR 3.5); None when it holds no failure."""
     if not record or not record.get("failures"):

@@ -1,61 +1,28 @@
-"""run, resume and fork: drive the graph on a thread, ask the person where it waits, report what came of it.
-
-Ctrl-C cancels the graph; every finished step is on disk by then, and the thread can be resumed. Questions at
-the terminal are asked while no event loop runs, so that Ctrl-C works there too.
-"""
+"""run, resume and fork: what each gives the graph to do, and what comes of it."""
 
 from __future__ import annotations
 
-import asyncio
-import shlex
-import sqlite3
-import sys
-from collections.abc import Callable, Coroutine, Iterator, Sequence
-from contextlib import AsyncExitStack, contextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from forethought.app import questions
-from forethought.app.display import Display, make_console
+from forethought.app import driving, questions
+from forethought.app.display import Display
+from forethought.app.driving import WAIT, Begin, Output
 from forethought.app.ending import Ending, finish
-from forethought.app.errors import INTERRUPTED, CliError, explain
-from forethought.app.forking import fork_before
+from forethought.app.errors import CliError
 from forethought.app.inputs import read_task, take_files
 from forethought.app.options import Flags, settings_from
 from forethought.app.report import unfinished, waiting
-from forethought.app.tell import tell
+from forethought.app.text import one_line
 from forethought.app.thread import Thread, open_thread
-from forethought.app.threads import new_thread_id
-from forethought.app.transport import Answering, choose_transport
+from forethought.app.threads import is_debugging, new_thread_id
+from forethought.app.transport import Answering, asked_how, choose_transport
 
 if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
 
 Json = dict[str, Any]
-WAIT: Final = object()
-"""What a beginning gives when the graph has nothing to do before a person replies."""
-Begin = Callable[[Thread], Coroutine[Any, Any, Any]]
-"""Gives the graph's input for an opened thread, a Command, None (go on) or WAIT."""
-
-
-@dataclass(frozen=True)
-class Output:
-    """Where the result goes, and what is done with the model's replies."""
-
-    as_json: bool = False
-    record: Path | None = None
-    replay: Path | None = None
-
-    def resume_command(self, thread_id: str) -> str:
-        """What to type to go on with the thread."""
-        replay = f" --replay {shlex.quote(str(self.replay))}" if self.replay else ""
-        return f"forethought resume {thread_id}{replay}"
-
-    @property
-    def interactive(self) -> bool:
-        """Whether a person can be asked at this terminal."""
-        return not self.as_json and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def run_task(
@@ -77,6 +44,12 @@ def run_task(
 
 def resume(thread_id: str, replies: Sequence[str], flags: Flags, output: Output) -> int:
     """Go on with a thread: with replies to what waits, or from where it was broken off or failed."""
+    if is_debugging(thread_id):
+        from forethought.app.debugging import resume_debugging
+
+        if output.record or output.replay:
+            raise CliError("--record and --replay are for runs: a debugging is resumed without them")
+        return resume_debugging(thread_id, replies, flags, output.as_json)
     answering = choose_transport(output.record, output.replay, {"thread": thread_id})
 
     async def begin(thread: Thread) -> Any:
@@ -102,74 +75,37 @@ def fork(thread_id: str, before: int, guidance: str, flags: Flags, output: Outpu
     answering = choose_transport(output.record, output.replay, {"thread": thread_id})
 
     async def begin(thread: Thread) -> None:
-        await fork_before(thread, before, guidance)
+        from graph.checkpoints import GraphCheckpoints
+        from graph.forking import ForkError, before_step, fork
+
+        checkpoints = GraphCheckpoints(thread.graph, thread.config)
+        try:
+            await fork(checkpoints, await before_step(checkpoints, before, whole_wave=True), [guidance])
+        except ForkError as error:
+            raise CliError(str(error)) from error
 
     return drive(thread_id, flags, output, answering, begin, must_exist=True)
 
 
 def drive(
-    thread_id: str, flags: Flags, output: Output, answering: Answering, begin: Begin, must_exist: bool = False
+    thread_id: str,
+    flags: Flags,
+    output: Output,
+    answering: Answering,
+    begin: Begin[Thread],
+    must_exist: bool = False,
 ) -> int:
     """Open the thread, run what `begin` gives until it ends or waits, and report. Returns the exit code."""
-    console = make_console(sys.stderr if output.as_json else sys.stdout)
-    with asyncio.Runner() as loop, _opened(loop, thread_id, flags, answering, must_exist) as thread:
-        given: Any = loop.run(begin(thread))
-        console.print(f"thread {thread.id}")
-        error: Exception | None = None
-        snapshot: StateSnapshot | None
-        try:
-            snapshot = _until_done(loop, thread, given, Display(console), output)
-        except KeyboardInterrupt:
-            tell(f"interrupted; continue with: {output.resume_command(thread.id)}")
-            return INTERRUPTED
-        except Exception as failure:
-            if explain(failure).internal:
-                tell(f"what was done is kept; it can be continued with: {output.resume_command(thread.id)}")
-                raise
-            error, snapshot = failure, _last_state(loop, thread)
-        again = output.resume_command(thread.id)
-        return finish(thread.id, snapshot, error, Ending(console, output.as_json, again))
-
-
-@contextmanager
-def _opened(
-    loop: asyncio.Runner, thread_id: str, flags: Flags, answering: Answering, must_exist: bool
-) -> Iterator[Thread]:
-    """The thread, open over several runs of the loop."""
-    stack = AsyncExitStack()
+    if is_debugging(thread_id):
+        raise CliError(f"{one_line(thread_id)} is a debugging: its kind of id cannot be run or forked")
     opening = open_thread(thread_id, flags, answering, must_exist=must_exist)
-    try:
-        yield loop.run(stack.enter_async_context(opening))
-    finally:
-        loop.run(stack.aclose())
 
+    def end(thread: Thread, last: driving.Last) -> int:
+        asked = "" if output.replay else asked_how(thread.context, thread.settings)
+        ending = Ending(last.console, output.as_json, output.resume_command(thread.id), asked)
+        return finish(thread.id, last.snapshot, last.error, ending)
 
-def _until_done(
-    loop: asyncio.Runner, thread: Thread, given: Any, display: Display, output: Output
-) -> StateSnapshot:
-    """Run, ask at the terminal where it waits, run on. Returns the last state."""
-    from langgraph.types import Command
-
-    while True:
-        if given is not WAIT:
-            with display.live():
-                loop.run(thread.stream(given, display.part))
-        snapshot = loop.run(thread.snapshot())
-        asked = [waiting(item) for item in snapshot.interrupts]
-        if not asked or not output.interactive:
-            return snapshot
-        try:
-            given = Command(resume={item["id"]: questions.ask(display.console, item) for item in asked})
-        except EOFError:
-            return snapshot
-
-
-def _last_state(loop: asyncio.Runner, thread: Thread) -> StateSnapshot | None:
-    """The state after an error; None when the database is what failed."""
-    try:
-        return loop.run(thread.snapshot())
-    except (sqlite3.Error, OSError):
-        return None
+    return driving.drive(opening, begin, output, driving.Manner("thread", Display, end))
 
 
 def _refuse_unfinished(snapshot: StateSnapshot, thread_id: str) -> None:

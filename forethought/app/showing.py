@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -11,15 +12,16 @@ from rich.table import Table
 from rich.text import Text
 
 from forethought.app import render
+from forethought.app.comparing import show_branches, show_difference
 from forethought.app.database import database_path, is_claimed, open_threads
 from forethought.app.display import make_console
 from forethought.app.ending import show_ending
-from forethought.app.errors import ANSWERED
+from forethought.app.errors import ANSWERED, CliError
 from forethought.app.options import Flags, settings_from
 from forethought.app.report import Json, report
 from forethought.app.text import clean, one_line, to_json
 from forethought.app.thread import read_thread
-from forethought.app.threads import list_threads
+from forethought.app.threads import is_debugging, list_threads
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -31,13 +33,25 @@ _CHECKPOINTS = 500
 _ALL_LINES = 10_000
 
 
-def threads(flags: Flags, limit: int, as_json: bool) -> int:
+@dataclass(frozen=True)
+class Wanted:
+    """What of a thread is to be shown."""
+
+    steps: bool = False
+    """Whole observations, and the checkpoints."""
+    branches: bool = False
+    """The list of its branches instead."""
+    diff: str | None = None
+    """The difference from this branch instead."""
+
+
+def threads(flags: Flags, limit: int, every: bool, as_json: bool) -> int:
     """List the threads, newest first. No database is an empty list, not an error."""
     path = database_path(settings_from(flags))
 
     async def read() -> list[Json]:
         async with open_threads(path, create=False) as saver:
-            return await list_threads(saver, path, limit)
+            return await list_threads(saver, path, limit, every)
 
     found = asyncio.run(read()) if path.exists() else []
     if as_json:
@@ -51,7 +65,9 @@ def threads(flags: Flags, limit: int, as_json: bool) -> int:
 def _table(entries: list[Json]) -> Table:
     table = Table(box=None, padding=(0, 1), header_style="dim")
     for name in ("thread", "time", "status", "task", "answer"):
-        table.add_column(name, no_wrap=name in {"thread", "time", "status"}, overflow="fold")
+        table.add_column(name, no_wrap=name in {"time", "status"}, overflow="fold")
+    # An id that is cut or folded cannot be copied: where the terminal is narrow, the rest gives way.
+    table.columns[0].min_width = min(24, max(len(entry["thread_id"]) for entry in entries))
     for entry in entries:
         time = datetime.fromisoformat(entry["time"]).astimezone().strftime("%Y-%m-%d %H:%M")
         cells = (one_line(entry["thread_id"]), time, entry["status"], entry["task"], entry["answer"])
@@ -59,8 +75,25 @@ def _table(entries: list[Json]) -> Table:
     return table
 
 
-def show(thread_id: str, flags: Flags, steps: bool, as_json: bool) -> int:
-    """Show one thread's present task; with `steps` whole observations and the checkpoints."""
+def show(thread_id: str, flags: Flags, wanted: Wanted, as_json: bool) -> int:
+    """Show what is wanted of one thread. Raises CliError when two things are wanted at once."""
+    if wanted.steps + wanted.branches + (wanted.diff is not None) > 1:
+        raise CliError("--steps, --branches and --diff each show something else: give one of them")
+    if is_debugging(thread_id):
+        from forethought.app.debugging import show_debugging
+
+        if wanted != Wanted():
+            raise CliError(f"{thread_id} is a debugging: `forethought show {thread_id}` shows all of it")
+        return show_debugging(thread_id, flags, as_json)
+    if wanted.branches:
+        return show_branches(thread_id, flags, as_json)
+    if wanted.diff is not None:
+        return show_difference(thread_id, wanted.diff, flags, as_json)
+    return _show_task(thread_id, flags, wanted.steps, as_json)
+
+
+def _show_task(thread_id: str, flags: Flags, steps: bool, as_json: bool) -> int:
+    """One thread's present task; with `steps` whole observations and the checkpoints."""
     found: dict[str, Any] = {}
 
     async def read() -> None:

@@ -25,11 +25,18 @@ Json = dict[str, Any]
 _SAVED = "forethought"
 """Key of a checkpoint's metadata that holds, as JSON text, what the thread is run with."""
 _HEAD = 80
+DEBUGGING = "debug:"
+"""How the ids of debuggings begin: threads of the debugger's graph, in the same database."""
 
 
 def new_thread_id() -> str:
     """A short new id that sorts by day: 20260517-3f9a1c."""
     return f"{datetime.now(UTC):%Y%m%d}-{secrets.token_hex(3)}"
+
+
+def is_debugging(thread_id: str) -> bool:
+    """Whether a thread is one of the debugger's graph."""
+    return thread_id.startswith(DEBUGGING)
 
 
 def saved_with(context: Context, settings: Settings) -> Json:
@@ -54,13 +61,19 @@ def saved_of(metadata: Mapping[str, Any] | None) -> Json:
     return kept
 
 
-async def list_threads(saver: AsyncSqliteSaver, path: Path, limit: int) -> list[Json]:
-    """The newest `limit` threads: {thread_id, time, status, task, answer}, from its last checkpoint."""
+async def list_threads(
+    saver: AsyncSqliteSaver, path: Path, limit: int, debuggings: bool = False
+) -> list[Json]:
+    """The newest `limit` threads: {thread_id, time, status, task, answer}, from its last checkpoint.
+
+    Debuggings, which are threads of the debugger's graph, only where they are asked for.
+    """
     query = (
         "SELECT thread_id, MAX(checkpoint_id) AS newest FROM checkpoints WHERE checkpoint_ns = '' "
-        "GROUP BY thread_id ORDER BY newest DESC LIMIT ?"
+        "AND (? OR substr(thread_id, 1, ?) != ?) GROUP BY thread_id ORDER BY newest DESC LIMIT ?"
     )
-    async with saver.conn.execute(query, (limit,)) as cursor:
+    given = (debuggings, len(DEBUGGING), DEBUGGING, limit)
+    async with saver.conn.execute(query, given) as cursor:
         ids = [row[0] for row in await cursor.fetchall()]
     found = [await saver.aget_tuple({"configurable": {"thread_id": thread_id}}) for thread_id in ids]
     return [_entry(thread_id, item, path) for thread_id, item in zip(ids, found, strict=True) if item]
@@ -74,10 +87,22 @@ def _entry(thread_id: str, saved: CheckpointTuple, path: Path) -> Json:
         "time": saved.checkpoint["ts"],
         "status": _status(thread_id, values, saved, path),
         "task": one_line(
-            (values.get("progress") or {}).get("asked") or given.get("task") or values.get("task"), _HEAD
+            (values.get("progress") or {}).get("asked")
+            or given.get("task")
+            or values.get("task")
+            or (values.get("subject") or {}).get("task"),
+            _HEAD,
         ),
-        "answer": one_line(values.get("answer") or "", _HEAD),
+        "answer": one_line(values.get("answer") or _found(values.get("critical") or {}), _HEAD),
     }
+
+
+def _found(critical: Json) -> str:
+    """What a debugging found, in the place of an answer."""
+    if not critical:
+        return ""
+    where = f"step {critical.get('critical_step')}, {critical.get('critical_module')}"
+    return f"{where}: {critical.get('error_type')}"
 
 
 def _status(thread_id: str, values: Mapping[str, Any], saved: CheckpointTuple, path: Path) -> str:

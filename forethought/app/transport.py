@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forethought.app.errors import CliError
+from forethought.app.options import without_userinfo
 from forethought.secrecy import secret_values
 
 if TYPE_CHECKING:
@@ -50,6 +51,23 @@ def choose_transport(record: Path | None, replay: Path | None, about: Mapping[st
             raise CliError(str(error)) from error
         return Answering(lambda settings, context: served, served.header)
     return Answering(_recording(record, about) if record else _live)
+
+
+def asked_how(context: Context, settings: Settings) -> str:
+    """Where the thread's models are asked and with which key (its variable's name), and how to change it."""
+    from forethought.models.providers import KEYS, split
+    from nodes.task import models_used
+
+    if settings.base_url:
+        key = "FORETHOUGHT_API_KEY" + ("" if settings.api_key else " (not set)")
+        where = f"at {without_userinfo(settings.base_url)} with the key of {key}"
+    else:
+        providers = {split(model, None)[0] for model in models_used(context)}
+        names = " or ".join(sorted(name for provider in providers for name in KEYS[provider]))
+        where = "at the provider's address" + (f" with the key of {names}" if names else "")
+    return (
+        f"asked {where}; the thread keeps model and address: `resume` takes --model and --base-url for others"
+    )
 
 
 def _live(settings: Settings, context: Context) -> None:

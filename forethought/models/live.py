@@ -91,6 +91,7 @@ class LiveTransport:
                 model=request.model,
                 retries=self.settings.request_retries,
                 backoff=self.backoff,
+                waiting=partial(_tell_waiting, request.model, self.settings.request_retries),
             )
             if not isinstance(got, _Refused):
                 return self._reply(got, request)
@@ -155,6 +156,18 @@ class LiveTransport:
             model=request.model,
             usd=price(name, provider, self.settings.base_url, *tokens) if usage else None,
         )
+
+
+def _tell_waiting(model: str, retries: int, why: str, seconds: float, number: int) -> None:
+    """Put a retry into the run's stream, so that whoever watches knows what is waited for."""
+    from langgraph.config import get_stream_writer
+
+    try:
+        write = get_stream_writer()
+    except (RuntimeError, KeyError):  # asked outside of a graph
+        return
+    event = {"event": "waiting", "model": model, "why": why, "seconds": round(seconds, 1)}
+    write({**event, "retry": number, "retries": retries})
 
 
 def _calls(raw: AIMessage) -> list[Call]:

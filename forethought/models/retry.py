@@ -85,6 +85,16 @@ def one_line(error: BaseException) -> str:
     return text if len(text) <= 300 else text[:300] + " ..."
 
 
+def why(error: BaseException) -> str:
+    """The provider's words; where they hide why no connection came about, the system's words as well."""
+    words = one_line(error)
+    if status_of(error) is None:
+        system = [link for link in chain(error) if isinstance(link, OSError) and link.strerror]
+        if system and (said := one_line(system[-1])) not in words:
+            return f"{words.rstrip('.')}: {said}"
+    return words
+
+
 def is_transient(error: BaseException) -> bool:
     """Whether the same request may well get an answer next time."""
     if isinstance(error, ModelError):
@@ -124,9 +134,8 @@ def final(error: BaseException, model: str, tries: int) -> ModelError | None:
     status = status_of(error)
     if is_transient(error):
         what = f"HTTP {status}: " if status else ""
-        return TransportError(
-            f"model {model} gave no reply in {tries} tries; the last: {what}{one_line(error)}"
-        )
+        counted = "1 try" if tries == 1 else f"{tries} tries"
+        return TransportError(f"model {model} gave no reply in {counted}; the last: {what}{why(error)}")
     if status == 429:
         return ConfigurationError(f"model {model}: the quota is spent: {one_line(error)}")
     if status is not None:
@@ -137,8 +146,18 @@ def final(error: BaseException, model: str, tries: int) -> ModelError | None:
     return None
 
 
-async def with_retries(call: Callable[[], Awaitable[T]], *, model: str, retries: int, backoff: Backoff) -> T:
-    """What `call` returns, tried again up to `retries` times. Raises TransportError or ConfigurationError."""
+async def with_retries(
+    call: Callable[[], Awaitable[T]],
+    *,
+    model: str,
+    retries: int,
+    backoff: Backoff,
+    waiting: Callable[[str, float, int], None] | None = None,
+) -> T:
+    """What `call` returns, tried again up to `retries` times. Raises TransportError or ConfigurationError.
+
+    `waiting` is told before each wait: what went wrong, the seconds, and the number of the retry.
+    """
     exponential = wait_exponential_jitter(
         initial=backoff.first_s, max=backoff.longest_s, jitter=min(backoff.first_s, 1.0)
     )
@@ -148,12 +167,21 @@ async def with_retries(call: Callable[[], Awaitable[T]], *, model: str, retries:
         asked = retry_after(error) if error else None
         return asked if asked is not None else exponential(state)
 
-    retrying = AsyncRetrying(
-        stop=stop_after_attempt(retries + 1), wait=wait, retry=retry_if_exception(is_transient), reraise=True
-    )
-
     async def once() -> T:
         return await call()
+
+    def tell(state: RetryCallState) -> None:
+        error = state.outcome.exception() if state.outcome else None
+        if waiting is not None and error is not None:
+            waiting(why(error), state.upcoming_sleep, state.attempt_number)
+
+    retrying = AsyncRetrying(
+        stop=stop_after_attempt(retries + 1),
+        wait=wait,
+        retry=retry_if_exception(is_transient),
+        before_sleep=tell,
+        reraise=True,
+    )
 
     try:
         return await retrying(once)

@@ -25,7 +25,10 @@ class Verdict:
 class Evaluator(Protocol):
     """Judges a trajectory by what the caller knows, never by what the run says of itself."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What it is called in a verdict."""
+        ...
 
     async def judge(self, trajectory: Trajectory) -> Verdict:
         """Whether the task was solved. Raises ModelError where a model judges and cannot."""

@@ -70,6 +70,7 @@ def from_state(
         id=id,
         task=text(values.get("task")) or text(progress.get("asked")) or "(no task was given)",
         environment="forethought",
+        world=f"Tools that it had: {', '.join(sorted(effects))}." if effects else "",
         source=SOURCE,
         steps=tuple(steps),
         answer=answer,

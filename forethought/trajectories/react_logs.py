@@ -38,6 +38,12 @@ _RETRIED = re.compile(
 _ACTION = re.compile(r"\s*([A-Za-z_]\w*)\[(.*)\]\s*", re.DOTALL)
 _OUTCOMES: dict[str, Outcome] = {"CORRECT": "success", "INCORRECT": "failure", "HALTED": "failure"}
 _HOTPOTQA = {"search", "lookup", "finish"}
+_WORLD = (
+    "Search[name] shows the beginning of the encyclopedia page of that name, or the names of similar pages. "
+    "Lookup[words] shows the next sentence of the page found last that holds the words. Finish[answer] ends "
+    "the run; its answer is compared with the expected one word for word, but for case, articles and "
+    "punctuation."
+)
 
 
 def matches(text: str) -> bool:
@@ -77,10 +83,12 @@ class _Run:
         spoken = "\x1f".join(
             [task, given, *("\x1e".join((s.planning, s.action, s.observation)) for s in steps)]
         )
+        hotpotqa = bool(steps) and {s.tool.lower() for s in steps} <= _HOTPOTQA | {""}
         trajectory = Trajectory(
             id=f"react-{hashlib.sha256(spoken.encode(errors='replace')).hexdigest()[:16]}",
             task=task,
-            environment="hotpotqa" if steps and {s.tool.lower() for s in steps} <= _HOTPOTQA | {""} else "",
+            environment="hotpotqa" if hotpotqa else "",
+            world=_WORLD if hotpotqa else "",
             source=SOURCE,
             steps=steps,
             answer=str(steps[-1].arguments.get("argument", "")) if finished else "",

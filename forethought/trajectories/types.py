@@ -55,6 +55,8 @@ class Trajectory(_Record):
     task: str = Field(min_length=1)
     environment: str = ""
     """Where it ran: alfworld, gaia, webshop, hotpotqa, forethought, ... ('' unknown)."""
+    world: str = ""
+    """What the agent could do there: its tools or actions and their rules, where the source tells."""
     source: str = ""
     """The format that it was read from."""
     steps: tuple[TrajectoryStep, ...] = ()

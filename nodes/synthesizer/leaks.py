@@ -24,7 +24,23 @@ _UNIT_WORDS = 3
 """Words with a number among them that are a quantity, such as 12 km or about 3 000 dollars."""
 _TELLING_DIGITS = 3
 _BLAND = frozenset(
-    "yes no true false none neither both all nothing unknown same more less left right".split()
+    [
+        "yes",
+        "no",
+        "true",
+        "false",
+        "none",
+        "neither",
+        "both",
+        "all",
+        "nothing",
+        "unknown",
+        "same",
+        "more",
+        "less",
+        "left",
+        "right",
+    ]
 )
 _STEPS = re.compile(
     r"\b(?:steps?|trials?|rounds?|attempts?)\s+\d+(?:\s*(?:,|;|-|–|to|and|or|through)\s*\d+)*", re.IGNORECASE

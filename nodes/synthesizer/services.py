@@ -18,6 +18,7 @@ from graph.synthesizer_context import SynthesizerContext, synthesizer_context_fr
 from nodes.distiller.services import bounded_context
 from tools.files import FileStore
 
+
 @dataclass(frozen=True)
 class SynthesizeServices:
     """The operator's settings, the models, the store of trajectories, and how a task is tried."""

@@ -136,7 +136,11 @@ async def test_a_question_waits_while_siblings_finish_and_do_not_run_again(drive
     await out.reply({"decision": "answer", "value": "2024"})
     assert out.world.calls == ["other"]
     assert out.kinds == [*before, "AnswerDraft"]
-    assert out.state["results"]["ask"] == {"n": 1, "text": "2024", "origin": "user"}
+    assert out.state["results"]["ask"] == {
+        "n": 1,
+        "text": "Asked: which year?\nAnswered: 2024",
+        "origin": "user",
+    }
     assert out.status == "answered"
 
 
@@ -149,8 +153,8 @@ async def test_two_questions_of_a_wave_are_answered_by_id(drive: Drive) -> None:
     assert {item.value["question"] for item in waiting} == {"first?", "second?"}
     await out.go(Command(resume={item.id: f"to {item.value['question']}" for item in waiting}))
     assert {key: result["text"] for key, result in out.state["results"].items()} == {
-        "p": "to first?",
-        "q": "to second?",
+        "p": "Asked: first?\nAnswered: to first?",
+        "q": "Asked: second?\nAnswered: to second?",
     }
 
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodes.addresses import address_key, addresses_in, approved_addresses, given_addresses
+from tools.ask_user import ASK_USER
 from tools.base import make_tool
 from tools.python import PYTHON
 from tools.visit_webpage import VISIT_WEBPAGE
@@ -26,7 +27,8 @@ def look(key: str) -> str:
 
 
 TOOLS = {
-    tool.name: tool for tool in (PYTHON, VISIT_WEBPAGE, make_tool(keep, effect="write"), make_tool(look))
+    tool.name: tool
+    for tool in (ASK_USER, PYTHON, VISIT_WEBPAGE, make_tool(keep, effect="write"), make_tool(look))
 }
 URL = "https://x.org/a?q=secret"
 
@@ -119,6 +121,8 @@ def test_who_gives() -> None:
 
 def test_who_does_not() -> None:
     assert not given_by(step(1, "python"))
+    assert not given_by(step(1, "python", origin="user")), "made of a person's answer, but by the model"
+    assert not given_by(step(1, "python", "", sub_steps=[step(1, "python", origin="user")]))
     assert not given_by(step(1, ok=False, cause="tool"))
     assert not given_by(step(1, origin="file:a, model")), "a model answered about the file"
     assert not given_by(step(1, origin="file:a, model", sub_steps=[step(1)]))

@@ -105,10 +105,11 @@ async def test_a_call_that_failed_is_made_again_by_no_program_and_by_no_move(dri
 
 
 async def test_a_call_that_may_be_tried_again_may_be_tried_again_in_a_program(drive: Drive) -> None:
-    world = World({"x": [broken("no line", cause="transport", retryable=True), "there"]}, retryable=True)
+    failed = broken("no line", cause="transport", retryable=True)
+    world = World({"x": [failed, failed, "there"]}, retryable=True)
     code = "try:\n  lookup(key='x')\nexcept RuntimeError:\n  print(lookup(key='x'))"
     out = await drive(Script(moves={"a": [program(code)]}), world)
-    assert (world.calls, out.steps[0]["observation"]) == (["x", "x"], "there")
+    assert (world.calls, out.steps[0]["observation"]) == (["x"] * 3, "there")
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

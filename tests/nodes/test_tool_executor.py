@@ -6,10 +6,11 @@ import asyncio
 
 import pytest
 
+from forethought.models.types import Usage
 from graph.state import Step
 from tests.support.agent import Drive, Script, World, broken
 from tests.support.replies import Json, ask_replan, call, finish, plan, sub
-from tools.base import Observation, make_tool
+from tools.base import Observation, ToolEnv, make_tool
 
 
 async def test_the_same_failed_call_is_never_made_again_and_asks_for_a_new_plan(drive: Drive) -> None:
@@ -57,11 +58,16 @@ async def test_a_call_that_succeeded_may_be_made_again(drive: Drive) -> None:
     assert out.status == "answered"
 
 
-@pytest.mark.parametrize("cause", ["transport", "timeout"])
-async def test_transport_failures_of_a_retryable_tool_may_be_tried_again(drive: Drive, cause: str) -> None:
-    world = World({"x": [broken("no line", cause=cause, retryable=True), "there"]}, retryable=True)
+@pytest.mark.parametrize(("cause", "failures"), [("transport", 2), ("timeout", 1)])
+async def test_transport_failures_of_a_retryable_tool_may_be_tried_again(
+    drive: Drive, cause: str, failures: int
+) -> None:
+    """By the agent, after the one time that the call itself is made again at once."""
+    failed = [broken("no line", cause=cause, retryable=True)] * failures
+    world = World({"x": [*failed, "there"]}, retryable=True)
     out = await drive(Script(moves={"a": [call("x")]}), world)
-    assert world.calls == ["x", "x"]
+    assert world.calls == ["x"] * (failures + 1)
+    assert [step["ok"] for step in out.steps] == [False, True]
     assert out.state["results"]["a"]["text"] == "there"
 
 
@@ -180,3 +186,17 @@ async def test_an_agent_that_asks_for_a_new_plan_is_a_failed_step(drive: Drive) 
         Script(plans=[plan(sub("a")), plan(sub("b"))], moves={"a": [ask_replan("no such sheet")]})
     )
     assert (out.steps[0]["cause"], out.steps[0]["observation"]) == ("replan", "no such sheet")
+
+
+async def test_what_a_tool_pays_for_itself_is_counted(drive: Drive) -> None:
+    async def listen(env: ToolEnv, sound: str) -> str:
+        """Hear."""
+        assert env.book is not None
+        env.book(Usage(calls=1, usd=0.25, seconds=1.0))
+        return "heard"
+
+    moves = {"a": [call(tool="listen", sound="s")]}
+    out = await drive(Script(moves=moves), tools=[make_tool(listen)])
+    assert out.state["usage"]["inspector"]["usd"] == 0.25
+    assert out.steps[0]["usage"]["usd"] >= 0.25
+    assert out.steps[0]["origin"] == "tool:listen", "what the tool says is not a model's answer"

@@ -15,6 +15,19 @@ from forethought.settings import Settings
 from graph.context import Context
 from nodes.answer_agent import _spec as answer_spec
 from nodes.planner import _spec as plan_spec
+from prompts.debug_replies import (
+    Candidates,
+    CandidateValues,
+    CriticalError,
+    FailurePoint,
+    Judgement,
+    ModularStep,
+    Salvage,
+    SelfFeedback,
+    StepLabels,
+    Substitution,
+    UpdatedGuidance,
+)
 from prompts.replies import (
     DocumentAnswer,
     ForesightVerdict,
@@ -46,6 +59,22 @@ SPECS: dict[str, ReplySpec[Any]] = {
     "LessonDraft": reply_spec(LessonDraft),
     "RoundReflection": reply_spec(RoundReflection),
     "DocumentAnswer": reply_spec(DocumentAnswer),
+    **{
+        kind.__name__: reply_spec(kind)
+        for kind in (
+            StepLabels,
+            CriticalError,
+            FailurePoint,
+            Salvage,
+            Substitution,
+            UpdatedGuidance,
+            Judgement,
+            SelfFeedback,
+            Candidates,
+            CandidateValues,
+            ModularStep,
+        )
+    },
     "ToolChoice": tool_choice_spec(ONE_TOOL, ChoiceFields()),
     "ToolChoice_asking": tool_choice_spec(ONE_TOOL, ChoiceFields(foresight=False, asking=True)),
     "ToolChoice_bare": tool_choice_spec(ONE_TOOL, ChoiceFields(False, False, False)),

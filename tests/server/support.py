@@ -74,6 +74,8 @@ class DevServer:
             "dev",
             "--no-browser",
             "--no-reload",
+            "--n-jobs-per-worker",
+            "4",
             "--port",
             port,
         ]

@@ -11,7 +11,7 @@ from mcp.server.fastmcp import FastMCP, Image
 from mcp.types import ToolAnnotations
 from pydantic import BaseModel
 
-READS = ToolAnnotations(readOnlyHint=True)
+READS = ToolAnnotations(readOnlyHint=True, openWorldHint=False)
 server = FastMCP("rooms", port=int(sys.argv[2]) if len(sys.argv) > 2 else 8000, log_level="ERROR")
 
 
@@ -32,7 +32,7 @@ def book(room: str, guest: Guest) -> str:
     return f"{room} for {guest.name}"
 
 
-@server.tool(annotations=ToolAnnotations(readOnlyHint=True, openWorldHint=True))
+@server.tool(annotations=ToolAnnotations(readOnlyHint=True))
 def search(query: str) -> str:
     """Search elsewhere."""
     return query

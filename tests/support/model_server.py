@@ -33,8 +33,7 @@ class ModelServer:
         self.lock = threading.Lock()
         self.closing = threading.Event()
         handler = type("Handler", (_Handler,), {"owner": self})
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self._http.daemon_threads = True
+        self._http = _Server(("127.0.0.1", 0), handler)
         self._thread = threading.Thread(
             target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
         )
@@ -81,6 +80,11 @@ class ModelServer:
             if faults := openai_faults(schema):
                 return f"Invalid schema for {where} '{name}': {faults[0]}"
         return None
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128  # many requests begin at the same moment, and none may be turned away
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -98,6 +98,31 @@ async def test_only_a_tool_that_says_so_may_be_called_again(env: ToolEnv, declar
     assert seen.retryable is declared
 
 
+@pytest.mark.parametrize(
+    ("error", "declared", "calls"),
+    [
+        (ToolError("line down", cause="transport", retryable=True), True, 2),
+        (ToolError("line down", cause="transport", retryable=True), False, 1),
+        (ToolError("busy: wait", cause="transport"), True, 1),
+        (ToolError("too slow", cause="timeout", retryable=True), True, 1),
+    ],
+)
+async def test_a_passing_failure_of_the_transport_is_tried_once_more(
+    env: ToolEnv, monkeypatch: pytest.MonkeyPatch, error: ToolError, declared: bool, calls: int
+) -> None:
+    monkeypatch.setattr("tools.call.PAUSE_S", 0)
+    made: list[int] = []
+
+    def fail_once() -> str:
+        made.append(1)
+        if len(made) == 1:
+            raise error
+        return "there"
+
+    seen = await call_tool(tool_that(fail_once, retryable=declared), {}, env)
+    assert (len(made), seen.ok) == (calls, calls == 2)
+
+
 async def test_an_unexpected_exception_is_one_line_and_its_traceback_goes_to_the_log(
     env: ToolEnv, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -144,8 +169,8 @@ async def test_a_timeout_of_the_tools_own_is_not_taken_for_the_limit(env: ToolEn
     assert (seen.cause, seen.text) == ("tool", "TimeoutError: the printer")
 
 
-@pytest.mark.parametrize("error", [GraphInterrupt(()), GraphBubbleUp(), asyncio.CancelledError()])
-async def test_interrupts_and_cancellation_pass_through(env: ToolEnv, error: BaseException) -> None:
+@pytest.mark.parametrize("error", [GraphInterrupt(()), GraphBubbleUp(), KeyboardInterrupt()])
+async def test_interrupts_pass_through(env: ToolEnv, error: BaseException) -> None:
     with pytest.raises(type(error)) as caught:
         await call_tool(tool_that(raising(error)), {}, env)
     assert caught.value is error
@@ -157,6 +182,51 @@ async def test_cancellation_from_outside_passes_through(env: ToolEnv) -> None:
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+
+
+class Panic(BaseException):
+    """As libraries in Rust raise it: no Exception."""
+
+
+class Speechless(Exception):
+    def __str__(self) -> str:
+        raise ValueError("no words")
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (Panic("index out of bounds"), "Panic: index out of bounds"),
+        (asyncio.CancelledError(), "CancelledError:"),
+        (BaseExceptionGroup("two", [asyncio.CancelledError(), ValueError("x")]), "BaseExceptionGroup: two"),
+        (Speechless(), "Speechless"),
+        (ToolError(KeyError("x")), "'x'"),  # type: ignore[arg-type]
+    ],
+)
+async def test_nothing_that_a_tool_raises_ends_the_run(env: ToolEnv, error: BaseException, said: str) -> None:
+    seen = await call_tool(tool_that(raising(error)), {}, env)
+    assert (seen.ok, seen.cause) == (False, "tool")
+    assert said in seen.text
+
+
+async def test_what_a_tool_does_after_its_time_is_still_a_timeout(env: ToolEnv) -> None:
+    async def wait() -> str:
+        try:
+            await asyncio.sleep(30)
+        except asyncio.CancelledError:
+            raise RuntimeError("closed badly") from None
+        return ""
+
+    assert (await call_tool(tool_that(wait, timeout_s=0.05), {}, env)).cause == "timeout"
+
+
+async def test_results_that_are_no_json_are_shown_all_the_same(env: ToolEnv) -> None:
+    ring: dict[str, Any] = {}
+    ring["self"] = ring
+    for made, said in (({(1, 2): 3}, "{(1, 2): 3}"), (ring, "{...}"), (Observation(5), "5")):  # type: ignore[arg-type]
+        seen = await call_tool(tool_that(lambda made=made: made), {}, env)
+        assert seen.ok
+        assert said in seen.text
 
 
 @pytest.mark.parametrize("nothing", ["", " \n\t", None])

@@ -278,6 +278,15 @@ async def test_without_whisper_the_endpoint_hears_the_file(env: ToolEnv, endpoin
     assert b"speech" not in sent, "the file's own name stays here"
 
 
+@pytest.mark.usefixtures("no_whisper")
+async def test_what_the_endpoint_costs_is_booked_once(env: ToolEnv, endpoint: WebServer) -> None:
+    booked: list[Any] = []
+    online = setting(env, base_url=endpoint.url, api_key=SecretStr("key-of-a-test"))
+    for _ in range(2):
+        await listen(dataclasses.replace(online, book=booked.append), "speech.wav")
+    assert [usage["calls"] for usage in booked] == [1]
+
+
 async def test_when_whisper_lacks_its_weights_the_endpoint_takes_over_only_if_both_may(
     env: ToolEnv, whisper: Whisper, endpoint: WebServer
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import socket
 import subprocess
@@ -12,13 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp.types import ListToolsResult
+from mcp.types import Tool as Offered
 
 from forethought.settings import Settings
 from graph.agent import build_agent
 from prompts.tool_choice import ChoiceFields, tool_choice_spec
 from tools.base import Observation, Tool, ToolEnv
 from tools.call import call_tool, check_arguments
-from tools.mcp import mcp_tools
+from tools.mcp import _effect, mcp_tools
 from tools.mcp_settings import McpSetupError, read_servers
 from tools.registry import describe, toolbox
 
@@ -121,9 +124,66 @@ async def test_what_a_server_does_wrong_is_an_observation(
     assert time.monotonic() - began < 15
 
 
+@pytest.mark.parametrize(
+    ("hints", "effect"),
+    [
+        (None, "write"),
+        ({}, "write"),
+        ({"readOnlyHint": False, "openWorldHint": False}, "write"),
+        (
+            {"readOnlyHint": True},
+            "egress",
+        ),  # the protocol: the world is open unless the server says it is not
+        ({"readOnlyHint": True, "openWorldHint": True}, "egress"),
+        ({"readOnlyHint": True, "openWorldHint": False}, "read"),
+    ],
+)
+def test_what_a_server_leaves_unsaid_counts_as_the_more_dangerous(
+    hints: dict[str, bool] | None, effect: str
+) -> None:
+    from mcp.types import ToolAnnotations
+
+    assert _effect(None if hints is None else ToolAnnotations(**hints)) == effect
+
+
 async def test_the_operators_word_on_effects_stands_above_the_servers(load: Load) -> None:
     tools = await load({"rooms": {**STDIO, "effect": "egress", "tools": {"book": {"effect": "read"}}}})
     assert (tools["free"].effect, tools["book"].effect) == ("egress", "read")
+
+
+class Endless:
+    """The session of a server whose list of tools goes on and on."""
+
+    def __init__(self, cursors: Iterator[str]) -> None:
+        self.cursors = cursors
+
+    async def __aenter__(self) -> Endless:
+        return self
+
+    async def __aexit__(self, *_: object) -> None: ...
+
+    async def initialize(self) -> None: ...
+
+    async def list_tools(self, cursor: str | None) -> ListToolsResult:
+        tool = Offered(name="", description="x" * 100_000, inputSchema={"type": "object"})
+        return ListToolsResult(tools=[tool] * 20, nextCursor=next(self.cursors, None))
+
+
+@pytest.mark.parametrize("cursors", [map(str, itertools.count()), itertools.repeat("again")])
+async def test_a_list_without_end_is_given_up(
+    load: Load, monkeypatch: pytest.MonkeyPatch, cursors: Iterator[str]
+) -> None:
+    monkeypatch.setattr("tools.mcp._session", lambda server: Endless(cursors))
+    with pytest.raises(McpSetupError, match=r"MCP server rooms cannot be used: .*no end"):
+        await load({"rooms": STDIO})
+
+
+async def test_a_tool_without_a_name_and_with_too_many_words(
+    load: Load, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tools.mcp._session", lambda server: Endless(iter(())))
+    [tool] = (await load({"rooms": STDIO})).values()
+    assert (tool.name, len(tool.description)) == ("rooms__", 6000)
 
 
 async def test_two_servers_with_the_same_tools_are_told_apart(load: Load) -> None:

@@ -100,6 +100,7 @@ def test_a_list_of_tools_is_taken_as_it_is(
         ("TOOLS = [3]", "3 is neither a function nor a Tool"),
         ("import nowhere_to_be_found", "needs nowhere_to_be_found, which is not installed"),
         ("1 / 0", "cannot be loaded: ZeroDivisionError"),
+        ("raise SystemExit(3)", "cannot be loaded: SystemExit: 3"),
         ("def f(:", "cannot be loaded: SyntaxError"),
         (
             "def f(x) -> str:\n    '''Do.'''\n    return x",

@@ -158,7 +158,7 @@ async def test_without_a_key_ddgs_is_asked(without_key: ToolEnv, ddgs: list[Any]
 async def test_when_nothing_answers_the_alternatives_are_named(without_key: ToolEnv, ddgs: list[Any]) -> None:
     ddgs.append(DDGSException("DNSError: no route to 1.2.3.4 at 12:01"))
     seen = await call_tool(WEB_SEARCH, {"query": "tea"}, without_key)
-    assert (seen.ok, seen.cause, seen.retryable) == (False, "transport", True)
+    assert (seen.ok, seen.cause, seen.retryable) == (False, "transport", False)
     assert seen.text == "the search failed: ddgs (DNSError) did not answer"
     assert all(
         way in seen.hint
@@ -245,6 +245,27 @@ async def test_tavily_comes_before_searxng_and_searxng_before_ddgs(
 def test_an_address_of_searxng_must_be_one(settings: Callable[..., Settings], address: str) -> None:
     with pytest.raises(ValueError, match="http"):
         settings(searxng_url=address)
+
+
+async def test_whatever_goes_wrong_inside_ddgs_is_a_failure_of_it(
+    without_key: ToolEnv, ddgs: list[Any]
+) -> None:
+    ddgs.append(IndexError("list index out of range"))
+    seen = await call_tool(WEB_SEARCH, {"query": "tea"}, without_key)
+    assert (seen.cause, seen.text) == ("transport", "the search failed: ddgs (IndexError) did not answer")
+
+
+async def test_an_engine_that_hangs_does_not_keep_the_process(
+    without_key: ToolEnv, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Hanging:
+        def __init__(self, timeout: int) -> None: ...
+
+        def text(self, query: str, max_results: int) -> Any:
+            return [{"title": str(threading.current_thread().daemon), "href": "https://e.org", "body": ""}]
+
+    monkeypatch.setattr("ddgs.DDGS", Hanging)
+    assert "1. True" in (await call_tool(WEB_SEARCH, {"query": "tea"}, without_key)).text
 
 
 @pytest.mark.parametrize("nothing", [[], DDGSException("No results found.")])

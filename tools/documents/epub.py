@@ -44,12 +44,15 @@ def _package(archive: ZipFile) -> str:
 
 
 def _spine(root: Any, folder: str) -> list[str]:
-    """Names of the chapters' members, in order. They are looked up in the archive only, never on a disk."""
+    """Names of the chapters' members, in order, each once: a book that names one a thousand times means harm.
+    They are looked up in the archive only, never on a disk.
+    """
     items = {
         item.get("id"): posixpath.normpath(posixpath.join(folder, unquote(item.get("href") or "")))
         for item in root.iter("{*}item")
     }
-    return [items[ref.get("idref")] for ref in root.iter("{*}itemref") if ref.get("idref") in items]
+    refs = (ref.get("idref") for ref in root.iter("{*}itemref"))
+    return list(dict.fromkeys(items[ref] for ref in refs if ref in items))
 
 
 def _chapter(archive: ZipFile, path: str) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import warnings
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin
 
 from tools.documents.document import Document, Section
 from tools.documents.plain import decode
@@ -25,8 +27,10 @@ def read_html(data: bytes) -> Document:
     return Document((Section(html_markdown(text)),), note=note)
 
 
-def html_markdown(text: str) -> str:
-    """HTML as Markdown, with the page's title first if its body does not begin with it."""
+def html_markdown(text: str, address: str = "") -> str:
+    """HTML as Markdown, with the page's title first if its body does not begin with it. Links that begin at
+    the page's own `address` are written out; without one they are left out.
+    """
     from bs4 import BeautifulSoup, XMLParsedAsHTMLWarning
 
     warnings.filterwarnings("ignore", category=XMLParsedAsHTMLWarning)
@@ -34,6 +38,10 @@ def html_markdown(text: str) -> str:
     title = " ".join(soup.title.get_text().split()) if soup.title else ""
     for tag in soup(_DROPPED):
         tag.decompose()
+    if address:
+        for link in soup("a", href=True):
+            with suppress(ValueError):  # no address at all
+                link["href"] = urljoin(address, str(link["href"]).strip())
     body = _convert(soup)
     return body if not title or title in body[:500] else f"{title}\n\n{body}".strip()
 

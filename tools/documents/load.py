@@ -1,4 +1,6 @@
-"""A stored file as a document: read once, in a thread, within a time limit, and kept for the next call."""
+"""A stored file as a document: read once, in a process apart, within a time limit, and kept for the next
+call.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from tools.base import ToolError
+from tools.documents.apart import document_apart
 from tools.documents.archive import read_zip
 from tools.documents.delimited import read_delimited
 from tools.documents.document import Document, Unreadable
@@ -69,7 +72,7 @@ def load_document(store: FileStore, content_hash: str, name: str, seconds: float
 
 
 def read_document(data: bytes, name: str) -> Document:
-    """The bytes of a file called `name` as a document. Raises Unreadable."""
+    """The bytes of a file called `name` as a document, read in this process. Raises Unreadable."""
     kind = kind_of(data, name)
     promised = named_kind(name)
     try:
@@ -77,6 +80,8 @@ def read_document(data: bytes, name: str) -> Document:
     except Unreadable:
         if kind == "text" and promised in BINARY:
             raise _damaged(promised, None) from None
+        raise
+    except MemoryError:  # says nothing of the file
         raise
     # The readers are other people's parsers: on a damaged file they raise just anything.
     except Exception as error:
@@ -108,7 +113,7 @@ def _reading(key: _Key, name: str) -> Future[Document]:
         future = _kept[key] = Future()
         while len(_kept) > KEPT:
             _kept.popitem(last=False)
-    # A daemon: a reading that hangs must not keep the process from ending.
+    # A daemon: a reading that takes its time must not keep the process from ending.
     threading.Thread(target=_read, args=(future, key, name), daemon=True, name="read-document").start()
     return future
 
@@ -116,6 +121,6 @@ def _reading(key: _Key, name: str) -> Future[Document]:
 def _read(future: Future[Document], key: _Key, name: str) -> None:
     store, content_hash, _ = key
     try:
-        future.set_result(read_document(store.get(content_hash), name))
+        future.set_result(document_apart(store.get(content_hash), name, LONGEST_S))
     except BaseException as error:  # raised again in every waiting caller
         future.set_exception(error)

@@ -1,10 +1,14 @@
-"""PDFs through pypdfium2, page by page. PDFium is not safe for threads, so one PDF is read at a time."""
+"""PDFs through pypdfium2, page by page: the text, what is filled into a form's fields, and comments, among
+them what was typed onto a page afterwards. PDFium is not safe for threads, so one PDF is read at a time.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import re
 import threading
 import time
+from typing import Any
 
 from tools.documents.document import Document, Section, Unreadable
 
@@ -12,6 +16,10 @@ LONGEST_S = 60.0
 """Longest reading of one PDF, in seconds: the others wait for it."""
 _ONE_AT_A_TIME = threading.Lock()
 _LINE_END_HYPHEN = re.compile("[\ufffe\x02]")
+_MOST_MARKS = 2000
+"""Fields and comments of a page that are read."""
+_LONGEST_MARK = 100_000
+"""Bytes."""
 NO_TEXT = "(This page has no text; it is probably an image.)"
 
 
@@ -61,13 +69,55 @@ def _pages(data: bytes) -> list[str]:
         document.close()
 
 
-def _page(document: object, number: int) -> str:
-    page = document[number]  # type: ignore[index]
+def _page(document: Any, number: int) -> str:
+    page = document[number]
     text_page = page.get_textpage()
     try:
-        text = text_page.get_text_bounded()
+        text, marks = text_page.get_text_bounded(), _marks(page)
     finally:
         text_page.close()
         page.close()
     text = _LINE_END_HYPHEN.sub("-", text).replace("\r\n", "\n").replace("\r", "\n")
-    return "\n".join(line.rstrip() for line in text.split("\n")).strip()
+    text = "\n".join(line.rstrip() for line in text.split("\n")).strip()
+    return "\n\n".join(filter(None, [text, *marks]))
+
+
+def _marks(page: Any) -> list[str]:
+    """What stands in form fields, and comments: neither is part of a page's text."""
+    from pypdfium2 import raw
+
+    fields: list[str] = []
+    comments: list[str] = []
+    for number in range(min(raw.FPDFPage_GetAnnotCount(page), _MOST_MARKS)):
+        mark = raw.FPDFPage_GetAnnot(page, number)
+        if not mark:
+            continue
+        kind = raw.FPDFAnnot_GetSubtype(mark)
+        if kind == raw.FPDF_ANNOT_WIDGET:
+            value, name = _said(mark, b"V"), _said(mark, b"TU") or _said(mark, b"T")
+            if value and value != "Off":  # an empty box
+                fields.append(f"- {name or '(no name)'}: {value}")
+        elif kind != raw.FPDF_ANNOT_POPUP and (said := _said(mark, b"Contents")):
+            comments.append(f"- {said}")
+        raw.FPDFPage_CloseAnnot(mark)
+    return [
+        "\n".join([title, *lines])
+        for title, lines in (("Form fields:", fields), ("Comments:", comments))
+        if lines
+    ]
+
+
+def _said(mark: Any, key: bytes) -> str:
+    """A text of a field or comment on one line; '' if there is none."""
+    from pypdfium2 import raw
+
+    length = min(raw.FPDFAnnot_GetStringValue(mark, key, None, 0), _LONGEST_MARK)
+    if length <= 2:
+        return ""
+    room = ctypes.create_string_buffer(length)
+    written = raw.FPDFAnnot_GetStringValue(
+        mark, key, ctypes.cast(room, ctypes.POINTER(raw.FPDF_WCHAR)), length
+    )
+    if written > length:  # nothing is written where it does not fit
+        return "(too long to be shown)"
+    return " ".join(room.raw.decode("utf-16-le", "replace").rstrip("\0").split())

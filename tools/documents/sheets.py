@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
-from decimal import Decimal
 from typing import Any
 
 from tools.documents.document import Section, ranges
+from tools.documents.number_formats import formatted
 from tools.documents.tables import LARGEST_TABLE, Row, markdown_table, titled_table
 
 _LISTED = 40
@@ -17,7 +17,7 @@ _LARGEST_MERGE = 10_000
 _MOST_MERGED = 1_000_000
 """Cells that merged texts are repeated in, of all merged areas of a sheet."""
 _LONGEST_NAME = 100
-_NUMBER = re.compile(r"[-+]?[\d(]")
+_NUMBER = re.compile(r"[-+]?(?:[^\w\s(]{1,2} ?|[A-Z]{1,3}[$€£]? ?)?[\d(]")
 
 
 @dataclass
@@ -66,7 +66,7 @@ def letters(column: int) -> str:
 
 
 def cell_text(value: Any, number_format: str = "") -> str:
-    """A cell's value as typed: ISO dates, no trailing zeros, no rounding noise; 15% stays 15%."""
+    """A cell's value as typed: ISO dates, no trailing zeros or rounding noise, the unit of its format."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -76,26 +76,12 @@ def cell_text(value: Any, number_format: str = "") -> str:
     if isinstance(value, date | time):
         return value.isoformat()
     if isinstance(value, timedelta):
-        seconds = round(value.total_seconds())
-        return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+        total = round(value.total_seconds())
+        seconds = abs(total)
+        return f"{'-' * (total < 0)}{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
     if isinstance(value, int | float):
-        return _number(value, percent="%" in re.sub(r'"[^"]*"|\\.', "", number_format))
+        return formatted(value, number_format)
     return str(value).strip()
-
-
-def _number(value: float, percent: bool) -> str:
-    if isinstance(value, int) and not percent:
-        return str(value)
-    # A spreadsheet keeps 15 digits; more would be noise of the binary form.
-    exact = Decimal(format(value, ".15g"))
-    if not exact.is_finite():
-        return str(value)
-    if percent:
-        exact *= 100
-    text = format(exact, "f") if -20 < exact.adjusted() < 20 else str(exact)
-    if "." in text and "E" not in text:
-        text = text.rstrip("0").rstrip(".")
-    return text + "%" * percent
 
 
 def _spread(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,16 @@ if TYPE_CHECKING:
 
 LARGEST_TABLE = 5_000_000
 """Cells, empty ones too: a sheet may hold its first and last corner only, and would fill the memory."""
+MOST_CHARACTERS = 20_000_000
+"""Of an HTML table, texts that spans repeat counted each time."""
 WIDEST_SPAN = 1000
 """HTML's own limit of a cell's column span."""
+
+NUMBER = re.compile(
+    r"(?:[A-Z]{3} ?)?[^\w(]{0,3}\(?[^\w(]{0,3}\d[\d.,' \u00a0\u202f]*[^\w]{0,4}(?:[A-Z]{3})?\Z"
+)
+"""A number as tables have it: 1,200.50, (12), 15%, EUR, a currency's sign before or after."""
+SAME_CELL = "(same cell)"
 
 Row = list[str]
 
@@ -56,22 +65,30 @@ def split_header(block: str) -> tuple[str, list[str]] | None:
 
 
 def html_rows(table: Tag) -> list[Row]:
-    """The cells of an HTML table, texts that span several columns or rows repeated in each."""
+    """The cells of an HTML table, texts that span several columns or rows repeated in each.
+
+    A number is not, since it would count twice: its further cells say that they are the same cell. A header
+    is repeated whatever it is: years often are.
+    """
     grid: list[Row] = []
-    filled = 0
+    filled = characters = 0
     below: dict[int, tuple[str, int]] = {}  # column -> text and rows still to fill
     for tr in table.find_all("tr"):
         row: Row = []
         for cell in tr.find_all(["td", "th"]):
             _fill_from_above(row, below)
             text, down = _cell_text(cell), _span(cell, "rowspan")
-            for _ in range(_span(cell, "colspan")):
+            again = SAME_CELL if cell.name == "td" and NUMBER.match(text) else text
+            for at in range(_span(cell, "colspan")):
                 if down > 1:
-                    below[len(row)] = (text, down - 1)
-                row.append(text)
+                    below[len(row)] = (again, down - 1)
+                row.append(again if at else text)
         _fill_from_above(row, below)
         filled += len(row)
-        if filled > LARGEST_TABLE:  # while it grows: spans make a huge table of a small page
+        characters += sum(map(len, row))
+        if (
+            filled > LARGEST_TABLE or characters > MOST_CHARACTERS
+        ):  # while it grows: spans make a huge table of a small page
             raise _too_large(len(grid) + 1, len(row))
         if any(row):
             grid.append(row)

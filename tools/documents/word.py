@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Iterator
+from typing import Any
 
 from tools.documents.document import Document, Section
 from tools.documents.elements import markdown
@@ -13,6 +14,7 @@ from tools.documents.word_markup import settled
 from tools.documents.xml import parse
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_GAPS = tuple(_W + name for name in ("p", "tab", "br", "cr"))
 _APART = {"footnotes": "Footnotes", "endnotes": "Endnotes", "comments": "Comments"}
 
 
@@ -33,6 +35,13 @@ def _apart(data: bytes) -> Iterator[str]:
             if f"word/{part}.xml" not in members:
                 continue
             root = parse(archive.read(f"word/{part}.xml"))
-            texts = (" ".join("".join(t.text or "" for t in note.iter(f"{_W}t")).split()) for note in root)
+            texts = (" ".join("".join(map(_piece, note.iter())).split()) for note in root)
             if notes := [f"- {text}" for text in texts if text]:
                 yield "\n".join([f"{title}:", *notes])
+
+
+def _piece(element: Any) -> str:
+    """What an element of a note adds to its text: words, or what stands between them."""
+    if element.tag == f"{_W}t":
+        return element.text or ""
+    return " " if element.tag in _GAPS else ""

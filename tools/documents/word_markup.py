@@ -1,5 +1,6 @@
 """Text of a Word document that its readers skip, put where they find it: what tracked changes insert, what
-stands in content controls (the fields of a form) and in text boxes. What tracked changes delete is left out.
+stands in content controls (the fields of a form), fields and text boxes, and formulas as one line. What
+tracked changes delete is left out.
 """
 
 from __future__ import annotations
@@ -12,8 +13,19 @@ from typing import Any
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _PARTS = re.compile(r"word/(document|header\d*|footer\d*|footnotes|endnotes)\.xml")
-_SPECIAL = re.compile(rb"<\w+:(ins|del|moveTo|moveFrom|sdt|smartTag|customXml|txbxContent)[\s>/]")
-_WRAPPERS = tuple(_W + name for name in ("ins", "moveTo", "sdt", "sdtContent", "smartTag", "customXml"))
+_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_SPECIAL = re.compile(
+    rb"<\w+:(ins|del|moveTo|moveFrom|sdt|smartTag|customXml|txbxContent|fldSimple|dir|bdo|oMath)[\s>/]"
+)
+_WRAPPERS = (
+    *(_W + name for name in ("ins", "moveTo", "sdt", "sdtContent", "smartTag", "customXml")),
+    *(_W + name for name in ("fldSimple", "dir", "bdo")),
+    f"{_M}oMathPara",
+)
+_SIGNS = {"sSup": "{e}^({sup})", "sSub": "{e}_({sub})", "sSubSup": "{e}_({sub})^({sup})",
+          "f": "({num})/({den})", "rad": "root{deg}({e})", "d": "({e})", "func": "{fName}({e})",
+          "nary": "{chr}_({sub})^({sup})({e})"}  # fmt: skip
+"""How parts of a formula read on one line; of any other the text alone."""
 _DROPPED = tuple(_W + name for name in ("del", "moveFrom", "sdtPr", "sdtEndPr", "smartTagPr", "customXmlPr"))
 
 
@@ -42,9 +54,38 @@ def _settled(content: bytes) -> bytes:
             element.getparent().remove(element)
     for box in list(root.iter(f"{_W}txbxContent")):
         _move_out(box)
+    for formula in list(root.iter(f"{_M}oMath")):
+        _in_words(formula)
     for wrapper in reversed(list(root.iter(*_WRAPPERS))):  # the innermost first
         _unwrap(wrapper)
     return bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8", standalone=True))
+
+
+def _in_words(formula: Any) -> None:
+    """Put a run with the formula's text in its place."""
+    from lxml import etree
+
+    run = etree.Element(f"{_W}r")
+    text = etree.SubElement(run, f"{_W}t")
+    text.text, run.tail = _line(formula), formula.tail
+    if formula.getparent() is not None:
+        formula.getparent().replace(formula, run)
+
+
+def _line(part: Any) -> str:
+    """A formula or a part of one as a line of text."""
+    if part.tag == f"{_M}t":
+        return part.text or ""
+    children = [child for child in part if isinstance(child.tag, str)]
+    sign = _SIGNS.get(part.tag.removeprefix(_M))
+    if sign is None or not part.tag.startswith(_M):
+        return "".join(_line(child) for child in children)
+    said = dict.fromkeys(("e", "sup", "sub", "num", "den", "deg", "fName"), "")
+    for child in children:
+        name = child.tag.removeprefix(_M)
+        said[name] = ", ".join(filter(None, (said.get(name, ""), _line(child))))
+    kind = next((mark.get(f"{_M}val") for mark in part.iter(f"{_M}chr")), None)
+    return sign.format(**{**said, "chr": kind or "∫", "deg": f"[{said['deg']}]" if said["deg"] else ""})
 
 
 def _move_out(box: Any) -> None:

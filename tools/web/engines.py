@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
+from tools.threads import in_daemon_thread
+
 if TYPE_CHECKING:
     from forethought.settings import Settings
 
@@ -91,13 +93,16 @@ async def _ddgs(query: str) -> list[Hit]:
         return found
 
     try:
-        return [_hit(item, "href", "body", "date") for item in await asyncio.to_thread(search)]
+        return [_hit(item, "href", "body", "date") for item in await in_daemon_thread(search)]
     except DDGSException as error:
         if "no results" in str(error).lower():
             return []
         # Only the kind of failure: the rest of the message differs from call to call.
         kind = re.match(r"\w*", str(error))
         raise EngineFailed(kind[0] if kind and kind[0] else type(error).__name__) from error
+    except Exception as error:
+        # It reads other people's pages, which change: on a new form of one it raises just anything.
+        raise EngineFailed(type(error).__name__) from error
 
 
 def _hit(item: dict[str, Any], url: str, snippet: str, date: str) -> Hit:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 ACCEPTED = "gzip, deflate, br, zstd"
 _MOST_LAYERS = 3
+_MOST_PIECES = 1000
+"""Members or frames one after another: each costs a copy of what follows it."""
 _BITE = 256
 _ZSTD_WINDOW = 1 << 27
 """Bytes of memory that a zstd frame may ask for."""
@@ -48,8 +50,9 @@ def expand(data: bytes, encoding: str, limit: int) -> bytes:
 
 def _gzip(data: bytes, limit: int) -> bytes:
     """One gzip member after another; what follows the last one is ignored, as browsers do."""
-    found = b""
+    found, pieces = b"", 0
     while data.startswith(b"\x1f\x8b"):
+        pieces = _counted(pieces)
         part, data = _inflate(data, zlib.MAX_WBITS | 16, limit - len(found))
         found += part
         if len(found) > limit:
@@ -100,8 +103,10 @@ def _zstd(data: bytes, limit: int) -> bytes:
 
     found = bytearray()
     unpackers = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW)
+    pieces = 0
     try:
         while data and len(found) <= limit:
+            pieces = _counted(pieces)
             unpacker, at = unpackers.decompressobj(), 0
             while not unpacker.eof and at < len(data) and len(found) <= limit:
                 found += unpacker.decompress(data[at : at + _BITE])
@@ -112,6 +117,12 @@ def _zstd(data: bytes, limit: int) -> bytes:
     except zstandard.ZstdError as error:
         raise Unpackable("no valid zstd") from error
     return bytes(found[: limit + 1])
+
+
+def _counted(pieces: int) -> int:
+    if pieces >= _MOST_PIECES:
+        raise Unpackable(f"in more than {_MOST_PIECES} pieces")
+    return pieces + 1
 
 
 _UNPACK: dict[str, Callable[[bytes, int], bytes]] = {

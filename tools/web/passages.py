@@ -15,6 +15,12 @@ _AROUND = 400
 _LINES = 2
 """Lines shown before and after an occurrence, where they are not too long."""
 
+_ALIKE = (
+    "'\u2018\u2019\u201b\u02bc`\u00b4",
+    '"\u201c\u201d\u201e\u00ab\u00bb',
+    "-\u2010\u2011\u2012\u2013\u2014\u2212",
+)
+
 
 @dataclass(frozen=True)
 class Passage:
@@ -45,7 +51,8 @@ def split_parts(text: str, size: int = PART) -> list[str]:
 
 
 def find_passages(text: str, wanted: str, parts: Sequence[str] = ()) -> list[Passage]:
-    """Where `wanted` occurs, whatever the case; places that overlap are one passage.
+    """Where `wanted` occurs, whatever the case, the white space and the form of quotes and dashes; places
+    that overlap are one passage.
 
     Args:
         text: The text.
@@ -55,7 +62,7 @@ def find_passages(text: str, wanted: str, parts: Sequence[str] = ()) -> list[Pas
     part_ends = list(accumulate(map(len, parts)))[:-1]
     line_ends = [match.start() for match in re.finditer("\n", text)]
     spans: list[tuple[int, int, list[int]]] = []
-    for match in re.finditer(re.escape(wanted), text, re.IGNORECASE):
+    for match in _pattern(wanted).finditer(text):
         start, end = _around(text, match.start(), match.end())
         if spans and start <= spans[-1][1]:
             begun, ended, matches = spans[-1]
@@ -68,6 +75,18 @@ def find_passages(text: str, wanted: str, parts: Sequence[str] = ()) -> list[Pas
         first = passages[-1].last + 1 if passages else 1
         passages.append(Passage(text[start:end], first, lines, bisect_right(part_ends, matches[0]) + 1))
     return passages
+
+
+def _pattern(wanted: str) -> re.Pattern[str]:
+    """What `wanted` matches: a page has no-break spaces, line ends and typographic marks where nobody types
+    them."""
+    words = ("".join(map(_character, word)) for word in wanted.split())
+    return re.compile(r"\s+".join(words) or re.escape(wanted), re.IGNORECASE)
+
+
+def _character(wanted: str) -> str:
+    alike = next((marks for marks in _ALIKE if wanted in marks), "")
+    return f"[{re.escape(alike)}]" if alike else re.escape(wanted)
 
 
 def _around(text: str, start: int, end: int) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from forethought.app.main import run_cli
+from tests.forethought.app.debug_script import DebugScript
 from tests.forethought.app.scripted import Script
 from tests.support.model_server import ModelServer
 
@@ -54,6 +55,23 @@ def scripted(
 
     def start(**options: Any) -> tuple[Script, ModelServer]:
         script = Script(**options)
+        server = model_server(script)
+        monkeypatch.setenv("FORETHOUGHT_BASE_URL", server.url)
+        monkeypatch.setenv("FORETHOUGHT_MODEL", "openai:scripted")
+        monkeypatch.setenv("FORETHOUGHT_REQUEST_RETRIES", "0")
+        return script, server
+
+    return start
+
+
+@pytest.fixture
+def debugging(
+    model_server: Callable[..., ModelServer], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., tuple[DebugScript, ModelServer]]:
+    """Start the scripted model and point the environment at it."""
+
+    def start(**options: Any) -> tuple[DebugScript, ModelServer]:
+        script = DebugScript(**options)
         server = model_server(script)
         monkeypatch.setenv("FORETHOUGHT_BASE_URL", server.url)
         monkeypatch.setenv("FORETHOUGHT_MODEL", "openai:scripted")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 from forethought.app.errors import explain
 from tests.forethought.app.conftest import Cli, Outcome
+from tests.support.model_server import Fault
 
 Scripted = Callable[..., Any]
 BAD = [
@@ -42,7 +44,7 @@ BAD = [
     (["run", "x", "--base-url", "http://[::1"], 2, "must look like https://host/v1"),
     (["run", "x", "--db", "postgresql://u:pass@h/d"], 2, "only SQLite is supported here"),
     (["run", "x", "--db", "folder/large.bin/t.sqlite"], 1, "folder/large.bin"),
-    (["run", "x", "--db", "."], 1, "the database of threads: unable to open"),
+    (["run", "x", "--db", "."], 1, "the database of threads .: unable to open"),
     (["run", "x", "--db", "notes.txt"], 1, "file is not a database"),
     (["run", "x", "--record", "a", "--replay", "b"], 2, "cannot go together"),
     (["run", "x", "--replay", "none.jsonl"], 2, "cannot read the recording none.jsonl"),
@@ -60,6 +62,22 @@ BAD = [
     (["fork", "unknown", "--before", "1"], 2, "no thread"),
     (["fork", "unknown", "--before", "0"], 2, "--before"),
     (["threads", "--limit", "none"], 2, "--limit"),
+    (["run", "Which", "invoices"], 2, "put the TASK in quotes (see `forethought run --help`)"),
+    (["run", "--file"], 2, "requires an argument (see `forethought run --help`)"),
+    (["run", "x", "--model", ""], 2, "--model is empty"),
+    (["run", "x", "--base-url", " "], 2, "--base-url is empty"),
+    (["run", "x", "--tools", ""], 2, "--tools is empty"),
+    (["threads", "--db", ""], 2, "--db is empty"),
+    (["run", "x", "--tools", "my_tools.py"], 2, "not a file, such as my_tools"),
+    (["run", "x", "--tools", "./tools/my_tools"], 2, "not a file, such as my_tools"),
+    (["run", "x", "--set", "foresight=false"], 2, "--set foresight: 'false': input"),
+    (["run", "x", "--db", "/dev/null/t.sqlite"], 1, "choose another place with --db"),
+    (
+        ["threads", "--db", "other.sqlite"],
+        1,
+        "threads other.sqlite: no such column: thread_id: it is",
+    ),
+    (["threads", "--db", "notes.txt"], 1, "threads notes.txt: file is not a database"),
     (["nonsense"], 2, "No such command 'nonsense'"),
     (["run", "x", "--nonsense"], 2, "--nonsense"),
 ]
@@ -81,6 +99,8 @@ def test_each_bad_input_is_told_in_one_line(
     for name in ("large.bin", "folder/large.bin"):
         (tmp_path / name).write_bytes(b"x" * 2000)
     (tmp_path / "notes.txt").write_text("only some notes, as long as a page\n" * 20)
+    with closing(sqlite3.connect(tmp_path / "other.sqlite")) as connection:
+        connection.execute("CREATE TABLE checkpoints (name TEXT)")
     for arguments, code, said in BAD:
         done = cli(*arguments)
         assert done.code == code, (arguments, done)
@@ -156,6 +176,33 @@ def test_a_wrong_variable_is_named(cli: Cli, scripted: Scripted, monkeypatch: py
             done = cli("run", "x")
         assert (done.code, is_one_clear_line(done)) == (2, True), (name, done)
         assert said in done.err, (name, done.err)
+
+
+def test_a_misspelt_variable_is_told_and_nothing_else_is(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORETHOUGHT_DEBUG", "0")
+    monkeypatch.setenv("FORETHOUGHT_MAX_USDD", "1")
+    done = cli("threads")
+    assert (done.code, done.err.count("\n")) == (0, 1)
+    assert "FORETHOUGHT_MAX_USDD is set, but is no setting; did you mean FORETHOUGHT_MAX_USD?" in done.err
+
+
+def test_a_model_asked_in_vain_is_told_with_where_and_what_to_change(cli: Cli, scripted: Scripted) -> None:
+    script, server = scripted()
+    script.fault = lambda seen: Fault("401", message="no")
+    done = cli("run", "x", "--thread", "t1")
+    assert f"asked at {server.url} with the key of FORETHOUGHT_API_KEY (not set)" in done.err
+    assert "`resume` takes --model and --base-url" in done.err
+    script.fault = lambda seen: None
+    assert cli("resume", "t1").code == 0
+
+
+def test_a_wait_for_the_model_is_shown(cli: Cli, scripted: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:
+    script, _ = scripted()
+    monkeypatch.setenv("FORETHOUGHT_REQUEST_RETRIES", "1")
+    script.fault = lambda seen: Fault("503", retry_after="0", message="busy") if seen.n == 1 else None
+    done = cli("run", "x")
+    assert done.code == 0
+    assert "model openai:scripted: Error code: 503 - busy; asked again in 0.0s (1 of 1)" in done.out
 
 
 def test_a_folder_that_cannot_be_written_is_told(cli: Cli, scripted: Scripted, tmp_path: Path) -> None:

@@ -168,3 +168,76 @@ def test_a_reader_that_leaves_early_is_no_error(cli: Cli, scripted: Scripted, st
     assert process.stderr is not None
     process.wait(timeout=60)
     assert process.stderr.read() == ""
+
+
+@pytest.mark.parametrize("reader", ["leaves", "disk is full"])
+def test_a_run_whose_output_cannot_be_written_says_how_to_find_it_again(
+    cli: Cli, scripted: Scripted, monkeypatch: pytest.MonkeyPatch, reader: str
+) -> None:
+    scripted()
+    error = BrokenPipeError() if reader == "leaves" else OSError(28, "No space left on device")
+
+    def fail(*given: Any, **options: Any) -> None:
+        raise error
+
+    with monkeypatch.context() as patched:
+        patched.setattr("forethought.app.main.os.dup2", lambda *given: None)
+        patched.setattr("forethought.app.display.Display._step", fail)
+        patched.setattr("forethought.app.ending.show_ending", fail)
+        done = cli("run", "x", "--thread", "t1")
+    assert done.code == 1
+    assert "see it with: forethought show t1" in done.err
+    assert "continue with: forethought resume t1" in done.err
+    assert cli("resume", "t1").code == 0
+
+
+def test_a_run_whose_reader_leaves_names_its_thread(scripted: Scripted, start: Start) -> None:
+    _, reached, go_on = held_at(scripted, "Compare both")
+    process = start("run", "x", "--thread", "t1")
+    assert reached.wait(60)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    go_on.set()
+    assert process.wait(timeout=60) == 1
+    said = process.stderr.read()
+    assert "forethought show t1" in said
+    assert "Traceback" not in said
+    assert "Exception ignored" not in said
+    process.stdout = None  # nothing is left to be read at the end
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="closes a stream with the shell")
+@pytest.mark.parametrize("stream", [">&-", "2>&-", "<&-"])
+def test_a_stream_closed_from_the_start_is_no_error(tmp_path: Path, stream: str) -> None:
+    command = f"{sys.executable} -m forethought.app.main threads {stream}"
+    done = subprocess.run(
+        ["/bin/sh", "-c", command], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_ctrl_c_is_answered_wherever_it_comes(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken_off(*given: Any) -> None:
+        raise KeyboardInterrupt
+
+    for place in ("forethought.app.showing.threads", "forethought.app.tell.want_debug"):
+        with monkeypatch.context() as patched:
+            patched.setattr(place, broken_off)
+            done = cli("threads")
+        assert (done.code, done.err) == (130, "forethought: interrupted\n"), place
+
+
+def test_ctrl_c_before_the_first_checkpoint_names_no_thread(
+    cli: Cli, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripted()
+
+    def broken_off(*given: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("forethought.app.driving._until_done", broken_off)
+    done = cli("run", "x", "--thread", "t1")
+    assert done.code == 130
+    assert done.err == "forethought: interrupted before anything was done; run it again\n"

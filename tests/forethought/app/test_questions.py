@@ -130,7 +130,7 @@ def test_several_questions_are_answered_by_id_or_name() -> None:
     assert replies["b2"]["decision"] == "approve"
     with pytest.raises(CliError, match=r"2 questions wait; write ID=VALUE with one of question-3, plan-1"):
         replies_from(["blue"], waiting)
-    with pytest.raises(CliError, match="answered twice"):
+    with pytest.raises(CliError, match="question-3 is answered twice"):
         replies_from(["a1=x", "question-3=y"], waiting)
 
 

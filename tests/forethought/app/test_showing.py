@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from forethought.app.doctor import database_check
 from forethought.app.samples import SAMPLES
+from forethought.settings import Settings
 from tests.forethought.app.conftest import Cli
 from tests.support.model_server import Fault
 
@@ -148,3 +154,31 @@ def test_help_and_version(cli: Cli) -> None:
     bare = cli()
     assert bare.code == 2
     assert "Usage: forethought" in bare.out
+
+
+def test_a_narrow_terminal_cuts_no_threads_id(
+    cli: Cli, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripted()
+    assert cli("run", "x", "--thread", "20260517-3f9a1c").code == 0
+    monkeypatch.setenv("COLUMNS", "40")
+    assert "20260517-3f9a1c" in cli("threads").out
+
+
+def test_doctor_sees_a_database_that_no_run_could_use(cli: Cli, scripted: Scripted, tmp_path: Path) -> None:
+    scripted()
+    assert cli("run", "x", "--db", "damaged.sqlite").code == 0
+    content = (tmp_path / "damaged.sqlite").read_bytes()
+    (tmp_path / "damaged.sqlite").write_bytes(content[:8192] + b"\xff" * (len(content) - 8192))
+    with closing(sqlite3.connect(tmp_path / "other.sqlite")) as connection:
+        connection.execute("CREATE TABLE checkpoints (name TEXT)")
+    for name, said in (("damaged", "the file is damaged"), ("other", "it is another program's")):
+        check = database_check(Settings(db=f"{name}.sqlite"))
+        assert (check.ok, check.core, said in check.detail) == (False, True, True), check
+
+
+def test_the_package_runs_as_a_module() -> None:
+    command = [sys.executable, "-m", "forethought", "--version"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.startswith(
+        "forethought "
+    )

@@ -124,3 +124,23 @@ async def test_bugs_surface_as_they_are() -> None:
 async def test_a_refused_key_is_configuration() -> None:
     with pytest.raises(ConfigurationError, match=r"HTTP 401.*key was refused"):
         await run(wrapped(HttpError(401, "nope")))
+
+
+async def test_who_waits_is_told_why_and_how_long() -> None:
+    told: list[tuple[str, float, int]] = []
+
+    async def refused() -> None:
+        raise wrapped(ConnectionRefusedError(111, "Connection refused"))
+
+    with pytest.raises(TransportError, match=r"in 2 tries; the last: .*Connection refused"):
+        await with_retries(
+            refused,
+            model="m",
+            retries=1,
+            backoff=Backoff(0.01, 0.01),
+            waiting=lambda *said: told.append(said),
+        )
+    assert [(said, number) for said, _, number in told] == [
+        ("provider package: [Errno 111] Connection refused", 1)
+    ]
+    assert 0 < told[0][1] < 1

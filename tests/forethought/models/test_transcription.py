@@ -113,6 +113,38 @@ def test_a_server_that_tells_no_times(endpoint: Endpoint, settings: Make) -> Non
 
 
 @pytest.mark.parametrize(
+    ("model", "usage", "usd", "tokens"),
+    [
+        ("whisper-1", {"type": "duration", "seconds": 3}, 0.006 * 2.4 / 60, 0),
+        ("whisper-1", None, 0.006 * 2.4 / 60, 0),
+        ("gpt-4o-transcribe", {"type": "tokens", "input_tokens": 1000, "output_tokens": 100,
+                               "total_tokens": 1100}, 0.0035, 1100),
+    ],
+)  # fmt: skip
+def test_what_it_costs_is_told(
+    endpoint: Endpoint,
+    settings: Make,
+    monkeypatch: pytest.MonkeyPatch,
+    model: str,
+    usage: dict[str, Any] | None,
+    usd: float,
+    tokens: int,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{endpoint.web.url}/v1")
+    endpoint.answers = [Sent(json.dumps({**HEARD, "usage": usage}), headers=JSON)]
+    [cost] = transcribe_online(b"x", "wav", settings(transcription_model=model)).unbooked
+    assert cost["usd"] == pytest.approx(usd)
+    assert (cost["calls"], cost["unpriced"]) == (1, 0)
+    assert cost["input_tokens"] + cost["output_tokens"] == tokens
+
+
+def test_a_price_that_nobody_knows_is_not_taken_for_nothing(endpoint: Endpoint, settings: Make) -> None:
+    [cost] = transcribe_online(b"x", "wav", settings(base_url=endpoint.web.url, api_key="k")).unbooked
+    assert (cost["calls"], cost["usd"], cost["unpriced"]) == (1, 0.0, 1)
+
+
+@pytest.mark.parametrize(
     ("status", "kind", "said", "tries"),
     [
         (401, ConfigurationError, "the key was refused", 1),

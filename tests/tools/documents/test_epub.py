@@ -50,3 +50,13 @@ def test_what_is_no_book_says_so(members: dict[str, str]) -> None:
 def test_an_archive_without_a_table_of_files_is_no_book() -> None:
     with pytest.raises(Unreadable, match="table of files"):
         read_document(bombs.zipped({"mimetype": "application/epub+zip"}), "a.epub")
+
+
+def test_a_chapter_that_is_named_very_often_is_read_once() -> None:
+    package = (
+        '<package><manifest><item id="c" href="c.xhtml"/><item id="d" href="./c.xhtml"/></manifest><spine>'
+        + '<itemref idref="c"/><itemref idref="d"/>' * 10_000
+        + "</spine></package>"
+    )
+    document = read_document(bombs.document("epub", {"b.opf": package}), "a.epub")
+    assert [section.text for section in document.sections] == ["Tea"]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tools.base import ToolError
 from tools.documents import load
 from tools.documents.document import Document, Section, Unreadable
-from tools.documents.load import READERS, document_text, load_document, read_document
+from tools.documents.load import document_text, load_document, read_document
 from tools.files import FileStore
 
 NAMES = [
@@ -48,12 +48,12 @@ def test_a_file_is_read_once_also_by_concurrent_calls(
 ) -> None:
     calls: list[bytes] = []
 
-    def read(data: bytes) -> Document:
+    def read(data: bytes, name: str, seconds: float) -> Document:
         calls.append(data)
         time.sleep(0.05)
         return Document((Section("text"),))
 
-    monkeypatch.setitem(READERS, "text", read)
+    monkeypatch.setattr(load, "document_apart", read)
     content_hash = store.put(b"read once")
     with ThreadPoolExecutor(4) as pool:
         texts = list(pool.map(lambda _: document_text(store, content_hash, "a.txt"), range(8)))
@@ -77,11 +77,11 @@ def test_a_reading_that_failed_is_tried_again_and_old_ones_are_let_go(
 def test_a_reading_that_takes_too_long_is_given_up(store: FileStore, monkeypatch: pytest.MonkeyPatch) -> None:
     release = threading.Event()
 
-    def hang(data: bytes) -> Document:
+    def hang(data: bytes, name: str, seconds: float) -> Document:
         release.wait(10)
         return Document((Section("late"),))
 
-    monkeypatch.setitem(READERS, "text", hang)
+    monkeypatch.setattr(load, "document_apart", hang)
     content_hash = store.put(b"hangs")
     with pytest.raises(ToolError, match=r"longer than 0\.05 seconds") as raised:
         load_document(store, content_hash, "a.txt", seconds=0.05)

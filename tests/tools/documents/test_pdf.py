@@ -71,3 +71,35 @@ def test_a_pdf_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("tools.documents.pdf.LONGEST_S", -1)
     with pytest.raises(Unreadable, match=r"too long|takes longer than -1 seconds to read \(2 pages\)"):
         read_pdf(pdf("one", "two"))
+
+
+def with_marks(*marks: bytes) -> bytes:
+    """A page that says 'Lodging', with these annotations."""
+    stream = b"BT /F1 12 Tf 20 200 Td (Lodging) Tj ET"
+    names = b" ".join(b"%d 0 R" % (6 + number) for number in range(len(marks)))
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 300] /Contents 4 0 R /Annots [%s]"
+        b" /Resources << /Font << /F1 5 0 R >> >> >>" % names,
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        *(b"<< /Type /Annot /Rect [10 10 100 30] %s >>" % mark for mark in marks),
+    ]
+    body = b"".join(b"%d 0 obj\n%s\nendobj\n" % item for item in enumerate(objects, 1))
+    return b"%PDF-1.7\n" + body + b"trailer << /Size %d /Root 1 0 R >>\n%%%%EOF" % (len(objects) + 1)
+
+
+def test_what_is_filled_in_and_remarked_is_not_lost() -> None:
+    data = with_marks(
+        b"/Subtype /Widget /FT /Tx /T (name) /V (Ann)",
+        b"/Subtype /Widget /FT /Btn /T (agree) /TU (I agree) /V /Yes",
+        b"/Subtype /Widget /FT /Btn /T (newsletter) /V /Off",
+        b"/Subtype /Text /Contents (Ask Ana\nfirst)",
+        b"/Subtype /FreeText /Contents <FEFF0038003020AC>",
+        b"/Subtype /Popup /Contents (Ask Ana)",
+        b"/Subtype /Link /A << /S /URI /URI (https://example.org) >>",
+    )
+    assert read_document(data, "form.pdf").sections[0].text == (
+        "Lodging\n\nForm fields:\n- name: Ann\n- I agree: Yes\n\nComments:\n- Ask Ana first\n- 80€"
+    )

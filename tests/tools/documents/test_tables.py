@@ -51,3 +51,29 @@ def test_spans_that_add_up_are_refused_before_they_fill_the_memory(monkeypatch: 
 def test_equal_cells_of_a_row_are_all_shown() -> None:
     assert titled_table([["5", "5"], ["7", "7"]]) == "| 5 | 5 |\n| --- | --- |\n| 7 | 7 |"
     assert titled_table([["Title", ""], ["a", "b"]]) == "Title\n\n| a | b |\n| --- | --- |"
+
+
+def test_long_texts_in_wide_spans_are_refused_before_they_fill_the_memory() -> None:
+    html = "<table>" + f"<tr><td colspan=1000>{'x' * 5000}</td><td>b</td></tr>" * 50 + "</table>"
+    with pytest.raises(Unreadable, match="1001 columns, which is too large"):
+        html_rows(BeautifulSoup(html, "lxml"))
+
+
+@pytest.mark.parametrize(
+    "number",
+    ["500", "1,200.50", "-3", "(12)", "15 %", "€ 80", "80 €", "EUR 80", "80 EUR", "1 200", "$1.5"],
+)
+def test_a_number_that_spans_cells_does_not_count_twice(number: str) -> None:
+    html = (
+        f"<table><tr><td colspan=2>{number}</td><td rowspan=2>{number}</td></tr><tr><td>a<td>b</tr></table>"
+    )
+    assert html_rows(BeautifulSoup(html, "lxml")) == [
+        [number, "(same cell)", number],
+        ["a", "b", "(same cell)"],
+    ]
+
+
+@pytest.mark.parametrize("cell", ["<td colspan=2>May 5", "<td colspan=2>3rd", "<th colspan=2>2023"])
+def test_a_text_or_header_that_spans_cells_is_repeated(cell: str) -> None:
+    row = html_rows(BeautifulSoup(f"<table><tr>{cell}</tr></table>", "lxml"))[0]
+    assert row[0] == row[1]

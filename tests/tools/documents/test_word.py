@@ -75,3 +75,11 @@ def test_a_document_without_text_says_so() -> None:
     with pytest.raises(Unreadable, match="no text") as raised:
         read_document(saved(docx.Document()), "a.docx")
     assert raised.value.cause == "empty"
+
+
+def test_paragraphs_and_tabs_of_a_comment_do_not_run_together() -> None:
+    document = docx.Document()
+    paragraph = document.add_paragraph("text")
+    comment = document.add_comment(paragraph.runs, text="Room 12", author="Ana")
+    comment.add_paragraph("3 nights").add_run("\t45")
+    assert read_document(saved(document), "a.docx").text.endswith("Comments:\n- Room 12 3 nights 45")

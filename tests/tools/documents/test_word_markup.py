@@ -62,6 +62,31 @@ def test_a_row_in_a_content_control_stays_in_its_table() -> None:
     assert read_docx(data).text == "| head |\n| --- |\n| row |"
 
 
+def test_what_a_field_shows_is_text() -> None:
+    field = f"<w:fldSimple w:instr='DOCPROPERTY Price'>{RUN.format('80 EUR')}</w:fldSimple>"
+    assert read_docx(document(f"<w:p>{RUN.format('Costs: ')}{field}</w:p>")).text == "Costs: 80 EUR"
+
+
+def test_a_formula_stands_on_one_line_where_it_was() -> None:
+    m = "http://schemas.openxmlformats.org/officeDocument/2006/math"
+
+    def run(text: str) -> str:
+        return f"<m:r><m:t>{text}</m:t></m:r>"
+
+    power = f"<m:sSup><m:e>{run('c')}</m:e><m:sup>{run('2')}</m:sup></m:sSup>"
+    half = f"<m:f><m:num>{run('1')}</m:num><m:den>{run('2')}</m:den></m:f>"
+    root = f"<m:rad><m:radPr/><m:deg/><m:e>{run('x')}</m:e></m:rad>"
+    total = (
+        f"<m:nary><m:naryPr><m:chr m:val='∑'/></m:naryPr><m:sub>{run('i')}</m:sub><m:sup>{run('n')}</m:sup>"
+        f"<m:e>{run('i')}</m:e></m:nary>"
+    )
+    formula = (
+        f"<m:oMathPara xmlns:m='{m}'><m:oMath>{run('E=m')}{power}+{half}{root}{total}</m:oMath></m:oMathPara>"
+    )
+    data = document(f"<w:p>{RUN.format('So ')}{formula}{RUN.format(' holds')}</w:p>")
+    assert read_docx(data).text == "So E=mc^(2)(1)/(2)root(x)∑_(i)^(n)(i) holds"
+
+
 def test_a_document_without_any_of_these_is_not_touched() -> None:
     data = document(f"<w:p>{RUN.format('plain')}</w:p>")
     assert settled(data) is data

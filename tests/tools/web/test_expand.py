@@ -82,3 +82,11 @@ def test_what_is_not_packed_is_left_alone(encoding: str) -> None:
 def test_unknown_and_endless_layers_are_refused(encoding: str) -> None:
     with pytest.raises(Unpackable, match="packed"):
         expand(b"tea", encoding, 10)
+
+
+@pytest.mark.parametrize("name", ["gzip", "zstd"])
+def test_very_many_empty_pieces_are_refused_at_once(name: str) -> None:
+    """Each would cost a copy of all that follow: minutes for a page of ten megabytes."""
+    with pytest.raises(Unpackable, match="pieces"):
+        expand(PACK[name](b"") * 300_000, name, 10_000_000)
+    assert expand(PACK[name](b"ab") * 500, name, 10_000_000) == b"ab" * 500

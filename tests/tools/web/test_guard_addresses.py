@@ -90,6 +90,12 @@ class Wire:
     arrived: list[Any] = field(default_factory=list)
 
 
+@pytest.fixture(autouse=True)
+def each_call_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here it counts how often a name is looked up and a connection tried."""
+    monkeypatch.setattr("tools.call._QUICK_S", -1)
+
+
 @pytest.fixture
 def wire(monkeypatch: pytest.MonkeyPatch) -> Iterator[Wire]:
     """Listeners on one port of 127.0.0.1 and (where there is one) ::1; going elsewhere is refused."""

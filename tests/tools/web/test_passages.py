@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 from itertools import accumulate
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -64,3 +65,19 @@ def test_places_near_each_other_share_a_passage_and_far_ones_do_not() -> None:
 def test_a_long_line_is_shown_only_around_the_place() -> None:
     [passage] = find_passages("a" * 5000 + "key" + "b" * 5000, "key")
     assert passage.text == "a" * 400 + "key" + "b" * 400
+
+
+@pytest.mark.parametrize(
+    ("wanted", "text"),
+    [
+        ("New York", "in New\u00a0York today"),
+        ("New York", "in new\nyork today"),
+        ("don't", "they don\u2019t know"),
+        ('"free" rooms', "\u201cFree\u201d  rooms"),
+        ("2020-2024", "from 2020\u20132024"),
+        ("-5", "\u22125 degrees"),
+    ],
+)
+def test_what_a_reader_takes_for_the_same_is_found(wanted: str, text: str) -> None:
+    [passage] = find_passages(text, wanted)
+    assert passage.text == text

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import threading
 import time
 from dataclasses import replace
 
@@ -35,7 +34,7 @@ async def test_main_text_tables_and_full_links_of_a_page() -> None:
 
 async def test_a_page_without_main_text_is_shown_whole() -> None:
     text = await page_text(of("text/html", "<html><body><a href='/a'>Only links</a></body></html>"))
-    assert "Only links" in text
+    assert text == "[Only links](http://example.org/a)"
 
 
 async def test_a_page_without_any_text_is_empty() -> None:
@@ -102,6 +101,17 @@ async def test_other_types_are_refused_by_name(kind: str, body: bytes) -> None:
     assert "PDF" in caught.value.hint
 
 
+async def test_a_short_page_keeps_its_lines_and_tables() -> None:
+    rows = "<tr><th>Room</th><th>Price</th></tr><tr><td>12</td><td>80</td></tr>"
+    text = await page_text(
+        of(
+            "text/html",
+            f"<article><h1>Rooms</h1><p>Taxes of 5<sup>1</sup></p><table>{rows}</table></article>",
+        )
+    )
+    assert text == "# Rooms\n\nTaxes of 5^1^\n\n| Room | Price |\n| --- | --- |\n| 12 | 80 |"
+
+
 async def test_a_pdf_is_read() -> None:
     from fpdf import FPDF
 
@@ -124,8 +134,13 @@ async def test_a_page_of_opening_titles_takes_no_longer_than_its_length() -> Non
     assert time.monotonic() - began < 5
 
 
-async def test_a_page_that_is_read_for_ever_does_not_keep_the_process(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("tools.web.text._text", lambda page: str(threading.current_thread().daemon))
-    assert await page_text(of("text/html", "x")) == "True"
+async def test_a_page_that_is_read_for_ever_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tools.web.text.SECONDS", 1.0)
+    slow = of("text/plain", b"b" * 3_000_000 + b"-" + b"a" * 3_000_000, "punycode")
+    began = time.monotonic()
+    with pytest.raises(ToolError, match="takes longer than 1 seconds") as caught:
+        await page_text(slow)
+    assert (caught.value.cause, caught.value.hint) == ("timeout", "use another source")
+    assert time.monotonic() - began < 8
+    monkeypatch.undo()
+    assert await page_text(of("text/plain", "the next one")) == "the next one"

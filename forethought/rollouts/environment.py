@@ -1,0 +1,161 @@
+"""Re-rollouts in an environment: reset, replay the prefix, then let a policy run on (AgentDebug 3.2, 4.2).
+
+The prefix is carried out again, since an environment has no checkpoints; each observation is compared with
+the recorded one, and a difference is reported with the re-run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from forethought.models.types import ReplyError, Usage, no_usage
+from forethought.rollouts.spending import added
+from forethought.rollouts.types import (
+    Act,
+    Environment,
+    EnvironmentReply,
+    Policy,
+    Replayed,
+    Rolled,
+    RolloutError,
+)
+from forethought.rollouts.world import restored
+from forethought.trajectories.types import Module, Trajectory, TrajectoryStep
+
+
+@dataclass
+class _Run:
+    """A run as it grows."""
+
+    steps: list[TrajectoryStep]
+    reply: EnvironmentReply
+    usage: Usage = field(default_factory=no_usage)
+    status: str = ""
+
+    def add(self, act: Act, reply: EnvironmentReply) -> None:
+        """One more step: what was done, and what the environment answered."""
+        number = self.steps[-1].number + 1 if self.steps else 1
+        step = TrajectoryStep(
+            number=number,
+            given=given(self.reply),
+            memory=act.memory,
+            reflection=act.reflection,
+            planning=act.planning,
+            action=act.action,
+            observation=reply.observation,
+        )
+        self.steps.append(step)
+        self.usage, self.reply = added(self.usage, act.usage), reply
+
+    def broken_off(self, error: ReplyError) -> None:
+        """The model had no usable reply: the run ends there, and says so."""
+        number = self.steps[-1].number + 1 if self.steps else 1
+        text = f"The model gave no usable reply: {error.problem or error}"
+        self.steps.append(
+            TrajectoryStep(number=number, given=given(self.reply), observation=text, failure="llm_limit")
+        )
+        self.usage, self.status = added(self.usage, error.usage), "failed"
+
+
+@dataclass
+class EnvironmentRollouts:
+    """Runs `trajectory` again in `environment`, where `policy` acts: one re-run at a time.
+
+    `max_steps` bounds the whole trajectory, kept steps included.
+    """
+
+    environment: Environment
+    policy: Policy
+    trajectory: Trajectory
+    max_steps: int = 50
+    _made: int = 0
+    _one: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def with_policy(self, policy: Policy) -> EnvironmentRollouts:
+        """The same with another policy, as a baseline needs."""
+        return EnvironmentRollouts(self.environment, policy, self.trajectory, self.max_steps)
+
+    async def from_step(self, step: int, module: Module, guidance: Sequence[str]) -> Rolled:
+        """Replay up to `step`, and let the policy run on from there. A plan is made anew in every step, so
+        that a planning error needs no earlier one."""
+        return await self._rolled(self._before(step), guidance)
+
+    async def substituted(self, step: int, action: str, tool: str, arguments: dict[str, Any]) -> Rolled:
+        """Replay up to `step`, carry out `action` instead of its own, and let the policy run on.
+
+        Tool and arguments say nothing to an environment, whose actions are text.
+        """
+        prefix = self._before(step)
+        if not action.strip():
+            raise RolloutError(f"step {step}: an environment needs the corrected action as text")
+        return await self._rolled(prefix, (), Act(action.strip()))
+
+    async def from_start(self, guidance: Sequence[str]) -> Rolled:
+        """Reset, and let the policy run."""
+        return await self._rolled((), guidance)
+
+    def _before(self, step: int) -> tuple[TrajectoryStep, ...]:
+        numbers = [item.number for item in self.trajectory.steps]
+        if step not in numbers:
+            raise RolloutError(f"there is no step {step}; steps are {numbers[0]} to {numbers[-1]}")
+        return self.trajectory.steps[: numbers.index(step)]
+
+    async def _rolled(
+        self, prefix: Sequence[TrajectoryStep], guidance: Sequence[str], first: Act | None = None
+    ) -> Rolled:
+        async with self._one:
+            self._made += 1
+            name = f"attempt-{self._made}"
+            started = time.monotonic()
+            replayed: Replayed = await restored(self.environment, prefix)
+            run = _Run(list(prefix), replayed.reply)
+            if first is not None and not run.reply.done:
+                run.add(first, await self.environment.step(first.action))
+            await self._run_on(run, guidance)
+            halted = not run.reply.done and not run.status
+            return Rolled(
+                branch=name,
+                trajectory=self._told(run, halted),
+                kept=len(prefix),
+                reward=run.reply.reward,
+                diverged=replayed.diverged,
+                status=run.status or ("halted" if halted else "done"),
+                usage=run.usage,
+                seconds=time.monotonic() - started,
+            )
+
+    async def _run_on(self, run: _Run, guidance: Sequence[str]) -> None:
+        while not run.reply.done and len(run.steps) < self.max_steps:
+            try:
+                act = await self.policy.act(self.trajectory.task, run.steps, run.reply, guidance)
+            except ReplyError as error:
+                run.broken_off(error)
+                return
+            run.add(act, await self.environment.step(act.action))
+
+    def _told(self, run: _Run, halted: bool) -> Trajectory:
+        return Trajectory.model_validate(
+            {
+                **self.trajectory.model_dump(include={"id", "task", "environment", "source"}),
+                "steps": tuple(run.steps),
+                "halted": halted,
+            }
+        )
+
+
+def given(reply: EnvironmentReply) -> str:
+    """What stood before a step: the actions that were possible."""
+    return "Possible actions: " + "; ".join(reply.admissible) if reply.admissible else ""
+
+
+async def recorded(
+    environment: Environment, policy: Policy, max_steps: int = 50, guidance: Sequence[str] = ()
+) -> Rolled:
+    """A first run of `environment` with `policy`: what there is to debug when it fails."""
+    blank = Trajectory(id=environment.name, task=environment.task, environment=environment.name, source="run")
+    rolled = await EnvironmentRollouts(environment, policy, blank, max_steps).from_start(guidance)
+    return replace(rolled, branch="original")

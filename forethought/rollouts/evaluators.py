@@ -1,0 +1,106 @@
+"""Who says whether a run succeeded: the accepted answers, a model that knows them, or the environment.
+
+A run is never judged by what it says of itself (AgentDebug, algorithm 1: Eval is given). The fourth judge, a
+person, is asked in the debugger's graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from forethought.models.ask import Models
+from forethought.models.types import Message, reply_spec
+from forethought.rollouts.matching import same_answer
+from forethought.rollouts.types import Environment, Evaluator, Verdict
+from forethought.rollouts.world import restored
+from forethought.trajectories.types import Trajectory
+from prompts.debug_replies import Judgement
+from prompts.render import render
+
+
+@dataclass(frozen=True)
+class GoldAnswer:
+    """Right is an answer that is one of `accepted`, as `matching` compares them."""
+
+    accepted: Sequence[str]
+    name: str = "gold"
+
+    def __post_init__(self) -> None:
+        if not any(text.strip() for text in self.accepted):
+            raise ValueError("no answer is accepted: give the one that a right run would have given")
+
+    async def judge(self, trajectory: Trajectory) -> Verdict:
+        """See `Evaluator`."""
+        if not trajectory.answer.strip():
+            return Verdict(False, "it came to no answer")
+        right = any(same_answer(trajectory.answer, text) for text in self.accepted if text.strip())
+        return Verdict(right, f"the answer is {'' if right else 'not '}an accepted one")
+
+
+@dataclass(frozen=True)
+class ModelJudge:
+    """A model that holds the answer against the accepted ones: wording aside, do they say the same?"""
+
+    models: Models
+    model: str
+    accepted: Sequence[str]
+    name: str = "model"
+
+    async def judge(self, trajectory: Trajectory) -> Verdict:
+        """See `Evaluator`. What came before the answer is not shown: it could talk the judge round."""
+        if not trajectory.answer.strip():
+            return Verdict(False, "it came to no answer")
+        system, user = render(
+            "debug_judge", task=trajectory.task, gold=list(self.accepted), answer=trajectory.answer
+        )
+        asked = await self.models.ask(
+            role="judge",
+            model=self.model,
+            messages=[Message("system", system), Message("user", user)],
+            reply=reply_spec(Judgement),
+        )
+        # Its reasons name the accepted answer, which no later prompt may hold.
+        right = asked.reply.correct
+        return Verdict(right, f"a model judged the answer {'right' if right else 'wrong'}", usage=asked.usage)
+
+
+@dataclass(frozen=True)
+class EnvironmentReward:
+    """Right is a run whose actions, replayed, bring the environment's reward to `least`."""
+
+    environment: Environment
+    least: float = 1.0
+    name: str = "environment"
+
+    async def judge(self, trajectory: Trajectory) -> Verdict:
+        """See `Evaluator`. The environment stands at the trajectory's end afterwards."""
+        replayed = await restored(self.environment, trajectory.steps)
+        verdict = self.of(replayed.reply.reward)
+        if replayed.diverged:
+            return Verdict(verdict.success, f"{verdict.reason}; {replayed.diverged}", verdict.reward)
+        return verdict
+
+    def of(self, reward: float) -> Verdict:
+        """The verdict on a run that ended with `reward`."""
+        return Verdict(reward >= self.least, f"the reward is {reward:g}, {self.least:g} is needed", reward)
+
+
+def evaluator_for(
+    judge: str,
+    *,
+    accepted: Sequence[str] = (),
+    models: Models | None = None,
+    model: str = "",
+    environment: Environment | None = None,
+) -> Evaluator | None:
+    """Who judges by the name `judge` (gold, model, environment, person, none); None where nobody in the
+    program does or can: a person, no one, or what it takes is not given."""
+    known = [text for text in accepted if text.strip()]
+    if judge == "gold" and known:
+        return GoldAnswer(known)
+    if judge == "model" and known and models is not None:
+        return ModelJudge(models, model, known)
+    if judge == "environment" and environment is not None:
+        return EnvironmentReward(environment)
+    return None

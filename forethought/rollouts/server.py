@@ -1,0 +1,147 @@
+"""The agent's threads on a LangGraph server: read and run again through its API, from a graph that the same
+server runs, or from elsewhere.
+
+Without an address the client speaks to the server that it runs in, without a socket.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from forethought.rollouts.thread import ThreadRollouts
+from forethought.rollouts.types import RolloutError
+from forethought.trajectories.own import from_state
+from forethought.trajectories.types import Loaded, Trajectory
+from graph.checkpoints import Json, Point
+
+if TYPE_CHECKING:
+    from langgraph_sdk.client import LangGraphClient
+
+    from graph.debugger_context import DebuggerContext
+
+ASSISTANT = "agent"
+_PAGE = 50
+_WORKERS = "N_JOBS_PER_WORKER"
+"""Set by the server: how many runs it carries out at a time (`langgraph dev`: 1 unless told)."""
+
+
+class ServerThread:
+    """A thread of the agent's on a server; re-runs get the context of its last run."""
+
+    def __init__(
+        self, thread: str, client: LangGraphClient | None = None, assistant: str = ASSISTANT
+    ) -> None:
+        self.thread, self._assistant = thread, assistant
+        self._client = client
+        self._context: Json | None = None
+
+    @property
+    def client(self) -> LangGraphClient:
+        """Made when it is first needed, inside the loop that uses it."""
+        if self._client is None:
+            from langgraph_sdk import get_client
+
+            self._client = get_client()
+        return self._client
+
+    async def read(self, at: Any | None = None) -> Point | None:
+        """See `Checkpoints`; None too where the server knows no such thread."""
+        import httpx
+
+        try:
+            state = await self.client.threads.get_state(self.thread, checkpoint=at)
+        except httpx.HTTPStatusError as error:
+            if error.response.status_code in (404, 422):
+                return None
+            raise
+        return _point(state) if state.get("created_at") else None
+
+    async def write(self, at: Any, values: Json, as_node: str) -> Any:
+        """See `Checkpoints`."""
+        made = await self.client.threads.update_state(self.thread, values, checkpoint=at, as_node=as_node)
+        return made["checkpoint"]
+
+    async def run(self, at: Any) -> Point:
+        """See `AgentThread`. Raises RolloutError with the server's line when the run fails."""
+        ended: Any = await self.client.runs.wait(
+            self.thread,
+            self._assistant,
+            input=None,
+            checkpoint=at,
+            context=await self._run_context(),
+            raise_error=False,
+        )
+        if isinstance(ended, dict) and "__error__" in ended:
+            said = ended["__error__"]
+            raise RolloutError(f"the re-run of thread {self.thread} failed: {said.get('message') or said}")
+        leaf = await self.read()
+        assert leaf is not None
+        return leaf
+
+    async def history(self) -> AsyncIterator[Point]:
+        """See `AgentThread`."""
+        before: Any = None
+        while True:
+            page = await self.client.threads.get_history(self.thread, limit=_PAGE, before=before)
+            for state in page:
+                yield _point(state)
+            if len(page) < _PAGE:
+                return
+            before = page[-1]["checkpoint"]
+
+    async def _run_context(self) -> Any:
+        if self._context is None:
+            runs = await self.client.runs.list(self.thread, limit=1)
+            kept: Any = runs[0].get("kwargs") or {} if runs else {}
+            self._context = dict(kept.get("context") or {})
+        return self._context or None
+
+
+def _point(state: Any) -> Point:
+    tasks = [task["name"] for task in state.get("tasks") or []]
+    values = state.get("values")
+    return Point(
+        id=str(state["checkpoint"]["checkpoint_id"]),
+        at=state["checkpoint"],
+        values=values if isinstance(values, dict) else {},
+        waiting=tuple(tasks or state.get("next") or ()),
+        parent=state.get("parent_checkpoint"),
+        asks=any(task.get("interrupts") for task in state.get("tasks") or []),
+    )
+
+
+async def load_thread(thread: str) -> Loaded:
+    """The present task of a thread on this server. Raises ValueError, one line, when it is not there."""
+    point = await ServerThread(thread).read()
+    if point is None or not point.values.get("task"):
+        raise ValueError(f"there is no thread {thread} of the agent's with a task on this server")
+    return Loaded(trajectory=from_state(point.values, await asyncio.to_thread(_effects), id=thread))
+
+
+def make_rollouts(trajectory: Trajectory, thread: str | None, context: DebuggerContext) -> ThreadRollouts:
+    """Where a thread's trajectory is run again: on this server. Raises RolloutError without a thread, and
+    where the server carries out one run at a time: the re-run would wait for the run that waits for it."""
+    if not thread:
+        raise RolloutError("only a thread can be run again here: give a thread_id instead of a trajectory")
+    if os.environ.get(_WORKERS) == "1":
+        raise RolloutError(
+            "this server carries out one run at a time, and a re-run needs a second place: start it with "
+            "langgraph dev --n-jobs-per-worker 4"
+        )
+    effects = _effects()
+
+    def read(values: Mapping[str, Any]) -> Trajectory:
+        return from_state(values, effects, id=thread)
+
+    return ThreadRollouts(ServerThread(thread), trajectory, read)
+
+
+def _effects() -> dict[str, str]:
+    """What the tools of this server's agent do to the world, by name."""
+    from forethought.settings import Settings
+    from tools.registry import toolbox
+
+    return {tool.name: tool.effect for tool in toolbox(Settings(), ()).values()}

@@ -1,0 +1,209 @@
+"""Re-rollouts of the agent's own threads, by forking their checkpoints (AgentDebug, algorithm 1, stage 3).
+
+The kept prefix is not executed again: it is the checkpoint's. Every branch stays in the thread's history
+under the id of its last checkpoint. The thread may live in this process (`GraphThread`) or on a LangGraph
+server (`forethought.rollouts.server`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, cast
+
+from forethought.rollouts.actions import move_of, substituted_proposal
+from forethought.rollouts.spending import between
+from forethought.rollouts.types import Environment, Rolled, RolloutError
+from forethought.rollouts.world import restored
+from forethought.trajectories.types import Module, Trajectory, TrajectoryStep
+from graph.checkpoints import Checkpoints, GraphCheckpoints, Point, point_of
+from graph.forking import (
+    ForkError,
+    Place,
+    before_answer,
+    before_execution,
+    before_plan,
+    before_step,
+    before_task,
+    fork,
+    substitute,
+)
+
+Json = dict[str, Any]
+Read = Callable[[Mapping[str, Any]], Trajectory]
+"""The trajectory of a thread's state; the answer is a step of its own, numbered one above the last."""
+
+
+class AgentThread(Checkpoints, Protocol):
+    """A thread of the agent's that can be run on."""
+
+    async def run(self, at: Any) -> Point:
+        """Run from `at` until the graph ends or waits; the checkpoint that it came to. Raises what the run
+        raises."""
+        ...
+
+    def history(self) -> AsyncIterator[Point]:
+        """All checkpoints of all branches, the newest first."""
+        ...
+
+
+@dataclass(frozen=True)
+class GraphThread(GraphCheckpoints):
+    """A thread of a compiled graph with a checkpointer; `context` is what its re-runs are run with."""
+
+    context: Any = None
+
+    async def run(self, at: Any) -> Point:
+        """See `AgentThread`. Every step is stored before the next one begins."""
+        config = {**at, "metadata": self.config["metadata"]} if "metadata" in self.config else at
+        await self.graph.ainvoke(None, config, context=self.context, durability="sync")
+        leaf = await self.read()
+        assert leaf is not None
+        return leaf
+
+    async def history(self) -> AsyncIterator[Point]:
+        """See `AgentThread`."""
+        async for snapshot in self.graph.aget_state_history({"configurable": {"thread_id": self.thread}}):
+            yield point_of(snapshot)
+
+
+@dataclass
+class ThreadRollouts:
+    """Runs `trajectory`, a branch of `thread`, again from its steps: one re-run at a time.
+
+    A re-run is refused where a step that it leaves behind has changed the outside world, unless there is an
+    `environment` that puts it back, or `allow_writes` says that the world may be as it is.
+    """
+
+    thread: AgentThread
+    trajectory: Trajectory
+    read: Read
+    environment: Environment | None = None
+    allow_writes: bool = False
+    leaf: Point | None = None
+    """The last checkpoint of the trajectory's own branch, where it is known; else it is looked for."""
+    _one: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def from_step(self, step: int, module: Module, guidance: Sequence[str]) -> Rolled:
+        """Run on from just before `step`; from before the plan in force there, for a planning error."""
+        leaf = await self._start()
+        number = None if step == self._answer_number(leaf) else step
+        return await self._run(await _placed(self._place(leaf, number, module)), guidance)
+
+    async def substituted(self, step: int, action: str, tool: str, arguments: dict[str, Any]) -> Rolled:
+        """Run on from `step` with another move in its place: `tool` with `arguments`, or what `action` says
+        (tool({...}), finish: RESULT, replan: REASON; answer: TEXT at the answer's step)."""
+        leaf = await self._start()
+        if step == self._answer_number(leaf):
+            return await self._run(await _placed(self._answered(leaf, action)), ())
+        place = await _placed(before_execution(self.thread, step, leaf.at))
+        proposal = substituted_proposal(place.proposal, action, tool, arguments)
+        return await self._run(substitute(place, proposal), ())
+
+    async def from_start(self, guidance: Sequence[str]) -> Rolled:
+        """Run the task anew on the same thread, from before its first plan."""
+        leaf = await self._start()
+        return await self._run(await _placed(before_task(self.thread, leaf.at)), guidance)
+
+    async def _place(self, leaf: Point, number: int | None, module: Module) -> Place:
+        if module == "planning":
+            return await before_plan(self.thread, number, leaf.at)
+        if number is None:
+            return await before_answer(self.thread, leaf.at)
+        return await before_step(self.thread, number, leaf.at)
+
+    async def _answered(self, leaf: Point, action: str) -> Place:
+        """The end of the run with another answer: nothing is left to run."""
+        place = await before_answer(self.thread, leaf.at)
+        move, text = move_of(action)
+        answer = text if move == "answer" else action.strip()
+        update = {"answer": answer, "status": "best_effort"}
+        return Place(place.at, "answer_agent", place.guidance, place.kept, place.spent, update)
+
+    async def _run(self, place: Place, guidance: Sequence[str]) -> Rolled:
+        async with self._one:
+            numbers = {step["n"] for step in place.kept}
+            prefix = [step for step in self.trajectory.steps if step.number in numbers]
+            if len(prefix) != len(numbers):
+                raise RolloutError(f"thread {self.thread.thread}: its checkpoints and the trajectory differ")
+            diverged = await self._world(numbers)
+            started = time.monotonic()
+            leaf = await self.thread.run(await fork(self.thread, place, guidance))
+            seconds = time.monotonic() - started
+            trajectory = self.read(leaf.values)
+            return Rolled(
+                branch=leaf.id,
+                trajectory=trajectory,
+                kept=len(numbers),
+                diverged=diverged,
+                status="waiting" if leaf.asks else str(leaf.values.get("status", "")),
+                usage=between(place.spent, leaf.values.get("usage") or {}),
+                seconds=seconds,
+            )
+
+    async def _world(self, kept: set[int]) -> str:
+        """Put the world back to where the kept steps end; how that came out differently.
+
+        Raises RolloutError when it may have changed since, and nothing can put it back.
+        """
+        prefix = [step for step in self.trajectory.steps if step.number in kept]
+        if self.environment is not None:
+            return (await restored(self.environment, prefix)).diverged
+        head = await self.thread.read()
+        run_since = self.read(head.values).steps if head and head.values.get("task") else ()
+        left = [step for step in (*self.trajectory.steps, *run_since) if _did(step) not in map(_did, prefix)]
+        changed = sorted({step.number for step in left if step.changes_world})
+        if changed and not self.allow_writes:
+            numbers = ", ".join(map(str, changed))
+            raise RolloutError(
+                f"the fork would leave steps behind that changed something outside ({numbers}), and not undo "
+                "it: give an Environment that puts it back, or allow a re-run in the world as it is now "
+                "(allow_writes)"
+            )
+        return ""
+
+    async def _start(self) -> Point:
+        """The last checkpoint of the trajectory's own branch, whatever the thread's head is by now."""
+        if self.leaf is None:
+            head = await self.thread.read()
+            if head is None:
+                raise RolloutError(f"there is no thread {self.thread.thread}")
+            self.leaf = head if self._is_mine(head) else await self._search()
+        return self.leaf
+
+    async def _search(self) -> Point:
+        async for point in self.thread.history():
+            if self._is_mine(point):
+                return point
+        raise RolloutError(
+            f"thread {self.thread.thread} holds no branch with this trajectory: its checkpoints are gone, or "
+            "it was recorded elsewhere"
+        )
+
+    def _is_mine(self, point: Point) -> bool:
+        if not point.values.get("task"):
+            return False
+        return _done(self.read(point.values)) == _done(self.trajectory)
+
+    def _answer_number(self, leaf: Point) -> int:
+        numbers = [int(step["n"]) for step in leaf.steps]
+        return max(numbers, default=int(leaf.progress.get("base_n", 0))) + 1
+
+
+def _done(trajectory: Trajectory) -> tuple[object, ...]:
+    """What was done, to tell a branch by; how it is told depends on what was known of its plans."""
+    return trajectory.answer, list(map(_did, trajectory.steps))
+
+
+def _did(step: TrajectoryStep) -> tuple[int, str, str]:
+    return step.number, step.action, step.observation
+
+
+async def _placed(finding: Any) -> Place:
+    """The place that a walk finds. Raises RolloutError instead of ForkError."""
+    try:
+        return cast(Place, await finding)
+    except ForkError as error:
+        raise RolloutError(str(error)) from error

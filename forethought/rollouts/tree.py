@@ -1,0 +1,123 @@
+"""Tree of Thoughts in an environment, a baseline of AgentDebug (4.2): candidates, their values, the best one.
+
+One attempt is a path from the first step to an end. The next attempt goes back to the most valued candidate
+that was left aside on any path so far (best first), and on from there. States are told apart by the actions
+that led to them, so that what was asked of a state once is not asked again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from forethought.models.ask import Models
+from forethought.models.types import Message, Usage, no_usage, reply_spec
+from forethought.rollouts.policy import not_possible, steps_shown
+from forethought.rollouts.spending import added
+from forethought.rollouts.types import Act, EnvironmentReply
+from forethought.trajectories.types import TrajectoryStep
+from prompts.debug_replies import Candidates, CandidateValues
+from prompts.render import render
+
+Path = tuple[str, ...]
+
+
+@dataclass
+class TreePolicy:
+    """Chooses each action among `count` valued candidates; remembers what was left aside in all attempts."""
+
+    models: Models
+    model: str
+    count: int = 3
+    max_observation: int = 4_000
+    _left: dict[Path, dict[str, float]] = field(default_factory=dict)
+    """Candidates that were not taken yet, with their values, by the actions that lead to their state."""
+    _taken: dict[Path, list[str]] = field(default_factory=dict)
+    _goal: Path = ()
+    """Where this attempt leaves the paths of earlier ones."""
+
+    def saved(self) -> list[dict[str, Any]]:
+        """What it remembers, as plain JSON."""
+        paths = dict.fromkeys((*self._left, *self._taken))
+        return [
+            {"path": list(path), "left": self._left.get(path, {}), "taken": self._taken.get(path, [])}
+            for path in paths
+        ]
+
+    def restore(self, saved: Sequence[Mapping[str, Any]]) -> None:
+        """Remember what `saved` gave."""
+        for item in saved:
+            self._left[tuple(item["path"])] = dict(item["left"])
+            self._taken[tuple(item["path"])] = list(item["taken"])
+
+    async def act(
+        self, task: str, steps: Sequence[TrajectoryStep], now: EnvironmentReply, guidance: Sequence[str]
+    ) -> Act:
+        """See `Policy`. Guidance is not used: the baseline has none."""
+        path = tuple(step.action for step in steps)
+        if not path:
+            self._goal = self._best_left()
+        if len(path) < len(self._goal) and self._goal[: len(path)] == path:
+            return self._take(path, self._goal[len(path)], "goes back to a candidate that was left aside")
+        values, spent = await self._expand(task, steps, now, path)
+        self._left.setdefault(path, {}).update(values)
+        best = max(values, key=lambda action: values[action])
+        told = ", ".join(f"{action} ({value:g})" for action, value in values.items())
+        return self._take(path, best, f"candidates and their values: {told}", spent)
+
+    def _best_left(self) -> Path:
+        """The most valued candidate that was left aside, as the path that takes it; () if there is none."""
+        found = [
+            (value, -len(path), (*path, action))
+            for path, actions in self._left.items()
+            for action, value in actions.items()
+        ]
+        return max(found, key=lambda item: item[:2])[2] if found else ()
+
+    def _take(self, path: Path, action: str, why: str, usage: Usage | None = None) -> Act:
+        self._left.get(path, {}).pop(action, None)
+        taken = self._taken.setdefault(path, [])
+        if action not in taken:
+            taken.append(action)
+        return Act(action=action, planning=why, usage=usage or no_usage())
+
+    async def _expand(
+        self, task: str, steps: Sequence[TrajectoryStep], now: EnvironmentReply, path: Path
+    ) -> tuple[dict[str, float], Usage]:
+        """Candidates for the next action and their values."""
+        shown, _ = steps_shown(steps, self.max_observation)
+        seen = {"task": task, "steps": shown, "now": now.observation}
+        possible = list(now.admissible)
+        prompt = render(
+            "debug_candidates", **seen, count=self.count, admissible=possible, tried=self._taken.get(path, [])
+        )
+        proposed = await self.models.ask(
+            role="policy",
+            model=self.model,
+            messages=_messages(prompt),
+            reply=reply_spec(Candidates),
+            check=lambda reply: not_possible(reply.actions, possible),
+        )
+        actions = list(dict.fromkeys(proposed.reply.actions))[: self.count]
+        if len(actions) == 1:
+            return {actions[0]: 1.0}, proposed.usage
+        valued = await self.models.ask(
+            role="policy",
+            model=self.model,
+            messages=_messages(render("debug_values", **seen, actions=actions)),
+            reply=reply_spec(CandidateValues),
+            check=lambda reply: _not_all(reply, len(actions)),
+        )
+        return dict(zip(actions, valued.reply.values, strict=True)), added(proposed.usage, valued.usage)
+
+
+def _messages(prompt: tuple[str, str]) -> list[Message]:
+    return [Message("system", prompt[0]), Message("user", prompt[1])]
+
+
+def _not_all(reply: CandidateValues, wanted: int) -> str | None:
+    got = len(reply.values)
+    return (
+        None if got == wanted else f"{got} values for {wanted} candidates: give one for each, in their order"
+    )

@@ -1,0 +1,100 @@
+"""The debugger's graph (AgentDebug, algorithm 1). This file only wires.
+
+START -> take -> label_wave | find_critical | rerun (a downstream baseline) | END
+label_wave -> label_step x wave, side by side -> label_wave (once a wave) ... -> find_critical
+find_critical -> rerun | END
+rerun -> judge -> refine_guidance -> rerun ... | END
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Checkpointer
+
+from forethought.knowledge.error_taxonomy import load_taxonomy
+from forethought.models.ask import Models
+from forethought.models.types import Transport
+from forethought.rollouts.types import Environment
+from forethought.settings import Settings
+from graph import debugger_routing as routing
+from graph.debugger_context import DebuggerContext
+from graph.debugger_state import DebuggerInput, DebuggerOutput, DebuggerState, LabelDispatch
+from nodes.debugger.find_critical import find_critical
+from nodes.debugger.judge import judge
+from nodes.debugger.label_step import label_step
+from nodes.debugger.label_wave import label_wave
+from nodes.debugger.refine import refine_guidance
+from nodes.debugger.rerun import rerun
+from nodes.debugger.services import DebugServices, LoadThread, MakeEvaluator, MakeRollouts
+from nodes.debugger.take import take
+
+DebuggerGraph = CompiledStateGraph[DebuggerState, DebuggerContext, DebuggerInput, DebuggerOutput]
+
+RECURSION_LIMIT = 10_000
+"""Far above what steps and re-runs come to: those end a debugging, this never should."""
+
+
+def build_debugger(
+    settings: Settings | None = None,
+    checkpointer: Checkpointer = None,
+    transport: Transport | None = None,
+    *,
+    load_thread: LoadThread | None = None,
+    rollouts: MakeRollouts | None = None,
+    environment: Environment | None = None,
+    evaluators: MakeEvaluator | None = None,
+) -> DebuggerGraph:
+    """The compiled debugger.
+
+    `load_thread` reads threads and `rollouts` runs them, or trajectories in an environment, again; without
+    them a trajectory can be given and its critical error found. `environment` judges by its reward, and
+    `evaluators` replaces the judges. Reads the taxonomy from disk.
+    """
+    settings = settings or Settings()
+    services = DebugServices(
+        settings=settings,
+        models=Models(settings, transport),
+        taxonomy=load_taxonomy(),
+        load_thread=load_thread,
+        rollouts=rollouts,
+        environment=environment,
+        evaluators=evaluators,
+    )
+    compiled = _wire(services).compile(checkpointer=checkpointer, name="debugger")
+    return compiled.with_config(recursion_limit=RECURSION_LIMIT)
+
+
+def _wire(
+    services: DebugServices,
+) -> StateGraph[DebuggerState, DebuggerContext, DebuggerInput, DebuggerOutput]:
+    graph = StateGraph(
+        DebuggerState,
+        context_schema=DebuggerContext,
+        input_schema=DebuggerInput,
+        output_schema=DebuggerOutput,
+    )
+    nodes: tuple[Any, ...] = (take, label_wave, find_critical, rerun, judge, refine_guidance)
+    for node in nodes:
+        graph.add_node(node.__name__, partial(node, services=services))
+    graph.add_node("label_step", partial(label_step, services=services), input_schema=LabelDispatch)
+    graph.add_edge(START, "take")
+    graph.add_conditional_edges("take", routing.after_take, ["label_wave", "find_critical", "rerun", END])
+    graph.add_conditional_edges("label_wave", routing.after_wave, ["label_step", "find_critical"])
+    graph.add_edge("label_step", "label_wave")
+    graph.add_conditional_edges("find_critical", routing.after_critical, ["rerun", END])
+    graph.add_conditional_edges("rerun", routing.after_rerun, ["judge", END])
+    graph.add_conditional_edges("judge", routing.after_judge, ["refine_guidance", END])
+    graph.add_conditional_edges("refine_guidance", routing.after_refine, ["rerun", END])
+    return graph
+
+
+def make_debugger() -> DebuggerGraph:
+    """The graph that langgraph.json serves: without a checkpointer, which the server brings. Its threads are
+    the agent's on the same server, and are run again there."""
+    from forethought.rollouts.server import load_thread, make_rollouts
+
+    return build_debugger(load_thread=load_thread, rollouts=make_rollouts)

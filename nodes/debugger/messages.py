@@ -1,0 +1,182 @@
+"""The prompts of stages 1 and 2: what they show of a trajectory, and in which order.
+
+What never changes comes first, then the trajectory, and the question last, so that all steps of a window
+share all but their last lines. No prompt is made of anything but the validated trajectory, its labels and
+guidance: what a right run would have answered is not here to be shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from forethought.knowledge.error_taxonomy import Taxonomy
+from forethought.models.types import Message
+from forethought.trajectories.own import SOURCE as OWN
+from forethought.trajectories.show import Window, cut, head, step_text, window_of
+from forethought.trajectories.types import MODULES, Trajectory
+from graph.debugger_context import DebuggerContext
+from graph.debugger_state import Label
+from prompts.debug_replies import NO_ERROR
+from prompts.render import render
+
+Labels = Mapping[str, Mapping[str, Label]]
+PROMPT_CHARS = 320_000
+"""Characters that the trajectory takes up in one prompt at most: some 90 thousand tokens."""
+_LEAST = 200
+_TASK_CHARS = 20_000
+_AROUND = 1
+"""Neighbours of a step with an error that are shown whole with it."""
+
+
+def label_messages(
+    trajectory: Trajectory, number: int, context: DebuggerContext, taxonomy: Taxonomy
+) -> list[Message]:
+    """Stage 1: which errors the modules of step `number` made."""
+    window = window_of(trajectory, number, context.window)
+    step = trajectory.step(number)
+    return _messages(
+        "debug_label",
+        trajectory,
+        fitted(window, context),
+        taxonomy=taxonomy.text(),
+        number=number,
+        step=head(step),
+        first=step is trajectory.steps[0],
+    )
+
+
+def critical_messages(
+    trajectory: Trajectory,
+    labels: Labels | None,
+    context: DebuggerContext,
+    taxonomy: Taxonomy,
+    given: Sequence[str] = (),
+    known: tuple[int, str] | None = None,
+) -> list[Message]:
+    """Stage 2: the critical error. Without `labels` it is looked for in the bare run; `given` is guidance
+    that re-runs have failed with; `known` is the step, where it was found by trying, and a sentence why."""
+    number, why = known or (0, "")
+    return _messages(
+        "debug_critical",
+        trajectory,
+        run_text(trajectory, context, labelled_steps(labels or {}) if known is None else [number]),
+        taxonomy=taxonomy.text(),
+        halted=trajectory.halted,
+        labelled=labels is not None,
+        labels=labels_text(labels or {}),
+        given=list(given),
+        known_step=number,
+        known_why=why,
+    )
+
+
+def direct_messages(trajectory: Trajectory, context: DebuggerContext, taxonomy: Taxonomy) -> list[Message]:
+    """The baseline of direct prompting: no labels, no definitions, no method (4.1)."""
+    types = [(module, [kind.name for kind in taxonomy.types(module)]) for module in MODULES]
+    return _messages("debug_direct", trajectory, run_text(trajectory, context), types=types)
+
+
+def salvage_messages(
+    trajectory: Trajectory, number: int, question: str, context: DebuggerContext
+) -> list[Message]:
+    """Whether the run could have been saved at step `number`: by its correction `alone`, or `still`."""
+    return _messages(
+        "debug_salvage",
+        trajectory,
+        fitted(window_of(trajectory, number, context.window), context),
+        question=question,
+        number=number,
+        step=head(trajectory.step(number)),
+    )
+
+
+def substitution_messages(trajectory: Trajectory, number: int, context: DebuggerContext) -> list[Message]:
+    """Which action should have stood in step `number`."""
+    step = trajectory.step(number)
+    return _messages(
+        "debug_substitution",
+        trajectory,
+        fitted(window_of(trajectory, number, context.window), context),
+        number=number,
+        step=step_text(step, context.max_observation_chars),
+        admissible=any(each.given for each in trajectory.steps),
+        own=trajectory.source == OWN,
+    )
+
+
+def run_text(trajectory: Trajectory, context: DebuggerContext, of_interest: Sequence[int] = ()) -> str:
+    """The whole run: all steps whole where they fit the window; of a longer one those of interest and their
+    neighbours (else the first and the last ones) whole, and the others in a line each."""
+    steps = trajectory.steps
+    if len(steps) <= context.window:
+        return fitted(Window(steps), context)
+    whole = _chosen(trajectory, context.window, of_interest)
+    note = (
+        f"Of the {len(steps)} steps {len(whole)} are shown whole and the rest in one line each, cut where "
+        "it says so."
+    )
+    lines = [head(step) for step in steps]
+    room = max(PROMPT_CHARS - sum(map(len, lines)), PROMPT_CHARS // 4)
+    limit = _limit([Window((steps[at],)) for at in sorted(whole)], context.max_observation_chars, room)
+    blocks = [step_text(step, limit) if at in whole else lines[at] for at, step in enumerate(steps)]
+    return "\n\n".join([note, *blocks])
+
+
+def _chosen(trajectory: Trajectory, size: int, of_interest: Sequence[int]) -> set[int]:
+    """Indices of the steps that are shown whole, `size` at most: those of interest first, from the run's
+    beginning on."""
+    steps = trajectory.steps
+    index = {step.number: at for at, step in enumerate(steps)}
+    near = [index[number] for number in sorted(of_interest) if number in index]
+    around = [at + by for at in near for by in range(-_AROUND, _AROUND + 1)]
+    ends = [at for pair in zip(range(len(steps)), reversed(range(len(steps))), strict=True) for at in pair]
+    wanted = dict.fromkeys([len(steps) - 1, *near, *around, *ends])
+    return set([at for at in wanted if 0 <= at < len(steps)][:size])
+
+
+def fitted(window: Window, context: DebuggerContext) -> str:
+    """The window's text with observations cut until a prompt can hold it."""
+    return window.text(_limit([window], context.max_observation_chars, PROMPT_CHARS))
+
+
+def _limit(windows: Sequence[Window], limit: int, room: int) -> int:
+    """The most characters of each part with which `windows` come to `room` characters or fewer."""
+    while limit > _LEAST and sum(len(window.text(limit)) for window in windows) > room:
+        limit = max(limit // 2, _LEAST)
+    return limit
+
+
+def labelled_steps(labels: Labels) -> list[int]:
+    """Numbers of the steps in which an error was found, in order."""
+    return sorted(
+        int(number)
+        for number, step in labels.items()
+        if any(label["error_type"] != NO_ERROR for label in step.values())
+    )
+
+
+def labels_text(labels: Labels) -> str:
+    """The errors of stage 1, step by step; '' when there is none."""
+    lines = []
+    for number in labelled_steps(labels):
+        for module in MODULES:
+            label = labels[str(number)].get(module)
+            if label is None or label["error_type"] == NO_ERROR:
+                continue
+            quoted = f' "{label["evidence"]}"' if label["evidence"] else ""
+            lines.append(f"step {number}, {module}: {label['error_type']}.{quoted} {label['reasoning']}")
+    return "\n".join(lines)
+
+
+def _messages(template: str, trajectory: Trajectory, shown: str, **values: Any) -> list[Message]:
+    system, user = render(
+        template,
+        task=cut(trajectory.task, _TASK_CHARS),
+        environment=trajectory.environment,
+        world=trajectory.world,
+        answer=cut(trajectory.answer, _TASK_CHARS),
+        trajectory=shown,
+        **values,
+    )
+    return [Message("system", system), Message("user", user)]

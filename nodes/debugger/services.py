@@ -1,0 +1,84 @@
+"""What the debugger's nodes work with besides state and context: built once a graph, holding nothing of any
+debugging."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from forethought.knowledge.error_taxonomy import Taxonomy
+from forethought.models.ask import Models
+from forethought.rollouts.evaluators import EnvironmentReward, evaluator_for
+from forethought.rollouts.types import Environment, Evaluator, Rolled, Rollouts, Verdict
+from forethought.settings import Settings
+from forethought.trajectories.types import Loaded, Trajectory
+from graph.debugger_context import DebuggerContext, debugger_context_from
+
+LoadThread = Callable[[str], Awaitable[Loaded]]
+"""A thread's present task as a trajectory. Raises ValueError (one line) when there is no such thread."""
+MakeRollouts = Callable[[Trajectory, str | None, DebuggerContext], Rollouts]
+"""Where this trajectory, of this thread, can be run again. Raises RolloutError when nowhere."""
+MakeEvaluator = Callable[[DebuggerContext, Sequence[str]], Evaluator | None]
+"""Who judges, given the accepted answers; None where nobody in the program can (a person, or no one)."""
+
+_BUDGETS = ("max_tokens", "max_usd")
+
+
+@dataclass(frozen=True)
+class DebugServices:
+    """The operator's settings, the models, the taxonomy, and the ways into runs and out of them."""
+
+    settings: Settings
+    models: Models
+    taxonomy: Taxonomy
+    load_thread: LoadThread | None = None
+    rollouts: MakeRollouts | None = None
+    environment: Environment | None = None
+    evaluators: MakeEvaluator | None = None
+    """Overrides who judges; by default it follows from `DebuggerContext.judge`."""
+
+    def context(self, runtime: Runtime[DebuggerContext]) -> DebuggerContext:
+        """The debugging's context within the operator's bounds. Raises ValueError when it asks for a model
+        that is not allowed."""
+        given: DebuggerContext | dict[str, Any] | None = runtime.context
+        return bounded_debugging(debugger_context_from(given), self.settings)
+
+    def evaluator(self, context: DebuggerContext, accepted: Sequence[str]) -> Evaluator | None:
+        """Who judges; None where nobody in the program can: a person, no one, or no answer is known."""
+        if self.evaluators is not None:
+            return self.evaluators(context, accepted)
+        return evaluator_for(
+            context.judge,
+            accepted=accepted,
+            models=self.models,
+            model=context.judge_model or context.model,
+            environment=self.environment,
+        )
+
+
+async def verdict_on(evaluator: Evaluator, rolled: Rolled) -> Verdict:
+    """The verdict on a re-run; an environment has given its reward already, and is not asked again."""
+    if isinstance(evaluator, EnvironmentReward) and rolled.reward is not None:
+        return evaluator.of(rolled.reward)
+    return await evaluator.judge(rolled.trajectory)
+
+
+def bounded_debugging(context: DebuggerContext, settings: Settings) -> DebuggerContext:
+    """`context` with the operator's default model, and no budget above the operator's. Raises ValueError for
+    a model that is not allowed."""
+    changes: dict[str, Any] = {}
+    if settings.model and "model" not in context.model_fields_set:
+        changes["model"] = settings.model
+    for name in _BUDGETS:
+        highest, wanted = getattr(settings, name), getattr(context, name)
+        if highest is not None and (wanted is None or wanted > highest):
+            changes[name] = highest
+    result = context.model_copy(update=changes)
+    for model in dict.fromkeys((result.model, result.judge_model or result.model)):
+        if settings.allowed_models and model not in settings.allowed_models:
+            allowed = ", ".join(settings.allowed_models)
+            raise ValueError(f"model {model} is not allowed here; allowed: {allowed}")
+    return result

@@ -1,0 +1,171 @@
+"""debug THREAD: with a real database and a scripted model."""
+
+from __future__ import annotations
+
+import re
+
+from tests.forethought.app.conftest import Cli
+from tests.forethought.app.debug_script import GUIDANCE, Start, failed_run
+from tests.support.model_server import Fault
+
+LABELS = ["StepLabels"] * 4
+
+
+def test_a_critical_error_is_found_and_shown_with_its_evidence(cli: Cli, debugging: Start) -> None:
+    _, server = debugging()
+    calls = failed_run(cli, server)
+    shown = cli("debug", "t1")
+    assert shown.code == 0, shown.err
+    assert server.names[calls:] == [*LABELS, "CriticalError"]
+    for part in ("debugging debug:t1:1", "task: What is 40 + 2?", "#3 action parameter_error", "#1 no error",
+                 'parameter_error  "both say 42"', "Critical error: step 3, action", GUIDANCE,
+                 "then #4: a wrong answer", "found  a critical error was found"):  # fmt: skip
+        assert part in shown.out, part
+    assert cli("show", "t1", "--json").json["answer"] == "41", "the thread itself is as it was"
+
+
+def test_json_is_one_object_with_everything(cli: Cli, debugging: Start) -> None:
+    _, server = debugging()
+    failed_run(cli, server)
+    found = cli("debug", "t1", "--json").json
+    assert found["subject"] == {"id": "t1", "task": "What is 40 + 2?", "source": "forethought", "steps": 4}
+    assert (found["status"], found["method"]) == ("found", "agentdebug")
+    assert found["critical"]["critical_step"] == 3
+    assert found["critical"]["correction_guidance"] == GUIDANCE
+    assert found["labels"]["3"]["action"]["error_type"] == "parameter_error"
+    assert (found["probes"], found["branches"]) == ([], [])
+    assert found["usage"]["calls"] == 5
+    assert found["seconds"] >= 0
+    assert cli("show", found["thread_id"], "--json").json == found, "it is kept, and shown without a model"
+
+
+def test_a_rerun_goes_on_from_the_middle_and_is_compared(cli: Cli, debugging: Start) -> None:
+    _, server = debugging()
+    calls = failed_run(cli, server)
+    shown = cli("debug", "t1", "--expect", "42", "--rerun")
+    assert shown.code == 0, shown.err
+    assert server.names[calls:] == [*LABELS, "CriticalError", "ToolChoice", "AnswerDraft"], (
+        "not steps 1 and 2"
+    )
+    assert all(GUIDANCE in seen.text for seen in server.requests[-2:])
+    for part in ("re-run 1 from before step 3 succeeded", "they part at step 4", "- answer: 41",
+                 "+ answer: 42", "fixed  a re-run succeeded"):  # fmt: skip
+        assert part in shown.out, part
+    assert cli("show", "t1", "--json").json["answer"] == "42"
+    branches = cli("show", "t1", "--branches", "--json").json["branches"]
+    assert [item["forked_before"] for item in branches] == [None, 3]
+    assert branches[1]["guidance"] == [GUIDANCE]
+
+
+def test_reruns_that_fail_are_refined_and_each_starts_from_the_run_that_failed(
+    cli: Cli, debugging: Start
+) -> None:
+    _, server = debugging(cured_by="words that no prompt holds")
+    failed_run(cli, server)
+    found = cli("debug", "t1", "--expect", "42", "--rerun", "--max-reruns", "3", "--json")
+    assert (found.code, found.json["status"]) == (3, "not_fixed"), found.err
+    assert [item["success"] for item in found.json["branches"]] == [False] * 3
+    assert server.names.count("UpdatedGuidance") == 2
+    kept = cli("show", "t1", "--branches", "--json").json["branches"]
+    assert [item["branch"] for item in kept][1:] == [item["branch"] for item in found.json["branches"]]
+    assert [item["guidance"] for item in kept] == [
+        [], [GUIDANCE], [f"{GUIDANCE} Attempt 1."], [f"{GUIDANCE} Attempt 2."]
+    ]  # fmt: skip
+    assert GUIDANCE in server.requests[-1].text
+
+
+def test_the_thread_is_run_again_as_it_was_run_and_the_debugger_has_its_own_model(
+    cli: Cli, debugging: Start
+) -> None:
+    _, server = debugging()
+    calls = failed_run(cli, server, "--set", "max_steps=7")
+    done = cli(
+        "debug", "t1", "--expect", "42", "--rerun", "--model", "openai:other", "--set", "max_parallel=2"
+    )
+    assert done.code == 0, done.err
+    models = [(seen.reply_name, seen.body["model"]) for seen in server.requests[calls:]]
+    assert {model for name, model in models if name in {"StepLabels", "CriticalError"}} == {"other"}
+    assert {model for name, model in models if name in {"ToolChoice", "AnswerDraft"}} == {"scripted"}
+    assert "of 7" in next(seen.last for seen in server.requests[calls:] if seen.reply_name == "ToolChoice")
+
+
+def test_what_was_labelled_is_not_labelled_again(cli: Cli, debugging: Start) -> None:
+    script, server = debugging()
+    calls = failed_run(cli, server)
+    script.fault = lambda seen: Fault("503") if seen.reply_name == "CriticalError" else None
+    broken = cli("debug", "t1")
+    assert broken.code == 1
+    assert "continue with: forethought resume debug:t1:1" in broken.err
+    assert cli("threads", "--all", "--json").json[0]["status"] == "failed"
+    assert cli("show", "debug:t1:1", "--json").json["status"] == "failed"
+    assert cli("debug", "t1").code == 1, "a second debugging begins anew"
+    script.fault = lambda seen: None
+    done = cli("resume", "debug:t1:1", "--json")
+    assert (done.code, done.json["status"]) == (0, "found"), done.err
+    assert server.names[calls:] == [*LABELS, "CriticalError"] * 2 + ["CriticalError"]
+    over = cli("resume", "debug:t1:1")
+    assert (over.code, "is finished (found)" in over.err) == (2, True)
+
+
+def test_a_step_that_could_not_be_labelled_is_the_only_one_asked_for_again(
+    cli: Cli, debugging: Start
+) -> None:
+    script, server = debugging()
+    calls = failed_run(cli, server)
+    script.fault = lambda seen: Fault("503") if "Examine step 3" in seen.last else None
+    assert cli("debug", "t1", "--set", "max_parallel=1").code == 1
+    script.fault = lambda seen: None
+    assert cli("resume", "debug:t1:1").code == 0
+    asked = re.findall(r"Examine step (\d)", "".join(seen.last for seen in server.requests[calls:]))
+    assert asked == ["1", "2", "3", "3", "4"]
+
+
+def test_a_person_judges(cli: Cli, debugging: Start) -> None:
+    _, server = debugging()
+    failed_run(cli, server)
+    waits = cli("debug", "t1", "--rerun", "--judge", "person")
+    assert waits.code == 4
+    assert "does this solve the task?" in waits.out
+    assert 'forethought resume debug:t1:1 --reply "YOUR ANSWER"' in waits.err
+    done = cli("resume", "debug:t1:1", "--reply", "yes", "--json")
+    assert (done.code, done.json["status"]) == (0, "fixed"), done.err
+    assert done.json["branches"][0]["reason"] == "a person said yes"
+
+
+def test_counterfactual_mode_runs_the_thread_again_and_says_how_often_it_turned(
+    cli: Cli, debugging: Start
+) -> None:
+    script, _ = debugging(cured_by="CURED", critical_step=1, evidence='python({"code": "40 + 2"})')
+    script.substitution = lambda seen: {"thought": "", "action": "finish: CURED"}  # type: ignore[attr-defined]
+    assert cli("run", "What is 40 + 2?", "--thread", "t1").code == 0
+    counterfactual = ("debug", "t1", "--expect", "42", "--method", "counterfactual", "--set", "trials=2")
+    shown = cli(*counterfactual)
+    assert shown.code == 0, shown.out + shown.err
+    assert "probe #1 2 of 2 continuations succeed (1.00, between 0.34 and 1.00)" in shown.out
+    assert "substitution: finish: CURED" in shown.out
+    assert "Critical error: step 1, action" in shown.out
+
+
+def test_a_successful_run_is_said_to_be_one(cli: Cli, debugging: Start) -> None:
+    _, server = debugging()
+    calls = failed_run(cli, server)
+    shown = cli("debug", "t1", "--expect", "41", "--rerun")
+    assert shown.code == 0
+    assert "the run succeeded: there is nothing to debug" in shown.out
+    assert len(server.requests) == calls
+
+
+def test_debuggings_are_threads_that_are_listed_when_asked_for(cli: Cli, debugging: Start) -> None:
+    _, server = debugging()
+    failed_run(cli, server)
+    cli("debug", "t1")
+    assert [item["thread_id"] for item in cli("threads", "--json").json] == ["t1"]
+    found = cli("threads", "--all", "--json").json[0]
+    assert (found["thread_id"], found["status"], found["task"], found["answer"]) == (
+        "debug:t1:1", "found", "What is 40 + 2?", "step 3, action: parameter_error",
+    )  # fmt: skip
+    for command in (("run", "x", "--thread", "debug:t1:1"), ("fork", "debug:t1:1", "--before", "1")):
+        refused = cli(*command)
+        assert (refused.code, "is a debugging" in refused.err) == (2, True)
+    assert "is a debugging itself" in cli("debug", "debug:t1:1").err
+    assert "shows all of it" in cli("show", "debug:t1:1", "--steps").err

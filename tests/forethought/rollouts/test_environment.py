@@ -1,0 +1,130 @@
+"""Re-runs in environments, on households whose critical error is known by construction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from forethought.models.ask import Models
+from forethought.rollouts.environment import EnvironmentRollouts, recorded
+from forethought.rollouts.evaluators import EnvironmentReward
+from forethought.rollouts.policy import ModelPolicy
+from forethought.rollouts.types import EnvironmentReply, Replayed, RolloutError
+from forethought.settings import Settings
+from forethought.trajectories.types import Trajectory, TrajectoryStep
+from tests.support.household import RUINS, Habit, Household, moves, reachable, right_action
+from tests.support.model_server import Fault, ModelServer, script
+
+SEEDS = range(20)
+STEPS = 16
+
+
+async def failed(seed: int) -> tuple[Household, Trajectory, int]:
+    """A household, the agent's run in it, and the planted step."""
+    house = Household(seed)
+    run = (await recorded(house, Habit(house), STEPS)).trajectory
+    planted = [step.number for step in run.steps if step.action.split()[0] in RUINS]
+    assert len(planted) == 1
+    return house, run, planted[0]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+async def test_a_household_can_be_solved_until_its_planted_step_and_never_after(seed: int) -> None:
+    house, run, planted = await failed(seed)
+    world = house.start
+    for step in run.steps[: planted - 1]:
+        world = dict(moves(world, house.things)).get(step.action, (world, ""))[0]
+    assert reachable(house, world)
+    assert not reachable(house, dict(moves(world, house.things))[run.step(planted).action][0])
+    slips = [step for step in run.steps[: planted - 1] if step.action == "go to chute"]
+    assert slips, "there are mistakes before the critical one"
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+async def test_correcting_the_planted_step_and_no_other_saves_the_run(seed: int) -> None:
+    house, run, planted = await failed(seed)
+    rollouts = EnvironmentRollouts(house, Habit(house), run, STEPS)
+    reward = EnvironmentReward(house)
+    assert not (await reward.judge(run)).success
+    saved, world = [], house.start
+    for step in run.steps:
+        better = right_action(house, world)
+        if better and better != step.action:
+            rolled = await rollouts.substituted(step.number, better, "", {})
+            assert (rolled.kept, rolled.diverged) == (step.number - 1, "")
+            assert rolled.trajectory.steps[: rolled.kept] == run.steps[: rolled.kept]
+            saved += [step.number] if (await reward.judge(rolled.trajectory)).success else []
+        world = dict(moves(world, house.things)).get(step.action, (world, ""))[0]
+    assert saved == [planted]
+
+
+async def test_guidance_from_the_planted_step_on_saves_the_run_and_too_late_it_does_not() -> None:
+    house, run, planted = await failed(3)
+    rollouts = EnvironmentRollouts(house, Habit(house), run, STEPS)
+    told = [f"Do not {house.ruin} it."]
+    assert (await rollouts.from_step(planted, "planning", told)).reward == 1
+    assert (await rollouts.from_step(planted + 1, "action", told)).reward == 0
+    assert (await rollouts.from_start(told)).status == "done"
+    assert (await rollouts.from_step(planted, "action", [])).trajectory.halted
+
+
+async def test_a_prefix_that_replays_otherwise_is_reported_once() -> None:
+    house, run, planted = await failed(3)
+    other = run.steps[1].model_copy(update={"observation": "You see a ghost."})
+    steps = (run.steps[0], other, *run.steps[2:])
+    changed = Trajectory(id="x", task=run.task, steps=steps)
+    rolled = await EnvironmentRollouts(house, Habit(house), changed, STEPS).from_step(planted, "action", [])
+    assert rolled.diverged.startswith("at step 2 the replay saw 'At the chute you see: nothing.'")
+    assert "'You see a ghost.'" in rolled.diverged
+
+
+async def test_an_environment_s_own_replay_is_used() -> None:
+    _, run, _ = await failed(3)
+    asked: list[int] = []
+
+    class Own(Household):
+        async def replay(self, prefix: Sequence[TrajectoryStep]) -> Replayed:
+            asked.append(len(prefix))
+            return Replayed(EnvironmentReply("here", done=True), "differently")
+
+    own = Own(3)
+    rolled = await EnvironmentRollouts(own, Habit(own), run, STEPS).from_step(4, "action", [])
+    assert (asked, rolled.diverged, len(rolled.trajectory.steps)) == ([3], "differently", 3)
+
+
+@pytest.mark.parametrize("step", [0, 17])
+async def test_a_step_that_is_not_there(step: int) -> None:
+    house, run, _ = await failed(3)
+    with pytest.raises(RolloutError, match=f"there is no step {step}; steps are 1 to 16"):
+        await EnvironmentRollouts(house, Habit(house), run, STEPS).from_step(step, "action", [])
+
+
+def modular(action: str) -> dict[str, str]:
+    return {"memory": "a memory", "reflection": "a reflection", "planning": "a plan", "action": action}
+
+
+async def test_a_model_acts_module_by_module_with_the_guidance_in_every_prompt(
+    model_server: Callable[..., ModelServer], settings: Callable[..., Settings]
+) -> None:
+    house, run, _ = await failed(3)
+    server = model_server(script(modular("fly"), modular("go to desk"), modular("go to shelf")))
+    policy = ModelPolicy(Models(settings(server)), "openai:scripted")
+    rolled = await EnvironmentRollouts(house, policy, run, 2).from_start(["mind the plate"])
+    first, second = rolled.trajectory.steps
+    assert (first.memory, first.reflection, first.planning) == ("", "", "a plan")
+    assert (second.memory, second.reflection, second.action) == ("a memory", "a reflection", "go to shelf")
+    assert "not among the possible actions" in server.requests[1].last
+    assert all("mind the plate" in seen.text for seen in server.requests)
+    assert (rolled.usage["calls"], rolled.status) == (3, "halted")
+    assert first.observation in server.requests[2].text
+
+
+async def test_a_model_without_a_usable_reply_ends_the_run_and_not_the_debugging(
+    model_server: Callable[..., ModelServer], settings: Callable[..., Settings]
+) -> None:
+    house, run, planted = await failed(3)
+    policy = ModelPolicy(Models(settings(model_server(script(Fault("refusal"))))), "openai:scripted")
+    rolled = await EnvironmentRollouts(house, policy, run, STEPS).from_step(planted, "action", [])
+    assert (rolled.status, rolled.trajectory.steps[-1].failure) == ("failed", "llm_limit")
+    assert rolled.usage["calls"] == 1

@@ -1,0 +1,299 @@
+"""Re-runs of the agent's own threads: what is kept is not executed again, and guidance is seen everywhere."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from forethought.rollouts.types import Environment, EnvironmentReply, RolloutError
+from tests.forethought.rollouts.conftest import Record, exact
+from tests.support.agent import Script, World, broken, subtask_of
+from tests.support.replies import INVALID, answer, ask_replan, call, finish, plan, sub
+
+CHAIN = plan(sub("a"), sub("b", ["a"]), sub("c", ["b"]))
+WIDE = plan(sub("a"), sub("b"), sub("c"), sub("d", ["a", "b", "c"]))
+ANSWERS = [answer("first"), answer("second"), answer("third"), answer("fourth")]
+
+
+async def test_from_a_step_only_what_follows_is_run(record: Record) -> None:
+    out = await record(Script(plans=[CHAIN], answers=ANSWERS))
+    before = await out.state()
+    again = await out.rollouts()
+    rolled = await again.from_step(2, "action", ["mind the footnote"])
+    after = await out.state()
+    assert out.world.calls == ["b", "c"]
+    assert out.kinds == ["ToolChoice", "ToolChoice", "AnswerDraft"]
+    assert all("mind the footnote" in seen.text for seen in out.later)
+    assert exact(after["trajectory"][:1]) == exact(before["trajectory"][:1])
+    assert (rolled.kept, rolled.trajectory.answer, rolled.status) == (1, "second", "answered")
+    assert [step.number for step in rolled.trajectory.steps] == [1, 2, 3, 4]
+    assert (rolled.usage["calls"], rolled.usage["input_tokens"]) == (3, 300)
+    assert (await out.state(rolled.branch))["answer"] == "second"
+
+
+async def test_every_re_run_begins_at_the_original_and_all_branches_stay(record: Record) -> None:
+    out = await record(Script(plans=[CHAIN], answers=ANSWERS))
+    first = (await out.thread.read()).id
+    again = await out.rollouts()
+    branches = [await again.from_step(3, "action", [text]) for text in ("one way", "another way")]
+    assert "one way" not in out.later[-1].text
+    assert "another way" in out.later[-1].text
+    answers = [(await out.state(name))["answer"] for name in (first, *(item.branch for item in branches))]
+    assert answers == ["first", "second", "third"]
+    assert out.world.calls == ["c", "c"]
+
+
+async def test_a_debugging_that_is_resumed_finds_its_branch_again(record: Record) -> None:
+    out = await record(Script(plans=[CHAIN], answers=ANSWERS))
+    original = await out.rollouts()
+    await original.from_step(2, "action", ["one way"])
+    later = type(original)(out.thread, original.trajectory, original.read)
+    assert (await later.from_step(2, "action", ["another way"])).kept == 1
+    assert "one way" not in out.later[-1].text
+
+
+async def test_a_fork_of_a_fork_keeps_the_first_one_s_steps_and_guidance(record: Record) -> None:
+    out = await record(Script(plans=[CHAIN], answers=ANSWERS))
+    await (await out.rollouts()).from_step(2, "action", ["first correction"])
+    fork = await out.state()
+    rolled = await (await out.rollouts()).from_step(3, "memory", ["second correction"])
+    assert out.world.calls == ["c"]
+    assert all("first correction" in seen.text and "second correction" in seen.text for seen in out.later)
+    assert exact((await out.state())["trajectory"][:2]) == exact(fork["trajectory"][:2])
+    assert (rolled.kept, rolled.trajectory.answer) == (2, "third")
+
+
+async def test_guidance_survives_new_plans_new_rounds_and_the_tasks_own(record: Record) -> None:
+    moves = {"a": [call("a"), call("a"), finish("a")], "b": [call("b"), ask_replan(), call("again")]}
+    answers = [answer("first"), answer("weak", score=3), answer("second")]
+    script = Script(plans=[CHAIN, CHAIN, plan(), plan(sub("late"))], moves=moves, answers=answers)
+    out = await record(script, given={"guidance": ["the task's own"]}, round_reflection=True)
+    await (await out.rollouts()).from_step(2, "action", ["mind the footnote"])
+    assert {"ToolChoice", "Plan", "PlanDiagnosis", "AnswerDraft", "RoundReflection"} == set(out.kinds)
+    assert all("mind the footnote" in seen.text and "the task's own" in seen.text for seen in out.later)
+
+
+async def test_a_planning_error_goes_back_to_the_plan_in_force(record: Record) -> None:
+    second = plan(sub("x"), sub("y", ["x"]))
+    script = Script(plans=[CHAIN, second, second], moves={"b": [ask_replan()]}, answers=ANSWERS)
+    out = await record(script)
+    assert [step["subtask"] for step in (await out.state())["trajectory"]] == ["a", "b", "x", "y"]
+    rolled = await (await out.rollouts()).from_step(4, "planning", ["plan with care"])
+    assert out.kinds[:2] == ["Plan", "PlanDiagnosis"]
+    assert all("plan with care" in seen.text for seen in out.later)
+    assert (rolled.kept, out.world.calls) == (2, ["x", "y"])
+    assert [step["subtask"] for step in (await out.state())["trajectory"]] == ["a", "b", "x", "y"]
+
+
+async def test_the_first_plan_is_made_anew_with_guidance(record: Record) -> None:
+    out = await record(Script(plans=[CHAIN, plan(sub("other"))], answers=ANSWERS))
+    rolled = await (await out.rollouts()).from_step(2, "planning", ["plan with care"])
+    assert out.kinds == ["Plan", "PlanDiagnosis", "ToolChoice", "AnswerDraft"]
+    assert all("plan with care" in seen.text for seen in out.later)
+    assert (rolled.kept, out.world.calls, rolled.usage["calls"]) == (0, ["other"], 4)
+    assert [step.number for step in rolled.trajectory.steps] == [1, 2]
+
+
+async def test_the_first_plan_of_a_second_task_leaves_the_first_task_alone(record: Record) -> None:
+    out = await record(Script(plans=[plan(sub("a")), CHAIN, CHAIN], answers=ANSWERS))
+    await out.run(task="the next task", guidance=["its own"])
+    rolled = await (await out.rollouts()).from_step(3, "planning", ["plan with care"])
+    state = await out.state()
+    assert out.world.calls == ["a", "b", "c"]
+    assert all("plan with care" in seen.text and "its own" in seen.text for seen in out.later)
+    assert [(step["n"], step["task"]) for step in state["trajectory"]] == [(1, 1), (2, 2), (3, 2), (4, 2)]
+    assert (rolled.trajectory.task, rolled.kept) == ("the next task", 0)
+    assert len([item for item in state["messages"] if item.type == "human"]) == 2
+
+
+@pytest.mark.parametrize("failed", [False, True])
+async def test_guidance_of_a_task_that_failed_before_does_not_come_back(record: Record, failed: bool) -> None:
+    answers = [INVALID] * 3 + ANSWERS if failed else ANSWERS
+    out = await record(Script(plans=[CHAIN], answers=answers), given={"guidance": ["of old"]})
+    await out.run(task="the next task", **({} if failed else {"guidance": []}))
+    await (await out.rollouts()).from_step(5, "planning", ["plan with care"])
+    assert all("plan with care" in seen.text and "of old" not in seen.text for seen in out.later)
+
+
+async def test_before_the_answer_no_step_is_run(record: Record) -> None:
+    out = await record(Script(plans=[CHAIN], answers=ANSWERS))
+    rolled = await (await out.rollouts()).from_step(4, "action", ["name the unit"])
+    assert (out.kinds, out.world.calls) == (["AnswerDraft"], [])
+    assert "name the unit" in out.later[0].text
+    assert (rolled.kept, rolled.trajectory.answer) == (3, "second")
+
+
+async def test_from_the_start_the_whole_task_is_run_anew(record: Record) -> None:
+    out = await record(Script(plans=[CHAIN], answers=ANSWERS))
+    rolled = await (await out.rollouts()).from_start(["be careful"])
+    assert (out.world.calls, rolled.kept, rolled.trajectory.answer) == (["a", "b", "c"], 0, "second")
+    assert all("be careful" in seen.text for seen in out.later)
+
+
+async def test_siblings_that_came_before_are_kept_and_later_ones_run_again(record: Record) -> None:
+    world = World(outcomes={"a": [broken("no")]})
+    moves = {"a": [call("a"), finish("given up")]}
+    script = Script(plans=[WIDE], answers=ANSWERS, moves=moves)
+    out = await record(script, world)
+    before = await out.state()
+    wave = [step["subtask"] for step in sorted(before["trajectory"], key=lambda step: step["n"])]
+    assert wave == ["a", "b", "c", "a", "d"]
+    rolled = await (await out.rollouts()).from_step(3, "action", ["mind it"])
+    after = await out.state()
+    moves = [seen for seen in out.later if seen.reply_name == "ToolChoice"]
+    assert [subtask_of(seen) for seen in moves] == ["c", "a", "d"]
+    assert all("mind it" in seen.text for seen in moves)
+    assert out.world.calls == ["c", "d"]
+    assert rolled.kept == 2
+    assert exact(after["trajectory"][:2]) == exact(before["trajectory"][:2])
+    for channel in ("results", "short_term", "long_term"):
+        assert after[channel] == before[channel]
+    assert after["usage"]["tool"]["calls"] == before["usage"]["tool"]["calls"]
+
+
+@pytest.mark.parametrize(
+    ("action", "tool", "arguments"),
+    [("", "lookup", {"key": "better", "note": None}), ('lookup({"key": "better", "note": null})', "", {})],
+)
+async def test_an_action_is_replaced_by_another_call(
+    record: Record, action: str, tool: str, arguments: dict[str, Any]
+) -> None:
+    out = await record(Script(plans=[CHAIN], answers=ANSWERS))
+    rolled = await (await out.rollouts()).substituted(2, action, tool, arguments)
+    assert out.world.calls == ["better", "c"]
+    assert out.kinds == ["ToolChoice", "AnswerDraft"]
+    assert (rolled.kept, rolled.trajectory.step(2).observation) == (1, "value of better")
+
+
+async def test_a_call_is_replaced_by_a_result(record: Record) -> None:
+    out = await record(Script(plans=[CHAIN], answers=ANSWERS))
+    rolled = await (await out.rollouts()).substituted(2, "finish: it is 7", "", {})
+    assert (out.world.calls, rolled.trajectory.step(2).action) == (["c"], "finish: it is 7")
+    assert (await out.state())["results"]["b"]["text"] == "it is 7"
+
+
+async def test_a_substitution_among_siblings_leaves_those_before_it_alone(record: Record) -> None:
+    out = await record(Script(plans=[WIDE], answers=ANSWERS))
+    before = await out.state()
+    rolled = await (await out.rollouts()).substituted(2, "", "lookup", {"key": "better", "note": None})
+    assert sorted(out.world.calls) == ["better", "c", "d"]
+    assert exact((await out.state())["trajectory"][:1]) == exact(before["trajectory"][:1])
+    assert rolled.kept == 1
+
+
+async def test_an_answer_is_replaced_without_any_call(record: Record) -> None:
+    out = await record(Script(plans=[CHAIN], answers=ANSWERS))
+    rolled = await (await out.rollouts()).substituted(4, "answer: 42", "", {})
+    assert (out.later, out.world.calls, rolled.trajectory.answer, rolled.kept) == ([], [], "42", 3)
+
+
+@pytest.mark.parametrize(
+    ("step", "action", "line"),
+    [
+        (9, "finish: x", r"thread t has no step 9; its steps are 1 to 3"),
+        (2, "look around", r"no move of the agent's \('look around'\): write it as tool"),
+        (2, "answer: 42", r"substitute it at the answer's own step"),
+    ],
+)
+async def test_a_substitution_that_cannot_be_made(record: Record, step: int, action: str, line: str) -> None:
+    out = await record(Script(plans=[CHAIN]))
+    again = await out.rollouts()
+    with pytest.raises(RolloutError, match=line):
+        await again.substituted(step, action, "", {})
+    assert (out.later, out.world.calls) == ([], [])
+
+
+async def test_a_checkpoint_that_is_gone_is_said_in_one_line(record: Record) -> None:
+    out = await record(Script(plans=[CHAIN]))
+    again = await out.rollouts()
+    oldest = [point.id async for point in out.thread.history() if not point.steps][-3:]
+    for name in oldest:
+        await out.saver.conn.execute("DELETE FROM checkpoints WHERE checkpoint_id = ?", (name,))
+    for gone in (again.from_step(1, "planning", []), again.from_start([])):
+        with pytest.raises(RolloutError, match=r"^thread t: the checkpoint before .* is gone") as raised:
+            await gone
+        assert "\n" not in str(raised.value)
+    assert (await again.from_step(3, "action", [])).kept == 2
+
+
+async def test_a_thread_that_is_not_there(record: Record) -> None:
+    out = await record(Script(plans=[CHAIN]))
+    again = await out.rollouts()
+    await out.saver.adelete_thread("t")
+    with pytest.raises(RolloutError, match="there is no thread t"):
+        await again.from_step(1, "action", [])
+
+
+def storing() -> Script:
+    return Script(plans=[CHAIN], moves={"b": [call(tool="store", text="x")]}, answers=ANSWERS)
+
+
+async def test_a_write_that_a_fork_would_leave_behind_is_refused(record: Record) -> None:
+    out = await record(storing())
+    again = await out.rollouts()
+    with pytest.raises(RolloutError, match=r"changed something outside \(2\).*Environment.*allow_writes"):
+        await again.from_step(1, "action", [])
+    assert (out.later, out.written) == ([], ["x"])
+    assert (await again.from_step(3, "action", [])).kept == 2, "what was written before stands as it is"
+    assert (await (await out.rollouts(allow_writes=True)).from_step(2, "action", [])).kept == 1
+    assert out.written == ["x", "x"]
+
+
+async def test_a_re_run_that_writes_forbids_the_next_one(record: Record) -> None:
+    out = await record(Script(plans=[CHAIN], moves={"c": [call("c"), call(tool="store", text="y")]}))
+    again = await out.rollouts()
+    await again.from_step(3, "action", [])
+    with pytest.raises(RolloutError, match=r"changed something outside \(3\)"):
+        await again.from_step(3, "action", [])
+
+
+class Store:
+    """The world of the tool `store`."""
+
+    name, task = "store", "the task"
+
+    def __init__(self, written: list[str]) -> None:
+        self.written = written
+        self.log: list[str] = []
+
+    async def reset(self) -> EnvironmentReply:
+        self.written.clear()
+        self.log.append("reset")
+        return EnvironmentReply("")
+
+    async def step(self, action: str) -> EnvironmentReply:
+        self.log.append(action)
+        found = re.search(r'"text": "(\w+)"', action)
+        if found:
+            self.written.append(found[1])
+            return EnvironmentReply(f"stored {found[1]}")
+        return EnvironmentReply("value of a")
+
+
+async def test_an_environment_is_put_back_to_where_the_kept_steps_end(record: Record) -> None:
+    out = await record(storing())
+    store = Store(out.written)
+    environment: Environment = store
+    again = await out.rollouts(environment=environment)
+    rolled = await again.from_step(3, "action", [])
+    assert store.log == ["reset", 'lookup({"key": "a", "note": null})', 'store({"text": "x"})']
+    assert (out.written, rolled.diverged) == (["x"], "")
+    await again.from_step(1, "action", [])
+    assert out.written == ["x"]
+
+
+async def test_a_replay_that_comes_out_differently_is_reported(record: Record) -> None:
+    out = await record(storing(), World(outcomes={"a": ["another value"]}))
+    rolled = await (await out.rollouts(environment=Store(out.written))).from_step(3, "action", [])
+    assert (
+        rolled.diverged == "at step 1 the replay saw 'value of a' where the recorded run saw 'another value'"
+    )
+
+
+async def test_a_re_run_that_waits_for_a_person_says_so(record: Record) -> None:
+    moves = {"c": [call("c"), call(tool="ask_user", question="Which?", choices=[])]}
+    out = await record(Script(plans=[CHAIN], moves=moves))
+    rolled = await (await out.rollouts()).from_step(3, "action", [])
+    assert (rolled.status, rolled.trajectory.answer) == ("waiting", "")

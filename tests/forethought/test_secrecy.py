@@ -1,0 +1,56 @@
+"""What counts as secret by the name of its variable, and that every form of it is blotted out."""
+
+from __future__ import annotations
+
+import base64
+import json
+from urllib.parse import quote
+
+import pytest
+
+from forethought.secrecy import scrub_error, scrubber
+
+VALUE = 'val"ue/with:signs'
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "OPENAI_API_KEY", "MY_APIKEY", "OPENAI_KEY", "SSH_PRIVATE_KEY", "AWS_SECRET_ACCESS_KEY",
+        "SIGNING_KEY", "API_KEYS", "SECRET_KEY_BASE", "HF_TOKEN", "TOKEN_2",
+        "CLIENT_SECRET", "DB_PASSWORD", "DB_PASSWD", "DB_PASS",
+        "PGPASSWORD", "GITHUB_PAT", "PASSPHRASE", "tavily_api_key",
+    ],
+)  # fmt: skip
+def test_a_variable_named_like_a_key_is_secret_in_every_form(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, VALUE)
+    forms = [
+        VALUE,
+        json.dumps({"k": VALUE}),
+        quote(VALUE, safe=""),
+        base64.b64encode(VALUE.encode()).decode(),
+    ]
+    said = scrubber()(" ".join(forms))
+    assert said.count("[secret]") == 4
+    assert "signs" not in said
+
+
+@pytest.mark.parametrize("name", ["PATH_TO_IT", "KEYBOARD", "MONKEY", "COMPASS", "TOKENIZER", "SECRETARY"])
+def test_other_variables_are_not(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "harmless words")
+    assert scrubber()("harmless words") == "harmless words"
+
+
+def test_the_password_of_an_address_is_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgresql://ann:s3cret%2Fword@db/x")
+    assert "s3cret/word" not in scrubber()("wrong password s3cret/word for ann")
+
+
+def test_an_error_and_its_causes_are_scrubbed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_TOKEN", "0123456789")
+    error = RuntimeError("outer 0123456789")
+    error.__cause__ = ValueError("inner 0123456789", 5)
+    scrub_error(error, scrubber())
+    assert (str(error), error.__cause__.args) == ("outer [secret]", ("inner [secret]", 5))

@@ -1,0 +1,185 @@
+"""The debugger's graph: algorithm 1's order, resuming, and a thread that is used again."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from forethought.models.types import TransportError
+from graph.debugger import build_debugger
+from graph.debugger_context import DebuggerContext
+from graph.debugger_routing import BASELINES, LABELLED
+from tests.support.debugging import GOLD, Debug, Reader, TruthfulWorld, asked_step, labels, trajectory
+from tests.support.model_server import Answer, Fault, SeenRequest
+
+RUN = trajectory(4)
+ERRORS = {2: {"planning": "constraint_ignorance"}}
+REFINED = {"UpdatedGuidance": [{"guidance": "Look on the shelf, then behind it."}]}
+
+
+async def nodes(out: Any) -> list[str]:
+    """The nodes that ran, in order, of each superstep once."""
+    history = [state async for state in out.graph.aget_state_history(out.config)]
+    ran = [state.next for state in reversed(history) if state.next]
+    return [names[0] for names in ran if names[0] != "__start__"]
+
+
+async def test_the_stages_come_in_the_order_of_algorithm_1(debug: Debug) -> None:
+    world = TruthfulWorld(RUN, {2: [False, True]})
+    out = await debug(
+        RUN, Reader(ERRORS, REFINED), rollouts=lambda *_: world, rerun="agentdebug", expect=GOLD
+    )
+    assert await nodes(out) == [
+        "take",
+        "label_wave",
+        "label_step",
+        "label_wave",
+        "label_step",
+        "label_wave",
+        "find_critical",
+        "rerun",
+        "judge",
+        "refine_guidance",
+        "rerun",
+        "judge",
+    ]
+    assert out.kinds == ["StepLabels"] * 4 + ["CriticalError", "UpdatedGuidance"]
+    assert world.calls == [(2, "Look on the shelf first."), (2, "Look on the shelf, then behind it.")]
+    assert out["status"] == "fixed"
+    assert [(branch["attempt"], branch["success"]) for branch in out["branches"]] == [(1, False), (2, True)]
+
+
+async def test_reruns_are_bounded(debug: Debug) -> None:
+    world = TruthfulWorld(RUN, {})
+    out = await debug(
+        RUN,
+        Reader(ERRORS, REFINED),
+        rollouts=lambda *_: world,
+        rerun="agentdebug",
+        expect=GOLD,
+        max_reruns=3,
+    )
+    assert out["status"] == "not_fixed"
+    assert len(world.calls) == len(out["branches"]) == 3
+
+
+async def test_without_a_rerun_it_ends_with_what_it_found(debug: Debug) -> None:
+    out = await debug(RUN, Reader(ERRORS))
+    assert (await nodes(out))[-1] == "find_critical"
+    assert out["status"] == "found"
+
+
+@pytest.mark.parametrize("method", ["direct", "brute_force", "binary_search"])
+async def test_the_baselines_of_stage_2_have_no_labels(debug: Debug, method: str) -> None:
+    point = {"step": 2, "module": "action", "error_type": "format_error", "reason": "r", "suggestion": "s"}
+    reader = Reader(replies={"FailurePoint": [point], "Salvage": [{"reasoning": "", "saved": True}]})
+    out = await debug(RUN, reader, method=method)
+    assert await nodes(out) == ["take", "find_critical"]
+    assert out["status"] == "found"
+
+
+async def test_counterfactual_mode_comes_after_stage_1_unless_that_is_off(debug: Debug) -> None:
+    for fine_grained in (True, False):
+        world = TruthfulWorld(RUN, {2: [True]})
+        out = await debug(
+            RUN,
+            Reader(ERRORS),
+            rollouts=lambda *_, w=world: w,
+            expect=GOLD,
+            method="counterfactual",
+            fine_grained=fine_grained,
+        )
+        assert ("StepLabels" in out.kinds) is fine_grained
+        assert out["critical"]["critical_step"] == 2
+
+
+async def test_resuming_after_a_crash_repeats_no_finished_label(
+    debug: Debug, tmp_path: Path, settings: Any, model_server: Any
+) -> None:
+    down = True
+
+    def reply(seen: SeenRequest) -> Answer:
+        number = asked_step(seen)
+        return Fault("503") if down and number == 3 else labels(number)
+
+    def finishing(seen: SeenRequest) -> Answer:
+        if seen.reply_name == "StepLabels" and asked_step(seen) == 3 and down:
+            time.sleep(0.5)  # the others of the wave have been answered by then
+        return Reader(ERRORS, {"StepLabels": reply})(seen)
+
+    server = model_server(finishing)
+    made = settings(server, request_retries=0)
+    config: Any = {"configurable": {"thread_id": "t"}}
+    context = DebuggerContext.model_validate({})
+    async with AsyncSqliteSaver.from_conn_string(str(tmp_path / "threads.db")) as saver:
+        graph: Any = build_debugger(made, saver)
+        with pytest.raises(TransportError):
+            await graph.ainvoke({"trajectory": RUN.model_dump()}, config, context=context)
+    assert sorted(asked_step(seen) for seen in server.requests) == [1, 2, 3, 4]
+    server.requests.clear()
+    down = False
+    async with AsyncSqliteSaver.from_conn_string(str(tmp_path / "threads.db")) as saver:
+        graph = build_debugger(made, saver)
+        out = await graph.ainvoke(None, config, context=context)
+    assert server.names == ["StepLabels", "CriticalError"]
+    assert asked_step(server.requests[0]) == 3
+    assert set(out["labels"]) == {"1", "2", "3", "4"}
+    assert out["usage"]["label"]["calls"] == 4
+
+
+async def test_a_thread_of_the_debuggers_may_be_used_again(debug: Debug) -> None:
+    out = await debug(RUN, Reader(ERRORS))
+    other = trajectory(2, task="Find the other key.")
+    await out.graph.ainvoke({"trajectory": other.model_dump()}, out.config, context=DebuggerContext())
+    state = (await out.graph.aget_state(out.config)).values
+    assert set(state["labels"]) == {"1", "2"}
+    assert state["usage"]["label"]["calls"] == 2
+    assert state["subject"]["task"] == "Find the other key."
+
+
+async def test_all_that_is_kept_is_plain_json(debug: Debug) -> None:
+    world = TruthfulWorld(RUN, {2: [False, True]})
+    out = await debug(
+        RUN, Reader(ERRORS, REFINED), rollouts=lambda *_: world, rerun="agentdebug", expect=GOLD
+    )
+    json.dumps(dict(out), allow_nan=False)
+
+
+async def test_a_context_may_be_a_dict_and_is_held_to_the_operators_bounds(
+    settings: Any, model_server: Any
+) -> None:
+    server = model_server(Reader(ERRORS))
+    made = settings(server, allowed_models=("openai:scripted",))
+    graph: Any = build_debugger(made)
+    given = {"trajectory": RUN.model_dump()}
+    out = await graph.ainvoke(given, context={"fine_grained": False})
+    assert server.names == ["CriticalError"]
+    assert out["critical"]["critical_step"] == 2
+    with pytest.raises(ValueError, match="model openai:other is not allowed here"):
+        await graph.ainvoke(given, context={"model": "openai:other"})
+
+
+async def test_it_streams_what_it_is_at(debug: Debug) -> None:
+    out = await debug(RUN, Reader(ERRORS))
+    told = [
+        event
+        async for event in out.graph.astream(
+            {"trajectory": RUN.model_dump()},
+            {"configurable": {"thread_id": "u"}},
+            context=DebuggerContext(),
+            stream_mode="custom",
+        )
+    ]
+    assert [event["role"] for event in told] == ["label"] * 4 + ["critical"]
+    assert told[0] == {"event": "thinking", "role": "label", "step": 1}
+
+
+def test_every_way_of_rerunning_and_finding_has_its_place() -> None:
+    fields = DebuggerContext.model_fields
+    assert set(BASELINES) == set(fields["rerun"].annotation.__args__) - {"off", "agentdebug"}  # type: ignore[union-attr]
+    assert set(LABELLED) <= set(fields["method"].annotation.__args__)  # type: ignore[union-attr]

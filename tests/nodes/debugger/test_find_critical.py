@@ -1,0 +1,151 @@
+"""Stage 2: the critical error, what it is told, and each check of what it says (AgentDebug 3.2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support.debugging import Debug, Reader, critical, labels, trajectory
+from tests.support.model_server import Fault, Reply
+
+ERRORS = {2: {"planning": "constraint_ignorance"}, 4: {"action": "parameter_error"}}
+
+
+async def test_it_is_asked_once_with_the_run_and_all_errors_found(debug: Debug) -> None:
+    out = await debug(trajectory(5), Reader(ERRORS))
+    (asked,) = out.asked("CriticalError")
+    assert out.kinds[-1] == "CriticalError"
+    assert 'step 2, planning: constraint_ignorance. "open drawer number 2" so it is' in asked.text
+    assert "step 4, action: parameter_error." in asked.text
+    assert "step 3, " not in asked.text.split("# Errors found")[1]
+    assert "drawer 5 holds nothing of use" in asked.text
+    assert out["critical"] == {**critical(2), "method": "agentdebug"}
+    assert (out["status"], out["guidance"]) == ("found", ["Look on the shelf first."])
+
+
+async def test_without_fine_grained_labels_it_is_found_in_the_bare_run(debug: Debug) -> None:
+    out = await debug(trajectory(5), Reader(ERRORS), fine_grained=False)
+    assert out.kinds == ["CriticalError"]
+    assert "labels" not in out.asked("CriticalError")[0].text
+    assert out["critical"]["critical_step"] == 2
+    assert out["labels"] == {}
+
+
+async def test_a_halted_run_is_said_to_be_one(debug: Debug) -> None:
+    halted = await debug(trajectory(2, halted=True), fine_grained=False)
+    assert "ended by its step limit" in halted.asked("CriticalError")[0].messages[1][1]
+
+
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "no such step": (critical(9), "there is no step 9: the steps are numbered 1 to 5"),
+    "another module's type": (
+        critical(2, "action", "constraint_ignorance"),
+        "constraint_ignorance' is no error type of action",
+    ),
+    "an unknown type": (critical(2, error_type="bad_luck"), "bad_luck' is no error type of planning"),
+    "no error": (critical(2, error_type="no_error"), "error_type must name an error"),
+    "memory of the first step": (
+        critical(1, "memory", "hallucination", evidence="open drawer number 1"),
+        "step 1 is the run's first: it has no memory",
+    ),
+    "reflection of the first step": (
+        critical(1, "reflection", "hallucination", evidence="open drawer number 1"),
+        "it has no reflection",
+    ),
+    "evidence of another step": (
+        critical(2, evidence="open drawer number 4"),
+        "does not stand in step 2; it stands in step 4",
+    ),
+    "made-up evidence": (critical(2, evidence="open the safe behind it"), "does not stand in step 2: copy"),
+    "an effect before its cause": (
+        critical(2, cascading_effects=[{"step": 1, "impact": "x"}]),
+        "names step 1, which is not later than the critical step 2",
+    ),
+    "an effect in its own step": (
+        critical(2, cascading_effects=[{"step": 2, "impact": "x"}]),
+        "names step 2, which is not later",
+    ),
+    "an effect in no step": (
+        critical(2, cascading_effects=[{"step": 8, "impact": "x"}]),
+        "names steps that there are not: 8",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+async def test_a_wrong_one_is_sent_back(debug: Debug, name: str) -> None:
+    wrong, said = WRONG[name]
+    reader = Reader(replies={"CriticalError": [wrong, critical(3)]})
+    out = await debug(trajectory(5), reader, fine_grained=False)
+    assert said in out.asked("CriticalError")[1].last
+    assert out["critical"]["critical_step"] == 3
+
+
+async def test_a_system_errors_evidence_may_stand_anywhere(debug: Debug) -> None:
+    found = critical(5, "system", "Step Limit Exhaustion", evidence="drawer 3 holds nothing of use")
+    out = await debug(trajectory(5, halted=True), Reader(replies={"CriticalError": [found]}))
+    assert len(out.asked("CriticalError")) == 1
+    assert (out["critical"]["critical_module"], out["critical"]["error_type"]) == ("system", "step_limit")
+
+
+async def test_effects_are_kept_in_their_order(debug: Debug) -> None:
+    effects = [{"step": 5, "impact": "b"}, {"step": 3, "impact": "a"}]
+    out = await debug(
+        trajectory(5), Reader(replies={"CriticalError": [critical(2, cascading_effects=effects)]})
+    )
+    assert [item["step"] for item in out["critical"]["cascading_effects"]] == [3, 5]
+
+
+async def test_no_valid_one_is_not_found_and_says_why(debug: Debug) -> None:
+    out = await debug(trajectory(2), Reader(replies={"CriticalError": [critical(7)]}), fine_grained=False)
+    assert (out["status"], out["critical"]) == ("not_found", {})
+    assert "there is no step 7" in out["problem"]
+    assert out["usage"]["critical"]["calls"] == 3
+
+
+async def test_a_refusal_is_not_found_too(debug: Debug) -> None:
+    out = await debug(trajectory(2), Reader(replies={"CriticalError": [Fault("refusal")]}))
+    assert out["status"] == "not_found"
+
+
+async def test_direct_prompting_asks_once_without_labels_and_definitions(debug: Debug) -> None:
+    point = {
+        "step": 3,
+        "module": "planning",
+        "error_type": "inefficient_plan",
+        "reason": "it opens drawers in turn",
+        "suggestion": "",
+    }
+    wrong = {**point, "step": 8}
+    out = await debug(trajectory(5), Reader(ERRORS, {"FailurePoint": [wrong, point]}), method="direct")
+    assert out.kinds == ["FailurePoint", "FailurePoint"]
+    assert "there is no step 8" in out.asked("FailurePoint")[1].last
+    assert "Definition" not in out.asked("FailurePoint")[0].text
+    found = out["critical"]
+    assert (found["critical_step"], found["error_type"]) == (3, "inefficient_planning")
+    assert found["correction_guidance"] == "it opens drawers in turn"
+    assert (found["method"], out["status"]) == ("direct", "found")
+
+
+async def test_a_spent_budget_is_said_before_stage_2(debug: Debug) -> None:
+    reader = Reader(replies={"StepLabels": [Reply(labels(1), prompt_tokens=2000)]})
+    out = await debug(trajectory(1), reader, max_tokens=1000)
+    assert out.kinds == ["StepLabels"]
+    assert out["status"] == "failed"
+    assert "the budget of 1000 tokens is spent, before the critical error" in out["problem"]
+    assert out["labels"]["1"], "what was found is kept"
+
+
+async def test_where_nothing_can_be_shown_there_is_no_critical_error(debug: Debug) -> None:
+    none = critical(0, error_type="no_error", root_cause="Every claim is supported.", evidence="-")
+    out = await debug(trajectory(5), Reader(replies={"CriticalError": [none]}))
+    assert (out["status"], out["critical"], out["branches"]) == ("not_found", {}, [])
+    assert "Every claim is supported." in out["problem"]
+
+
+async def test_step_0_names_no_error(debug: Debug) -> None:
+    reader = Reader(replies={"CriticalError": [critical(0), critical(3)]})
+    out = await debug(trajectory(5), reader, fine_grained=False)
+    assert "error_type must be no_error" in out.asked("CriticalError")[1].last
+    assert out["critical"]["critical_step"] == 3

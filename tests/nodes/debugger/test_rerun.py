@@ -1,0 +1,154 @@
+"""Stage 3 and its baselines on a household: re-runs, verdicts, refined guidance, equal spend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+
+from forethought.rollouts.environment import EnvironmentRollouts, recorded
+from forethought.rollouts.types import RolloutError
+from forethought.settings import Settings
+from graph.debugger import build_debugger
+from tests.support.household import RUINS, Habit, Household
+from tests.support.model_server import Answer, Fault, ModelServer, Reply, SeenRequest
+
+STEPS = 16
+Debug = Callable[..., Any]
+
+
+@pytest.fixture
+def debug(model_server: Callable[..., ModelServer], settings: Callable[..., Settings]) -> Debug:
+    """Debug household 3 with scripted replies by type (the last of a list for ever)."""
+
+    async def run(replies: dict[str, list[Answer]], refuse: str = "", **context: Any) -> Any:
+        house = Household(3)
+        trajectory = (await recorded(house, Habit(house), STEPS)).trajectory
+        planted = next(step for step in trajectory.steps if step.action.split()[0] in RUINS)
+        critical = {
+            "critical_step": planted.number,
+            "critical_module": "action",
+            "error_type": "parameter_error",
+            "root_cause": "it ruined the object",
+            "evidence": planted.action,
+            "correction_guidance": "try something",
+            "cascading_effects": [],
+        }
+        given = {"CriticalError": [critical], **replies}
+
+        def policy(seen: SeenRequest) -> Answer:
+            queue = given[seen.reply_name]
+            return queue.pop(0) if len(queue) > 1 else queue[0]
+
+        def rollouts(original: Any, thread: Any, chosen: Any) -> EnvironmentRollouts:
+            if refuse:
+                raise RolloutError(refuse)
+            return EnvironmentRollouts(house, Habit(house), original, STEPS)
+
+        server = model_server(policy)
+        graph = build_debugger(settings(server), InMemorySaver(), rollouts=rollouts, environment=house)
+        config: Any = {"configurable": {"thread_id": "d"}}
+        chosen = {"rerun": "agentdebug", "judge": "environment", "fine_grained": False, **context}
+        found = await graph.ainvoke(
+            {"trajectory": trajectory.model_dump(mode="json")}, config, context=chosen
+        )
+
+        async def reply(value: Any) -> Any:
+            return await graph.ainvoke(Command(resume=value), config, context=chosen)
+
+        return found, server, planted.number, reply
+
+    return run
+
+
+async def test_guidance_is_refined_until_a_re_run_succeeds_and_every_branch_is_kept(debug: Debug) -> None:
+    refined = [{"guidance": "be careful"}, {"guidance": "Do not burn it"}]
+    found, server, planted, _ = await debug({"UpdatedGuidance": refined})
+    assert found["status"] == "fixed"
+    assert [branch["guidance"] for branch in found["branches"]] == [
+        ["try something"],
+        ["be careful"],
+        ["Do not burn it"],
+    ]
+    assert [branch["success"] for branch in found["branches"]] == [False, False, True]
+    assert {branch["kept"] for branch in found["branches"]} == {planted - 1}
+    assert len({branch["branch"] for branch in found["branches"]}) == 3
+    last = server.requests[-1].text
+    assert "try something" in last
+    assert "be careful" in last
+    assert found["branches"][1]["steps"][-1]["observation"] in last
+
+
+async def test_after_n_failed_re_runs_it_is_not_fixed(debug: Debug) -> None:
+    found, server, _, _ = await debug({"UpdatedGuidance": [{"guidance": "hm"}]}, max_reruns=3)
+    assert (found["status"], len(found["branches"])) == ("not_fixed", 3)
+    assert server.names.count("UpdatedGuidance") == 2
+
+
+async def test_without_a_usable_refinement_the_last_guidance_is_tried_again(debug: Debug) -> None:
+    found, *_ = await debug({"UpdatedGuidance": [Fault("refusal")]}, max_reruns=2)
+    assert [branch["guidance"] for branch in found["branches"]] == [["try something"]] * 2
+    assert any("no refined guidance came" in note for note in found["notes"])
+
+
+async def test_where_nothing_can_be_run_again_it_says_why(debug: Debug) -> None:
+    found, *_ = await debug({}, refuse="its checkpoints are gone")
+    assert found["status"] == "failed"
+    assert "its checkpoints are gone" in found["problem"]
+
+
+async def test_a_person_is_asked_until_the_reply_is_yes_or_no(debug: Debug) -> None:
+    found, _, _, reply = await debug({}, judge="person", max_reruns=1)
+    payload = found["__interrupt__"][0].value
+    assert (payload["kind"], payload["choices"]) == ("question", ["yes", "no"])
+    again = await reply({"decision": "answer", "value": "perhaps"})
+    assert again["__interrupt__"]
+    done = await reply({"decision": "answer", "value": "Yes."})
+    assert (done["status"], done["branches"][0]["reason"]) == ("fixed", "a person said yes")
+
+
+async def test_self_refine_runs_the_whole_task_again_with_its_feedback(debug: Debug) -> None:
+    feedback = [{"feedback": "hurry"}, {"feedback": "do not burn it"}]
+    found, server, _, _ = await debug({"SelfFeedback": feedback}, rerun="self_refine")
+    assert server.names == ["SelfFeedback", "SelfFeedback"]
+    assert [branch["kept"] for branch in found["branches"]] == [0, 0]
+    assert found["status"] == "fixed"
+
+
+async def test_vanilla_debugging_runs_on_from_the_step_that_it_names(debug: Debug) -> None:
+    point = {"step": 99, "module": "action", "error_type": "x", "reason": "It burnt it.", "suggestion": "no"}
+    better = {**point, "step": 7, "suggestion": "Do not burn it."}
+    found, server, _, _ = await debug({"FailurePoint": [point, better]}, rerun="vanilla")
+    assert "there is no step 99: steps are 1 to 16" in server.requests[1].last
+    assert (found["branches"][0]["from_step"], found["branches"][0]["kept"]) == (7, 6)
+    assert (found["status"], found["branches"][0]["guidance"]) == ("fixed", ["It burnt it. Do not burn it."])
+
+
+@pytest.mark.parametrize("tokens", [5_000, 9_000])
+async def test_a_baseline_goes_on_until_the_same_tokens_are_spent(debug: Debug, tokens: int) -> None:
+    reply = Reply({"feedback": "hurry"}, prompt_tokens=900, completion_tokens=100)
+    found, *_ = await debug({"SelfFeedback": [reply]}, rerun="self_refine", max_tokens=tokens, max_reruns=1)
+    assert (found["status"], len(found["branches"])) == ("not_fixed", tokens // 1000)
+    assert any(f"the budget of {tokens} tokens is spent" in note for note in found["notes"])
+
+
+async def test_best_of_n_runs_again_without_a_word(debug: Debug) -> None:
+    found, server, _, _ = await debug({}, rerun="best_of_n", max_tokens=None, max_reruns=3)
+    assert (server.names, len(found["branches"]), found["status"]) == ([], 3, "not_fixed")
+    assert {branch["success"] for branch in found["branches"]} == {False}
+
+
+async def test_tree_of_thoughts_goes_back_to_the_best_candidate_left_aside(debug: Debug) -> None:
+    candidates = [{"actions": ["go to desk", "go to shelf", "go to stove"]}, {"actions": ["go to counter"]}]
+    values = [{"values": [0.5, 0.9, 0.7]}]
+    replies: dict[str, list[Answer]] = {"Candidates": list(candidates), "CandidateValues": list(values)}
+    found, server, _, _ = await debug(replies, rerun="tree_of_thoughts", max_tokens=None, max_reruns=3)
+    assert [branch["steps"][0]["action"] for branch in found["branches"]] == [
+        "go to shelf",
+        "go to stove",
+        "go to desk",
+    ]
+    assert server.names.count("CandidateValues") == 1, "what was asked of a state once is not asked again"

@@ -1,0 +1,166 @@
+"""What is brought in, judged, and kept from models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from forethought.models.types import ReplyError
+from forethought.rollouts.types import RolloutError
+from forethought.trajectories.types import Loaded, Reference, Trajectory
+from tests.support.debugging import GOLD, Always, Debug, Reader, TruthfulWorld, trajectory
+
+
+def nowhere(*_: Any) -> Any:
+    """A server that cannot run a bare trajectory."""
+    raise RolloutError("only threads can be run again here")
+
+
+async def test_a_successful_run_costs_no_call(debug: Debug) -> None:
+    out = await debug(trajectory(3, answer=GOLD), expect=GOLD)
+    assert out["status"] == "successful"
+    assert out["verdict"]["success"] is True
+    assert out["verdict"]["by"] == "gold"
+    assert not out.kinds
+
+
+async def test_a_failed_run_is_debugged_though_it_claims_success(debug: Debug) -> None:
+    out = await debug(trajectory(2, answer="Success! The task is solved."), expect=GOLD)
+    assert out["verdict"]["success"] is False
+    assert out["status"] == "found"
+
+
+async def test_what_nobody_judged_is_taken_as_failed_and_says_so(debug: Debug) -> None:
+    out = await debug(trajectory(2))
+    assert (out["verdict"]["success"], out["verdict"]["by"]) == (False, "")
+    assert "nobody judged it" in out["verdict"]["reason"]
+
+
+@pytest.mark.parametrize(("outcome", "status"), [("success", "successful"), ("failure", "found")])
+async def test_the_source_may_have_judged_it(debug: Debug, outcome: Any, status: str) -> None:
+    loaded = Loaded(trajectory=trajectory(2), reference=Reference(outcome=outcome))
+    out = await debug({"trajectory": loaded.model_dump()}, judge="none")
+    assert (out["status"], out["verdict"]["by"]) == (status, "record")
+
+
+async def test_no_steps_is_a_clear_end(debug: Debug) -> None:
+    out = await debug(trajectory(0))
+    assert out["status"] == "failed"
+    assert "no steps" in out["problem"]
+    assert not out.kinds
+
+
+async def test_one_step_is_enough(debug: Debug) -> None:
+    out = await debug(trajectory(1))
+    assert out.kinds == ["StepLabels", "CriticalError"]
+    assert out["critical"]["critical_step"] == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "name what is to be debugged"),
+        ({"thread_id": "a", "trajectory": {"steps": []}}, "cannot go together"),
+        ({"thread_id": "a"}, "threads cannot be read here"),
+        ({"trajectory": {"nothing": "known"}}, "no trajectory in a known format"),
+        ({"trajectory": {"task": "x", "steps": [{"number": 0}]}}, "greater than or equal to 1"),
+    ],
+)
+async def test_bad_input_is_one_clear_line(debug: Debug, given: dict[str, Any], said: str) -> None:
+    out = await debug(given)
+    assert out["status"] == "failed"
+    assert said in out["problem"]
+    assert "\n" not in out["problem"]
+    assert not out.kinds
+
+
+async def test_a_thread_is_read_and_run_again_under_its_id(debug: Debug) -> None:
+    run, asked = trajectory(2), []
+
+    async def load(thread: str) -> Loaded:
+        return Loaded(trajectory=run.model_copy(update={"id": thread}))
+
+    def rollouts(subject: Trajectory, thread: str | None, context: Any) -> TruthfulWorld:
+        asked.append((subject.id, thread))
+        return TruthfulWorld(run, {1: [True]})
+
+    out = await debug(
+        {"thread_id": "t-1"}, load_thread=load, rollouts=rollouts, rerun="agentdebug", expect=GOLD
+    )
+    assert out["subject"]["id"] == "t-1"
+    assert asked[0] == ("t-1", "t-1")
+    assert out["status"] == "fixed"
+
+
+async def test_a_thread_that_is_not_there_is_one_clear_line(debug: Debug) -> None:
+    async def load(thread: str) -> Loaded:
+        raise ValueError(f"there is no thread {thread}")
+
+    out = await debug({"thread_id": "t-1"}, load_thread=load)
+    assert (out["status"], out["problem"]) == ("failed", "there is no thread t-1")
+
+
+async def test_no_prompt_holds_an_accepted_answer_or_an_annotation(debug: Debug) -> None:
+    """Every prompt of every method, searched; the raw trajectory does not stay in the state either."""
+    run = trajectory(4)
+    annotation = {"critical_step": 2, "critical_module": "planning", "error_type": "planted_type_giraffe"}
+    raw = {"trajectory": run.model_dump(), "reference": {"gold": [GOLD], "annotation": annotation}}
+    point = {"step": 2, "module": "action", "error_type": "format_error", "reason": "r", "suggestion": "s"}
+    replies: dict[str, Any] = {
+        "FailurePoint": [point],
+        "Salvage": [{"reasoning": "", "saved": True}],
+        "UpdatedGuidance": [{"guidance": "Look again."}],
+    }
+    for options in (
+        {"method": "agentdebug", "rerun": "agentdebug", "max_reruns": 2},
+        {"method": "direct"},
+        {"method": "brute_force"},
+        {"method": "binary_search"},
+        {"method": "counterfactual"},
+    ):
+        world = TruthfulWorld(run, {3: [True]} if options["method"] == "counterfactual" else {})
+        reader = Reader(replies=replies)
+        out = await debug({"trajectory": raw}, reader, rollouts=lambda *_, w=world: w, **options)
+        assert out.server.requests
+        for seen in out.server.requests:
+            assert "zebra" not in str(seen.body)
+            assert "giraffe" not in str(seen.body)
+        assert out["accepted"] == [GOLD]
+        assert "giraffe" not in str(dict(out))
+
+
+async def test_a_model_judge_alone_sees_what_is_expected(debug: Debug) -> None:
+    reader = Reader(replies={"Judgement": [{"reasoning": "", "correct": False}]})
+    out = await debug(trajectory(2), reader, judge="model", expect=GOLD)
+    holding = [seen.reply_name for seen in out.server.requests if "zebra" in str(seen.body)]
+    assert holding == ["Judgement"]
+    assert out["usage"]["judge"]["calls"] == 1
+
+
+async def test_a_judge_that_cannot_judge_leaves_the_run_taken_as_failed(debug: Debug) -> None:
+    class Broken(Always):
+        async def judge(self, trajectory: Trajectory) -> Any:
+            raise ReplyError("Judgement: no", problem="no reply")
+
+    out = await debug(trajectory(2), evaluators=lambda *_: Broken(True))
+    assert out["status"] == "found"
+    assert any("could not be judged (no reply)" in note for note in out["notes"])
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"rerun": "agentdebug", "expect": GOLD}, "a re-run needs a place to run in"),
+        ({"rerun": "agentdebug", "rollouts": lambda *_: None}, "somebody to say whether it succeeded"),
+        ({"rerun": "agentdebug", "rollouts": nowhere, "expect": GOLD}, "only threads can be run again here"),
+        ({"rerun": "vanilla", "rollouts": lambda *_: None, "judge": "none"}, "somebody to say"),
+    ],
+)
+async def test_a_rerun_that_cannot_be_is_said_before_anything_is_spent(
+    debug: Debug, options: dict[str, Any], said: str
+) -> None:
+    out = await debug(trajectory(2), **options)
+    assert out["status"] == "failed"
+    assert said in out["problem"]
+    assert not out.kinds

@@ -1,0 +1,138 @@
+"""What a spreadsheet's number format adds to a number: the currency or unit, per cent, thousands, zeros.
+
+Without it 80 may be crowns or euros, and 1234567 stand under 'EUR thousand' where the sheet shows 1,235.
+Digits are never rounded as the sheet rounds them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+
+_TOKEN = re.compile(r'"([^"]*)"|\\(.)|\[([^\]]*)\]|[_*].|General|[eE][+-]|[#0?]|.', re.IGNORECASE | re.DOTALL)
+_CONDITION = re.compile(r"(<=|>=|<>|<|>|=)\s*(-?\d+(?:\.\d+)?)\Z")
+_UNIT = re.compile(r"[^\W\d_]|[%$€£¥₩₹₽₺₴°‰¢]")
+_LETTER = re.compile(r"[^\W\d_]")
+_DATE = re.compile(r"[dmyhs]", re.IGNORECASE)
+"""Letters that stand for a part of a date where they are not quoted."""
+_ZEROS = re.compile(r"0{2,}\Z")
+_LONGEST = 1000
+"""Characters of a format; Excel allows 255."""
+
+
+@dataclass(frozen=True)
+class _Section:
+    """One of a format's parts, which hold for positive, negative and zero or by a condition."""
+
+    before: str = ""
+    after: str = ""
+    percent: bool = False
+    thousands: int = 0
+    """How often the sheet divides by a thousand before it shows the number."""
+    digits: bool = True
+    """Whether a number is shown at all, or only words in its place."""
+    zeros: int = 0
+    """Width up to which a whole number is filled up with zeros, such as a postal code."""
+    condition: tuple[str, Decimal] | None = None
+
+
+def formatted(value: float, number_format: str) -> str:
+    """The number with all its digits (a spreadsheet keeps 15), and what its format adds to it."""
+    # More digits would be noise of the binary form.
+    exact = Decimal(value) if isinstance(value, int) else Decimal(format(value, ".15g"))
+    if not exact.is_finite():
+        return str(value)
+    section = _chosen(exact, number_format)
+    plain = _plain(exact)
+    if not section.digits:
+        return f"{plain} (shown as {section.before})" if section.before else plain
+    shown = _plain(exact * 100 if section.percent else exact.scaleb(-3 * section.thousands))
+    if section.zeros and shown.isdigit():
+        shown = shown.zfill(section.zeros)
+    sign, shown = ("-", shown[1:]) if shown.startswith("-") else ("", shown)
+    text = f"{sign}{section.before}{shown}{'%' * section.percent}{section.after}"
+    return f"{text} (in full: {plain})" if section.thousands else text
+
+
+def _plain(number: Decimal) -> str:
+    text = format(number, "f") if -20 < number.adjusted() < 20 else str(number)
+    return text.rstrip("0").rstrip(".") if "." in text and "E" not in text else text
+
+
+def _chosen(value: Decimal, number_format: str) -> _Section:
+    sections = _sections(number_format[:_LONGEST])
+    for section in sections:
+        if section.condition and _holds(value, *section.condition):
+            return section
+    free = [section for section in sections if not section.condition]
+    if len(free) < len(sections):
+        return free[0] if free else _Section()
+    at = 0 if value > 0 or len(sections) == 1 else 1 if value < 0 else 2
+    return sections[at] if at < len(sections) else sections[0]
+
+
+def _holds(value: Decimal, sign: str, other: Decimal) -> bool:
+    order = (value > other) - (value < other)
+    return {"<": order < 0, ">": order > 0, "=": order == 0}.get(
+        sign, order != 0 if sign == "<>" else order <= 0 if sign == "<=" else order >= 0
+    )
+
+
+@lru_cache(maxsize=512)
+def _sections(number_format: str) -> tuple[_Section, ...]:
+    parts: list[list[re.Match[str]]] = [[]]
+    for token in _TOKEN.finditer(number_format):
+        if token[0] == ";":
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return tuple(_section(part) for part in parts) if number_format.strip() else (_Section(),)
+
+
+def _section(tokens: list[re.Match[str]]) -> _Section:
+    texts: tuple[list[str], list[str]] = ([], [])
+    digits = percent = False
+    condition = None
+    for token in tokens:
+        said = next((group for group in token.groups()[:2] if group is not None), None)
+        mark = token[0]
+        if token[3] is not None:
+            if found := _CONDITION.match(token[3]):
+                condition = (found[1], Decimal(found[2]))
+            elif token[3].startswith("$"):
+                said = token[3][1:].rpartition("-")[0] if "-" in token[3] else token[3][1:]
+        elif said is None and (mark in "#0?" or mark.lower() == "general"):
+            digits = True
+            texts[1].clear()  # what stands between digits belongs to the number
+        elif said is None and mark == "%":
+            percent = True
+        elif said is None and _DATE.match(mark):
+            return _Section()
+        elif said is None and not re.match(r"[_*]|[eE][+-]", mark):
+            said = mark
+        if said is not None:
+            texts[digits].append(said)
+    before, after = ("".join(part) for part in texts)
+    thousands = len(after) - len(after.lstrip(",")) if digits else 0
+    before, after = _unit(before), _unit(after[thousands:])
+    shape = "".join(token[0] for token in tokens)
+    return _Section(
+        before=before.lstrip() if digits else before.strip(),
+        after=after.rstrip(),
+        percent=percent,
+        thousands=thousands,
+        digits=digits or not before,
+        zeros=len(shape) if _ZEROS.match(shape) else 0,
+        condition=condition,
+    )
+
+
+def _unit(text: str) -> str:
+    """The words and signs of a unit; not brackets and dashes, which only say that a number is negative."""
+    kept = text.replace("@", "")
+    for open_, close in ("()", ")("):
+        kept = kept if close in kept else kept.replace(open_, "")
+    kept = " ".join(re.split(r"\s+", kept.strip("-+") if _LETTER.search(kept) else re.sub(r"[-+]", "", kept)))
+    return kept if _UNIT.search(kept) else ""

@@ -7,24 +7,7 @@ from typing import Annotated
 
 import typer
 
-Model = Annotated[str | None, typer.Option("--model", help="The model, as provider:name.", metavar="M")]
-BaseUrl = Annotated[
-    str | None, typer.Option("--base-url", help="Address of an OpenAI-compatible endpoint.", metavar="URL")
-]
-Sets = Annotated[
-    list[str] | None,
-    typer.Option("--set", help="A setting, such as max_steps=10; may be repeated.", metavar="KEY=VALUE"),
-]
-Json = Annotated[
-    bool, typer.Option("--json", help="Print one JSON object on stdout; progress goes to stderr.")
-]
-Debug = Annotated[bool, typer.Option("--debug", help="Log the traceback of an error.")]
-
-
-def _begin(debug: bool) -> None:
-    from forethought.app.commands import _begin as begin
-
-    begin(debug)
+from forethought.app.command_flags import BaseUrl, Debug, Json, Model, Sets, begin
 
 
 def collect(
@@ -69,7 +52,7 @@ def collect(
     debug: Debug = False,
 ) -> int:
     """Run each of TASKS several times and keep the trajectories, to learn from mixed outcomes."""
-    _begin(debug)
+    begin(debug)
     from forethought.app import collecting
     from forethought.app.collect_state import Asked
     from forethought.app.options import Flags
@@ -115,7 +98,7 @@ def distill(
     debug: Debug = False,
 ) -> int:
     """Distill planning errors from tasks whose runs partly failed and partly succeeded."""
-    _begin(debug)
+    begin(debug)
     from forethought.app import distilling
     from forethought.app.distill_choices import Asked
     from forethought.app.options import Flags

@@ -28,7 +28,7 @@ Debug = Annotated[bool, typer.Option("--debug", help="Log the traceback of an er
 
 
 def _place(db: str | None, collection: str, debug: bool) -> Place:
-    from forethought.app.commands import _begin as begin
+    from forethought.app.command_flags import begin
 
     begin(debug)
     from forethought.app.lessons import Place

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from forethought.app.command_flags import begin
+
 train_app = typer.Typer(
     help="Train a retrospective model on synthesized reflections, and try it against prompted ones.",
     no_args_is_help=True,
@@ -16,12 +18,6 @@ train_app = typer.Typer(
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Log the traceback of an error.")]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of all that is drawn.", metavar="N")]
-
-
-def _begin(debug: bool) -> None:
-    from forethought.app.commands import _begin as begin
-
-    begin(debug)
 
 
 @train_app.command()
@@ -45,7 +41,7 @@ def export(
     debug: Debug = False,
 ) -> int:
     """Make a chat dataset of RECORDS: scrubbed, without near-duplicates, split by task."""
-    _begin(debug)
+    begin(debug)
     from forethought.app import training
 
     return training.export_dataset(records, out, training.Split(held_out, seed, similar), as_json)
@@ -92,7 +88,7 @@ def run(
     debug: Debug = False,
 ) -> int:
     """Train a LoRA adapter on DATA, or go on with a run that was broken off."""
-    _begin(debug)
+    begin(debug)
     from forethought.app import training
 
     given = {
@@ -121,7 +117,7 @@ def gate(
     debug: Debug = False,
 ) -> int:
     """Adopt MODEL if its reflections rid the agent of more errors than prompted ones (exit code 3 if not)."""
-    _begin(debug)
+    begin(debug)
     from forethought.app import training
 
     return training.judge_model(model, prompted, trained, seed, as_json)

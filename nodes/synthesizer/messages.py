@@ -1,0 +1,162 @@
+"""The synthesizer's prompts: what never changes first, what is asked now last (SAMULE, appendix C)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from forethought.models.types import Message
+from forethought.trajectories.show import Window, cut, step_text
+from forethought.trajectories.types import Trajectory, TrajectoryStep
+from graph.distiller_state import Run
+from graph.synthesizer_context import SynthesizerContext
+from graph.synthesizer_state import ErrorReflection, ErrorType, Finding, TaskRecord, TrialRecord
+from nodes.distiller.runs import PROMPT_CHARS, shown, task_text
+from prompts.render import render
+
+WHOLE_CHARS = 80_000
+"""Characters up to which a trial is shown whole where some of its steps are labelled."""
+BACKGROUND_CHARS = 20_000
+CASE_STEPS = 4
+"""Steps in error of one trajectory that a reflection on their type is written from."""
+
+Tried = tuple[TrialRecord, Trajectory]
+
+
+def reflect_messages(
+    task: TaskRecord, tried: Tried, references: Sequence[str], context: SynthesizerContext
+) -> list[Message]:
+    """Micro level: one failed trial against the reference (figure 3)."""
+    trial, trajectory = tried
+    return _messages(
+        "synthesize_reflect",
+        task=task_text(task["task"]),
+        background=cut(trial["background"], BACKGROUND_CHARS),
+        trial=_shown([tried], context)[0],
+        answer=cut(trajectory.answer, context.max_observation_chars) or "(none)",
+        references=[task_text(text) for text in references],
+    )
+
+
+def type_messages(
+    task: TaskRecord,
+    trials: Sequence[Tried],
+    taxonomy: Sequence[ErrorType],
+    references: Sequence[str],
+    context: SynthesizerContext,
+) -> list[Message]:
+    """Meso level: all trials of a task against the taxonomy so far (figure 4)."""
+    return _messages(
+        "synthesize_types",
+        taxonomy=taxonomy,
+        task=task_text(task["task"]),
+        trials=_shown(trials, context),
+        references=[task_text(text) for text in references],
+    )
+
+
+def label_messages(
+    task: TaskRecord,
+    tried: Tried,
+    steps: Sequence[int],
+    taxonomy: Sequence[ErrorType],
+    rationale: str,
+    references: Sequence[str],
+    context: SynthesizerContext,
+) -> list[Message]:
+    """Meso level: a stretch of a trial's steps against the taxonomy (figure 5). The prompts of a trial
+    that is shown whole differ in their last line alone."""
+    shown_trial = {**_shown([tried], context)[0], "text": _around(tried[1], steps, context)}
+    return _messages(
+        "synthesize_label",
+        taxonomy=taxonomy,
+        task=task_text(task["task"]),
+        rationale=rationale,
+        references=[task_text(text) for text in references],
+        trial=shown_trial,
+        steps=list(steps),
+    )
+
+
+def error_messages(
+    error: ErrorType,
+    cases: Sequence[tuple[TaskRecord, Tried, Mapping[int, str]]],
+    context: SynthesizerContext,
+) -> list[Message]:
+    """Macro level: the steps of one error type in trajectories of different tasks (figure 6)."""
+    limit = min(context.max_observation_chars, PROMPT_CHARS // (CASE_STEPS * 6 * max(len(cases), 1)))
+    told = [
+        {
+            "id": trial["id"],
+            "task": trial["task"],
+            "outcome": "failed" if trial["outcome"] == "failure" else "succeeded",
+            "text": "\n\n".join(
+                [
+                    f"The task: {cut(task['task'], limit)}",
+                    *(
+                        f"{step_text(trajectory.step(step), limit)}\nCritique of step {step}: {critique}"
+                        for step, critique in list(critiques.items())[:CASE_STEPS]
+                    ),
+                ]
+            ),
+        }
+        for task, (trial, trajectory), critiques in cases
+    ]
+    return _messages("synthesize_error", name=error["name"], definition=error["definition"], cases=told)
+
+
+def merge_messages(
+    task: TaskRecord,
+    micro: str,
+    path: Mapping[int, Sequence[Finding]],
+    macros: Mapping[str, ErrorReflection],
+) -> list[Message]:
+    """The reflections of all levels on one trial."""
+    critiques = [
+        {"step": step, "error_type": finding["error_type"], "text": finding["critique"]}
+        for step, findings in path.items()
+        for finding in findings
+    ]
+    return _messages(
+        "synthesize_merge",
+        task=task_text(task["task"]),
+        micro=micro,
+        critiques=critiques,
+        macros=[{"error_type": name, "text": item["reflection"]} for name, item in macros.items()],
+    )
+
+
+def _shown(trials: Sequence[Tried], context: SynthesizerContext) -> list[dict[str, str]]:
+    """The trials as {label, outcome, ended, text}, all of them within one prompt's room."""
+    pairs = [
+        (
+            Run(
+                label=str(trial["number"]),
+                id=trial["id"],
+                outcome="success" if trial["outcome"] == "success" else "failure",
+                file="",
+                source=trajectory.source,
+            ),
+            trajectory,
+        )
+        for trial, trajectory in trials
+    ]
+    return shown(pairs, context.max_observation_chars)
+
+
+def _around(trajectory: Trajectory, steps: Sequence[int], context: SynthesizerContext) -> str:
+    """The trial whole where it has room; else the steps in question whole and the others in a line each."""
+    limit = context.max_observation_chars
+    whole = Window(trajectory.steps).text(limit)
+    if len(whole) <= WHOLE_CHARS:
+        return whole
+    parts: tuple[list[TrajectoryStep], ...] = ([], [], [])
+    for step in trajectory.steps:
+        parts[0 if step.number < steps[0] else 2 if step.number > steps[-1] else 1].append(step)
+    before, middle, after = (tuple(part) for part in parts)
+    return cut(Window(middle, before, after).text(limit), PROMPT_CHARS)
+
+
+def _messages(template: str, **values: Any) -> list[Message]:
+    system, user = render(template, **values)
+    return [Message("system", system), Message("user", user)]

@@ -1,0 +1,137 @@
+"""take: the tasks to try, or the trajectories of trials that others made (SAMULE, Algorithm 1)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from forethought.collecting.tasks import CollectTask
+from forethought.trajectories.read import all_from_json
+from forethought.trajectories.types import Loaded
+from graph.reducers import CLEAR
+from graph.synthesizer_context import SynthesizerContext
+from graph.synthesizer_state import SynthesizerState, TaskRecord, TrialRecord
+from nodes.distiller.take import by_task, distinct
+from nodes.synthesizer.services import SynthesizeServices
+
+
+async def take(
+    state: SynthesizerState, runtime: Runtime[SynthesizerContext], *, services: SynthesizeServices
+) -> dict[str, Any]:
+    """Take in what is given; with nothing given, go on with what the thread holds. Raises ValueError for what
+    is no task or trajectory, and for tasks where nobody can try them."""
+    context = services.context(runtime)
+    await asyncio.to_thread(services.models.verify, [context.model])
+    tasks_given, given = state.get("tasks_file") or [], state.get("trajectories") or []
+    if not (tasks_given or given) and state.get("tasks"):
+        return {"status": "running", "problem": "", "wave": [], **_unjudged_again(state)}
+    if tasks_given and given:
+        raise ValueError("give either tasks to try or trajectories, not both")
+    if tasks_given:
+        if services.attempt is None:
+            raise ValueError(
+                "nobody can try tasks here: give trajectories, or run `forethought synthesize TASKS.jsonl`"
+            )
+        taken = _of_tasks([CollectTask.model_validate(item) for item in tasks_given])
+    else:
+        loaded = distinct([item for number, raw in enumerate(given, 1) for item in _read(raw, number)])
+        taken = await _of_trajectories(loaded, services)
+    trials: Mapping[str, TrialRecord] = taken.pop("trials")
+    failed = any(trial["outcome"] == "failure" for trial in trials.values())
+    running = bool(tasks_given) or failed
+    return {
+        **_cleared(),
+        **taken,
+        "trials": {CLEAR: None, **trials},
+        "models": {"model": context.model},
+        "status": "running" if running else "no_failures",
+        "problem": "" if running else no_failures_line(trials),
+    }
+
+
+def no_failures_line(trials: Mapping[str, TrialRecord]) -> str:
+    """What was seen where there is nothing to reflect on, and what to do."""
+    outcomes = [trial["outcome"] for trial in trials.values()]
+    tasks = len({trial["task"] for trial in trials.values()})
+    return (
+        f"no trial failed: {len(outcomes)} trials of {tasks} tasks, {outcomes.count('success')} of them "
+        f"succeeded, {outcomes.count('unknown')} could not be judged; give harder tasks, or trajectories "
+        "with their outcomes"
+    )
+
+
+def _of_tasks(given: Sequence[CollectTask]) -> dict[str, Any]:
+    tasks = {f"t{number}": task for number, task in enumerate(given, 1)}
+    return {
+        "tasks": {key: TaskRecord(task=task.task, task_id=task.id) for key, task in tasks.items()},
+        "given": {key: task.model_dump(mode="json") for key, task in tasks.items()},
+        "references": {key: list(task.references) for key, task in tasks.items()},
+        "trials": {},
+        "seen": {"tasks": len(tasks), "trajectories": 0, "unjudged": 0},
+    }
+
+
+async def _of_trajectories(loaded: Sequence[Loaded], services: SynthesizeServices) -> dict[str, Any]:
+    tasks: dict[str, TaskRecord] = {}
+    references: dict[str, list[str]] = {}
+    trials: dict[str, TrialRecord] = {}
+    ids: set[str] = set()
+    for number, (_, runs) in enumerate(by_task(loaded).items(), 1):
+        key = f"t{number}"
+        tasks[key] = TaskRecord(task=runs[0].trajectory.task, task_id=key)
+        gold = [text for run in runs for text in run.reference.gold if text.strip()]
+        references[key] = list(dict.fromkeys(gold))
+        for at, run in enumerate(runs, 1):
+            record = await trial_record(key, at, run, services)
+            while record["id"] in ids:
+                record["id"] = f"{record['id']}~{key}.{at}"
+            ids.add(record["id"])
+            trials[f"{key}.{at}"] = record
+    unjudged = sum(trial["outcome"] == "unknown" for trial in trials.values())
+    seen = {"tasks": len(tasks), "trajectories": len(trials), "unjudged": unjudged}
+    return {"tasks": tasks, "given": {}, "references": references, "trials": trials, "seen": seen}
+
+
+async def trial_record(
+    task: str, number: int, loaded: Loaded, services: SynthesizeServices, reason: str = "", background: str = ""
+) -> TrialRecord:
+    """The record of a trial, its trajectory stored. Raises FilesError."""
+    return TrialRecord(
+        task=task,
+        number=number,
+        id=loaded.trajectory.id,
+        outcome=loaded.reference.outcome,
+        reason=reason,
+        background=background,
+        stored=await services.keep(loaded.trajectory),
+        steps=[step.number for step in loaded.trajectory.steps],
+    )
+
+
+def _unjudged_again(state: SynthesizerState) -> dict[str, Any]:
+    """Trials that nobody could judge are asked for again: whoever made them judges them anew."""
+    if not state.get("given"):
+        return {}
+    unjudged = [key for key, trial in state.get("trials", {}).items() if trial["outcome"] == "unknown"]
+    return {
+        "trials": dict.fromkeys(unjudged),
+        "problems": {f"attempt_trial {key}": None for key in unjudged},
+    }
+
+
+def _read(raw: Any, number: int) -> list[Loaded]:
+    try:
+        return all_from_json(raw, f"trajectory-{number}")
+    except ValueError as error:
+        raise ValueError(f"trajectory {number}: {error}") from error
+
+
+def _cleared() -> dict[str, Any]:
+    """The channels of an earlier synthesis on the thread, and the input, emptied."""
+    of_keys = ("reflections", "labels", "error_reflections", "merged", "problems", "usage")
+    empty: dict[str, Any] = {name: {CLEAR: None} for name in of_keys}
+    lists = ("wave", "pool", "taxonomy", "notes", "trajectories", "tasks_file")
+    return {**empty, **{name: [] for name in lists}, "typed": {}}

@@ -13,7 +13,9 @@ class TrialReflection(Reply):
     """Micro level: one failed trial against the reference."""
 
     comparison: Text = Field("", description="Where the trial parts from what is right. It is not kept.")
-    reflection: str = Field(min_length=1, description="What went wrong and a new plan, without the reference.")
+    reflection: str = Field(
+        min_length=1, description="What went wrong and a new plan, without the reference."
+    )
 
 
 class NewErrorType(Reply):

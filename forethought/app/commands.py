@@ -23,6 +23,7 @@ from forethought.app.command_flags import (
 )
 from forethought.app.distill_commands import collect, distill
 from forethought.app.lesson_commands import lessons_app
+from forethought.app.synthesize_commands import synthesize
 from forethought.app.train_commands import train_app
 
 app = typer.Typer(
@@ -40,6 +41,7 @@ app.add_typer(train_app, name="train")
 app.add_typer(lessons_app, name="lessons")
 app.command()(collect)
 app.command()(distill)
+app.command()(synthesize)
 
 
 def _version(wanted: bool) -> None:

@@ -1,5 +1,6 @@
-"""Meso level, first half: the error taxonomy, grown task by task (SAMULE 3.2.1, intra-task learning). One call
-a task, one after the other, since each sees what the ones before it have added."""
+"""Meso level, first half: the error taxonomy, grown task by task (SAMULE 3.2.1, intra-task learning).
+
+One call a task, one after the other, since each sees what the ones before it have added."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ from prompts.synthesize_replies import TaxonomyGrowth
 
 ALIKE = 85.0
 """From this similarity of their telling words (0 to 100) two names, or two definitions, count as one."""
-_EMPTY = frozenset("error errors mistake mistakes failure failures issue issues problem problems of in the a".split())
+_EMPTY = frozenset(
+    ("error", "errors", "mistake", "mistakes", "failure", "issue", "problem", "of", "in", "the")
+)
 
 
 async def error_types(

@@ -23,6 +23,8 @@ from nodes.synthesizer.services import SynthesizeServices
 from nodes.synthesizer.take import no_failures_line, trial_record
 from prompts.synthesize_replies import TrialReflection
 
+_MICRO = ("attempt_trial ", "reflect_trial ")
+
 
 async def trial_wave(
     state: SynthesizerState, runtime: Runtime[SynthesizerContext], *, services: SynthesizeServices
@@ -40,11 +42,12 @@ async def trial_wave(
     if left:
         return {"wave": left[: context.max_parallel]}
     trials = state.get("trials", {})
-    pool = [key for key, trial in trials.items() if trial["outcome"] != "unknown"]
+    order = {task: at for at, task in enumerate(state["tasks"])}
+    judged = [key for key, trial in trials.items() if trial["outcome"] != "unknown"]
+    pool = sorted(judged, key=lambda key: (order[trials[key]["task"]], trials[key]["number"]))
     update: dict[str, Any] = {"wave": [], "pool": pool}
     if state.get("pool") and state["pool"] != pool:
-        update |= {name: {CLEAR: None} for name in ("labels", "error_reflections", "merged")}
-        update |= {"taxonomy": [], "typed": {}, "notes": []}
+        update |= _above_cleared(state)
     if not any(trial["outcome"] == "failure" for trial in trials.values()):
         update |= {"status": "no_failures", "problem": no_failures_line(trials)}
     return update
@@ -111,6 +114,13 @@ async def reflect_trial(
     }
 
 
+def _above_cleared(state: SynthesizerState) -> dict[str, Any]:
+    """The meso and macro levels and the merge, emptied."""
+    later = [name for name in state.get("problems", {}) if not name.startswith(_MICRO)]
+    empty: dict[str, Any] = {name: {CLEAR: None} for name in ("labels", "error_reflections", "merged")}
+    return {**empty, "problems": dict.fromkeys(later), "taxonomy": [], "typed": {}, "notes": []}
+
+
 def _reflections(state: SynthesizerState) -> list[Job]:
     """Failed trials without a reflection."""
     done, problems = state.get("reflections", {}), state.get("problems", {})
@@ -129,6 +139,11 @@ def _attempts(state: SynthesizerState, most: int) -> list[Job]:
         made = [key for key, trial in state.get("trials", {}).items() if trial["task"] == task]
         key = f"{task}.{len(made) + 1}"
         goes_on = all(state["trials"][name]["outcome"] == "failure" for name in made)
-        if goes_on and len(made) < most and not open_keys & {*made} and f"attempt_trial {key}" not in problems:
+        if (
+            goes_on
+            and len(made) < most
+            and not open_keys & {*made}
+            and f"attempt_trial {key}" not in problems
+        ):
             jobs.append(Job(node="attempt_trial", key=key))
     return jobs

@@ -96,7 +96,12 @@ async def _of_trajectories(loaded: Sequence[Loaded], services: SynthesizeService
 
 
 async def trial_record(
-    task: str, number: int, loaded: Loaded, services: SynthesizeServices, reason: str = "", background: str = ""
+    task: str,
+    number: int,
+    loaded: Loaded,
+    services: SynthesizeServices,
+    reason: str = "",
+    background: str = "",
 ) -> TrialRecord:
     """The record of a trial, its trajectory stored. Raises FilesError."""
     return TrialRecord(

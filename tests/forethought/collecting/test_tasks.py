@@ -31,6 +31,15 @@ def test_tasks_are_read_with_their_files(tmp_path: Path) -> None:
     assert (two.expected, three.checker) == (("a", "b"), "checks:done")
 
 
+def test_a_reference_stands_beside_either_judge(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        {"id": "one", "task": "Plan it", "checker": "checks:done", "reference": "Day 1: rest"},
+        {"id": "two", "task": "Sum?", "expected": [4, "four"], "reference": " "},
+    )
+    assert [task.references for task in read_tasks(path)] == [("Day 1: rest",), ("4", "four")]
+
+
 @pytest.mark.parametrize(
     ("records", "said"),
     [

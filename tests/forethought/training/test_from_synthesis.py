@@ -1,0 +1,65 @@
+"""Records of a synthesis: our own runs as they show themselves to the role, others as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from forethought.training.from_synthesis import reflection_records
+from forethought.trajectories.own import from_state
+from forethought.trajectories.types import Trajectory
+from tests.support.synthesizing import trial_of
+
+Json = dict[str, Any]
+
+
+def values(trajectory: Trajectory, *merged: str) -> Json:
+    """A synthesizer's state with one trial a key."""
+    trial = {"task": "t1", "id": trajectory.id, "background": "a.csv (text/csv, 9 bytes)"}
+    return {
+        "tasks": {"t1": {"task": trajectory.task, "task_id": "sum"}},
+        "trials": {"t1.1": trial, "t1.2": trial},
+        "pool": ["t1.1", "t1.2"],
+        "merged": dict.fromkeys(merged, "Add before you answer."),
+    }
+
+
+def own() -> Trajectory:
+    """A run of this project's agent: a call, a failed call, a result, an answer."""
+
+    def step(n: int, **changes: Any) -> Json:
+        plain = {"n": n, "task": 1, "plan_version": 1, "subtask": "s1", "thought": "go", "action": "call"}
+        return {**plain, "tool": "add", "arguments": {"a": 1}, "ok": True, "observation": "2", **changes}
+
+    state = {
+        "task": "Add it up.",
+        "progress": {"task": 1},
+        "plan": {"version": 1, "why": "first", "subtasks": [{"id": "s1", "description": "Add"}]},
+        "trajectory": [step(1), step(2, ok=False, cause="tool", observation="it broke")],
+        "answer": "3",
+        "draft": {"evaluation": "thin", "score": 4, "used_steps": [1]},
+    }
+    return from_state(state, {}, id="sum--1")
+
+
+def test_a_run_of_our_own_reads_as_the_role_sees_it() -> None:
+    (record,) = reflection_records(values(own(), "t1.1"), {"t1.1": own()})
+    text = record.trajectory_text()
+    assert 'step 1 [s1] add({"a": 1}): ok: 2' in text
+    assert 'step 2 [s1] add({"a": 1}): FAILED (tool): it broke' in text
+    assert (record.answer, record.evaluation, record.score) == ("3", "thin", 4)
+    assert record.plan == "Plan 1: first\n- s1: Add"
+    assert (record.task_id, record.background) == ("sum", "a.csv (text/csv, 9 bytes)")
+
+
+def test_a_run_of_another_agent_is_text_with_its_thoughts() -> None:
+    trajectory = trial_of("Ulm", 1, ["wrong_unit"]).trajectory
+    (record,) = reflection_records(values(trajectory, "t1.2"), {"t1.2": trajectory})
+    assert record.trajectory == (
+        "step 1:\n  planning: On to wrong_unit 1.\n  action: go\n  observation: the scale counts kilograms"
+    )
+
+
+def test_a_run_without_steps_says_so() -> None:
+    trajectory = Trajectory(id="x", task="t", answer="9")
+    (record,) = reflection_records(values(trajectory, "t1.1"), {"t1.1": trajectory})
+    assert record.trajectory == "(no steps are recorded)"

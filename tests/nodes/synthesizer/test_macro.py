@@ -1,0 +1,65 @@
+"""Macro level: one reflection an error type, from trajectories of two tasks or more, which it cites."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.support.model_server import Answer, SeenRequest
+from tests.support.synthesizing import Reader, Synthesize, shown, trial_of
+
+
+async def test_one_task_only_has_no_reflections_across_tasks_and_that_is_said(synthesize: Synthesize) -> None:
+    out = await synthesize([trial_of("Ulm", number, ["wrong_unit"]) for number in (1, 2)])
+    assert out.asked("TypeReflection") == []
+    assert out.state["notes"] == ["there is one task only: no reflections across tasks"]
+    assert out.state["problems"]["reflect_error wrong_unit"] == (
+        "1 of 1 tasks showed it; a reflection across tasks needs 2"
+    )
+    assert sorted(out.state["merged"]) == ["t1.1", "t1.2"]
+
+
+async def test_types_that_no_two_tasks_share_have_none(synthesize: Synthesize) -> None:
+    out = await synthesize([trial_of("Ulm", 1, ["wrong_unit"]), trial_of("Bern", 1, ["blind_packing"])])
+    assert out.asked("TypeReflection") == []
+    assert "no two tasks show the same one" in out.state["notes"][0]
+
+
+@pytest.mark.parametrize(
+    ("cites", "reflection", "said"),
+    [
+        (["Ulm-1", "Ulm-2"], "It recurs.", "cites: all are of one task"),
+        (["Ulm-1", "Rome-1"], "It recurs.", "cites: there is no trajectory Rome-1; the cases are"),
+        (["Ulm-1", "Bern-1"], "Bern's weighs 1240.", "it gives the reference away"),
+    ],
+)
+async def test_a_reflection_that_does_not_hold_is_sent_back(
+    synthesize: Synthesize, cites: list[str], reflection: str, said: str
+) -> None:
+    def instead(seen: SeenRequest) -> Answer | None:
+        first = seen.reply_name == "TypeReflection" and len(seen.messages) == 2
+        return {"cites": cites, "reflection": reflection} if first else None
+
+    runs = [trial_of("Ulm", 1, ["wrong_unit"]), trial_of("Ulm", 2, ["wrong_unit"])]
+    out = await synthesize([*runs, trial_of("Bern", 1, ["wrong_unit"])], Reader(instead))
+    assert said in out.asked("TypeReflection")[1].last
+    assert out.state["error_reflections"]["wrong_unit"]["cites"] == ["Ulm-1", "Bern-1", "Ulm-2"]
+
+
+async def test_cases_are_spread_over_the_tasks(synthesize: Synthesize) -> None:
+    runs = [trial_of("Ulm", number, ["wrong_unit"]) for number in range(1, 6)]
+    out = await synthesize([*runs, trial_of("Bern", 1, ["wrong_unit"])], max_cases=3)
+    (seen,) = out.asked("TypeReflection")
+    assert re.findall(r'<case trajectory="([^"]+)"', shown(seen)) == ["Ulm-1", "Bern-1", "Ulm-2"]
+
+
+async def test_a_final_reflection_names_no_trajectory_of_others(synthesize: Synthesize) -> None:
+    def instead(seen: SeenRequest) -> Answer | None:
+        first = seen.reply_name == "MergedReflection" and len(seen.messages) == 2
+        return {"reflection": "As in Bern-1, weigh again."} if first and "of Ulm" in seen.text else None
+
+    runs = [trial_of(name, 1, ["wrong_unit"]) for name in ("Ulm", "Bern")]
+    out = await synthesize(runs, Reader(instead))
+    assert "Bern-1" not in out.state["merged"]["t1.1"]
+    assert len(out.asked("MergedReflection")) == 3

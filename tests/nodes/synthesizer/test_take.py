@@ -1,0 +1,62 @@
+"""What is taken in: tasks to try, or trajectories."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from forethought.settings import Settings
+from forethought.trajectories.types import Reference
+from graph.synthesizer import build_synthesizer
+from graph.synthesizer_context import SynthesizerContext
+from tests.support.synthesizing import Synthesize, task_of, trial_of
+
+
+async def test_runs_are_sorted_by_task_and_read_once(synthesize: Synthesize) -> None:
+    ulm = trial_of("Ulm", 1, ["wrong_unit"])
+    out = await synthesize([ulm, trial_of("Bern", 1, []), ulm, trial_of("Ulm", 2, ["blind_packing"])])
+    assert {key: trial["id"] for key, trial in out.state["trials"].items()} == {
+        "t1.1": "Ulm-1",
+        "t1.2": "Ulm-2",
+        "t2.1": "Bern-1",
+    }
+    assert out.state["references"] == {"t1": ["37.5 kg"], "t2": ["1,240 kg"]}
+    assert out.state["trajectories"] == []
+
+
+async def test_ids_are_made_to_differ(synthesize: Synthesize) -> None:
+    one, other = trial_of("Ulm", 1, ["wrong_unit"]), trial_of("Bern", 1, ["wrong_unit"])
+    same = other.model_copy(update={"trajectory": other.trajectory.model_copy(update={"id": "Ulm-1"})})
+    out = await synthesize([one, same])
+    assert [trial["id"] for trial in out.state["trials"].values()] == ["Ulm-1", "Ulm-1~t2.1"]
+
+
+async def test_no_failed_trial_is_said_without_a_call(synthesize: Synthesize) -> None:
+    unjudged = trial_of("Bern", 1, ["wrong_unit"]).model_copy(update={"reference": Reference()})
+    out = await synthesize([trial_of("Ulm", 1, []), unjudged])
+    assert out.state["status"] == "no_failures"
+    assert out.state["problem"].startswith(
+        "no trial failed: 2 trials of 2 tasks, 1 of them succeeded, 1 could not be judged"
+    )
+    assert out.server.requests == []
+
+
+async def test_tasks_that_all_succeed_end_it(synthesize: Synthesize) -> None:
+    out = await synthesize({"Ulm": (), "Bern": ()})
+    assert out.state["status"] == "no_failures"
+    assert out.server.requests == []
+
+
+async def test_tasks_need_someone_who_tries_them(settings: Callable[..., Settings]) -> None:
+    graph = build_synthesizer(settings(model="openai:scripted", base_url="http://127.0.0.1:9"))
+    given: Any = {"tasks_file": [task_of("Ulm").model_dump(mode="json")]}
+    with pytest.raises(ValueError, match="nobody can try tasks here"):
+        await graph.ainvoke(given, context=SynthesizerContext(model="openai:scripted"))
+
+
+async def test_what_is_no_trajectory_is_named(synthesize: Synthesize) -> None:
+    out = await synthesize([], go=False)
+    with pytest.raises(ValueError, match="trajectory 1: this is no trajectory"):
+        await out.go({"trajectories": [{"a": 1}]})

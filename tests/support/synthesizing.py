@@ -1,0 +1,299 @@
+"""Driving the compiled synthesizer in a test: parcels to be shipped, habits that go wrong, a scripted model.
+
+    out = await synthesize({"Ulm": ("blind_packing",)})
+    assert out.state["status"] == "synthesized"
+
+The world is a shipping desk. Its agent knows the way, but for the bad habits that a test plants by task; it
+drops a habit once its guidance names the remedy. The model of a test reads the trials that it is shown: it
+reflects on the first habit it sees, names those that the taxonomy lacks, labels steps, cites all cases.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from langgraph.checkpoint.memory import InMemorySaver
+
+from forethought.collecting.attempts import Attempted
+from forethought.collecting.tasks import CollectTask
+from forethought.rollouts.environment import recorded
+from forethought.rollouts.types import Act, EnvironmentReply
+from forethought.settings import Settings
+from forethought.trajectories.types import Loaded, Reference, Trajectory, TrajectoryStep
+from graph.synthesizer import build_synthesizer
+from graph.synthesizer_context import SynthesizerContext
+from tests.support.model_server import Answer, ModelServer, SeenRequest
+
+Json = dict[str, Any]
+SIGNS = {
+    "blind_packing": "packed without a look at the shelf",
+    "wrong_unit": "the scale counts kilograms",
+    "unconfirmed_close": "nobody was told",
+    "stubborn_retry": "the belt is still stuck",
+}
+"""By habit: what the desk says when it is acted out."""
+REMEDIES = {
+    "blind_packing": "look at the shelf before packing",
+    "wrong_unit": "weigh in the unit of the scale",
+    "unconfirmed_close": "confirm before closing",
+    "stubborn_retry": "free the belt instead of pushing again",
+}
+HABITS = tuple(SIGNS)
+WEIGHTS = {"Ulm": "37.5", "Bern": "1,240", "Bonn": "88", "Lyon": "512", "Oslo": "64"}
+Habits = Mapping[str, Sequence[str]]
+
+
+def task_of(name: str) -> CollectTask:
+    """The task called `name`."""
+    text = f"Ship the parcel of {name} and say what it weighs."
+    return CollectTask(id=name.lower(), task=text, expected=(f"{WEIGHTS[name]} kg",))
+
+
+@dataclass
+class Desk:
+    """The environment."""
+
+    name: str
+    task: str
+    done: list[str] = field(default_factory=list)
+
+    async def reset(self) -> EnvironmentReply:
+        """An empty desk."""
+        self.done = []
+        return EnvironmentReply("An order lies on the desk.")
+
+    async def step(self, action: str) -> EnvironmentReply:
+        """What the desk says of an action."""
+        before, self.done = self.done, [*self.done, action]
+        if action == "close":
+            told = (
+                "it is closed" if "confirm" in before else f"it is closed, and {SIGNS['unconfirmed_close']}"
+            )
+            return EnvironmentReply(told, done=True)
+        if action.startswith("pack"):
+            blind = "look" not in before
+            said = [SIGNS["blind_packing"]] if blind else ["packed"]
+            said += [SIGNS["wrong_unit"]] if action.endswith("lb") else []
+            return EnvironmentReply("; ".join(said))
+        if action == "push" and "push" in before and "free" not in before:
+            return EnvironmentReply(SIGNS["stubborn_retry"])
+        answers = {"look": "the parcel is on the shelf", "push": "the belt is stuck", "free": "it moves"}
+        return EnvironmentReply(answers.get(action, "done"))
+
+
+@dataclass
+class Clerk:
+    """The policy: the way, with its bad habits."""
+
+    habits: Sequence[str]
+
+    async def act(
+        self, task: str, steps: Sequence[TrajectoryStep], now: EnvironmentReply, guidance: Sequence[str]
+    ) -> Act:
+        """The next step of the way."""
+        told = " ".join(guidance)
+        bad = {habit for habit in self.habits if REMEDIES[habit] not in told}
+        way = [
+            *([] if "blind_packing" in bad else ["look"]),
+            "pack in lb" if "wrong_unit" in bad else "pack in kg",
+            *(["push", "push"] if "stubborn_retry" in bad else ["push", "free", "push"]),
+            *([] if "unconfirmed_close" in bad else ["confirm"]),
+            "close",
+        ]
+        return Act(action=way[len(steps)], planning=f"Next comes {way[len(steps)]}.")
+
+
+@dataclass
+class Trials:
+    """An `Attempt` by the clerk at the desk; what the reflections of a task remedied stays remedied."""
+
+    habits: Habits
+    given: dict[str, list[Sequence[str]]] = field(default_factory=dict)
+    """By task: the guidance of each trial."""
+    judge: Callable[[str, int], str] = lambda task, trial: ""
+    """Why a trial cannot be judged ('' if it can); what it raises, the trial raises."""
+
+    async def __call__(self, task: CollectTask, trial: int, guidance: Sequence[str]) -> Attempted:
+        """See forethought/collecting/attempts.py."""
+        told = self.given.setdefault(task.id, [])
+        told.append(guidance)
+        whole = [text for texts in told for text in texts]
+        name = task.id.capitalize()
+        rolled = await recorded(
+            Desk(f"{task.id}/{trial}", task.task), Clerk(self.habits[name]), guidance=whole
+        )
+        right = not any(
+            sign in step.observation for step in rolled.trajectory.steps for sign in SIGNS.values()
+        )
+        unknown = self.judge(task.id, trial)
+        outcome = "unknown" if unknown else "success" if right else "failure"
+        made = rolled.trajectory.model_copy(update={"answer": "so many kilograms"})
+        return Attempted(Loaded(trajectory=made, reference=Reference(outcome=outcome)), reason=unknown)
+
+
+def trial_of(name: str, number: int, habits: Sequence[str]) -> Loaded:
+    """One imported run of the task called `name` that shows `habits`."""
+    steps = tuple(
+        TrajectoryStep(number=at, planning=f"On to {habit} {number}.", action="go", observation=SIGNS[habit])
+        for at, habit in enumerate(habits, 1)
+    )
+    return Loaded(
+        trajectory=Trajectory(
+            id=f"{name}-{number}", task=task_of(name).task, source="test", steps=steps, answer="12 kg"
+        ),
+        reference=Reference(outcome="failure" if habits else "success", gold=task_of(name).expected),
+    )
+
+
+def shown(seen: SeenRequest) -> str:
+    """What a request shows; a reply that is sent back comes after it."""
+    return seen.messages[1][1]
+
+
+def steps_of(text: str) -> dict[int, list[str]]:
+    """The habits that the shown steps act out, by step."""
+    parts = re.split(r"^Step (\d+)$", text, flags=re.MULTILINE)
+    found: dict[int, list[str]] = {}
+    for number, block in zip(parts[1::2], parts[2::2], strict=True):
+        seen = block.split("</trial>")[0]
+        found[int(number)] = [habit for habit, sign in SIGNS.items() if sign in seen]
+    return {step: habits for step, habits in found.items() if habits}
+
+
+def taxonomy_of(seen: SeenRequest) -> list[str]:
+    """The names of the taxonomy that a request shows."""
+    return re.findall(r'<error_type name="(\w+)"', shown(seen))
+
+
+@dataclass
+class Reader:
+    """The model of a test."""
+
+    instead: Callable[[SeenRequest], Answer | None] = lambda seen: None
+    """Replies that are given instead of the usual ones, where they are not None."""
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __call__(self, seen: SeenRequest) -> Answer:
+        """The reply to a request."""
+        given = self.instead(seen)
+        if given is not None:
+            return given
+        reply: Json = {
+            "TrialReflection": self.reflection,
+            "TaxonomyGrowth": self.growth,
+            "StepLabels": self.labels,
+            "TypeReflection": self.across,
+            "MergedReflection": self.merged,
+        }[seen.reply_name](seen)
+        return reply
+
+    def reflection(self, seen: SeenRequest) -> Json:
+        """On the first habit that the trial shows."""
+        at, (habit, *_) = next(iter(steps_of(shown(seen)).items()), (1, ["wrong_unit"]))
+        text = f"Step {at} went wrong ({SIGNS[habit]}). Plan: {REMEDIES[habit]}."
+        return {"comparison": "The reference says otherwise.", "reflection": text}
+
+    def growth(self, seen: SeenRequest) -> Json:
+        """The habits that the taxonomy lacks."""
+        found = [habit for habit, sign in SIGNS.items() if sign in shown(seen)]
+        new = [habit for habit in found if habit not in taxonomy_of(seen)]
+        return {
+            "rationale": f"The trials show {', '.join(found)}.",
+            "new_types": [kind(name) for name in new],
+        }
+
+    def labels(self, seen: SeenRequest) -> Json:
+        """Each step that is asked for."""
+        asked = [int(number) for number in shown(seen).split("# The steps to label")[1].split(",")]
+        found = steps_of(shown(seen))
+        return {"steps": [label(step, *found.get(step, [])) for step in asked]}
+
+    def across(self, seen: SeenRequest) -> Json:
+        """All cases cited."""
+        name = taxonomy_of(seen)[0]
+        cites = re.findall(r'<case trajectory="([^"]+)"', shown(seen))
+        return {"cites": cites, "reflection": f"It recurs everywhere. Always {REMEDIES[name]}."}
+
+    def merged(self, seen: SeenRequest) -> Json:
+        """What the levels say, one after the other."""
+        told = re.findall(r"<(?:trial_reflection|step_critique|error_reflection)[^>]*>\n(.+)", shown(seen))
+        return {"reflection": " ".join(told)}
+
+
+def kind(name: str, definition: str = "") -> Json:
+    """A NewErrorType."""
+    return {"name": name, "definition": definition or f"The step lacks this: {REMEDIES.get(name, name)}."}
+
+
+def label(step: int, *habits: str) -> Json:
+    """A StepLabel."""
+    told = {habit: f"Step {step} shows that it has to {REMEDIES.get(habit, habit)}." for habit in habits}
+    return {"step": step, "errors": [{"error_type": name, "critique": text} for name, text in told.items()]}
+
+
+@dataclass
+class Synthesized:
+    """A synthesizer under test, its thread and everything that was asked."""
+
+    graph: Any
+    server: ModelServer
+    context: SynthesizerContext
+    trials: Trials
+    config: Json
+    state: Json = field(default_factory=dict)
+
+    async def go(self, given: Any, **changes: Any) -> Synthesized:
+        """Run; `changes` replace the context's."""
+        if changes:
+            self.context = SynthesizerContext.model_validate({**self.context.model_dump(), **changes})
+        try:
+            await self.graph.ainvoke(given, self.config, context=self.context)
+        finally:
+            self.state = dict((await self.graph.aget_state(self.config)).values)
+        return self
+
+    def asked(self, kind: str) -> list[SeenRequest]:
+        """The requests for one reply type."""
+        return [seen for seen in self.server.requests if seen.reply_name == kind]
+
+    def names(self) -> list[str]:
+        """The taxonomy's names."""
+        return [error["name"] for error in self.state.get("taxonomy", [])]
+
+
+Synthesize = Callable[..., Any]
+
+
+def make_synthesize(
+    model_server: Callable[..., ModelServer], settings: Callable[..., Settings]
+) -> Synthesize:
+    """The fixture `synthesize`: run the compiled synthesizer on tasks (a dict of habits by name) or on
+    imported trajectories (a list); `go=False` only builds it."""
+
+    async def synthesize(
+        material: Habits | Sequence[Loaded],
+        model: Callable[[SeenRequest], Answer] | None = None,
+        *,
+        judge: Callable[[str, int], str] = lambda task, trial: "",
+        go: bool = True,
+        **choices: Any,
+    ) -> Synthesized:
+        server = model_server(model or Reader())
+        made = settings(server, request_retries=0)
+        habits = material if isinstance(material, Mapping) else {}
+        trials = Trials(habits, judge=judge)
+        graph = build_synthesizer(made, InMemorySaver(), attempt=trials)
+        context = SynthesizerContext.model_validate({"model": "openai:scripted", **choices})
+        out = Synthesized(graph, server, context, trials, {"configurable": {"thread_id": "s"}})
+        given = (
+            {"tasks_file": [task_of(name).model_dump(mode="json") for name in habits]}
+            if isinstance(material, Mapping)
+            else {"trajectories": [item.model_dump(mode="json") for item in material]}
+        )
+        return await out.go(given) if go else out
+
+    return synthesize

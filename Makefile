@@ -26,7 +26,7 @@ demo: $(VENV)/.run
 	@$(BIN)/forethought run --demo
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

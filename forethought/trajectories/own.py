@@ -100,6 +100,8 @@ def _step(
     opening: Json | None,
 ) -> TrajectoryStep:
     cause, tool = text(step.get("cause")), text(step.get("tool"))
+    # A program of the agent's calls tools too.
+    called = [tool, *(text(call.get("tool")) for call in map(mapping, items(step.get("sub_steps"))))]
     plan = known.get(text(step.get("plan_version")), {})
     planned = [] if opening is None else [_plan(step, opening, values)]
     planned += [f"{_SUBTASK}{text(step.get('subtask'))}", f"Thought: {text(step.get('thought'))}"]
@@ -119,7 +121,7 @@ def _step(
         failure=failure,
         tool=tool if step.get("action") == "call" else "",
         arguments=mapping(step.get("arguments")) if step.get("action") == "call" else {},
-        changes_world=step.get("action") == "call" and effects.get(tool) == "write",
+        changes_world=step.get("action") == "call" and any(effects.get(name) == "write" for name in called),
     )
 
 

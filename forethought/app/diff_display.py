@@ -91,7 +91,7 @@ def _answers(record: Json) -> Iterable[Text]:
 
 
 def branches(records: Sequence[Json]) -> RenderableType:
-    """The branches of a thread: a line each, its guidance and answer below; no width cuts an id or a number."""
+    """The branches of a thread: a line each, guidance and answer below; no width cuts an id or a number."""
     lines: list[RenderableType] = []
     for record in records:
         mark = "*" if record["head"] else ""

@@ -27,7 +27,7 @@ demo: $(VENV)/.run
 	@$(BIN)/forethought run --demo
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile
 
 test-train: $(VENV)/.train
 	$(BIN)/python -m pytest -m train

@@ -107,8 +107,18 @@ def check_judged(asked: Asked, context: DebuggerContext, has_gold: bool = False)
             f"{what}: a trajectory's file cannot be run again by itself; give the world it ran in with "
             "--environment MODULE:NAME"
         )
+    counts = context.method == "counterfactual" and context.rerun in {"off", "agentdebug"}
+    if counts and context.judge == "person":
+        raise CliError("--method counterfactual judges too many runs for a person: choose another --judge")
     if runs_again and context.judge == "none":
         raise CliError(
             f"{what}: somebody has to say whether a re-run succeeded, and never the run itself: give the "
-            "answer of a right run with --expect TEXT, or --judge person"
+            f"answer of a right run with --expect TEXT{'' if counts else ', or --judge person'}"
         )
+
+
+def check_scored(context: DebuggerContext) -> None:
+    """Raises CliError for what runs trajectories again: those that are measured are only read."""
+    if context.rerun != "off" or context.method == "counterfactual":
+        what = "counterfactual mode" if context.rerun == "off" else "a re-run"
+        raise CliError(f"--score reads trajectories and runs none again: {what} does not go with it")

@@ -105,6 +105,8 @@ def environment_rollouts(environment: Environment, settings: Settings) -> MakeRo
 
     def make(trajectory: Trajectory, thread_id: str | None, context: DebuggerContext) -> Rollouts:
         policy = ModelPolicy(Models(settings), context.model, context.max_observation_chars)
-        return EnvironmentRollouts(environment, policy, trajectory)
+        return EnvironmentRollouts(
+            environment, policy, trajectory, max_tokens=context.max_tokens, max_usd=context.max_usd
+        )
 
     return make

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forethought.app.database import claim, database_path, open_threads
+from forethought.app.debug_choices import changed_context
 from forethought.app.debug_file import environment_rollouts, make_environment
 from forethought.app.debug_thread import open_debugged
 from forethought.app.errors import CliError
@@ -179,7 +180,8 @@ async def read_debugging(thread_id: str, flags: Flags) -> AsyncIterator[Debuggin
     settings = settings_from(flags)
     async with open_threads(database_path(settings), create=False) as saver:
         order = await _order(saver, thread_id)
-        context = DebuggerContext.model_validate(order.context)
+        # A choice of another release is dropped, as it is where the debugging goes on.
+        context = changed_context(order.context, Flags())
         graph = build_debugger(settings, saver)
         yield Debugging(
             thread_id, database_path(settings), graph, order, context, await _started(saver, thread_id)

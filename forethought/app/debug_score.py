@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from forethought.app.debug_choices import Asked, debugger_context
+from forethought.app.debug_choices import Asked, check_scored, debugger_context
 from forethought.app.debug_file import annotated
 from forethought.app.debug_opening import Order, open_debugging
 from forethought.app.debug_report import debug_report
@@ -59,8 +59,9 @@ class Scored:
 def score(asked: Asked, flags: Flags, as_json: bool) -> int:
     """Debug every annotated trajectory and say how often the critical error agrees. Returns the exit code."""
     assert asked.trajectory is not None
-    subjects = annotated(asked.trajectory)
     context = debugger_context(asked, flags, settings_from(flags))
+    check_scored(context)
+    subjects = annotated(asked.trajectory)
     console = make_console(sys.stderr if as_json else sys.stdout)
     try:
         scored = asyncio.run(_all(subjects, context, flags, console))

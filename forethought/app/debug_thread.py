@@ -41,8 +41,10 @@ class DebuggedThread:
 
     def read(self, values: Mapping[str, Any]) -> Trajectory:
         """The trajectory of a state of the thread. A tool that is not known here may change something."""
-        used = {str(step["tool"]) for step in values.get("trajectory") or [] if step.get("tool")}
-        effects = {name: self.effects.get(name, "write") for name in used}
+        steps = [step for step in values.get("trajectory") or [] if step.get("tool")]
+        called = [*steps, *(call for step in steps for call in step.get("sub_steps") or [])]
+        unknown = {str(call["tool"]) for call in called} - self.effects.keys()
+        effects = {**self.effects, **dict.fromkeys(unknown, "write")}
         return from_state(values, effects, id=self.thread.id, plans=self.plans)
 
     async def load(self, thread_id: str) -> Loaded:
@@ -56,7 +58,15 @@ class DebuggedThread:
         from forethought.rollouts.thread import GraphThread, ThreadRollouts
 
         again = GraphThread(self.thread.graph, self.thread.config, context=self.thread.context)
-        return ThreadRollouts(again, trajectory, self.read, allow_writes=self.allow_writes, leaf=self.head)
+        return ThreadRollouts(
+            again,
+            trajectory,
+            self.read,
+            allow_writes=self.allow_writes,
+            max_tokens=context.max_tokens,
+            max_usd=context.max_usd,
+            leaf=self.head,
+        )
 
 
 @asynccontextmanager

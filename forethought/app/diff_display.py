@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from forethought.app.text import clean, first_lines, one_line
@@ -92,29 +91,29 @@ def _answers(record: Json) -> Iterable[Text]:
 
 
 def branches(records: Sequence[Json]) -> RenderableType:
-    """The list of a thread's branches; the head is the one that `show` and `resume` mean."""
-    table = Table(box=None, padding=(0, 1), header_style="dim")
-    for name in ("", "branch", "forked", "status", "steps", "tokens", "answer", "guidance"):
-        table.add_column(name, no_wrap=name not in {"answer", "guidance"}, overflow="fold")
+    """The branches of a thread: a line each, guidance and answer below; no width cuts an id or a number."""
+    lines: list[RenderableType] = []
     for record in records:
-        cells = (
-            f"{record['number']}{'*' if record['head'] else ''}",
-            record["branch"],
+        mark = "*" if record["head"] else ""
+        facts = (
             _forked(record),
-            one_line(record["status"], 30),
-            str(record["steps"]),
-            f"{record['tokens']:,}",
-            one_line(record["answer"], 60),
-            "; ".join(one_line(item, 80) for item in record["guidance"]),
+            record["status"],
+            "" if record["steps"] is None else f"{record['steps']} steps",
+            "" if record["tokens"] is None else f"{record['tokens']:,} tokens",
         )
-        table.add_row(*(Text(str(cell)) for cell in cells))
-    return Group(table, Text("* the head, which `show` and `resume` mean", style="dim"))
+        told = ", ".join(one_line(fact, 40) for fact in facts if fact)
+        lines.append(Text(f"{record['number']}{mark} {one_line(record['branch'], 60)}", style="bold"))
+        lines.append(Text(f"   {told}"))
+        lines += [Text(f"   guidance: {one_line(item, 200)}", style="dim") for item in record["guidance"]]
+        if record["answer"]:
+            lines.append(Text(f"   answer: {one_line(record['answer'], 200)}"))
+    return Group(*lines, Text("* the head, which `show` and `resume` mean", style="dim"))
 
 
 def _forked(record: Json) -> str:
     """Before what the branch was forked."""
     if record["forked_before"] is None:
-        return "-"
+        return "the first run"
     what = {"planner": "the plan of step", "answer_agent": "the answer after step"}.get(record["at"], "step")
     number = record["forked_before"] - (record["at"] == "answer_agent")
     return f"before {what} {number}"

@@ -7,6 +7,7 @@ the recorded one, and a difference is reported with the re-run.
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -23,8 +24,11 @@ from forethought.rollouts.types import (
     Rolled,
     RolloutError,
 )
-from forethought.rollouts.world import restored
+from forethought.rollouts.world import carried_out, restored
 from forethought.trajectories.types import Module, Trajectory, TrajectoryStep
+
+_HANDED_IN = re.compile(r"\s*(?:finish\s*\[(.*)\]|answer:(.*))\s*", re.IGNORECASE | re.DOTALL)
+"""An action that hands in an answer, as the readers of trajectories know it."""
 
 
 @dataclass
@@ -60,24 +64,33 @@ class _Run:
         )
         self.usage, self.status = added(self.usage, error.usage), "failed"
 
+    def stuck(self, act: Act, error: RolloutError) -> None:
+        """The environment broke: the run ends with the action that it broke at."""
+        self.add(act, EnvironmentReply(str(error), reward=self.reply.reward))
+        self.steps[-1] = self.steps[-1].model_copy(update={"failure": "environment_error"})
+        self.status = "failed"
+
 
 @dataclass
 class EnvironmentRollouts:
     """Runs `trajectory` again in `environment`, where `policy` acts: one re-run at a time.
 
-    `max_steps` bounds the whole trajectory, kept steps included.
+    `max_steps` bounds the whole trajectory, kept steps included; where the recorded run was longer, its
+    length does. `max_tokens` and `max_usd` bound each re-run: none goes on once they are spent.
     """
 
     environment: Environment
     policy: Policy
     trajectory: Trajectory
     max_steps: int = 50
+    max_tokens: int | None = None
+    max_usd: float | None = None
     _made: int = 0
     _one: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def with_policy(self, policy: Policy) -> EnvironmentRollouts:
         """The same with another policy, as a baseline needs."""
-        return EnvironmentRollouts(self.environment, policy, self.trajectory, self.max_steps)
+        return replace(self, policy=policy)
 
     async def from_step(self, step: int, module: Module, guidance: Sequence[str]) -> Rolled:
         """Replay up to `step`, and let the policy run on from there. A plan is made anew in every step, so
@@ -114,7 +127,7 @@ class EnvironmentRollouts:
             replayed: Replayed = await restored(self.environment, prefix)
             run = _Run(list(prefix), replayed.reply)
             if first is not None and not run.reply.done:
-                run.add(first, await self.environment.step(first.action))
+                await self._carry_out(run, first)
             await self._run_on(run, guidance)
             halted = not run.reply.done and not run.status
             return Rolled(
@@ -129,22 +142,47 @@ class EnvironmentRollouts:
             )
 
     async def _run_on(self, run: _Run, guidance: Sequence[str]) -> None:
-        while not run.reply.done and len(run.steps) < self.max_steps:
+        limit = max(self.max_steps, len(self.trajectory.steps))
+        while not run.status and not run.reply.done and len(run.steps) < limit:
+            if self._spent(run.usage):
+                run.status = "budget_exhausted"
+                return
             try:
                 act = await self.policy.act(self.trajectory.task, run.steps, run.reply, guidance)
             except ReplyError as error:
                 run.broken_off(error)
                 return
-            run.add(act, await self.environment.step(act.action))
+            await self._carry_out(run, act)
+
+    async def _carry_out(self, run: _Run, act: Act) -> None:
+        try:
+            reply = await carried_out(self.environment, act.action)
+        except RolloutError as error:
+            run.stuck(act, error)
+        else:
+            run.add(act, reply)
+
+    def _spent(self, usage: Usage) -> bool:
+        tokens = usage["input_tokens"] + usage["output_tokens"]
+        return (self.max_tokens is not None and tokens >= self.max_tokens) or (
+            self.max_usd is not None and usage["usd"] >= self.max_usd
+        )
 
     def _told(self, run: _Run, halted: bool) -> Trajectory:
         return Trajectory.model_validate(
             {
-                **self.trajectory.model_dump(include={"id", "task", "environment", "source"}),
+                **self.trajectory.model_dump(include={"id", "task", "environment", "world", "source"}),
                 "steps": tuple(run.steps),
+                "answer": _answer(run),
                 "halted": halted,
             }
         )
+
+
+def _answer(run: _Run) -> str:
+    """What the last action handed in, if the run is over and it did."""
+    found = _HANDED_IN.fullmatch(run.steps[-1].action) if run.reply.done and run.steps else None
+    return (found[1] or found[2] or "").strip() if found else ""
 
 
 def given(reply: EnvironmentReply) -> str:

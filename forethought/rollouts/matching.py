@@ -17,7 +17,29 @@ _NUMBER = re.compile(
 _SIGNS = "$€£¥%"
 _LEADS = re.compile(r"(?:the\s+)?(?:final\s+)?answer\s*(?:is\s*:?|:)\s*", re.IGNORECASE)
 _ITEM = re.compile(r"\s*(?:[;\n]|,(?!\d{3}\b)|\band\b|\bund\b)\s*", re.IGNORECASE)
-_YES_NO = re.compile(r"(yes|no)\b(?!\s*(?:one|body|\.\s*\d))", re.IGNORECASE)
+_YES_NO = re.compile(
+    r"(yes|no)(?:\s*$|\s*[,;:!(\u2013\u2014]|\s*\.(?!\s*\d)|\s+-|"
+    r"\s+(?:it|they|he|she|i|we|you|this|that|these|those|there|both|neither|because|since|not)\b)",
+    re.IGNORECASE,
+)
+"""A yes or no that is said, not one that begins something else: 'no answer was found' says neither."""
+_BOTH = re.compile(r"(yes|no)\W+(?:(?:and|or|but)\W+)?(?:yes|no)\b", re.IGNORECASE)
+_POWER = re.compile("(?<=[0-9)])[\u2070\u00b9\u00b2\u00b3\u2074-\u2079\u207a\u207b]+")
+_FRACTION = re.compile("(?<=[0-9])(?=[\u00bc-\u00be\u2150-\u215e])")
+_ACCENTS = re.compile("[\u0300-\u036f]")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_MARKS = "".join(
+    chr(code) for code in range(0x483, 0x1100) if unicodedata.category(chr(code)).startswith("M")
+)
+"""Signs that belong to the letter before them, as the vowels of Hindi do."""
+_WORD = re.compile(
+    r"(?<![\d.,:])\d+[.,:]\d+(?![.,:]?\d)"  # a decimal or a time, which is not two numbers
+    rf"|[\w{_MARKS}]+\#?"
+    r"|(?<!\w)-(?=\d)"
+    r"|(?<=\w)-$"
+    r"|[+=<>^\u00d7\u00f7\u2260\u2264\u2265]"
+)
+"""Words, and signs that make another answer: C#, A-, -3, y = 3x + 2."""
 
 
 def same_answer(given: str, accepted: str) -> bool:
@@ -25,7 +47,7 @@ def same_answer(given: str, accepted: str) -> bool:
     words."""
     given, accepted = _bare(given), _bare(accepted)
     if accepted.casefold().rstrip(".!") in ("yes", "no"):
-        said = _YES_NO.match(given)
+        said = None if _BOTH.match(given) else _YES_NO.match(given)
         return said is not None and said[1].casefold() == accepted.casefold().rstrip(".!")
     if _same_number(given, accepted) is not None:
         return bool(_same_number(given, accepted))
@@ -36,9 +58,11 @@ def same_answer(given: str, accepted: str) -> bool:
 
 
 def _bare(text: str) -> str:
-    text = unicodedata.normalize("NFKC", text).replace("\u2212", "-").strip()
+    text = _FRACTION.sub(" ", _POWER.sub(lambda found: f"^{found[0]}", text))
+    text = unicodedata.normalize("NFKC", text).replace("\u2212", "-").replace("\u2044", "/").strip()
     lead = _LEADS.match(text)
-    return (text[lead.end() :] if lead else text).strip().strip("*`\"'").strip()
+    bare = (text[lead.end() :] if lead else text).strip().strip("*`\"'").strip()
+    return re.sub(r"^-\s+(?=\d)", "-", bare)
 
 
 def _same_item(one: str, other: str) -> bool:
@@ -77,7 +101,8 @@ def _items(text: str) -> list[str]:
 
 
 def _words(text: str) -> list[str]:
-    plain = unicodedata.normalize("NFKD", text.casefold())
-    plain = "".join(char for char in plain if not unicodedata.combining(char))
-    words = re.findall(r"\w+", re.sub(r"(?<=\w)['’](?=\w)", "", plain))
-    return [word for word in words if word not in ("a", "an", "the")] or words
+    plain = _ACCENTS.sub("", unicodedata.normalize("NFD", text.casefold()))
+    plain = _THOUSANDS.sub("", unicodedata.normalize("NFC", plain)).strip(" .!?")
+    words = _WORD.findall(re.sub(r"(?<=\w)['\u2019](?=\w)", "", plain))
+    # What has no words at all, such as a sign, is itself and nothing else.
+    return [word for word in words if word not in ("a", "an", "the")] or words or text.split()

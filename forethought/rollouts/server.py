@@ -11,11 +11,12 @@ import os
 from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from forethought.rollouts.thread import ThreadRollouts
+from forethought.rollouts.thread import Limits, ThreadRollouts, within
 from forethought.rollouts.types import RolloutError
 from forethought.trajectories.own import from_state
 from forethought.trajectories.types import Loaded, Trajectory
 from graph.checkpoints import Json, Point
+from graph.context import Context
 
 if TYPE_CHECKING:
     from langgraph_sdk.client import LangGraphClient
@@ -64,14 +65,14 @@ class ServerThread:
         made = await self.client.threads.update_state(self.thread, values, checkpoint=at, as_node=as_node)
         return made["checkpoint"]
 
-    async def run(self, at: Any) -> Point:
+    async def run(self, at: Any, limits: Limits) -> Point:
         """See `AgentThread`. Raises RolloutError with the server's line when the run fails."""
         ended: Any = await self.client.runs.wait(
             self.thread,
             self._assistant,
             input=None,
             checkpoint=at,
-            context=await self._run_context(),
+            context=await self._run_context(limits),
             raise_error=False,
         )
         if isinstance(ended, dict) and "__error__" in ended:
@@ -92,12 +93,15 @@ class ServerThread:
                 return
             before = page[-1]["checkpoint"]
 
-    async def _run_context(self) -> Any:
+    async def _run_context(self, limits: Limits) -> Any:
         if self._context is None:
             runs = await self.client.runs.list(self.thread, limit=1)
             kept: Any = runs[0].get("kwargs") or {} if runs else {}
             self._context = dict(kept.get("context") or {})
-        return self._context or None
+        context = within(self._context or None, limits)
+        return (
+            context.model_dump(mode="json", exclude_unset=True) if isinstance(context, Context) else context
+        )
 
 
 def _point(state: Any) -> Point:
@@ -136,7 +140,9 @@ def make_rollouts(trajectory: Trajectory, thread: str | None, context: DebuggerC
     def read(values: Mapping[str, Any]) -> Trajectory:
         return from_state(values, effects, id=thread)
 
-    return ThreadRollouts(ServerThread(thread), trajectory, read)
+    return ThreadRollouts(
+        ServerThread(thread), trajectory, read, max_tokens=context.max_tokens, max_usd=context.max_usd
+    )
 
 
 def _effects() -> dict[str, str]:

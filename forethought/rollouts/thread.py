@@ -14,11 +14,12 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
 from forethought.rollouts.actions import move_of, substituted_proposal
-from forethought.rollouts.spending import between
+from forethought.rollouts.spending import added, between
 from forethought.rollouts.types import Environment, Rolled, RolloutError
 from forethought.rollouts.world import restored
 from forethought.trajectories.types import Module, Trajectory, TrajectoryStep
 from graph.checkpoints import Checkpoints, GraphCheckpoints, Point, point_of
+from graph.context import Context, context_from
 from graph.forking import (
     ForkError,
     Place,
@@ -32,16 +33,22 @@ from graph.forking import (
 )
 
 Json = dict[str, Any]
+_LEAST_TOKENS = 1_000
+"""The smallest budget that the agent's Context takes."""
 Read = Callable[[Mapping[str, Any]], Trajectory]
 """The trajectory of a thread's state; the answer is a step of its own, numbered one above the last."""
+
+
+Limits = Mapping[str, float]
+"""Highest `max_tokens` and `max_usd` of a task, what it had spent before included."""
 
 
 class AgentThread(Checkpoints, Protocol):
     """A thread of the agent's that can be run on."""
 
-    async def run(self, at: Any) -> Point:
-        """Run from `at` until the graph ends or waits; the checkpoint that it came to. Raises what the run
-        raises."""
+    async def run(self, at: Any, limits: Limits) -> Point:
+        """Run from `at` within `limits` until the graph ends or waits; the checkpoint that it came to.
+        Raises what the run raises."""
         ...
 
     def history(self) -> AsyncIterator[Point]:
@@ -55,10 +62,11 @@ class GraphThread(GraphCheckpoints):
 
     context: Any = None
 
-    async def run(self, at: Any) -> Point:
+    async def run(self, at: Any, limits: Limits) -> Point:
         """See `AgentThread`. Every step is stored before the next one begins."""
         config = {**at, "metadata": self.config["metadata"]} if "metadata" in self.config else at
-        await self.graph.ainvoke(None, config, context=self.context, durability="sync")
+        context = within(self.context, limits)
+        await self.graph.ainvoke(None, config, context=context, durability="sync")
         leaf = await self.read()
         assert leaf is not None
         return leaf
@@ -82,6 +90,9 @@ class ThreadRollouts:
     read: Read
     environment: Environment | None = None
     allow_writes: bool = False
+    max_tokens: int | None = None
+    """Of each re-run; its thread's own budget may be smaller."""
+    max_usd: float | None = None
     leaf: Point | None = None
     """The last checkpoint of the trajectory's own branch, where it is known; else it is looked for."""
     _one: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -130,7 +141,8 @@ class ThreadRollouts:
                 raise RolloutError(f"thread {self.thread.thread}: its checkpoints and the trajectory differ")
             diverged = await self._world(numbers)
             started = time.monotonic()
-            leaf = await self.thread.run(await fork(self.thread, place, guidance))
+            limits = self._limits(place)
+            leaf = await self.thread.run(await fork(self.thread, place, guidance), limits)
             seconds = time.monotonic() - started
             trajectory = self.read(leaf.values)
             return Rolled(
@@ -142,6 +154,17 @@ class ThreadRollouts:
                 usage=between(place.spent, leaf.values.get("usage") or {}),
                 seconds=seconds,
             )
+
+    def _limits(self, place: Place) -> dict[str, float]:
+        """The budgets of the task, which has spent something before the place that it is forked at."""
+        before = added(*place.spent.values())
+        limits: dict[str, float] = {}
+        if self.max_tokens is not None:
+            tokens = before["input_tokens"] + before["output_tokens"] + self.max_tokens
+            limits["max_tokens"] = max(tokens, _LEAST_TOKENS)
+        if self.max_usd is not None:
+            limits["max_usd"] = before["usd"] + self.max_usd
+        return limits
 
     async def _world(self, kept: set[int]) -> str:
         """Put the world back to where the kept steps end; how that came out differently.
@@ -190,6 +213,15 @@ class ThreadRollouts:
     def _answer_number(self, leaf: Point) -> int:
         numbers = [int(step["n"]) for step in leaf.steps]
         return max(numbers, default=int(leaf.progress.get("base_n", 0))) + 1
+
+
+def within(context: Context | Json | None, limits: Limits) -> Context | Json | None:
+    """The agent's `context` with no budget above `limits`."""
+    known = context_from(context)
+    lower = {
+        name: most for name, most in limits.items() if (own := getattr(known, name)) is None or own > most
+    }
+    return known.model_copy(update=lower) if lower else context
 
 
 def _done(trajectory: Trajectory) -> tuple[object, ...]:

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Any, cast
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeVar
 
-from forethought.rollouts.types import Environment, Replayed
+from forethought.rollouts.types import Environment, EnvironmentReply, Replayed, RolloutError
 from forethought.trajectories.types import TrajectoryStep
 
 _SHOWN = 160
+R = TypeVar("R", EnvironmentReply, Replayed)
 
 
 async def restored(environment: Environment, prefix: Sequence[TrajectoryStep]) -> Replayed:
     """`environment` reset and brought to where `prefix` ends; what came out differently is said, and the rest
-    of the prefix is carried out all the same."""
+    of the prefix is carried out all the same. Raises RolloutError when the environment breaks."""
     own: Any = getattr(environment, "replay", None)
     if own is not None:
-        return cast(Replayed, await own(prefix))
-    reply, diverged = await environment.reset(), ""
+        return await _asked(environment, lambda: own(prefix), "in its replay", Replayed)
+    reply = await _asked(environment, environment.reset, "when it was reset", EnvironmentReply)
+    diverged = ""
     for step in prefix:
-        reply = await environment.step(step.action)
+        reply = await carried_out(environment, step.action)
         if not diverged and squeezed(reply.observation) != squeezed(step.observation):
             diverged = (
                 f"at step {step.number} the replay saw {_cut(reply.observation)!r} "
@@ -30,6 +32,27 @@ async def restored(environment: Environment, prefix: Sequence[TrajectoryStep]) -
             diverged = diverged or f"the replay ended at step {step.number}, before the prefix did"
             break
     return Replayed(reply, diverged)
+
+
+async def carried_out(environment: Environment, action: str) -> EnvironmentReply:
+    """What `environment` answers to `action`. Raises RolloutError when it breaks."""
+    when = f"at {_cut(action)!r}"
+    return await _asked(environment, lambda: environment.step(action), when, EnvironmentReply)
+
+
+async def _asked(environment: Environment, ask: Callable[[], Awaitable[R]], when: str, kind: type[R]) -> R:
+    """An environment is the caller's own code: whatever it raises becomes a line that names it."""
+    try:
+        reply = await ask()
+    except Exception as error:
+        what = f"{type(error).__name__}: {_cut(str(error))}".rstrip(": ")
+        raise RolloutError(f"the environment {environment.name} broke {when} ({what}): mend it") from error
+    if not isinstance(reply, kind):
+        given = type(reply).__name__
+        raise RolloutError(
+            f"the environment {environment.name} gave a {given} {when}: give a {kind.__name__}"
+        )
+    return reply
 
 
 def squeezed(text: str) -> str:

@@ -6,33 +6,33 @@ from pathlib import Path
 
 from forethought.knowledge.error_taxonomy import Taxonomy
 from forethought.trajectories.agent_error_bench import is_labels, labels
-from forethought.trajectories.read import read_json, read_trajectories
+from forethought.trajectories.read import candidates, read_json, read_trajectories
 from forethought.trajectories.types import Annotation, Loaded
 
 
 def read_annotated(folder: str | Path, taxonomy: Taxonomy) -> list[Loaded]:
     """The trajectories in `folder` that are annotated, by id or by their file's name, in any known format.
 
-    Annotations are JSON files anywhere in the folder, as AgentErrorBench's. One whose step the trajectory
+    Annotations stand in a trajectory's own file or are JSON files anywhere in the folder, as AgentErrorBench's. One whose step the trajectory
     does not have is refused. Reads the disk. Raises ValueError, in one line that says what to do.
     """
     root = Path(folder)
     if not root.is_dir():
         raise ValueError(f"{root}: no such folder; give one with trajectories and their annotations")
     known: dict[str, Annotation] = {}
-    for file in sorted([*root.rglob("*.json"), *root.rglob("*.jsonl")]):
+    for file in candidates(root, (".json", ".jsonl")):
         value = read_json(file)
         if is_labels(value):
             try:
                 known.update(labels(value, taxonomy))
             except ValueError as error:
                 raise ValueError(f"{file}: {error}") from error
-    if not known:
+    found = [_annotated(loaded, known) for loaded in read_trajectories(root)]
+    annotated = [loaded for loaded in found if loaded.reference.annotation]
+    if not annotated and not known:
         raise ValueError(
             f"{root}: no annotations; add a JSON list of trajectory_id, critical_failure_step, ..."
         )
-    found = [_annotated(loaded, known) for loaded in read_trajectories(root)]
-    annotated = [loaded for loaded in found if loaded.reference.annotation]
     if not annotated:
         raise ValueError(
             f"{root}: no trajectory has an annotation; trajectory_id must be its id or file name"

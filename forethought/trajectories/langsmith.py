@@ -21,6 +21,8 @@ _ANSWER_KEYS = ("answer", "output", "result", "text", "content", "messages")
 _LIMIT = re.compile(
     r"GraphRecursionError|[Rr]ecursion limit of \d+|max(?:imum)?[ _]iterations? (?:reached|exceeded)"
 )
+_GOLD = re.compile(r"expected|gold|ground_?truth|reference|correct|label|target", re.IGNORECASE)
+"""Inputs of an evaluated run that hold what a right one answers."""
 _MODEL_RUNS, _TOOL_RUNS = ("llm", "chat_model"), ("tool", "retriever")
 
 
@@ -160,7 +162,9 @@ def _told(values: Json, keys: tuple[str, ...], *, last: bool) -> str:
     if isinstance(found, dict):
         inner = mapping(found.get("kwargs")) or found
         return text(first(inner, "content", "answer", "output", "text") or inner)
-    return text(found) if found is not None else text(values)
+    if found is None and not last:
+        values = {key: value for key, value in values.items() if not _GOLD.search(key)}
+    return text(found) if found is not None else text(values or None)
 
 
 def _step(number: int, turn: Turn) -> TrajectoryStep:

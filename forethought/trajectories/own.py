@@ -16,6 +16,7 @@ from forethought.trajectories.types import Loaded, Trajectory, TrajectoryStep
 from forethought.trajectories.values import Json, items, mapping, text
 
 SOURCE = "forethought"
+_SUBTASK = "Subtask: "
 _TOOL_FAILURES = {"tool", "timeout", "transport"}
 """Causes of a failed step that lie outside the agent: the tool broke, was too slow, or was out of reach."""
 
@@ -99,9 +100,11 @@ def _step(
     opening: Json | None,
 ) -> TrajectoryStep:
     cause, tool = text(step.get("cause")), text(step.get("tool"))
+    # A program of the agent's calls tools too.
+    called = [tool, *(text(call.get("tool")) for call in map(mapping, items(step.get("sub_steps"))))]
     plan = known.get(text(step.get("plan_version")), {})
     planned = [] if opening is None else [_plan(step, opening, values)]
-    planned += [f"Subtask: {text(step.get('subtask'))}", f"Thought: {text(step.get('thought'))}"]
+    planned += [f"{_SUBTASK}{text(step.get('subtask'))}", f"Thought: {text(step.get('thought'))}"]
     if step.get("expected"):
         planned.append(f"Expected: {text(step['expected'])}")
     failure: Literal["", "tool_execution_error", "llm_limit"] = ""
@@ -118,8 +121,14 @@ def _step(
         failure=failure,
         tool=tool if step.get("action") == "call" else "",
         arguments=mapping(step.get("arguments")) if step.get("action") == "call" else {},
-        changes_world=step.get("action") == "call" and effects.get(tool) == "write",
+        changes_world=step.get("action") == "call" and any(effects.get(name) == "write" for name in called),
     )
+
+
+def planned_by_planner(step: TrajectoryStep) -> str:
+    """The planner's words in a step read from a state: its plan, where it begins there, and its subtask."""
+    plan, _, _ = f"\n{step.planning}".partition(f"\n{_SUBTASK}")
+    return f"{plan}\n{step.given}"
 
 
 def _plan(step: Json, plan: Json, values: Mapping[str, Any]) -> str:

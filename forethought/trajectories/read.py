@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -68,12 +68,21 @@ def read_trajectories(path: str | Path) -> list[Loaded]:
     if not chosen.is_dir():
         return list(_distinct(_read_file(chosen)))
     found: list[Loaded] = []
-    files = [file for file in sorted(chosen.rglob("*")) if _is_candidate(file, chosen)]
-    for file in files:
+    for file in candidates(chosen):
         found += _read_file(file, lenient=True)
     if not found:
         raise ValueError(f"{chosen}: no trajectories in this folder; known formats are {KNOWN}")
     return list(_distinct(found))
+
+
+def candidates(folder: Path, suffixes: Sequence[str] = SUFFIXES) -> list[Path]:
+    """The files in a folder and its subfolders that may hold something to be read; hidden ones do not."""
+
+    def fits(file: Path) -> bool:
+        hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
+        return not hidden and file.suffix.lower() in suffixes and file.is_file()
+
+    return [file for file in sorted(folder.rglob("*")) if fits(file)]
 
 
 def from_json(value: object, name: str = "trajectory") -> Loaded:
@@ -191,11 +200,6 @@ def _parsed_line(line: str, place: str, number: int) -> Any:
 
 def _reason(error: Exception) -> str:
     return " ".join(str(error).split())[:120]
-
-
-def _is_candidate(file: Path, folder: Path) -> bool:
-    hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
-    return not hidden and file.suffix.lower() in SUFFIXES and file.is_file()
 
 
 def _distinct(found: Iterable[Loaded]) -> Iterator[Loaded]:

@@ -12,9 +12,10 @@ from typing import Any
 
 from forethought.models.types import Usage, no_usage
 from forethought.rollouts.types import Rolled, Rollouts
-from forethought.trajectories.types import Module, Trajectory
+from forethought.trajectories.types import Trajectory
 from graph.debugger_context import DebuggerContext
 from graph.debugger_state import DebuggerState
+from nodes.debugger.entered import entered_by
 from nodes.debugger.services import DebugServices
 
 MOST_ATTEMPTS = 100
@@ -74,10 +75,7 @@ def branch_trajectory(original: Trajectory, branch: Mapping[str, Any]) -> Trajec
 async def agentdebug(attempt: Attempt) -> Made:
     """From just before the critical step, with the guidance in force (algorithm 1, stage 3)."""
     critical = attempt.state["critical"]
-    step, module = critical["critical_step"], _module(critical["critical_module"])
+    step, module = critical["critical_step"], critical["critical_module"]
     guidance = tuple(attempt.state.get("guidance") or [critical["correction_guidance"]])
-    return Made(await attempt.rollouts.from_step(step, module, guidance), step, module, guidance)
-
-
-def _module(name: str) -> Module:
-    return name if name in ("memory", "reflection", "planning", "system") else "action"  # type: ignore[return-value]
+    entered = entered_by(critical, attempt.original)
+    return Made(await attempt.rollouts.from_step(step, entered, guidance), step, module, guidance)

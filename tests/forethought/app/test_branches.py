@@ -29,7 +29,9 @@ def forked(cli: Cli, scripted: Scripted) -> Cli:
     return cli
 
 
-def test_the_branches_are_listed_with_where_they_were_forked_and_why(forked: Cli) -> None:
+def test_the_branches_are_listed_with_where_they_were_forked_and_why(
+    forked: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
     found = forked("show", "t1", "--branches", "--json").json
     assert found["thread_id"] == "t1"
     first, second = found["branches"]
@@ -46,6 +48,7 @@ def test_the_branches_are_listed_with_where_they_were_forked_and_why(forked: Cli
         3,
         3,
     )
+    monkeypatch.setenv("COLUMNS", "80")
     shown = forked("show", "t1", "--branches")
     assert shown.code == 0
     for part in ("2*", "before step 3", "Write it in words.", first["branch"]):
@@ -160,7 +163,7 @@ def test_a_difference_is_shown_clean_and_cut() -> None:
 @pytest.mark.parametrize(
     ("where", "said"),
     [
-        ({"forked_before": None, "at": ""}, " - "),
+        ({"forked_before": None, "at": ""}, "the first run"),
         ({"forked_before": 3, "at": "tool_agent"}, "before step 3"),
         ({"forked_before": 3, "at": "planner"}, "before the plan of step 3"),
         ({"forked_before": 3, "at": "answer_agent"}, "before the answer after step 2"),

@@ -16,12 +16,6 @@ from typing import Any
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
-from nodes.synthesizer.error_types import error_types
-from nodes.synthesizer.labels import label_steps, label_wave
-from nodes.synthesizer.macro import macro_wave, reflect_error
-from nodes.synthesizer.merge import merge_reflections, merge_wave
-from nodes.synthesizer.micro import attempt_trial, reflect_trial, trial_wave
-from nodes.synthesizer.take import take
 
 from forethought.collecting.attempts import Attempt
 from forethought.models.ask import Models
@@ -30,7 +24,13 @@ from forethought.settings import Settings
 from graph import synthesizer_routing as routing
 from graph.synthesizer_context import SynthesizerContext
 from graph.synthesizer_state import KeyDispatch, SynthesizerInput, SynthesizerOutput, SynthesizerState
+from nodes.synthesizer.error_types import error_types
+from nodes.synthesizer.labels import label_steps, label_wave
+from nodes.synthesizer.macro import macro_wave, reflect_error
+from nodes.synthesizer.merge import merge_reflections, merge_wave
+from nodes.synthesizer.micro import attempt_trial, reflect_trial, trial_wave
 from nodes.synthesizer.services import SynthesizeServices
+from nodes.synthesizer.take import take
 from tools.files import FileStore
 
 SynthesizerGraph = CompiledStateGraph[

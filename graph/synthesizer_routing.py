@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from langgraph.graph import END
 from langgraph.types import Send
-from nodes.synthesizer.error_types import open_tasks
 
 from graph.synthesizer_state import SynthesizerState
+from nodes.synthesizer.error_types import open_tasks
 
 
 def after_take(state: SynthesizerState) -> str:

@@ -73,8 +73,7 @@ def _driven(loop: asyncio.Runner, collection: Collection, as_json: bool) -> int:
     try:
         asked_first = not _carry_out(loop, collection)
     except KeyboardInterrupt:
-        tell("interrupted; the same command goes on with it")
-        return INTERRUPTED
+        raise CliError("interrupted; the same command goes on with it", INTERRUPTED) from None
     except Exception as failure:
         if explain(failure).internal:
             raise

@@ -23,10 +23,9 @@ from forethought.app.debug_file import annotated
 from forethought.app.debug_opening import Order, open_debugging
 from forethought.app.debug_report import debug_report
 from forethought.app.display import make_console
-from forethought.app.errors import ANSWERED, INTERRUPTED
+from forethought.app.errors import ANSWERED, INTERRUPTED, CliError
 from forethought.app.options import Flags, settings_from
 from forethought.app.report import unfinished
-from forethought.app.tell import tell
 from forethought.app.text import one_line, to_json
 from forethought.app.threads import DEBUGGING
 from forethought.trajectories.types import Annotation, Loaded
@@ -66,8 +65,8 @@ def score(asked: Asked, flags: Flags, as_json: bool) -> int:
     try:
         scored = asyncio.run(_all(subjects, context, flags, console))
     except KeyboardInterrupt:
-        tell("interrupted; what was debugged is kept, and the same command goes on from there")
-        return INTERRUPTED
+        line = "interrupted; what was debugged is kept, and the same command goes on from there"
+        raise CliError(line, INTERRUPTED) from None
     result = measured(scored, context)
     if as_json:
         print(to_json(result))

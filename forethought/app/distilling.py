@@ -99,8 +99,7 @@ def distill(asked: Asked, flags: Flags, as_json: bool) -> int:
             given = loop.run(distillation.begin(asked.fresh))
             _until_done(loop, distillation, given, console, interactive)
         except KeyboardInterrupt:
-            tell("interrupted; the same command goes on with it")
-            return INTERRUPTED
+            raise CliError("interrupted; the same command goes on with it", INTERRUPTED) from None
         except Exception as failure:
             if explain(failure).internal:
                 raise

@@ -63,6 +63,10 @@ def gather_material(asked: Asked) -> Gathered:
 
     if not asked.paths:
         raise CliError("name a tasks file (JSON Lines of {id, task, expected}), or files of trajectories")
+    if asked.out.is_dir():
+        raise CliError(f"--out {asked.out}: this is a folder; name a file")
+    if asked.out.resolve() in {path.resolve() for path in asked.paths}:
+        raise CliError(f"--out {asked.out}: this file is read from; name another one")
     of_tasks = [path for path in asked.paths if is_tasks_file(path)]
     if not of_tasks:
         return Gathered(loaded=tuple(gather(DistillAsked(asked.paths)).loaded))

@@ -85,15 +85,14 @@ def judge_model(model: Path, prompted: Path, trained: Path, seed: int, as_json: 
     """Judge the trained model, keep the verdict beside it, and tell it. Returns 3 where it is not adopted."""
     from forethought.training.gate import Trial, check_held_out, judge
     from forethought.training.jsonl import read_models
-    from forethought.training.run_folder import RECORD, read_record
+    from forethought.training.run_folder import RECORD, trained_on
     from forethought.training.verdict import fingerprint, write_verdict
 
     with _told():
         fingerprint(model)
         sides = [read_models(path, Trial) for path in (prompted, trained)]
         if (model / RECORD).is_file():
-            record = read_record(model)
-            check_held_out([*sides[0], *sides[1]], record["task_ids"], record["tasks"])
+            check_held_out([*sides[0], *sides[1]], *trained_on(model))
         else:
             tell(f"{model / RECORD} is missing: whether the tasks were held out cannot be checked")
         verdict = judge(sides[0], sides[1], seed)

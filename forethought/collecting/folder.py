@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from forethought.collecting.questions import fingerprint
@@ -41,6 +42,9 @@ class Trial(TypedDict):
     reason: str
     usage: Usage
     seconds: float
+
+
+_TRIAL: TypeAdapter[Trial] = TypeAdapter(Trial)
 
 
 class CollectionError(ValueError):
@@ -73,20 +77,22 @@ class Folder:
         try:
             for name in ("trajectories", "trials"):
                 (self.root / name).mkdir(parents=True, exist_ok=True)
-            order: Json = json.loads(path.read_text("utf-8")) if path.exists() else {}
+            order: Json = _record(path) if path.exists() else {}
+            known: Json = order.get("tasks", {})
+            if not isinstance(known, dict):
+                raise ValueError("tasks is no object")
         except OSError as error:
             raise CollectionError(
                 f"{self.root}: cannot be written to ({error.strerror}); name another --out"
             ) from error
         except ValueError as error:
-            raise CollectionError(f"{path}: broken JSON; name another --out") from error
+            raise CollectionError(f"{path}: damaged ({error}); name another --out") from error
         for name, value in choices.items():
             if order and order.get(name) != value:
                 raise CollectionError(
                     f"{self.root} was begun with another {name.replace('_', ' ')}; name another --out, or "
                     "use the same"
                 )
-        known: Json = order.get("tasks", {})
         changed = [id for id in prints if id in known and known[id] != prints[id]]
         if changed:
             raise CollectionError(
@@ -100,7 +106,9 @@ class Folder:
         found: list[Trial] = []
         for path in sorted((self.root / "trials").glob("*.json")):
             try:
-                found.append(json.loads(path.read_text("utf-8")))
+                found.append(_TRIAL.validate_python(_record(path)))
+            except ValidationError as error:
+                raise CollectionError(f"{path}: damaged; remove it to run it again") from error
             except (OSError, ValueError) as error:
                 raise CollectionError(
                     f"{path}: cannot be read ({error}); remove it to run it again"
@@ -136,6 +144,17 @@ def mixed(trials: Iterable[Trial]) -> list[str]:
     for trial in trials:
         outcomes.setdefault(trial["task"], set()).add(trial["outcome"])
     return [task for task, seen in outcomes.items() if {"success", "failure"} <= seen]
+
+
+def _record(path: Path) -> Json:
+    """The JSON object in a file. Raises OSError, and ValueError for anything else."""
+    try:
+        value = json.loads(path.read_text("utf-8"))
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    if not isinstance(value, dict):
+        raise ValueError("no JSON object")
+    return value
 
 
 def _write(path: Path, value: Mapping[str, Any]) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 CONTAINED_WORDS = 6
 """Words that a question needs to be recognised inside a longer text: shorter ones stand in many."""
+_POSSESSIVE = re.compile(r"(?<=\w)['’]s\b", re.IGNORECASE)
 _FIELDS = ("task", "question", "Question", "problem", "instruction", "query", "prompt", "input")
 
 
@@ -25,6 +26,12 @@ def normalised(text: str) -> str:
     plain = unicodedata.normalize("NFKD", text.casefold())
     plain = "".join(char for char in plain if not unicodedata.combining(char))
     return " ".join(re.findall(r"\w+", re.sub(r"(?<=\w)['’](?=\w)", "", plain)))
+
+
+def framed(text: str) -> str:
+    """The words of `text` with a space around each, and once more without a possessive s, to look for words
+    in: `Paris's` holds Paris."""
+    return f" {normalised(text)} | {normalised(_POSSESSIVE.sub('', text))} "
 
 
 def fingerprint(text: str) -> str:
@@ -79,10 +86,12 @@ def read_questions(path: Path) -> list[str]:
 def _values(content: str, path: Path) -> Any:
     try:
         return json.loads(content)
+    except RecursionError as error:
+        raise ValueError(f"{path}: broken JSON (nested too deeply); correct it") from error
     except ValueError:
         pass
     values = []
-    for number, line in enumerate(content.splitlines(), 1):
+    for number, line in enumerate(content.split("\n"), 1):
         if line.strip():
             try:
                 values.append(json.loads(line))

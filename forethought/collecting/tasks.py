@@ -60,7 +60,7 @@ def read_tasks(path: Path) -> list[CollectTask]:
     Reads the disk. Raises ValueError, in one line with the file's line number.
     """
     try:
-        lines = path.read_text("utf-8-sig").splitlines()
+        lines = path.read_text("utf-8-sig").split("\n")
     except OSError as error:
         raise ValueError(f"{path}: cannot be read ({error.strerror or error}); check the path") from error
     except UnicodeDecodeError as error:
@@ -86,6 +86,8 @@ def _read(line: str, path: Path, number: int) -> CollectTask:
         place = ".".join(map(str, first["loc"])) or "the task"
         reason = str(first["msg"]).removeprefix("Value error, ")
         raise ValueError(f"{path}:{number}: {place}: {reason}") from error
+    except RecursionError as error:
+        raise ValueError(f"{path}:{number}: broken JSON (nested too deeply); correct it") from error
     except ValueError as error:
         raise ValueError(f"{path}:{number}: broken JSON ({error}); correct it") from error
     files = [(path.parent / name).resolve() for name in task.files]

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from langgraph.store.base import BaseStore, SearchItem
 
-from forethought.lessons.ranking import ALIKE, rank, similarity
+from forethought.lessons.ranking import ALIKE, VOUCHED, covered, rank, similarity
 from forethought.lessons.record import FLOOR, Lesson, read_lesson
 
 LOCAL_USER = "local"
@@ -75,9 +75,13 @@ class LessonBook:
         """Keep what a task has taught, and return the lesson that now stands for it.
 
         One that says the same is renewed instead, and a quarantined one gains a witness if the task `passed`.
-        What is free of outside text takes a quarantined one's place at once.
+        What is free of outside text takes a quarantined one's place at once. What is not must say all that a
+        quarantined one says: else honest lessons would vouch for what somebody has added to their words.
         """
-        old = await asyncio.to_thread(alike, new, await self.all())
+        known = await self.all()
+        if new.outside:
+            known = [old for old in known if not old.quarantined or vouches(new, old)]
+        old = await asyncio.to_thread(alike, new, known)
         if old is None:
             await self.put(new)
             return new
@@ -120,6 +124,11 @@ def alike(new: Lesson, lessons: Sequence[Lesson]) -> Lesson | None:
     scored = [(similarity(said, _said(old)), old) for old in lessons if old.id != new.id]
     best = max(scored, key=lambda item: item[0], default=None)
     return best[1] if best and best[0] >= ALIKE else None
+
+
+def vouches(new: Lesson, old: Lesson) -> bool:
+    """Whether `new` says (nearly) everything that `old` does."""
+    return covered(_said(old), _said(new)) >= VOUCHED
 
 
 def _said(lesson: Lesson) -> str:

@@ -77,7 +77,7 @@ def read_proposals(path: Path) -> list[Proposal]:
     if not path.exists():
         return []
     found = []
-    for line in path.read_text("utf-8", errors="replace").splitlines():
+    for line in path.read_bytes().decode("utf-8", "replace").split("\n"):
         try:
             found.append(Proposal.model_validate_json(line))
         except ValidationError:

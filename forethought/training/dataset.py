@@ -125,7 +125,7 @@ def _about(out: Path, files: Sequence[Path]) -> dict[str, Any]:
 
 
 def _scrubbed(record: ReflectionRecord, scrub: Callable[[str], str]) -> ReflectionRecord:
-    texts = ("task", "background", "plan", "answer", "evaluation", "reflection")
+    texts = ("task_id", "trajectory_id", "task", "background", "plan", "answer", "evaluation", "reflection")
     changes: dict[str, Any] = {name: scrub(getattr(record, name)) for name in texts}
     changes["trajectory"] = (
         scrub(record.trajectory)

@@ -6,12 +6,16 @@ A file of these records, one JSON object a line, is what `forethought train expo
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from forethought.training.prompt import reflection_prompt, trajectory_text
-from nodes.digest import HEAD_CHARS, cut
+from nodes.digest import HEAD_CHARS, OPEN_CHARS, cut
+
+_CALL = re.compile(r"[\w.-]+\(")
+"""How the move of a step begins that called a tool."""
 
 
 class _Record(BaseModel):
@@ -32,12 +36,20 @@ class RecordStep(_Record):
     """minor or serious, where the agent said that what came was not what it expected."""
     observation: str = ""
 
-    def line(self) -> str:
-        """The step as a run shows it to the retrospective role (nodes/digest.py, steps_text)."""
+    def line(self, at_length: bool = False) -> str:
+        """The step on a line of its own; `at_length` its observation is cut later, and not folded."""
         outcome = "ok" if self.ok else f"FAILED ({self.cause})"
-        head = " ".join(cut(self.observation, HEAD_CHARS).split())
+        folded = " ".join(cut(self.observation, HEAD_CHARS).split())
+        seen = cut(self.observation, OPEN_CHARS) if at_length else folded
         surprise = f" [surprise: {self.surprise}]" if self.surprise else ""
-        return f"step {self.number} [{self.subtask}] {self.move}: {outcome}{surprise}: {head}"
+        return f"step {self.number} [{self.subtask}] {self.move}: {outcome}{surprise}: {seen}"
+
+
+def steps_text(steps: Sequence[RecordStep]) -> str:
+    """The steps as a run shows them to the retrospective role (nodes/digest.py, steps_text): at length what
+    each subtask saw last."""
+    telling = {step.subtask: step.number for step in steps if step.ok and _CALL.match(step.move)}
+    return "\n".join(step.line(telling.get(step.subtask) == step.number) for step in steps)
 
 
 class ReflectionRecord(_Record):
@@ -61,10 +73,8 @@ class ReflectionRecord(_Record):
 
     def trajectory_text(self) -> str:
         """The whole try as the model is shown it."""
-        if isinstance(self.trajectory, str):
-            steps = self.trajectory
-        else:
-            steps = "\n".join(step.line() for step in self.trajectory)
+        own = self.trajectory
+        steps = own if isinstance(own, str) else steps_text(own)
         return trajectory_text(
             plan=self.plan, steps=steps, answer=self.answer, evaluation=self.evaluation, score=self.score
         )

@@ -69,3 +69,12 @@ def read_record(out: Path) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise TrainingError(f"{path} is damaged")
     return value
+
+
+def trained_on(out: Path) -> tuple[list[str], list[str]]:
+    """The ids and the normalised texts of the tasks that a model was trained on. Raises TrainingError."""
+    record = read_record(out)
+    ids, tasks = record.get("task_ids"), record.get("tasks")
+    if not (isinstance(ids, list) and isinstance(tasks, list)):
+        raise TrainingError(f"{out / RECORD} is damaged: it does not say what was trained on")
+    return ids, tasks

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from forethought.collecting.questions import normalised
+from forethought.collecting.questions import framed, normalised
 from forethought.trajectories.quotes import occurs
 from forethought.trajectories.types import Trajectory
 from nodes.distiller.runs import TaskRuns, said
@@ -138,7 +138,7 @@ class Copies:
 
     def problem(self, text: str) -> str | None:
         """What is copied in `text`, with the words, so that they can be put otherwise."""
-        plain = f" {normalised(text)} "
+        plain = framed(text)
         for question in self.questions:
             if question.count(" ") + 1 >= _QUESTION_WORDS and f" {question} " in plain:
                 return "it holds the text of a task: tell it without its subject"

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from forethought.collecting.questions import normalised
+from forethought.collecting.questions import framed, normalised
 from nodes.synthesizer.numbers import numbers
 
 COPIED_WORDS = 6
@@ -45,6 +45,8 @@ _BLAND = frozenset(
 _STEPS = re.compile(
     r"\b(?:steps?|trials?|rounds?|attempts?)\s+\d+(?:\s*(?:,|;|-|–|to|and|or|through)\s*\d+)*", re.IGNORECASE
 )
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+"""Thai, Lao, Burmese, Khmer, Japanese and Chinese, which put no space between words."""
 _LISTED = re.compile(r"(?m)^\s*\(?\d{1,2}[.)]\s")
 _NAMED = re.compile(
     r"\b(?:(?:reference|gold(?:en)?|ground[ -]truth|annotated)\s+(?:answer|output|plan|result|solution)|"
@@ -76,12 +78,12 @@ class References:
         return None
 
     def _given_away(self, reference: str, text: str) -> str:
-        words, plain = _bare(reference), f" {normalised(text)} "
+        words, plain = _bare(reference), framed(text)
         if not words:
             return ""
         if self._innocent(words):
             return words if _is_told(words, plain) else ""
-        if f" {words} " in plain:
+        if f" {words} " in plain or (_UNSPACED.search(words) and words in plain):
             return words
         found = self._number(reference, text)
         if found or words.count(" ") + 1 < LONG_WORDS:
@@ -134,6 +136,8 @@ def _bare(text: str) -> str:
 
 def _is_told(words: str, plain: str) -> bool:
     """Whether the words are said to be the answer."""
-    subject = r"\b(?:answer|result|outcome|value|choice|conclusion)\b(?: \w+){0,3}"
+    subject = r"\b(?:answer|result|outcome|value|choice|option|conclusion)\b(?: \w+){0,3}"
     verb = r"(?:is|was|be|been|were|equals?)(?: (?:in|fact|actually|really|simply|just|the|a|an))*"
-    return bool(re.search(rf"{subject} {verb} {re.escape(words)}\b", plain))
+    demand = r"\b(?:should|must|ought to|had to)(?: have)?(?: (?:answer|repl|conclude)\w*)"
+    demand += r"(?: (?:with|that|it|is|was|simply|just|the|a|an))*"
+    return bool(re.search(rf"(?:{subject} {verb}|{demand}) {re.escape(words)}\b", plain))

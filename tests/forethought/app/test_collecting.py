@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from forethought.app import collecting
 from forethought.trajectories.read import read_trajectories
 from tests.forethought.app.conftest import Cli
 from tests.support.agent import kind_of
@@ -244,3 +245,29 @@ def test_a_checker_that_is_not_there_is_refused_before_anything_runs(
     assert out.code == 2
     assert "checker no_such:f: ModuleNotFoundError" in out.err
     assert server.requests == []
+
+
+@pytest.mark.parametrize("content", ["[]", '"x"', '{"task": "cats", "tasks": 1}', "[" * 100_000], ids=len)
+@pytest.mark.parametrize("name", ["collection.json", "trials/cats--1.json"])
+def test_a_damaged_file_of_the_folder_is_told_in_one_line(
+    cli: Cli, agent: Callable[..., ModelServer], tmp_path: Path, name: str, content: str
+) -> None:
+    agent(Agent())
+    path = tmp_path / "c" / name
+    path.parent.mkdir(parents=True)
+    path.write_text(content)
+    out = cli("collect", write(tmp_path / "t.jsonl", "cats"), "--out", str(tmp_path / "c"), "--yes")
+    assert out.code == 2
+    assert (out.err.count("\n"), "internal" in out.err) == (1, False)
+
+
+def test_an_interruption_is_told_once(
+    cli: Cli, agent: Callable[..., ModelServer], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*given: Any) -> bool:
+        raise KeyboardInterrupt
+
+    agent(Agent())
+    monkeypatch.setattr(collecting, "_carry_out", interrupted)
+    out = cli("collect", write(tmp_path / "t.jsonl", "cats"), "--out", "c", "--yes")
+    assert (out.code, out.err) == (130, "forethought: interrupted; the same command goes on with it\n")

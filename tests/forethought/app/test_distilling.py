@@ -340,3 +340,15 @@ def test_dropping_everything_leaves_a_file_of_others_without_the_dropped(
     out = cli("distill", log, "--review")
     assert "every error was dropped" in out.err
     assert [error.name for error in load_planning_errors(path)] == ["own"]
+
+
+def test_an_interruption_is_told_once(
+    cli: Cli, model: Callable[..., ModelServer], log: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*given: Any) -> None:
+        raise KeyboardInterrupt
+
+    model()
+    monkeypatch.setattr(distilling, "_until_done", interrupted)
+    out = cli("distill", log)
+    assert (out.code, out.err) == (130, "forethought: interrupted; the same command goes on with it\n")

@@ -189,3 +189,23 @@ def test_bad_input_is_one_line(
     assert said in out.err
     assert out.err.count("\n") == 1
     assert server.requests == []
+
+
+@pytest.mark.parametrize(
+    ("out", "said"),
+    [
+        ("t.jsonl", "--out t.jsonl: this file is read from; name another one"),
+        ("folder", "--out folder: this is a folder; name a file"),
+    ],
+)
+def test_records_take_the_place_of_no_input_and_of_no_folder(
+    cli: Cli, model: Callable[..., ModelServer], tmp_path: Path, out: str, said: str
+) -> None:
+    server = model(Counter())
+    tasks(tmp_path / "t.jsonl", "cats")
+    (tmp_path / "folder").mkdir()
+    before = (tmp_path / "t.jsonl").read_bytes()
+    done = cli("synthesize", "t.jsonl", "--out", out)
+    assert (done.code, server.requests) == (2, [])
+    assert said in done.err
+    assert (tmp_path / "t.jsonl").read_bytes() == before

@@ -1,4 +1,4 @@
-"""The packaged result of a distillation: it loads, says where everything comes from, and lists what it used."""
+"""The packaged result of a distillation: it loads, and says where everything in it comes from."""
 
 from __future__ import annotations
 

@@ -60,3 +60,11 @@ def test_evidence_is_cut(tmp_path: Path) -> None:
     path = tmp_path / "p.jsonl"
     propose(path, [proposal("Unread index", evidence="e" * 9_000)], [])
     assert len(read_proposals(path)[0].evidence) == 600
+
+
+@pytest.mark.parametrize("separator", ["\u2028", "\x85", "\x0c"])
+def test_what_looks_like_the_end_of_a_line_loses_nothing(tmp_path: Path, separator: str) -> None:
+    path = tmp_path / "p.jsonl"
+    propose(path, [proposal("Unread index", evidence=f"step 2{separator}says so")], [])
+    assert [item.evidence for item in read_proposals(path)] == [f"step 2{separator}says so"]
+    assert propose(path, [proposal("Unread index")], []) == 0

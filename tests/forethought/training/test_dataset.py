@@ -15,6 +15,7 @@ from forethought.training.dedupe import without_near_duplicates
 from forethought.training.errors import TrainingError
 from forethought.training.jsonl import sha256
 from forethought.training.records import RecordStep, normalized
+from forethought.training.records import steps_text as recorded_text
 from forethought.training.scrub import training_scrubber
 from forethought.training.split import same_tasks, split_by_task
 from nodes.digest import steps_text
@@ -60,7 +61,7 @@ def test_steps_stand_in_a_row_as_a_run_shows_them() -> None:
         )
         for step in steps
     ]
-    assert "\n".join(step.line() for step in told) == steps_text(steps)
+    assert recorded_text(told) == steps_text(steps)
 
 
 def test_export_writes_both_sides_and_says_how(tmp_path: Path) -> None:
@@ -194,3 +195,17 @@ def test_a_row_needs_its_three_messages() -> None:
     row = row_of(record(0)).model_dump()
     with pytest.raises(ValueError, match="system, user, assistant"):
         Row.model_validate({**row, "messages": row["messages"][:2]})
+
+
+def test_a_key_in_an_id_is_blotted_out_of_all_files(tmp_path: Path) -> None:
+    key = "sk-" + "a1B2" * 8
+    records = [record(1), record(2), record(3)]
+    leaky = records[0].model_copy(update={"task_id": f"of {key}", "trajectory_id": key})
+    twin = leaky.model_copy(update={"trajectory_id": f"{key}.2"})
+    made = export(
+        [write_records(tmp_path / "r.jsonl", [leaky, twin, *records[1:]])],
+        tmp_path / "data",
+        training_scrubber(Settings()),
+    )
+    assert made.near_duplicates == 1
+    assert not [path for path in (tmp_path / "data").iterdir() if key in path.read_text()]

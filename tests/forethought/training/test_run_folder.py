@@ -10,7 +10,7 @@ import pytest
 from forethought.training.choices import Choices
 from forethought.training.errors import TrainingError
 from forethought.training.losses import Losses, read_losses
-from forethought.training.run_folder import check_same_run, last_checkpoint
+from forethought.training.run_folder import check_same_run, last_checkpoint, trained_on
 
 
 def begun(out: Path, **changes: object) -> None:
@@ -76,3 +76,10 @@ def test_a_resumed_run_drops_the_losses_it_does_again(tmp_path: Path) -> None:
         (4, 0.2),
     ]
     assert "other" not in read_losses(tmp_path)[0]
+
+
+@pytest.mark.parametrize("content", ["{}", "[]", "{", '{"task_ids": 1, "tasks": []}'])
+def test_a_damaged_record_is_told(tmp_path: Path, content: str) -> None:
+    (tmp_path / "training.json").write_text(content)
+    with pytest.raises(TrainingError, match=r"training\.json is (missing or )?damaged"):
+        trained_on(tmp_path)

@@ -118,6 +118,7 @@ async def test_the_description_that_is_shown_is_the_merged_one(distil: Distil) -
         ("Old Bridge", "The old bridge was named.", True),
         ("Ulm", "A town was named.", False),
         ("Tennessee", "It named tennessee.", True),
+        ("Tennessee", "Tennessee's capital was named.", True),
         ("yes", "The answer was yes.", False),
         ("novelist", "A novelist was named.", False),
     ],

@@ -101,6 +101,8 @@ class DebuggerInput(TypedDict, total=False):
 class DebuggerState(DebuggerInput, total=False):
     """All channels of the debugger's graph."""
 
+    thread: str
+    """The thread that is debugged, where it is one."""
     subject: Json
     """The validated trajectory (`forethought.trajectories.types.Trajectory`)."""
     accepted: list[str]

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _LISTED = 10
 """Most ids that are listed to choose from."""
+_STEPS = 50
+"""Of a re-run in an environment, kept steps included; as many as the recorded run had, if that was longer."""
 
 
 def one_trajectory(path: Path, asked: Asked) -> Loaded:
@@ -105,8 +107,9 @@ def environment_rollouts(environment: Environment, settings: Settings) -> MakeRo
 
     def make(trajectory: Trajectory, thread_id: str | None, context: DebuggerContext) -> Rollouts:
         policy = ModelPolicy(Models(settings), context.model, context.max_observation_chars)
+        steps = max(_STEPS, len(trajectory.steps))
         return EnvironmentRollouts(
-            environment, policy, trajectory, max_tokens=context.max_tokens, max_usd=context.max_usd
+            environment, policy, trajectory, steps, max_tokens=context.max_tokens, max_usd=context.max_usd
         )
 
     return make

@@ -27,6 +27,8 @@ _MEANING = {
     "successful": "the run succeeded: there is nothing to debug",
     "failed": "it could not be debugged",
     "interrupted": "it waits for a person",
+    "stopped": "it was broken off and can be resumed",
+    "running": "it is not over yet",
 }
 
 

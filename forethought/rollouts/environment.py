@@ -75,8 +75,8 @@ class _Run:
 class EnvironmentRollouts:
     """Runs `trajectory` again in `environment`, where `policy` acts: one re-run at a time.
 
-    `max_steps` bounds the whole trajectory, kept steps included; where the recorded run was longer, its
-    length does. `max_tokens` and `max_usd` bound each re-run: none goes on once they are spent.
+    `max_steps` bounds the whole trajectory, kept steps included; `max_tokens` and `max_usd` bound each
+    re-run: none goes on once they are spent.
     """
 
     environment: Environment
@@ -142,8 +142,7 @@ class EnvironmentRollouts:
             )
 
     async def _run_on(self, run: _Run, guidance: Sequence[str]) -> None:
-        limit = max(self.max_steps, len(self.trajectory.steps))
-        while not run.status and not run.reply.done and len(run.steps) < limit:
+        while not run.status and not run.reply.done and len(run.steps) < self.max_steps:
             if self._spent(run.usage):
                 run.status = "budget_exhausted"
                 return

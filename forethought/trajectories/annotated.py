@@ -13,8 +13,9 @@ from forethought.trajectories.types import Annotation, Loaded
 def read_annotated(folder: str | Path, taxonomy: Taxonomy) -> list[Loaded]:
     """The trajectories in `folder` that are annotated, by id or by their file's name, in any known format.
 
-    Annotations stand in a trajectory's own file or are JSON files anywhere in the folder, as AgentErrorBench's. One whose step the trajectory
-    does not have is refused. Reads the disk. Raises ValueError, in one line that says what to do.
+    Annotations stand in a trajectory's own file or in JSON files of the folder, as AgentErrorBench's. One
+    whose step the trajectory does not have is refused. Reads the disk. Raises ValueError, in one line that
+    says what to do.
     """
     root = Path(folder)
     if not root.is_dir():

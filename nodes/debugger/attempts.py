@@ -64,7 +64,7 @@ def branch_trajectory(original: Trajectory, branch: Mapping[str, Any]) -> Trajec
     kept = [step.model_dump() for step in original.steps[: branch["kept"]]]
     return Trajectory.model_validate(
         {
-            **original.model_dump(include={"id", "task", "environment", "source"}),
+            **original.model_dump(include={"id", "task", "environment", "world", "source"}),
             "steps": [*kept, *branch["steps"]],
             "answer": branch["answer"],
             "halted": branch["status"] in ("halted", "budget_exhausted"),

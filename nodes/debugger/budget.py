@@ -37,6 +37,16 @@ def exhausted(
     return ""
 
 
+def remaining(state: DebuggerState, context: DebuggerContext, now: Usage | None = None) -> DebuggerContext:
+    """`context` with what is left of its budgets: what a single re-run may cost."""
+    left: dict[str, float] = {}
+    if context.max_tokens is not None:
+        left["max_tokens"] = max(context.max_tokens - spent_tokens(state, now), 1)
+    if context.max_usd is not None:
+        left["max_usd"] = max(context.max_usd - spent_usd(state, now), 0.0)
+    return context.model_copy(update=left)
+
+
 def reserve_tokens(trajectory: Trajectory, context: DebuggerContext) -> int:
     """Tokens that stage 1 leaves for stage 2: one prompt with the run in it, and its reply. No more than a
     quarter of the budget."""

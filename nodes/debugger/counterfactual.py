@@ -50,10 +50,7 @@ async def _tried(trial: Trial, step: TrajectoryStep) -> Probe | None:
     substitution = await trial.corrected(step)
     if substitution is None:
         return None
-    if _same(substitution.action, step.action):
-        # Nothing to correct: what comes of the same action again is the control's question, not this one's.
-        probe = Probe(step=step.number, substitution=step.action, flips=0, trials=0, rate=0.0)
-        trial.searched.probes.append({**probe, "reasoning": substitution.thought})
+    if trial.unchanged(step, substitution):
         return trial.searched.probes[-1]
     try:
         await trial.runs(step, substitution.action, trial.context.trials, control=False)
@@ -85,7 +82,3 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
     centre = (rate + z2 / (2 * trials)) / (1 + z2 / trials)
     half = Z95 * sqrt(rate * (1 - rate) / trials + z2 / (4 * trials**2)) / (1 + z2 / trials)
     return max(centre - half, 0.0), min(centre + half, 1.0)
-
-
-def _same(one: str, other: str) -> bool:
-    return " ".join(one.split()) == " ".join(other.split())

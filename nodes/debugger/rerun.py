@@ -18,7 +18,7 @@ from graph.debugger_context import DebuggerContext
 from graph.debugger_state import Branch, DebuggerState
 from nodes.debugger.attempts import Attempt, Made, Maker, agentdebug, attempts_left
 from nodes.debugger.baselines import best_of_n, self_refine, tree_of_thoughts, vanilla
-from nodes.debugger.budget import exhausted
+from nodes.debugger.budget import exhausted, remaining
 from nodes.debugger.services import DebugServices
 
 MAKERS: dict[str, Maker] = {
@@ -58,7 +58,7 @@ async def _make(
 ) -> Made:
     if services.rollouts is None:
         raise RolloutError("there is no place to run in: debug a thread, or give an environment")
-    rollouts = services.rollouts(original, state.get("thread_id") or None, context)
+    rollouts = services.rollouts(original, state.get("thread") or None, remaining(state, context))
     number = len(state.get("branches", [])) + 1
     return await MAKERS[context.rerun](Attempt(number, state, context, services, original, rollouts))
 

@@ -45,7 +45,7 @@ async def _saved(trial: Trial, step: TrajectoryStep, question: Question) -> bool
     if not trial.can_run:
         return await trial.judged(step, question)
     substitution = await trial.corrected(step)
-    if substitution is None:
+    if substitution is None or (question == "alone" and trial.unchanged(step, substitution)):
         return False
     try:
         flips, _ = await trial.runs(step, substitution.action, 1, control=False)

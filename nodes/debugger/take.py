@@ -37,6 +37,7 @@ async def take(
     accepted = [state["expect"]] if state.get("expect", "").strip() else list(loaded.reference.gold)
     taken = {
         **fresh,
+        "thread": state.get("thread_id") or "",
         "subject": trajectory.model_dump(mode="json"),
         "accepted": accepted,
         "notes": [CLEAR, *trajectory.notes, *_notes(trajectory, context)],
@@ -54,9 +55,15 @@ async def take(
 
 
 def _fresh() -> dict[str, Any]:
-    """Every channel as it begins: a thread of the debugger's may be used again."""
+    """Every channel as it begins: a thread of the debugger's may be used again, and what was sent for the
+    last debugging must not be taken for this one's."""
     return {
         "trajectory": {},
+        "thread_id": "",
+        "expect": "",
+        "thread": "",
+        "subject": {},
+        "accepted": [],
         "labels": {CLEAR: None},
         "label_problems": {CLEAR: None},
         "critical": {},

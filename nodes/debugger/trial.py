@@ -12,7 +12,7 @@ from forethought.rollouts.types import Evaluator, RolloutError, Rollouts
 from forethought.trajectories.types import Trajectory, TrajectoryStep
 from graph.debugger_context import DebuggerContext
 from graph.debugger_state import DebuggerState, Probe
-from nodes.debugger.budget import exhausted
+from nodes.debugger.budget import exhausted, remaining
 from nodes.debugger.messages import salvage_messages, substitution_messages
 from nodes.debugger.services import DebugServices, verdict_on
 from nodes.usage import total
@@ -53,7 +53,6 @@ class Trial:
     context: DebuggerContext
     services: DebugServices
     searched: Searched
-    _rollouts: Rollouts | None = None
     _evaluator: Evaluator | None = None
 
     @property
@@ -67,13 +66,17 @@ class Trial:
         )
         if self._evaluator is None:
             return False
-        if self._rollouts is None:
-            thread = self.state.get("thread_id") or None
-            try:
-                self._rollouts = self.services.rollouts(self.trajectory, thread, self.context)
-            except RolloutError:
-                return False
+        try:
+            self._rollouts()
+        except RolloutError:
+            return False
         return True
+
+    def _rollouts(self) -> Rollouts:
+        """Where the next run is made, within what is left of the budgets. Raises RolloutError."""
+        assert self.services.rollouts is not None
+        left = remaining(self.state, self.context, self.searched.total)
+        return self.services.rollouts(self.trajectory, self.state.get("thread") or None, left)
 
     async def corrected(self, step: TrajectoryStep) -> Substitution | None:
         """The action that the model would have taken; None, with a probe that says why, when no valid one
@@ -104,14 +107,13 @@ class Trial:
 
         Raises RolloutError where the step cannot be run from, Stopped when the budget is spent, ModelError.
         """
-        assert self._rollouts is not None
         assert self._evaluator is not None
         flips = trials = 0
         diverged = ""
         tool, arguments = (step.tool, dict(step.arguments)) if control else ("", {})
         for _ in range(times):
             self._afford()
-            rolled = await self._rollouts.substituted(step.number, action, tool, arguments)
+            rolled = await self._rollouts().substituted(step.number, action, tool, arguments)
             self.searched.book("rerun", rolled.usage)
             if rolled.diverged:
                 diverged = diverged or rolled.diverged
@@ -135,6 +137,15 @@ class Trial:
             )
         )
         return flips, trials
+
+    def unchanged(self, step: TrajectoryStep, substitution: Substitution) -> bool:
+        """Whether nothing was corrected; then that is the probe, since what comes of the same action again
+        says nothing of the step."""
+        if " ".join(substitution.action.split()) != " ".join(step.action.split()):
+            return False
+        probe = Probe(step=step.number, substitution=step.action, flips=0, trials=0, rate=0.0)
+        self.searched.probes.append({**probe, "reasoning": substitution.thought})
+        return True
 
     def refused(self, step: TrajectoryStep, error: RolloutError) -> None:
         """Record that a step could not be run from."""

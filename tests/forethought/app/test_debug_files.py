@@ -110,3 +110,16 @@ def test_annotated_trajectories_are_measured_and_not_debugged_twice(
     assert len(server.requests) == calls, "the same command goes on from what is there"
     assert "2/3  66.7%" in shown.out
     assert "gaia" in shown.out
+
+
+def test_a_run_that_was_longer_than_others_may_be_as_long_again(
+    cli: Cli, debugging: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script, _ = debugging(critical_step=55, evidence="open 55")
+    script.modularstep = lambda seen: {"action": "open the box"}  # type: ignore[attr-defined]
+    monkeypatch.syspath_prepend(tmp_path)
+    write(tmp_path / "long_world.py", WORLD)
+    file = write(tmp_path / "r.json", trajectory(count=60))
+    wanted = ("--rerun", "--environment", "long_world:World", "--set", "fine_grained=false", "--json")
+    done = cli("debug", "--trajectory", file, *wanted)
+    assert (done.code, done.json["branches"][0]["kept"]) == (0, 54), done.err

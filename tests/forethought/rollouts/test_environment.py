@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
 from forethought.models.ask import Models
+from forethought.models.types import no_usage
 from forethought.rollouts.environment import EnvironmentRollouts, recorded
-from forethought.rollouts.evaluators import EnvironmentReward
+from forethought.rollouts.evaluators import EnvironmentReward, GoldAnswer
 from forethought.rollouts.policy import ModelPolicy
-from forethought.rollouts.types import EnvironmentReply, Replayed, RolloutError
+from forethought.rollouts.types import Act, EnvironmentReply, Replayed, Rolled, RolloutError
+from forethought.rollouts.world import restored
 from forethought.settings import Settings
 from forethought.trajectories.types import Trajectory, TrajectoryStep
 from tests.support.household import RUINS, Habit, Household, moves, reachable, right_action
@@ -128,3 +132,57 @@ async def test_a_model_without_a_usable_reply_ends_the_run_and_not_the_debugging
     rolled = await EnvironmentRollouts(house, policy, run, STEPS).from_step(planted, "action", [])
     assert (rolled.status, rolled.trajectory.steps[-1].failure) == ("failed", "llm_limit")
     assert rolled.usage["calls"] == 1
+
+
+@dataclass
+class Acts:
+    """A policy that does one thing for ever, at a price."""
+
+    action: str
+    tokens: int = 0
+
+    async def act(self, *_: Any) -> Act:
+        """See `Policy`."""
+        return Act(self.action, usage={**no_usage(), "input_tokens": self.tokens})
+
+
+class Desk:
+    """An environment that takes an answer, and breaks when it is kicked."""
+
+    name, task = "desk", "How much?"
+
+    async def reset(self) -> EnvironmentReply:
+        return EnvironmentReply("a desk")
+
+    async def step(self, action: str) -> Any:
+        if action == "kick":
+            raise KeyError("leg")
+        return "ouch" if action == "hit" else EnvironmentReply("seen", done=action.startswith("Finish"))
+
+
+async def rolled_at_desk(policy: Acts, **limits: Any) -> Rolled:
+    blank = Trajectory(id="t", task="How much?", world="a world of desks")
+    return await EnvironmentRollouts(Desk(), policy, blank, 9, **limits).from_start([])
+
+
+async def test_an_answer_that_was_handed_in_is_the_run_s_answer() -> None:
+    rolled = await rolled_at_desk(Acts("Finish[42 euros]"))
+    assert (rolled.trajectory.answer, rolled.trajectory.world) == ("42 euros", "a world of desks")
+    assert (await GoldAnswer(["42 euros"]).judge(rolled.trajectory)).success
+    assert (await rolled_at_desk(Acts("look"))).trajectory.answer == ""
+
+
+async def test_a_re_run_ends_when_its_tokens_are_spent() -> None:
+    rolled = await rolled_at_desk(Acts("look", tokens=100), max_tokens=250)
+    assert (len(rolled.trajectory.steps), rolled.status) == (3, "budget_exhausted")
+    assert rolled.usage["input_tokens"] == 300
+
+
+@pytest.mark.parametrize(("action", "said"), [("kick", "KeyError: 'leg'"), ("hit", "gave a str at 'hit'")])
+async def test_an_environment_that_breaks_ends_the_run_with_a_line(action: str, said: str) -> None:
+    rolled = await rolled_at_desk(Acts(action))
+    (step,) = rolled.trajectory.steps
+    assert (rolled.status, step.action, step.failure) == ("failed", action, "environment_error")
+    assert said in step.observation
+    with pytest.raises(RolloutError, match="the environment desk"):
+        await restored(Desk(), [step])

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from forethought.rollouts.thread import within
 from forethought.rollouts.types import Environment, EnvironmentReply, RolloutError
+from graph.context import Context
 from tests.forethought.rollouts.conftest import Record, exact
 from tests.support.agent import Script, World, broken, subtask_of
 from tests.support.replies import INVALID, answer, ask_replan, call, finish, plan, sub
@@ -297,3 +299,20 @@ async def test_a_re_run_that_waits_for_a_person_says_so(record: Record) -> None:
     out = await record(Script(plans=[CHAIN], moves=moves))
     rolled = await (await out.rollouts()).from_step(3, "action", [])
     assert (rolled.status, rolled.trajectory.answer) == ("waiting", "")
+
+
+async def test_a_re_run_stays_within_what_it_may_cost(record: Record) -> None:
+    out = await record(Script(plans=[CHAIN], answers=ANSWERS))
+    again = await out.rollouts(max_tokens=2_000)
+    rolled = await again.from_step(2, "action", ["mind the footnote"])
+    assert (rolled.status, rolled.trajectory.answer) == ("budget_exhausted", "second")
+    assert out.kinds == ["ToolChoice", "AnswerDraft"], "the step that it was forked at, and no further one"
+    assert (await (await out.rollouts(max_tokens=400_000)).from_step(2, "action", [])).status == "answered"
+
+
+def test_a_budget_of_its_own_that_is_smaller_stays() -> None:
+    assert within({"max_tokens": 5_000}, {"max_tokens": 9_000}) == {"max_tokens": 5_000}
+    lower = within({"max_tokens": 5_000, "max_steps": 7}, {"max_tokens": 3_000, "max_usd": 0.5})
+    assert isinstance(lower, Context)
+    assert (lower.max_tokens, lower.max_usd, lower.max_steps) == (3_000, 0.5, 7)
+    assert "model" not in lower.model_fields_set

@@ -171,3 +171,11 @@ def test_no_gold_and_no_label_is_in_any_trajectory_and_the_validated_form_reads_
         assert "Correct answer" not in dumped
         assert from_json(json.loads(dumped)).trajectory == loaded.trajectory
         assert from_json(json.loads(loaded.model_dump_json())) == loaded
+
+
+def test_an_evaluated_run_s_expected_answer_is_no_part_of_its_task() -> None:
+    root = {"id": "r", "run_type": "chain", "inputs": {"topic": "kings", "expected_answer": "zebra"},
+            "child_runs": [{"id": "m", "run_type": "llm", "outputs": {"output": "a lion"}}]}  # fmt: skip
+    run = from_json(root).trajectory
+    assert "kings" in run.task
+    assert "zebra" not in run.model_dump_json()

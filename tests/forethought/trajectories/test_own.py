@@ -147,3 +147,11 @@ def test_a_thread_without_steps_and_one_read_from_json():
     assert from_json(json.loads(json.dumps(state())), "t").trajectory == from_state(state(), {}, id="t")
     with pytest.raises(ValueError, match="no number n"):
         from_json(state(trajectory=[{"task": 2}]))
+
+
+def test_what_a_program_wrote_has_changed_the_world_too() -> None:
+    program = step(4, tool="python", sub_steps=[{"tool": "lookup"}, {"tool": "save"}])
+    harmless = step(5, tool="python", sub_steps=[{"tool": "lookup"}])
+    effects = {"python": "read", "lookup": "read", "save": "write"}
+    run = from_state(state(trajectory=[program, harmless]), effects)
+    assert [item.changes_world for item in run.steps[:2]] == [True, False]

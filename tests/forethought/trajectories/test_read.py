@@ -267,3 +267,13 @@ def test_annotations_that_fit_nothing_are_refused(tmp_path, labels, reason):
         read_annotated(tmp_path, load_taxonomy())
     with pytest.raises(ValueError, match="no such folder"):
         read_annotated(tmp_path / "none", load_taxonomy())
+
+
+def test_a_folder_is_measured_by_what_its_files_hold_and_hidden_ones_are_left_alone(tmp_path: Path) -> None:
+    run = {"id": "a", "task": "t", "steps": [{"number": 1, "action": "look"}]}
+    found = {"critical_step": 1, "critical_module": "action", "error_type": "format_error"}
+    (tmp_path / "a.json").write_text(json.dumps({"trajectory": run, "reference": {"annotation": found}}))
+    (tmp_path / "._a.json").write_bytes(b"\x00\x05\xff")
+    (tmp_path / "folder.json").mkdir()
+    (loaded,) = read_annotated(tmp_path, load_taxonomy())
+    assert loaded.reference.annotation is not None

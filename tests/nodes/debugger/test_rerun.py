@@ -46,8 +46,10 @@ def debug(model_server: Callable[..., ModelServer], settings: Callable[..., Sett
         def rollouts(original: Any, thread: Any, chosen: Any) -> EnvironmentRollouts:
             if refuse:
                 raise RolloutError(refuse)
+            left.append(chosen.max_tokens)
             return EnvironmentRollouts(house, Habit(house), original, STEPS)
 
+        left: list[Any] = []
         server = model_server(policy)
         graph = build_debugger(settings(server), InMemorySaver(), rollouts=rollouts, environment=house)
         config: Any = {"configurable": {"thread_id": "d"}}
@@ -55,6 +57,7 @@ def debug(model_server: Callable[..., ModelServer], settings: Callable[..., Sett
         found = await graph.ainvoke(
             {"trajectory": trajectory.model_dump(mode="json")}, config, context=chosen
         )
+        found["left"] = left[1:]  # the first is made to see whether a re-run is possible
 
         async def reply(value: Any) -> Any:
             return await graph.ainvoke(Command(resume=value), config, context=chosen)
@@ -152,3 +155,12 @@ async def test_tree_of_thoughts_goes_back_to_the_best_candidate_left_aside(debug
         "go to desk",
     ]
     assert server.names.count("CandidateValues") == 1, "what was asked of a state once is not asked again"
+
+
+async def test_a_re_run_may_cost_what_is_left_of_the_budget(debug: Debug) -> None:
+    reply = Reply({"guidance": "hm"}, prompt_tokens=300, completion_tokens=0)
+    found, _, _, _ = await debug({"UpdatedGuidance": [reply]}, max_tokens=50_000, max_reruns=2)
+    spent = sum(usage["input_tokens"] + usage["output_tokens"] for usage in found["usage"].values())
+    first, second = found["left"]
+    assert first > second
+    assert second == 50_000 - spent

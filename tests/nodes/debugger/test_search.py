@@ -104,3 +104,17 @@ async def test_a_step_that_cannot_be_judged_counts_as_not_saved(debug: Debug) ->
     out = await debug(trajectory(3), reader, method="brute_force")
     assert out["critical"]["critical_step"] == 2
     assert "refused" in out["probes"][0]["reasoning"]
+
+
+async def test_a_step_that_is_left_as_it_was_was_not_corrected(debug: Debug) -> None:
+    run = trajectory(3)
+    world = TruthfulWorld(run, {3: [True]}, by_chance={1: [True], 2: [True]})
+
+    def reply(seen: SeenRequest) -> dict[str, Any]:
+        number = asked_step(seen)
+        return {"thought": "so it is", "action": "look up" if number == 3 else f"open drawer {number}"}
+
+    reader = Reader(replies={"Substitution": reply})
+    out = await debug(run, reader, method="brute_force", rollouts=lambda *_: world, expect=GOLD)
+    assert out["critical"]["critical_step"] == 3
+    assert world.calls == [(3, "look up")]

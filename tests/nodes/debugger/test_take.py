@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 
 from forethought.models.types import ReplyError
 from forethought.rollouts.types import RolloutError
@@ -164,3 +165,16 @@ async def test_a_rerun_that_cannot_be_is_said_before_anything_is_spent(
     assert out["status"] == "failed"
     assert said in out["problem"]
     assert not out.kinds
+
+
+async def test_a_thread_that_is_used_again_takes_over_nothing(debug: Debug) -> None:
+    async def load(thread: str) -> Loaded:
+        return Loaded(trajectory=trajectory(2, answer=GOLD))
+
+    saver = InMemorySaver()
+    first = await debug({"thread_id": "t-1"}, checkpointer=saver, load_thread=load, expect=GOLD)
+    assert (first["status"], first["thread"]) == ("successful", "t-1")
+    second = await debug(trajectory(3, answer=GOLD), checkpointer=saver)
+    assert (second["status"], second["thread"], second["accepted"]) == ("found", "", [])
+    third = await debug({"trajectory": {"nothing": "known"}}, checkpointer=saver)
+    assert (third["status"], third["subject"]) == ("failed", {})

@@ -2,67 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Console, RenderableType
-from rich.status import Status
 from rich.text import Text
 
 from forethought.app import debug_render, questions
+from forethought.app.stream_display import StreamDisplay, entries
 from forethought.app.text import one_line
-from graph.reducers import CLEAR
 
 Json = Mapping[str, Any]
 
 
-class DebugDisplay:
-    """Prints what the debugger's stream brings. A spinner says what is going on, on a terminal."""
+class DebugDisplay(StreamDisplay):
+    """Prints what the debugger's stream brings."""
 
     def __init__(self, console: Console) -> None:
-        self.console = console
-        self._status: Status | None = None
+        super().__init__(console)
         self._subject: Json = {}
 
-    @contextmanager
-    def live(self) -> Iterator[None]:
-        """While the graph runs: a spinner on a terminal, nothing elsewhere."""
-        if not self.console.is_terminal:
-            yield
-            return
-        with self.console.status(Text("starting"), spinner="dots") as self._status:
-            try:
-                yield
-            finally:
-                self._status = None
+    def thinking(self, event: Json) -> str:
+        """Which role is asked, and about which step."""
+        step = f" about step {event['step']}" if event.get("step") else ""
+        return f"{one_line(event.get('role'), 20)} is thinking{step}"
 
-    def part(self, part: Json) -> None:
-        """One part of `astream(..., stream_mode=["updates", "custom"], version="v2")`."""
-        if part["type"] == "custom":
-            self._event(part["data"])
-            return
-        for node, update in part["data"].items():
-            if not node.startswith("__") and isinstance(update, Mapping):
-                self._update(update)
-
-    def _event(self, event: Json) -> None:
-        if self._status and event.get("event") == "thinking":
-            step = f" about step {event['step']}" if event.get("step") else ""
-            self._status.update(Text(f"{one_line(event.get('role'), 20)} is thinking{step}"))
-
-    def _update(self, update: Json) -> None:
-        """What a node wrote: what is debugged, a step's labels, a probe, a re-run that has just ended."""
+    def updated(self, node: str, update: Json) -> None:
+        """What is debugged, a step's labels, a probe, a re-run that has just ended."""
         if update.get("subject"):
             self._subject = update["subject"]
             self._print(debug_render.subject(self._subject))
             self._print(debug_render.verdict(update.get("verdict") or {}))
-        for number, labels in (update.get("labels") or {}).items():
-            if number != CLEAR and labels:
-                self._print(debug_render.labelled(number, labels))
-        for number, why in (update.get("label_problems") or {}).items():
-            if number != CLEAR and why:
-                self._print(debug_render.not_labelled(number, why))
+        for number, labels in entries(update.get("labels")):
+            self._print(debug_render.labelled(number, labels))
+        for number, why in entries(update.get("label_problems")):
+            self._print(debug_render.not_labelled(number, why))
         for record in records(update, "probes"):
             self._print(debug_render.probe(record))
         if update.get("critical"):

@@ -7,74 +7,48 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
-from rich.status import Status
 from rich.text import Text
 
+from forethought.app.stream_display import StreamDisplay, entries
 from forethought.app.text import clean, one_line
-from graph.reducers import CLEAR
 
 Json = Mapping[str, Any]
 _SHORT = {"k": "keep", "e": "edit", "m": "merge", "d": "drop"}
 _PROMPT = "[k]eep, [e]dit, [m]erge into NAME, [d]rop: "
 
 
-class DistillDisplay:
-    """Prints what the distiller's stream brings. A spinner says what is going on, on a terminal."""
+class DistillDisplay(StreamDisplay):
+    """Prints what the distiller's stream brings."""
 
     def __init__(self, console: Console) -> None:
-        self.console = console
-        self._status: Status | None = None
+        super().__init__(console)
         self._tasks: Json = {}
-
-    @contextmanager
-    def live(self) -> Iterator[None]:
-        """While the graph runs: a spinner on a terminal, nothing elsewhere."""
-        if not self.console.is_terminal:
-            yield
-            return
-        with self.console.status(Text("starting"), spinner="dots") as self._status:
-            try:
-                yield
-            finally:
-                self._status = None
-
-    def part(self, part: Json) -> None:
-        """One part of `astream(..., stream_mode=["updates", "custom"], version="v2")`."""
-        if part["type"] == "custom":
-            event = part["data"]
-            if self._status and event.get("event") == "thinking":
-                about = one_line(event.get("about"), 60)
-                self._status.update(Text(f"{one_line(event.get('role'), 20)}: {about}"))
-            return
-        for node, update in part["data"].items():
-            if not node.startswith("__") and isinstance(update, Mapping):
-                self._update(update)
 
     def know(self, tasks: Json) -> None:
         """The tasks of a distillation that is gone on with."""
         self._tasks = tasks or self._tasks
 
-    def _update(self, update: Json) -> None:
+    def updated(self, node: str, update: Json) -> None:
+        """What was read, diagnosed, aggregated, found as patterns or left out."""
         if update.get("tasks"):
             self._tasks = update["tasks"]
             self._print(seen_line(update["seen"]))
-        for key, found in _items(update.get("diagnoses")):
+        for key, found in entries(update.get("diagnoses")):
             names = ", ".join(entry["error_type"] for entry in found["entries"]) or "no planning error"
             self._print(f"diagnosed  {one_line(self._tasks.get(key, {}).get('task'), 60)}: {names}")
         for decision in (update.get("decisions") or [])[-1:]:
             into = f" -> {decision['name']}" if decision["name"] else ""
             self._print(f"aggregated {decision['entry']}: {decision['decision']}{into}")
-        for name, found in _items(update.get("patterns")):
+        for name, found in entries(update.get("patterns")):
             kinds = f"{len(found['failures'])} failures, {len(found['successes'])} successes"
             self._print(f"patterns   {name}: {kinds}")
-        for key, why in _items(update.get("problems")):
+        for key, why in entries(update.get("problems")):
             self._print(f"left out   {key}: {one_line(why, 300)}", "yellow")
 
     def _print(self, line: str, style: str = "") -> None:
@@ -192,8 +166,3 @@ def show_ending(result: Json, console: Console) -> None:
 def _first(texts: Sequence[str], most: int = 5) -> list[str]:
     shown = [one_line(text, 100) for text in texts[:most]]
     return [*shown, f"... {len(texts) - most} more"] if len(texts) > most else shown
-
-
-def _items(update: Any) -> list[tuple[str, Any]]:
-    """The records of a dict channel's update, without the mark that clears it."""
-    return [(key, value) for key, value in (update or {}).items() if key != CLEAR and value]

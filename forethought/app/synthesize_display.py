@@ -3,73 +3,44 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Console
-from rich.status import Status
 from rich.text import Text
 
 from forethought.app.errors import explain
 from forethought.app.report import usage_of
+from forethought.app.stream_display import StreamDisplay, entries
 from forethought.app.text import clean, one_line
-from graph.reducers import CLEAR
 
 Json = Mapping[str, Any]
 
 
-class SynthesizeDisplay:
-    """Prints what the synthesizer's stream brings. A spinner says what is going on, on a terminal."""
+class SynthesizeDisplay(StreamDisplay):
+    """Prints what the synthesizer's stream brings."""
 
-    def __init__(self, console: Console) -> None:
-        self.console = console
-        self._status: Status | None = None
-
-    @contextmanager
-    def live(self) -> Iterator[None]:
-        """While the graph runs: a spinner on a terminal, nothing elsewhere."""
-        if not self.console.is_terminal:
-            yield
-            return
-        with self.console.status(Text("starting"), spinner="dots") as self._status:
-            try:
-                yield
-            finally:
-                self._status = None
-
-    def part(self, part: Json) -> None:
-        """One part of `astream(..., stream_mode=["updates", "custom"], version="v2")`."""
-        if part["type"] == "custom":
-            event = part["data"]
-            if self._status and event.get("event") == "thinking":
-                about = one_line(event.get("about"), 60)
-                self._status.update(Text(f"{one_line(event.get('role'), 20)}: {about}"))
-            return
-        for node, update in part["data"].items():
-            if not node.startswith("__") and isinstance(update, Mapping):
-                self._update(node, update)
-
-    def _update(self, node: str, update: Json) -> None:
+    def updated(self, node: str, update: Json) -> None:
+        """What was read, tried, reflected on, labelled, merged or left out."""
         if update.get("seen"):
             seen = update["seen"]
             read = f", {seen['trajectories']} trajectories" if seen["trajectories"] else ""
             self._print(f"{seen['tasks']} tasks{read}")
         if node == "attempt_trial":
-            for key, trial in _items(update.get("trials")):
+            for key, trial in entries(update.get("trials")):
                 self._print(f"trial      {key}: {trial['outcome']}")
         for name, word in (("reflections", "reflected"), ("merged", "merged")):
-            for key, text in _items(update.get(name)):
+            for key, text in entries(update.get(name)):
                 self._print(f"{word:<10} {key}: {one_line(text, 90)}")
         if node == "error_types" and update.get("taxonomy") is not None:
             self._print(f"taxonomy   {len(update['taxonomy'])} error types")
-        for key, labelled in _items(update.get("labels")):
+        for key, labelled in entries(update.get("labels")):
             found = Counter(item["error_type"] for step in labelled["steps"].values() for item in step)
             told = ", ".join(f"{name} x {count}" for name, count in found.items()) or "no error"
             self._print(f"labelled   {key}: {told}")
-        for name, item in _items(update.get("error_reflections")):
+        for name, item in entries(update.get("error_reflections")):
             self._print(f"reflected  {name}, from {len(item['cites'])} trajectories")
-        for key, why in _items(update.get("problems")):
+        for key, why in entries(update.get("problems")):
             self._print(f"left out   {key}: {one_line(why, 300)}", "yellow")
 
     def _print(self, line: str, style: str = "") -> None:
@@ -116,9 +87,3 @@ def show_synthesis(result: Json, console: Console) -> None:
     lines.append(f"{usage['calls']} model calls, {tokens} tokens{cost}")
     for line in lines:
         console.print(Text(clean(line)))
-
-
-def _items(value: Any) -> list[tuple[str, Any]]:
-    """The entries of a channel's update that hold something."""
-    found = value if isinstance(value, Mapping) else {}
-    return [(key, item) for key, item in found.items() if key != CLEAR and item is not None]

@@ -147,7 +147,9 @@ async def test_all_that_is_kept_is_plain_json(debug: Debug) -> None:
     out = await debug(
         RUN, Reader(ERRORS, REFINED), rollouts=lambda *_: world, rerun="agentdebug", expect=GOLD
     )
-    json.dumps(dict(out), allow_nan=False)
+    for channel in ("labels", "critical", "branches"):
+        assert out[channel], channel
+    assert json.loads(json.dumps(dict(out), allow_nan=False)) == dict(out)
 
 
 async def test_a_context_may_be_a_dict_and_is_held_to_the_operators_bounds(

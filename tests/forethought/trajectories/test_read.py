@@ -212,7 +212,8 @@ def read_or_refused(value: object) -> list[Loaded]:
 )
 def test_whatever_json_comes_only_a_one_line_value_error_is_raised(value):
     for loaded in read_or_refused(value):
-        loaded.trajectory.model_dump_json()
+        trajectory = loaded.trajectory
+        assert type(trajectory).model_validate_json(trajectory.model_dump_json()) == trajectory
 
 
 log_lines = st.lists(

@@ -1,0 +1,1 @@
+"""Evaluations: benchmarks, methods, statistics and reports (extra `evals`)."""

@@ -1,0 +1,1 @@
+"""Worlds that a sample is acted out in."""

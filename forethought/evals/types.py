@@ -1,0 +1,235 @@
+"""The interfaces of evaluations: samples, benchmarks, methods, attempts and their scores.
+
+A benchmark knows its data, the world of a sample and how to score; a method turns a sample into an attempt.
+Neither knows the other, nor the harness that runs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+
+from forethought.models.ask import Models
+from forethought.models.types import Usage, no_usage
+from forethought.rollouts.types import Environment, EnvironmentReply
+from forethought.settings import Settings
+from forethought.trajectories.types import Trajectory
+
+if TYPE_CHECKING:
+    from tools.base import Tool
+
+
+class DataError(ValueError):
+    """A benchmark's data is missing or not what it should be: one line that says where to get it."""
+
+
+class InfrastructureError(RuntimeError):
+    """The sample could not be tried (no model, no server, a broken environment): it has no score, and is told
+    apart from a task that was tried and failed."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One task of a benchmark. Only `task`, `files` and `answer_format` reach a method."""
+
+    id: str
+    """Letters, digits and . _ -, unique within the benchmark and the same in every run."""
+    task: str
+    """What the agent is asked, whole."""
+    files: tuple[Path, ...] = ()
+    answer_format: str = ""
+    """A sentence on the answer's form ('' any)."""
+    target: Any = None
+    """What a right answer is, as the scorer needs it: plain JSON, never shown to a method."""
+    groups: Mapping[str, str] = field(default_factory=dict)
+    """What tables split by, such as {"level": "2"}."""
+    data: Mapping[str, Any] = field(default_factory=dict)
+    """What the benchmark needs to build the sample's world: plain JSON, never shown to a method."""
+
+
+@dataclass(frozen=True)
+class ToolSpec:
+    """A tool of an environment, for any agent."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    """A JSON schema of type object."""
+    changes_world: bool = False
+
+
+class Episode(Environment, Protocol):
+    """A sample's world: the Environment of re-rollouts (reset, step, replay), with its tools and its end.
+
+    With `tools`, an action is the text that `call_text` makes of a name and arguments; without, it is any text,
+    or one of the reply's `admissible` ones. `reset` begins anew, so that a method may try several times.
+    """
+
+    @property
+    def tools(self) -> Sequence[ToolSpec]:
+        """The tools, in the order shown; none where actions are text."""
+        ...
+
+    @property
+    def how_to_act(self) -> str:
+        """For text actions: what an action looks like ('' with tools)."""
+        ...
+
+    async def finish(self, answer: str) -> EnvironmentReply:
+        """End the episode with the agent's last word; the reply's reward is the episode's."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of what it holds."""
+        ...
+
+
+@dataclass(frozen=True)
+class Services:
+    """What a benchmark may use besides a sample: settings, and a model for judges and simulated users."""
+
+    settings: Settings
+    models: Models
+    judge_model: str
+    """Judges; `--judge-model`, by default the evaluated model."""
+    user_model: str
+    """Plays users; `--user-model`, by default the evaluated model."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a scorer says of an attempt."""
+
+    values: Mapping[str, float]
+    """By metric; the benchmark's main metric is always there, from 0 to 1."""
+    explanation: str = ""
+    label: str = ""
+    """A class where the scorer has classes, such as not_attempted."""
+    usage: Usage = field(default_factory=no_usage)
+    """What judging cost."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What one sample may cost a method, all its tries together: the same for every method."""
+
+    max_steps: int = 20
+    """Tool calls or actions."""
+    max_tokens: int = 400_000
+    """Input and output tokens."""
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """What a method is given for one trial of one sample."""
+
+    sample: Sample
+    tools: Mapping[str, Tool]
+    """By name; those of the episode among them. Every call counts against the budget."""
+    episode: Episode | None
+    models: Models
+    """Every call is logged and counted; past the budget a call raises BudgetSpent."""
+    model: str
+    settings: Settings
+    budget: Budget
+    checkpointer: BaseCheckpointSaver[Any]
+    thread: str
+    """The thread's id for this method, sample and trial."""
+    seed: int
+    outcome: Callable[[Attempt], Awaitable[bool]] | None = None
+    """The benchmark's verdict on a try, for methods that by their paper learn from it (Reflexion's oracle, ExpeL
+    in training); tables mark a method that used it. None where it may not be asked."""
+    learned: Mapping[str, Any] = field(default_factory=dict)
+    """What the method's `train` made, plain JSON; {} where it has none."""
+
+
+class BudgetSpent(RuntimeError):
+    """The sample's budget is spent: a method ends its attempt with what it has."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What a method made of a sample."""
+
+    answer: str
+    status: str
+    """answered, best_effort, budget_exhausted or failed (no answer)."""
+    trajectory: Trajectory
+    usage: Usage
+    """All that the method's calls cost."""
+    seconds: float
+    """Wall clock, waits for the model included."""
+    steps: int
+    reward: float | None = None
+    """The episode's, where there is one."""
+    tries: int = 1
+    """Rounds (ours) or trials (Reflexion, Best-of-N) within the attempt."""
+    self_scores: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    """The scores that roles gave themselves, such as {"planner": [8, 9]} (MIRROR figure 3)."""
+    drafts: Sequence[str] = ()
+    """The answer after each try, the last one being `answer`."""
+
+
+class Benchmark(Protocol):
+    """Data, worlds and scores of one benchmark."""
+
+    name: str
+    title: str
+    about: str
+    """One line: what it asks, its licence, and which tables of the papers use it."""
+    main_metric: str
+    builtin_tools: Sequence[str]
+    """Built-in tools offered on top of the sample's own, such as web_search."""
+    options: Mapping[str, str]
+    """What `--option KEY=VALUE` may set, with a line on each; such as split, level, stage."""
+
+    def samples(self, data: Path, options: Mapping[str, str]) -> list[Sample]:
+        """The samples in the folder `data`, in a fixed order. Reads the disk.
+
+        Raises DataError when it is not there, or is not what it should be: it says where to get it.
+        """
+        ...
+
+    def episode(self, sample: Sample, services: Services) -> Episode | None:
+        """The sample's world, not yet reset; None where there is none. Raises InfrastructureError."""
+        ...
+
+    def tools(self, sample: Sample, services: Services) -> Sequence[Tool]:
+        """Tools of the sample's own besides an episode's, such as a search in its paragraphs."""
+        ...
+
+    async def score(self, sample: Sample, attempt: Attempt, services: Services) -> Score:
+        """How good the attempt is. Raises InfrastructureError or ModelError where it cannot tell."""
+        ...
+
+    def summary(self, scored: Sequence[tuple[Sample, Sequence[Score]]]) -> Mapping[str, float]:
+        """Figures over all samples that are no mean of `values`, such as pass^k or F1; a sample's trials
+        stand side by side."""
+        ...
+
+    def floor(self, sample: Sample) -> float | None:
+        """What an agent that does nothing scores in the main metric; None where that is not known."""
+        ...
+
+
+class Method(Protocol):
+    """An agent under evaluation."""
+
+    name: str
+    about: str
+    """One line, with its source."""
+    needs_training: bool
+    asks_outcome: bool
+    """Whether it uses `Workshop.outcome`."""
+
+    async def train(self, workshops: Sequence[Workshop]) -> Mapping[str, Any]:
+        """Learn from training samples before the evaluation (ExpeL); plain JSON for `Workshop.learned`."""
+        ...
+
+    async def run(self, workshop: Workshop) -> Attempt:
+        """Try the sample. Raises ModelError and InfrastructureError, never for what went wrong in the task."""
+        ...

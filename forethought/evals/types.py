@@ -65,8 +65,8 @@ class ToolSpec:
 class Episode(Environment, Protocol):
     """A sample's world: the Environment of re-rollouts (reset, step, replay), with its tools and its end.
 
-    With `tools`, an action is the text that `call_text` makes of a name and arguments; without, it is any text,
-    or one of the reply's `admissible` ones. `reset` begins anew, so that a method may try several times.
+    With `tools`, an action is the text that `call_text` makes of a name and arguments; without, it is any
+    text, or one of the reply's `admissible` ones. `reset` begins anew: a method may try several times.
     """
 
     @property
@@ -141,8 +141,8 @@ class Workshop:
     """The thread's id for this method, sample and trial."""
     seed: int
     outcome: Callable[[Attempt], Awaitable[bool]] | None = None
-    """The benchmark's verdict on a try, for methods that by their paper learn from it (Reflexion's oracle, ExpeL
-    in training); tables mark a method that used it. None where it may not be asked."""
+    """The benchmark's verdict on a try, for methods that by their paper learn from it (Reflexion's oracle,
+    ExpeL in training); tables mark a method that used it. None where it may not be asked."""
     learned: Mapping[str, Any] = field(default_factory=dict)
     """What the method's `train` made, plain JSON; {} where it has none."""
 
@@ -231,5 +231,5 @@ class Method(Protocol):
         ...
 
     async def run(self, workshop: Workshop) -> Attempt:
-        """Try the sample. Raises ModelError and InfrastructureError, never for what went wrong in the task."""
+        """Try the sample. Raises ModelError and InfrastructureError, not for what the task did wrong."""
         ...

@@ -1,0 +1,1 @@
+"""Plots of an evaluation, as SVG and PNG."""

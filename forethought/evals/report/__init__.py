@@ -1,0 +1,1 @@
+"""What an evaluation came to: tables, comparisons, and a page to look at."""

@@ -1,0 +1,142 @@
+"""The figures of an evaluation, a record a method: what every table and plot is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from forethought.evals.results import Evaluation, Result, by_sample, mean_by_sample, metrics_of
+from forethought.evals.statistics.intervals import Interval, mean_interval
+from forethought.evals.statistics.paired import Paired, compare_paired
+from forethought.evals.statistics.trials import curves
+
+Summary = Callable[[Sequence[Result]], Mapping[str, float]]
+"""A benchmark's own figures over all results of a method."""
+
+
+@dataclass(frozen=True)
+class Spend:
+    """What a method took: means a trial, and the sum of dollars."""
+
+    tokens: float
+    cached_tokens: float
+    usd: float | None
+    """None where the price of a call is not known."""
+    total_usd: float | None
+    seconds: float
+    """Median seconds of a trial."""
+    seconds_p95: float
+    steps: float
+    calls: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """One method's figures."""
+
+    method: str
+    samples: int
+    trials: int
+    """Scored ones, over all samples."""
+    infrastructure_failures: int
+    """Trials that could not be tried: in no mean."""
+    main: Interval | None
+    """The main metric; None where nothing was scored."""
+    metrics: Mapping[str, Interval]
+    summary: Mapping[str, float]
+    groups: Mapping[str, Interval]
+    """The main metric by group, such as 'level 2'."""
+    floor: float | None
+    """What doing nothing would score on the same samples; None where it is not known of each."""
+    spend: Spend
+    pass_k: Sequence[tuple[int, float, float]]
+    """(k, pass@k, pass^k), where there are several trials."""
+    asked_outcome: bool
+    """Whether it learned from the benchmark's own verdicts."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """All rows, and each method held against the first."""
+
+    rows: Sequence[Row]
+    paired: Sequence[Paired] = field(default_factory=tuple)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain JSON."""
+        return asdict(self)
+
+
+def figures(evaluation: Evaluation, summary: Summary | None = None) -> Figures:
+    """The figures of `evaluation`; `summary` gives the benchmark's own."""
+    methods, seed = evaluation.methods, evaluation.run.seed
+    rows = [_row(evaluation, method, summary) for method in methods]
+    means = {method: mean_by_sample(evaluation.of(method)) for method in methods}
+    compared = [
+        compare_paired(means[methods[0]], means[name], (methods[0], name), seed) for name in methods[1:]
+    ]
+    return Figures(rows, [one for one in compared if one is not None])
+
+
+def _row(evaluation: Evaluation, method: str, summary: Summary | None) -> Row:
+    results, seed = evaluation.of(method), evaluation.run.seed
+    metrics = [name for name in metrics_of(results) if name != evaluation.run.main_metric]
+    trials = by_sample(results)
+    several = any(len(items) > 1 for items in trials.values())
+    return Row(
+        method=method,
+        samples=len(trials),
+        trials=len(results),
+        infrastructure_failures=len(evaluation.failures(method)),
+        main=_interval(results, "", seed),
+        metrics={name: found for name in metrics if (found := _interval(results, name, seed))},
+        summary=dict(summary(results)) if summary and results else {},
+        groups=_groups(results, seed),
+        floor=_floor(results),
+        spend=_spend(results),
+        pass_k=curves([[item.score or 0.0 for item in items] for items in trials.values()])
+        if several
+        else (),
+        asked_outcome=any(result.asked_outcome for result in results),
+    )
+
+
+def _interval(results: Sequence[Result], metric: str, seed: int) -> Interval | None:
+    means = mean_by_sample(results, metric)
+    return mean_interval(list(means.values()), seed) if means else None
+
+
+def _groups(results: Sequence[Result], seed: int) -> dict[str, Interval]:
+    split: dict[str, list[Result]] = {}
+    for result in results:
+        for key, value in result.groups.items():
+            split.setdefault(f"{key} {value}", []).append(result)
+    return {name: mean_interval(list(mean_by_sample(split[name]).values()), seed) for name in sorted(split)}
+
+
+def _floor(results: Sequence[Result]) -> float | None:
+    floors = {result.sample: result.floor for result in results}
+    known = [floor for floor in floors.values() if floor is not None]
+    return sum(known) / len(known) if known and len(known) == len(floors) else None
+
+
+def _spend(results: Sequence[Result]) -> Spend:
+    import numpy as np
+
+    if not results:
+        return Spend(0, 0, None, None, 0, 0, 0, 0)
+    prices = [result.usd for result in results]
+    total = None if None in prices else sum(price or 0.0 for price in prices)
+    seconds = np.asarray([result.seconds for result in results])
+    n = len(results)
+    return Spend(
+        tokens=sum(result.tokens for result in results) / n,
+        cached_tokens=sum(result.usage.get("cached_tokens", 0) for result in results) / n,
+        usd=None if total is None else total / n,
+        total_usd=total,
+        seconds=float(np.median(seconds)),
+        seconds_p95=float(np.quantile(seconds, 0.95)),
+        steps=sum(result.steps for result in results) / n,
+        calls=sum(result.usage.get("calls", 0) for result in results) / n,
+    )

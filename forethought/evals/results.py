@@ -1,0 +1,204 @@
+"""What an evaluation left in its folder: run.json, and a line of results.jsonl for each trial of a sample."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from forethought.models.types import Usage
+
+RUN_FILE, RESULTS_FILE = "run.json", "results.jsonl"
+
+
+class ResultsError(ValueError):
+    """A folder that holds no evaluation, or a damaged one: one line that says what to do."""
+
+
+class _Record(BaseModel):
+    # What a later version adds is kept out, not refused: old folders can be read, and so can newer ones.
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class RunBudget(_Record):
+    """What one sample may cost."""
+
+    max_steps: int
+    max_tokens: int
+
+
+class Run(_Record):
+    """What was evaluated, and how."""
+
+    benchmark: str
+    title: str = ""
+    main_metric: str
+    options: dict[str, str] = Field(default_factory=dict)
+    methods: list[str]
+    trials: int = Field(1, ge=1)
+    limit: int | None = None
+    seed: int = 0
+    model: str
+    judge_model: str = ""
+    user_model: str = ""
+    budget: RunBudget
+    begun: str = ""
+    scripted: bool = False
+    """Whether the model was a script: then its figures say nothing of any model."""
+    version: str = ""
+
+
+class Result(_Record):
+    """One trial of one sample with one method."""
+
+    method: str
+    sample: str
+    trial: int = Field(ge=1)
+    groups: dict[str, str] = Field(default_factory=dict)
+    values: dict[str, float] = Field(default_factory=dict)
+    score: float | None
+    """The main metric; None: it could not be tried (`error` says why), which is no zero."""
+    label: str = ""
+    explanation: str = ""
+    answer: str = ""
+    status: str = ""
+    error: str = ""
+    usage: Usage
+    judge_usage: Usage = Field(default_factory=lambda: Usage())
+    seconds: float = 0.0
+    steps: int = 0
+    reward: float | None = None
+    tries: int = 1
+    self_scores: dict[str, list[float]] = Field(default_factory=dict)
+    drafts_scores: list[float] = Field(default_factory=list)
+    plan_errors: list[list[str]] = Field(default_factory=list)
+    floor: float | None = None
+    thread: str = ""
+    trajectory: str = ""
+    asked_outcome: bool = False
+
+    @property
+    def tokens(self) -> int:
+        """Input and output tokens of the method's own calls."""
+        return self.usage.get("input_tokens", 0) + self.usage.get("output_tokens", 0)
+
+    @property
+    def usd(self) -> float | None:
+        """Dollars of the method's own calls; None where a call has no known price."""
+        return None if self.usage.get("unpriced") else self.usage.get("usd", 0.0)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A run and its results: of each (method, sample, trial) the last line counts."""
+
+    folder: Path
+    run: Run
+    results: tuple[Result, ...]
+
+    def of(self, method: str) -> list[Result]:
+        """The results of a method that have a score."""
+        return [result for result in self.results if result.method == method and result.score is not None]
+
+    def failures(self, method: str) -> list[Result]:
+        """The trials that could not be tried."""
+        return [result for result in self.results if result.method == method and result.score is None]
+
+    @property
+    def methods(self) -> list[str]:
+        """The methods with results, in the run's order."""
+        seen = dict.fromkeys(result.method for result in self.results)
+        return [*(name for name in self.run.methods if name in seen), *(seen.keys() - set(self.run.methods))]
+
+
+def read_evaluation(folder: Path) -> Evaluation:
+    """The evaluation in `folder`. Reads the disk. Raises ResultsError.
+
+    A last line that was cut off by a kill is left out: its sample is run again when the evaluation goes on.
+    """
+    run = _run(folder)
+    path = folder / RESULTS_FILE
+    try:
+        lines = path.read_bytes().split(b"\n") if path.exists() else []
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be read ({error.strerror or error})") from error
+    found: dict[tuple[str, str, int], Result] = {}
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        result = _result(line, path, number, last=number == len(lines))
+        if result is not None:
+            found[result.method, result.sample, result.trial] = result
+    return Evaluation(folder, run, tuple(found.values()))
+
+
+def _run(folder: Path) -> Run:
+    path = folder / RUN_FILE
+    try:
+        return Run.model_validate_json(path.read_bytes())
+    except FileNotFoundError as error:
+        raise ResultsError(
+            f"{folder}: no {RUN_FILE} in it; give the folder that `forethought eval run` wrote"
+        ) from error
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be read ({error.strerror or error})") from error
+    except ValidationError as error:
+        raise ResultsError(
+            f"{path}: {_first(error)}; the folder holds no evaluation, or a damaged one"
+        ) from error
+
+
+def _result(line: bytes, path: Path, number: int, last: bool) -> Result | None:
+    try:
+        return Result.model_validate(json.loads(line))
+    except ValidationError as error:
+        raise ResultsError(
+            f"{path}:{number}: {_first(error)}; remove the line to have it run again"
+        ) from error
+    except (ValueError, RecursionError) as error:
+        if last:
+            return None
+        raise ResultsError(f"{path}:{number}: broken JSON; remove the line to have it run again") from error
+
+
+def _first(error: ValidationError) -> str:
+    item = error.errors(include_url=False)[0]
+    return f"{'.'.join(map(str, item['loc'])) or 'the record'}: {item['msg']}"
+
+
+def by_sample(results: Iterable[Result]) -> dict[str, list[Result]]:
+    """A method's results by sample, trials in order."""
+    grouped: dict[str, list[Result]] = {}
+    for result in sorted(results, key=lambda item: (item.sample, item.trial)):
+        grouped.setdefault(result.sample, []).append(result)
+    return grouped
+
+
+def mean_by_sample(results: Iterable[Result], metric: str = "") -> dict[str, float]:
+    """Each sample's mean over its trials of `metric` (the main one by default)."""
+    means: dict[str, float] = {}
+    for sample, trials in by_sample(results).items():
+        values = [value_of(result, metric) for result in trials]
+        known = [value for value in values if value is not None]
+        if known:
+            means[sample] = sum(known) / len(known)
+    return means
+
+
+def value_of(result: Result, metric: str = "") -> float | None:
+    """The result's value of a metric; None where it has none."""
+    return result.values.get(metric) if metric else result.score
+
+
+def metrics_of(results: Sequence[Result]) -> list[str]:
+    """The names of all metrics, in the order in which they are met."""
+    return list(dict.fromkeys(name for result in results for name in result.values))
+
+
+def as_json(value: Any) -> str:
+    """Readable JSON that any reader takes."""
+    return json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n"

@@ -1,0 +1,96 @@
+"""Tables and page hold the figures, say what they rest on, and show what models wrote as mere text."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from forethought.evals.report.rows import figures
+from forethought.evals.report.table import markdown
+from forethought.evals.report.write import write_page, write_tables
+from forethought.evals.results import Evaluation, read_evaluation
+from tests.support.evaluations import result_record, write_folder
+
+
+@pytest.fixture
+def evaluation(tmp_path: Path) -> Evaluation:
+    lines = [
+        result_record("ours", "a", 1.0, groups={"level": "1"}, floor=0.0, self_scores={"planner": [9, 8]}),
+        result_record(
+            "ours", "b", 1.0, groups={"level": "2"}, floor=1.0, plan_errors=[["tool_selection"], []]
+        ),
+        result_record("ours", "c", 0.0, groups={"level": "2"}, floor=0.0, drafts_scores=[0.0, 1.0]),
+        result_record("react", "a", 0.0, groups={"level": "1"}, asked_outcome=True),
+        result_record("react", "b", 1.0, groups={"level": "2"}, values={"success": 1.0, "reward": 0.5}),
+        result_record("react", "c", None, error="the server <script>is gone</script>"),
+    ]
+    return read_evaluation(write_folder(tmp_path / "run", lines))
+
+
+def test_rows(evaluation: Evaluation) -> None:
+    ours, react = figures(evaluation).rows
+    assert ours.main
+    assert react.main
+    assert (ours.samples, ours.main.mean, ours.floor) == (3, pytest.approx(2 / 3), pytest.approx(1 / 3))
+    assert (react.samples, react.infrastructure_failures, react.main.mean) == (2, 1, 0.5)
+    assert react.floor is None
+    assert ours.groups["level 2"].mean == 0.5
+    assert ours.spend.tokens == 1000
+    assert ours.spend.total_usd == pytest.approx(0.03)
+    assert react.metrics["reward"].n == 1
+
+
+def test_an_unknown_price_is_not_zero(tmp_path: Path) -> None:
+    usage = {"calls": 1, "input_tokens": 5, "output_tokens": 5, "usd": 0.0, "unpriced": 1}
+    found = read_evaluation(write_folder(tmp_path, [result_record("ours", "a", 1.0, usage=usage)]))
+    row = figures(found).rows[0]
+    assert row.spend.usd is None
+    assert "| ? |" in markdown(found.run, figures(found))
+
+
+def test_the_first_method_is_the_base(evaluation: Evaluation) -> None:
+    (one,) = figures(evaluation).paired
+    assert (one.base, one.other, one.difference.n, one.better, one.worse) == ("ours", "react", 2, 0, 1)
+
+
+def test_markdown_says_what_it_rests_on(evaluation: Evaluation) -> None:
+    text = markdown(evaluation.run, figures(evaluation))
+    assert "20 steps and 100,000 tokens a sample" in text
+    assert "1 trial(s) could not be tried" in text
+    assert "| react* | 2 |" in text
+    assert "scripted:" not in text.replace("openai:scripted", "")
+    scripted = evaluation.run.model_copy(update={"scripted": True})
+    assert "The model is scripted" in markdown(scripted, figures(evaluation))
+
+
+def test_several_trials_show_pass_k(tmp_path: Path) -> None:
+    lines = [result_record("ours", "a", score, trial=at) for at, score in enumerate((1.0, 0.0), 1)]
+    text = markdown((found := read_evaluation(write_folder(tmp_path, lines, trials=2))).run, figures(found))
+    assert "| ours | 1 x 2 |" in text
+    assert "| ours | 50.0 | 50.0 | 100.0 | 0.0 |" in text
+
+
+def test_tables_are_written_as_markdown_and_json(evaluation: Evaluation) -> None:
+    write_tables(evaluation, lambda results: {"best": max(result.score or 0 for result in results)})
+    kept = json.loads((evaluation.folder / "results.json").read_text())
+    assert kept["rows"][0]["summary"] == {"best": 1.0}
+    assert kept["run"]["model"] == "openai:scripted"
+    assert (evaluation.folder / "table.md").read_text().startswith("# Small shop")
+
+
+def test_the_page_shows_text_as_text_and_loads_nothing(evaluation: Evaluation) -> None:
+    path = write_page(evaluation, figures(evaluation))
+    html = path.read_text()
+    assert "<script" not in html
+    assert "the server &lt;script&gt;is gone" in html
+    assert not re.search(r"""(?:src|href)=["'](?!#)""", html)
+    assert html.count("<figure>") == 4
+    assert {file.suffix for file in (evaluation.folder / "plots").iterdir()} == {".svg", ".png"}
+
+
+def test_the_same_evaluation_gives_the_same_page(evaluation: Evaluation) -> None:
+    first = write_page(evaluation, figures(evaluation)).read_bytes()
+    assert write_page(evaluation, figures(evaluation)).read_bytes() == first

@@ -1,16 +1,16 @@
 # Forethought's commands. They need python3 (3.11 to 3.13) and make; everything else goes into .venv, once.
 #
-# .venv/.made, .venv/.run, .venv/.dev and .venv/.train are stamps: a changed pyproject.toml installs again, nothing else does.
+# .venv/.made, .venv/.run, .venv/.dev, .venv/.train and .venv/.alfworld are stamps: a changed pyproject.toml installs again, nothing else does.
 # uv does the installing because it is quick; where it is not to be had, or cannot reach what pip can, pip does it.
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-train check format dev
+.PHONY: help demo test test-train test-alfworld check format dev
 
 VENV := .venv
 BIN := $(VENV)/bin
-STAMPS := $(VENV)/.run $(VENV)/.dev $(VENV)/.train
+STAMPS := $(VENV)/.run $(VENV)/.dev $(VENV)/.train $(VENV)/.alfworld
 INTERPRETERS := $(PYTHON) python3 python3.13 python3.12 python3.11
 USABLE := import ensurepip, sys, venv; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 BROWSER := $(if $(DISPLAY)$(WAYLAND_DISPLAY)$(filter Darwin,$(shell uname)),,--no-browser)
@@ -19,6 +19,7 @@ help:
 	@echo 'make demo    answer the demo question with recorded model replies (no key; network only to install)'
 	@echo 'make test    run the tests'
 	@echo 'make test-train  train a tiny model in tests, for which the extra `train` (torch) is installed'
+	@echo 'make test-alfworld  play generated ALFWorld games in tests, for which the extra `alfworld` is installed'
 	@echo 'make check   ruff (lint and format) and mypy'
 	@echo 'make format  let ruff format the code'
 	@echo 'make dev     start the LangGraph server with Studio (reads .env; see .env.example)'
@@ -31,6 +32,9 @@ test: $(VENV)/.dev
 
 test-train: $(VENV)/.train
 	$(BIN)/python -m pytest -m train
+
+test-alfworld: $(VENV)/.alfworld
+	$(BIN)/python -m pytest -m alfworld
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -86,4 +90,8 @@ $(VENV)/.dev: pyproject.toml $(VENV)/.made
 
 $(VENV)/.train: pyproject.toml $(VENV)/.made
 	$(call install,-e '.[dev$(comma)train]')
+	@touch $(VENV)/.run $(VENV)/.dev $@
+
+$(VENV)/.alfworld: pyproject.toml $(VENV)/.made
+	$(call install,-e '.[dev$(comma)alfworld]')
 	@touch $(VENV)/.run $(VENV)/.dev $@

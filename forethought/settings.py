@@ -91,6 +91,10 @@ class Settings(BaseSettings):
         60, gt=0, description="Longest sound file that is transcribed, in minutes."
     )
 
+    evals_dir: Path | None = Field(
+        None, description="Folder of the benchmarks' data, one in it each; default: in the data folder."
+    )
+
     allowed_models: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description="Models (comma-separated) that a run may ask for; empty: any."
     )
@@ -134,6 +138,11 @@ class Settings(BaseSettings):
     def local_models_dir(self) -> Path:
         """Where models on this machine are."""
         return self.models_dir or self.data_dir / "models"
+
+    @property
+    def benchmarks_dir(self) -> Path:
+        """Where the benchmarks' data is."""
+        return self.evals_dir or self.data_dir / "evals"
 
     @property
     def blobs_dir(self) -> Path:

@@ -8,7 +8,7 @@ answer_agent -> END | planner (next round) | lesson_keeper -> END
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any
 
@@ -51,15 +51,16 @@ def build_agent(
     checkpointer: Checkpointer = None,
     store: BaseStore | None = None,
     transport: Transport | None = None,
+    builtin: Collection[str] | None = None,
 ) -> AgentGraph:
     """The compiled agent.
 
-    `tools` are offered besides the built-in ones; `settings` default to the environment's; `transport`
-    carries model calls (the providers by default; a recording or a replay otherwise). Raises ValueError when
-    a tool is not usable, or the file of MCP servers is malformed.
+    `tools` are offered besides the built-in ones, or besides those that `builtin` names; `settings` default
+    to the environment's; `transport` carries model calls (the providers by default; a recording or a replay
+    otherwise). Raises ValueError when a tool is not usable, or the file of MCP servers is malformed.
     """
     settings = settings or Settings()
-    box = _usable(toolbox(settings, tools))
+    box = _usable(toolbox(settings, tools, builtin))
     servers = read_servers(settings.mcp_file) if settings.mcp_file else None
     services = Services(
         settings=settings,

@@ -46,7 +46,7 @@ def tool_choice_spec(
     tools: Mapping[str, Tool], fields: ChoiceFields, *, functions: bool = False
 ) -> ReplySpec[ToolChoice]:
     """The spec of a ToolChoice over `tools`, as one JSON object or as `functions`."""
-    schemas, strict = _argument_schemas(tools)
+    schemas, strict = argument_schemas(tools)
     offered = _functions(tools, schemas, fields) if functions else ()
 
     def parse(value: Any) -> ToolChoice:
@@ -56,7 +56,7 @@ def tool_choice_spec(
     return ReplySpec("ToolChoice", _schema(schemas, fields), parse, functions=offered, strict=strict)
 
 
-def _argument_schemas(tools: Mapping[str, Tool]) -> tuple[dict[str, Json], bool]:
+def argument_schemas(tools: Mapping[str, Tool]) -> tuple[dict[str, Json], bool]:
     """Each tool's argument schema, and whether all of them fit the strict subset."""
     schemas, strict = {}, True
     for name, tool in tools.items():
@@ -107,7 +107,8 @@ def _tail(fields: ChoiceFields) -> Json:
     }
 
 
-def _closed(properties: Json) -> Json:
+def closed(properties: Json) -> Json:
+    """The schema of an object with all of `properties` and nothing else."""
     return {
         "type": "object",
         "properties": properties,
@@ -116,22 +117,31 @@ def _closed(properties: Json) -> Json:
     }
 
 
+def call_properties(schemas: Mapping[str, Json]) -> Json:
+    """`tool` and `arguments` of a reply that may call one of the tools with these argument schemas."""
+    return {
+        "tool": {"anyOf": [{"type": "string", "enum": list(schemas)}, {"type": "null"}]},
+        "arguments": {"anyOf": [*schemas.values(), {"type": "null"}]},
+    }
+
+
 def _schema(schemas: Mapping[str, Json], fields: ChoiceFields) -> Json:
-    actions = ["call", FINISH, REPLAN] if fields.replanning else ["call", FINISH]
+    actions = ["call"] if schemas else []
+    actions += [FINISH, REPLAN] if fields.replanning else [FINISH]
     properties = _head(fields)
     properties["action"] = {"type": "string", "enum": actions}
-    properties["tool"] = {"anyOf": [{"type": "string", "enum": list(schemas)}, {"type": "null"}]}
-    properties["arguments"] = {"anyOf": [*schemas.values(), {"type": "null"}]}
-    properties["finishes"] = {
-        "type": ["boolean", "null"],
-        "description": "Whether the call alone completes the subtask.",
-    }
+    if schemas:  # an empty enumeration would be refused
+        properties |= call_properties(schemas)
+        properties["finishes"] = {
+            "type": ["boolean", "null"],
+            "description": "Whether the call alone completes the subtask.",
+        }
     properties["result"] = _text("For finish: the subtask's result.", nullable=True)
     if fields.replanning:
         properties["reason"] = _text("For replan: what the plan assumed and what is the case.", nullable=True)
     if fields.expects:
         properties["expected"] = _text("For call: what you expect to see.", nullable=True)
-    return _closed(properties | _tail(fields))
+    return closed(properties | _tail(fields))
 
 
 def _functions(
@@ -147,16 +157,16 @@ def _functions(
         if fields.expects:
             properties["expected"] = _text("What you expect to see.")
         about = f"The tool {name}, as listed above." if tool.foreign else tool.description
-        offered.append(Function(name, about, _closed(properties | _tail(fields))))
+        offered.append(Function(name, about, closed(properties | _tail(fields))))
     finish = {**_head(fields), "result": _text("The subtask's result."), **_tail(fields)}
-    offered.append(Function(FINISH, "The subtask is done: hand its result on.", _closed(finish)))
+    offered.append(Function(FINISH, "The subtask is done: hand its result on.", closed(finish)))
     if fields.replanning:
         replan = {
             **_head(fields),
             "reason": _text("What the plan assumed and what is the case."),
             **_tail(fields),
         }
-        offered.append(Function(REPLAN, "Ask for a new plan.", _closed(replan)))
+        offered.append(Function(REPLAN, "Ask for a new plan.", closed(replan)))
     return tuple(offered)
 
 
@@ -167,7 +177,7 @@ def _from_function(value: Any) -> Json:
     return {**arguments, "action": "call", "tool": name}
 
 
-def _object(text: str) -> Json:
+def object_of(text: str) -> Json:
     """Arguments that were written as JSON text within the JSON."""
     try:
         return find_object(text)
@@ -182,7 +192,7 @@ def _parse(reply: Json, tools: Mapping[str, Tool], fields: ChoiceFields) -> Tool
         raise ValueError("action must be call or finish")
     reply = {key: value for key, value in reply.items() if value is not None}
     if isinstance(reply.get("arguments"), str):
-        reply["arguments"] = _object(reply["arguments"])
+        reply["arguments"] = object_of(reply["arguments"])
     choice = ToolChoice.model_validate(reply)
     if choice.action != "call":
         return choice.model_copy(update={"tool": None, "arguments": {}, "finishes": False})

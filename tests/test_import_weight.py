@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 HEAVY = (
     "unstructured", "trafilatura", "ddgs", "tavily", "torch", "spacy", "langchain_openai", "google.genai",
     "google.protobuf", "langchain_google_genai", "pydantic_monty", "openai", "pandas", "numpy", "pypdfium2",
-    "mcp", "langchain_mcp_adapters", "sandlock",
+    "mcp", "langchain_mcp_adapters", "sandlock", "inspect_ai", "matplotlib", "scipy",
 )  # fmt: skip
 LISTING = "import json, sys; print(json.dumps(sorted(sys.modules)))"
 
@@ -37,6 +37,8 @@ def loaded_after(code: str) -> tuple[set[str], float]:
         ("from forethought.app.main import run_cli\nassert run_cli(['--help']) == 0", 5),
         ("from forethought.app.main import run_cli\nassert run_cli(['threads']) == 0", 10),
         ("import forethought", 2),
+        ("import forethought.evals.registry, forethought.evals.types", 20),
+        ("from forethought.app.main import run_cli\nassert run_cli(['eval', 'run', '--help']) == 0", 5),
     ],
 )
 def test_no_heavy_import(code: str, seconds: float) -> None:

@@ -202,5 +202,6 @@ class McpBox:
         if twice:
             raise McpSetupError(f"two tools are called {twice}: rename an MCP server")
         box.update({tool.name: tool for tool in found})
-        box["python"] = python_tool(self._settings, from_code(box))
+        if "python" in box:
+            box["python"] = python_tool(self._settings, from_code(box))
         self._filled = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -22,14 +22,24 @@ from tools.sandbox.calls import from_code
 from tools.visit_webpage import VISIT_WEBPAGE
 from tools.web_search import WEB_SEARCH
 
+BUILT_IN = (READ_FILE, INSPECT_IMAGE, INSPECT_AUDIO, PYTHON, WEB_SEARCH, VISIT_WEBPAGE, ASK_USER)
 
-def toolbox(settings: Settings, extra: Sequence[Tool | Callable[..., Any]] = ()) -> dict[str, Tool]:
-    """All tools by name, in the order in which a model is told of them.
 
-    Raises ValueError in one line when the module of `settings.tools` is missing or broken, or a name comes
-    twice.
+def toolbox(
+    settings: Settings,
+    extra: Sequence[Tool | Callable[..., Any]] = (),
+    builtin: Collection[str] | None = None,
+) -> dict[str, Tool]:
+    """All tools by name, in the order in which a model is told of them; of the built-in ones, those named in
+    `builtin` (all of them by default).
+
+    Raises ValueError in one line when the module of `settings.tools` is missing or broken, a name comes
+    twice, or no built-in tool has a name given.
     """
-    tools = [READ_FILE, INSPECT_IMAGE, INSPECT_AUDIO, PYTHON, WEB_SEARCH, VISIT_WEBPAGE, ASK_USER]
+    names = [tool.name for tool in BUILT_IN]
+    if unknown := sorted(set(builtin or ()) - set(names)):
+        raise ValueError(f"there is no built-in tool {unknown[0]}: choose of {', '.join(names)}")
+    tools = [tool for tool in BUILT_IN if builtin is None or tool.name in builtin]
     tools += [_made(item, "an extra tool") for item in extra]
     if settings.tools:
         tools += _of_module(settings.tools)
@@ -38,7 +48,8 @@ def toolbox(settings: Settings, extra: Sequence[Tool | Callable[..., Any]] = ())
         if tool.name in box:
             raise ValueError(f"two tools are called {tool.name}: rename one")
         box[tool.name] = tool
-    box[PYTHON.name] = python_tool(settings, from_code(box))
+    if box.get(PYTHON.name) is PYTHON:
+        box[PYTHON.name] = python_tool(settings, from_code(box))
     return box
 
 
@@ -47,6 +58,8 @@ def describe(tools: Mapping[str, Tool]) -> str:
 
     What someone else says of a tool (an MCP server) is fenced as data.
     """
+    if not tools:
+        return "There are none: work from what is given."
     return "\n\n".join(
         data(_block(tool), "foreign_tool", name=tool.name) if tool.foreign else _block(tool)
         for tool in tools.values()

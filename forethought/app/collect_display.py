@@ -44,13 +44,15 @@ class Bar:
 
     def advance(self, trial: Trial, cost: Cost) -> None:
         """A run has ended; `cost` is that of all runs so far."""
+        name = key_of(trial["task"], trial["trial"])
+        self.tick(f"{name}: {trial['outcome']} ({trial['status']})", cost)
+
+    def tick(self, what: str, cost: Cost) -> None:
+        """One more has ended, and `what` it came to."""
         self.done += 1
         self._progress.update(self._task, advance=1, cost=cost_line(cost))
         if not self.console.is_terminal:
-            name = key_of(trial["task"], trial["trial"])
-            self.console.print(
-                f"{self.done}/{self.total}  {name}: {trial['outcome']} ({trial['status']})  {cost_line(cost)}"
-            )
+            self.console.print(f"{self.done}/{self.total}  {what}  {cost_line(cost)}")
 
 
 def cost_line(cost: Cost) -> str:

@@ -22,6 +22,7 @@ from forethought.app.command_flags import (
     begin,
 )
 from forethought.app.distill_commands import collect, distill
+from forethought.app.eval_commands import eval_app
 from forethought.app.lesson_commands import lessons_app
 from forethought.app.synthesize_commands import synthesize
 from forethought.app.train_commands import train_app
@@ -39,6 +40,7 @@ app = typer.Typer(
 )
 app.add_typer(train_app, name="train")
 app.add_typer(lessons_app, name="lessons")
+app.add_typer(eval_app, name="eval")
 app.command()(collect)
 app.command()(distill)
 app.command()(synthesize)

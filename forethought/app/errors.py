@@ -49,6 +49,10 @@ def explain(error: BaseException) -> Failure:
         return Failure(one_line(error, 1000), WRONG_USE)
     if isinstance(error, _known("tools.mcp_settings", "McpSetupError")):
         return Failure(one_line(error, 1000), WRONG_USE)
+    if isinstance(error, _known("forethought.evals.types", "DataError")):
+        return Failure(one_line(error, 1000), WRONG_USE)
+    if isinstance(error, _known("forethought.evals.types", "InfrastructureError")):
+        return Failure(one_line(error, 1000), FAILED)
     if isinstance(error, _known("forethought.models.types", "ConfigurationError")):
         return Failure(one_line(error, 1000), WRONG_USE, model=True)
     if isinstance(error, _known("forethought.models.types", "ModelError")):

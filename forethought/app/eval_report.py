@@ -89,12 +89,12 @@ def show(run: Run, found: Figures) -> None:
 
 def summary_for(evaluation: Evaluation) -> Summary | None:
     """The benchmark's own figures; None for a benchmark that is not known here."""
-    from forethought.evals.registry import UnknownName, benchmark
+    from forethought.evals.registry import UnknownNameError, benchmark
     from forethought.evals.report.write import summary_of
 
     try:
         return summary_of(benchmark(evaluation.run.benchmark))
-    except UnknownName:
+    except UnknownNameError:
         return None
 
 

@@ -13,6 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from forethought.models.types import Usage
 
 RUN_FILE, RESULTS_FILE = "run.json", "results.jsonl"
+UNSCORED = "unscored"
+"""Label of a trial that was tried, and that nobody here can score."""
 
 
 class ResultsError(ValueError):
@@ -80,6 +82,11 @@ class Result(_Record):
     thread: str = ""
     trajectory: str = ""
     asked_outcome: bool = False
+
+    @property
+    def tried(self) -> bool:
+        """Whether the trial is over: it has a score, or can have none here."""
+        return self.score is not None or self.label == UNSCORED
 
     @property
     def tokens(self) -> int:

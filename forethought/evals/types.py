@@ -32,6 +32,11 @@ class InfrastructureError(RuntimeError):
     apart from a task that was tried and failed."""
 
 
+class UnscoredError(InfrastructureError):
+    """The attempt cannot be scored here by its nature, as where a test's answers are not public: it is kept
+    without a score, and is not tried again."""
+
+
 @dataclass(frozen=True)
 class Sample:
     """One task of a benchmark. Only `task`, `files` and `answer_format` reach a method."""
@@ -145,6 +150,8 @@ class Workshop:
     ExpeL in training); tables mark a method that used it. None where it may not be asked."""
     learned: Mapping[str, Any] = field(default_factory=dict)
     """What the method's `train` made, plain JSON; {} where it has none."""
+    context: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of the Context that the operator chose (`--set`), for our own agent."""
 
 
 class BudgetSpent(RuntimeError):
@@ -210,7 +217,7 @@ class Benchmark(Protocol):
 
     def summary(self, scored: Sequence[tuple[Sample, Sequence[Score]]]) -> Mapping[str, float]:
         """Figures over all samples that are no mean of `values`, such as pass^k or F1; a sample's trials
-        stand side by side."""
+        stand side by side. Of a sample only id and groups are there: the rest is not kept with results."""
         ...
 
     def floor(self, sample: Sample) -> float | None:

@@ -9,6 +9,7 @@ import pytest
 from prompts.tool_choice import ChoiceFields, tool_choice_spec
 from tests.support.agent import World
 from tests.support.replies import call
+from tests.support.strict_subset import openai_faults
 
 TOOLS = {"lookup": World().tool()}
 
@@ -27,3 +28,11 @@ def test_arguments_written_as_text_that_are_no_object_are_a_bad_reply(text: str)
 def test_half_a_surrogate_pair_in_arguments_written_as_text_does_not_come_through() -> None:
     choice = tool_choice_spec(TOOLS, ChoiceFields()).parse({**call(), "arguments": '{"key": "\\ud800"}'})
     json.dumps(choice.arguments, ensure_ascii=False).encode()
+
+
+def test_without_a_tool_there_is_nothing_to_call() -> None:
+    spec = tool_choice_spec({}, ChoiceFields())
+    assert spec.schema["properties"]["action"]["enum"] == ["finish", "replan"]
+    assert not {"tool", "arguments", "finishes"} & set(spec.schema["properties"])
+    assert openai_faults(spec.schema) == []
+    assert spec.parse({"action": "finish", "result": "42", "score": 9}).result == "42"

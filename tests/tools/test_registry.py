@@ -72,6 +72,17 @@ def test_built_in_tools_come_in_a_fixed_order(settings: Callable[..., Settings])
     assert [name for name, tool in box.items() if tool.effect == "egress"] == ["visit_webpage"]
 
 
+def test_a_part_of_the_built_in_tools_can_be_chosen(settings: Callable[..., Settings]) -> None:
+    box = toolbox(settings(), builtin=["python", "read_file"])
+    assert list(box) == ["read_file", "python"]
+    assert "read_file" in box["python"].description
+    assert "web_search" not in box["python"].description
+    assert toolbox(settings(), builtin=()) == {}
+    with pytest.raises(ValueError, match="no built-in tool teleport: choose of read_file, "):
+        toolbox(settings(), builtin=["teleport"])
+    assert describe({}) == "There are none: work from what is given."
+
+
 async def test_a_module_of_ones_own_adds_its_functions(
     settings: Callable[..., Settings], module: Callable[[str], str]
 ) -> None:

@@ -1,0 +1,89 @@
+"""What the baselines have in common as methods: a graph run on a workshop, and the attempt made of it."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from langchain_core.runnables import RunnableConfig
+
+from forethought.evals.baselines.bench import Bench, make_bench
+from forethought.evals.baselines.loop import Graph
+from forethought.evals.baselines.state import State, Try
+from forethought.evals.baselines.transcript import trajectory
+from forethought.evals.types import Attempt, Workshop
+from forethought.models.types import Usage
+
+RECURSION_LIMIT = 10_000
+"""Far above what the budget allows: it ends a run, this never should."""
+
+
+class Baseline(ABC):
+    """A method that is a small graph. Subclasses wire it."""
+
+    name: str
+    about: str
+    needs_training: bool = False
+    asks_outcome: bool = False
+
+    @abstractmethod
+    def wire(self, bench: Bench) -> Graph:
+        """The graph of one attempt."""
+
+    def notes(self, workshop: Workshop) -> dict[str, Any]:
+        """What stands in every prompt of the attempt besides the task."""
+        return {}
+
+    async def train(self, workshops: Sequence[Workshop]) -> Mapping[str, Any]:
+        """Nothing is learned before the evaluation."""
+        return {}
+
+    async def run(self, workshop: Workshop) -> Attempt:
+        """See Method."""
+        started = time.monotonic()
+        state, bench = await self.carried_out(workshop)
+        return attempt_of(state, bench, state["chosen"], time.monotonic() - started)
+
+    async def carried_out(self, workshop: Workshop) -> tuple[State, Bench]:
+        """The state at the end of the graph. A thread that was broken off begins anew: its world is gone.
+
+        Raises ModelError, InfrastructureError.
+        """
+        bench = await make_bench(workshop)
+        graph = self.wire(bench).compile(checkpointer=workshop.checkpointer, name=self.name)
+        config: RunnableConfig = {
+            "configurable": {"thread_id": workshop.thread},
+            "recursion_limit": RECURSION_LIMIT,
+        }
+        await workshop.checkpointer.adelete_thread(workshop.thread)
+        given = cast(State, {"notes": self.notes(workshop)})
+        return cast(State, await graph.ainvoke(given, config)), bench
+
+
+def attempt_of(state: State, bench: Bench, number: int, seconds: float = 0.0) -> Attempt:
+    """The attempt whose answer is that of try `number`; it costs what all tries did."""
+    chosen = next(item for item in state["tried"] if item["number"] == number)
+    others = [item["answer"] for item in state["tried"] if item is not chosen]
+    drafts = (*others, chosen["answer"])
+    return Attempt(
+        answer=chosen["answer"],
+        status=status_of(chosen, bench),
+        trajectory=trajectory(state, bench, number),
+        usage=cast(Usage, dict(bench.meter.usage)),
+        seconds=seconds,
+        steps=bench.tools.counter.used,
+        reward=chosen["reward"],
+        tries=len(state["tried"]),
+        drafts=drafts if any(drafts) else (),
+    )
+
+
+def status_of(tried: Try, bench: Bench) -> str:
+    """How a try ended, in the words of `Attempt.status`. A world of text actions asks for no answer."""
+    if tried["ended"] in ("answered", "over"):
+        return "answered"
+    if not tried["answer"] and not bench.tools.acts_in_text:
+        return "failed"
+    return "best_effort" if tried["ended"] == "no_reply" else "budget_exhausted"

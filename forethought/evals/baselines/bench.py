@@ -1,0 +1,158 @@
+"""What a baseline works with besides its state: the tools, the model, and what both may still cost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from forethought.evals.baselines.state import OBSERVATION_CHARS, Limits, State, moves_of
+from forethought.evals.counting import Watched
+from forethought.evals.harness.meter import Meter
+from forethought.evals.toolset import Toolset, toolset_of
+from forethought.evals.types import InfrastructureError, Workshop
+from forethought.models.ask import Models
+from forethought.models.types import Message, ReplySpec
+from graph.context import Context
+from graph.state import FileRef
+from nodes.code_actions import CodeActions
+from nodes.digest import files_text
+from nodes.inspection import Inspection
+from nodes.services import Services
+from prompts.render import render
+from tools.base import Observation, ToolEnv
+from tools.call import call_tool
+from tools.files import FilesError, FileStore, from_path
+
+T = TypeVar("T")
+ANSWER_SHARE = 0.1
+"""Of a budget in tokens, what is kept back for the answer, as our agent does."""
+_ANSWER_TOKENS = 2_500
+_CHARS_A_TOKEN = 3.5
+LONGEST_FORMAT = 300
+
+
+@dataclass
+class Bench:
+    """One attempt's tools, model and means. It holds nothing that a checkpoint would need."""
+
+    workshop: Workshop
+    tools: Toolset
+    meter: Meter
+    """All that the attempt cost so far."""
+    services: Services
+    files: list[FileRef]
+    last_cost: int = 0
+    """Tokens of the last question, repairs included: what the next one is expected to cost."""
+
+    async def ask(
+        self,
+        template: str,
+        reply: ReplySpec[T],
+        check: Callable[[T], str | None] | None = None,
+        /,
+        **values: Any,
+    ) -> T:
+        """The model's reply to a template. Raises ReplyError and the other ModelErrors, BudgetSpent."""
+        sample = self.workshop.sample
+        shown = {"answer_format": sample.answer_format, "files": files_text(self.files), **values}
+        system, user = render(template, **shown)
+        before = self.meter.tokens
+        try:
+            asked = await self.services.models.ask(
+                role="baseline",
+                model=self.workshop.model,
+                messages=[Message("system", system), Message("user", user)],
+                reply=reply,
+                check=check,
+            )
+        finally:
+            self.last_cost = self.meter.tokens - before
+        return asked.reply
+
+    async def call(self, name: str, arguments: dict[str, Any], n: int) -> Observation:
+        """Carry out one call. Raises InfrastructureError where not the task but the means failed."""
+        inspection = Inspection(self.services, Context(model=self.workshop.model))
+        env = ToolEnv(
+            settings=self.services.settings,
+            files={item["name"]: item["hash"] for item in self.files},
+            store=self.services.store,
+            inspect=inspection,
+            look=inspection.look,
+            book=inspection.paid.append,
+        )
+        if name == "python":
+            env = CodeActions(self.services.tools, env, {}, n).env
+        observation = await call_tool(self.tools[name], arguments, env)
+        if inspection.missing:
+            raise inspection.missing
+        if self.tools.broken:
+            raise self.tools.broken
+        return observation
+
+    def limits(self, steps: float = 1.0, tokens: float = 1.0) -> Limits:
+        """The limits of a try that may use these shares of what is left."""
+        counter, most = self.tools.counter, self.workshop.budget.max_tokens
+        left = max(most - self.meter.tokens, 0)
+        share = int(left * tokens)
+        return Limits(
+            steps=counter.used + (max(round(counter.left * steps), 1) if counter.left else 0),
+            tokens=self.meter.tokens + share,
+            reserve=int(share * ANSWER_SHARE),
+        )
+
+    def spent(self, state: State) -> str:
+        """Which of the try's limits leaves no room for another move: '', steps or tokens."""
+        limits = state["limits"]
+        if self.tools.counter.used >= limits["steps"] and self.tools:
+            return "steps"
+        reserve = max(limits["reserve"], self._answer_tokens(state), self.last_cost)
+        return "tokens" if self.meter.tokens + reserve >= limits["tokens"] else ""
+
+    def may_try_again(self, state: State) -> bool:
+        """Whether a further try, and what is asked before it, can be paid."""
+        left = self.workshop.budget.max_tokens - self.meter.tokens
+        needed = 3 * max(self._answer_tokens(state), self.last_cost)
+        return bool(self.tools.counter.left or not self.tools) and left > needed
+
+    def left(self, state: State) -> str:
+        """What is left to the present try, for a prompt."""
+        if not self.tools:
+            return "There are no tools: finish with the answer."
+        steps = max(state["limits"]["steps"] - self.tools.counter.used, 0)
+        return f"Calls left: {steps}."
+
+    def _answer_tokens(self, state: State) -> int:
+        """What an answer from the present try's moves will cost, roughly."""
+        seen = sum(
+            min(len(move["observation"]), OBSERVATION_CHARS) + len(move["thought"])
+            for move in moves_of(state)
+        )
+        return _ANSWER_TOKENS + int(min(seen + len(state.get("task", "")), 200_000) / _CHARS_A_TOKEN)
+
+
+async def make_bench(workshop: Workshop) -> Bench:
+    """The bench of an attempt. Raises InfrastructureError, and ConfigurationError where the model cannot be
+    asked."""
+    try:
+        tools = toolset_of(workshop)
+        files = await asyncio.to_thread(take_files, workshop)
+    except (ValueError, FilesError) as error:
+        raise InfrastructureError(f"sample {workshop.sample.id}: {error}") from error
+    meter = Meter()
+    watched = Watched(workshop.models.transport, (meter,), stop=lambda: tools.broken)
+    models = Models(workshop.settings, watched)
+    await asyncio.to_thread(models.verify, [workshop.model])
+    store = FileStore(workshop.settings.blobs_dir)
+    services = Services(workshop.settings, dict(tools), models, store)
+    return Bench(workshop, tools, meter, services, files)
+
+
+def take_files(workshop: Workshop) -> list[FileRef]:
+    """The sample's files, stored. Reads and writes the disk. Raises FilesError."""
+    store, taken = FileStore(workshop.settings.blobs_dir), dict[str, FileRef]()
+    for path in workshop.sample.files:
+        reference = from_path(path, store=store, settings=workshop.settings, taken_names=taken)
+        taken[reference["name"]] = reference
+    return list(taken.values())

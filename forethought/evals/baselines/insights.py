@@ -1,0 +1,56 @@
+"""ExpeL's list of insights and its operations (Zhao et al. 2023, AAAI 2024, section 4.2), without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from typing_extensions import TypedDict
+
+from prompts.eval_replies import InsightOperation
+
+FIRST = 2
+"""Importance of a new insight; agreement and edits add one, removals take one, and at 0 it is gone."""
+MOST = 20
+"""Insights on the list; beyond it the least important go."""
+MOST_OPERATIONS = 4
+"""Of one reply, as in the paper's prompts."""
+
+
+class Insight(TypedDict):
+    """A piece of advice and how often trials bore it out."""
+
+    text: str
+    importance: int
+
+
+def operations_problem(operations: Sequence[InsightOperation], insights: Sequence[Insight]) -> str | None:
+    """Why operations cannot be applied to the list; None if they can."""
+    if len(operations) > MOST_OPERATIONS:
+        return f"{len(operations)} operations: give at most {MOST_OPERATIONS}"
+    numbers = [item.number for item in operations if item.operation != "ADD"]
+    if wrong := [n for n in numbers if n is None or not 1 <= n <= len(insights)]:
+        return f"there is no insight {wrong[0]}; the list has {len(insights)}"
+    if len(set(numbers)) < len(numbers):
+        return "at most one operation for an insight"
+    return None
+
+
+def changed(insights: Sequence[Insight], operations: Sequence[InsightOperation]) -> list[Insight]:
+    """The list after the operations, in its order; numbers are those of the list before them."""
+    by_number = {item.number: item for item in operations if item.operation != "ADD"}
+    kept = []
+    for number, insight in enumerate(insights, 1):
+        operation = by_number.get(number)
+        text, importance = insight["text"], insight["importance"]
+        if operation is not None:
+            importance += -1 if operation.operation == "REMOVE" else 1
+            text = operation.text if operation.operation == "EDIT" else text
+        if importance > 0:
+            kept.append(Insight(text=text, importance=importance))
+    said = {insight["text"].casefold() for insight in kept}
+    for item in operations:
+        if item.operation == "ADD" and item.text.casefold() not in said:
+            said.add(item.text.casefold())
+            kept.append(Insight(text=item.text, importance=FIRST))
+    strongest = sorted(range(len(kept)), key=lambda at: -kept[at]["importance"])[:MOST]
+    return [kept[at] for at in sorted(strongest)]

@@ -1,0 +1,87 @@
+"""Inter-task error reflection: static reflections on the types of error that other tasks' failures showed
+(baseline of SAMULE 4.2, from the macro level of its 3.2.1).
+
+Training: Reflexion's trials, then our synthesizer's taxonomy, labels and reflection on each error type.
+Evaluation: ReAct, shown the reflections. Nothing is fitted to the task at hand, which is what SAMULE's
+retrospective model adds.
+
+Departure: references are not known to a method, so that the trials are reflected upon without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.memory import InMemorySaver
+
+from forethought.evals.baselines.learning import PARALLEL, Trial, pooled, trials_of
+from forethought.evals.baselines.react import React
+from forethought.evals.types import BudgetSpent, Workshop
+from forethought.trajectories.types import Loaded, Reference
+from graph.synthesizer import build_synthesizer
+from graph.synthesizer_context import SynthesizerContext
+
+MOST_TYPES = 8
+"""Error types whose reflections a prompt shows: those that most trials showed."""
+
+
+class InterTask(React):
+    """ReAct with reflections on the errors of other tasks."""
+
+    name = "inter-task"
+    about = "inter-task error reflection: reflections on error types of training samples (SAMULE 4.2)"
+    needs_training = True
+
+    def notes(self, workshop: Workshop) -> dict[str, Any]:
+        """The reflections, by error type."""
+        return {"errors": list(workshop.learned.get("errors", []))[:MOST_TYPES]}
+
+    async def train(self, workshops: Sequence[Workshop]) -> Mapping[str, Any]:
+        """Reflections on error types. Raises ModelError, and InfrastructureError when no sample could be
+        tried."""
+        trials, problems = await trials_of(workshops)
+        state = await _synthesized(trials, workshops, problems)
+        labels = state.get("labels", {})
+        errors = [
+            {"name": name, "text": made["reflection"], "trials": _trials_that_show(labels, name)}
+            for name, made in state.get("error_reflections", {}).items()
+        ]
+        return {
+            "errors": sorted(errors, key=lambda item: (-item["trials"], item["name"])),
+            "trials": len(trials),
+            "solved": sum(trial.solved for trial in trials),
+            "problems": [*problems, *state.get("problems", {}).values(), *state.get("notes", [])],
+        }
+
+
+async def _synthesized(
+    trials: Sequence[Trial], workshops: Sequence[Workshop], problems: list[str]
+) -> Mapping[str, Any]:
+    """The synthesizer's state after its macro level; the merge, for training a model, is left out."""
+    graph = build_synthesizer(workshops[0].settings, InMemorySaver(), pooled(workshops))
+    config: RunnableConfig = {"configurable": {"thread_id": "inter-task"}}
+    context = SynthesizerContext(model=workshops[0].model, max_parallel=PARALLEL)
+    given: Any = {"trajectories": [_loaded(trial).model_dump(mode="json") for trial in trials]}
+    try:
+        await graph.ainvoke(given, config, context=context, interrupt_before=["merge_wave"])
+    except BudgetSpent as error:
+        problems.append(f"reflections: {error}")
+    return dict((await graph.aget_state(config)).values)
+
+
+def _loaded(trial: Trial) -> Loaded:
+    return Loaded(
+        trajectory=trial.trajectory, reference=Reference(outcome="success" if trial.solved else "failure")
+    )
+
+
+def _trials_that_show(labels: Mapping[str, Any], name: str) -> int:
+    """How many trials have a step with the error type."""
+    shown = {
+        label["trial"]
+        for label in labels.values()
+        if any(finding["error_type"] == name for found in label["steps"].values() for finding in found)
+    }
+    return len(shown)

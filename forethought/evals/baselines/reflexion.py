@@ -1,0 +1,122 @@
+"""Reflexion: trials, each failed one reflected upon in words that the next one is shown (Shinn et al. 2023,
+NeurIPS; baseline of MIRROR 4.1, PreFlect 4.1 and SAMULE 4.2).
+
+START -> begin -> think -> act ... -> close -> judge -> reflect -> begin ... -> END
+
+As in the paper, whether a trial succeeded is told by the benchmark where that is offered (the tables mark
+it); else the model judges itself. Departures: all trials share the sample's budget. In a world, where a
+failing trial seldom ends by itself, each trial but the last may take half of what is left.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from langgraph.graph import END
+
+from forethought.evals.baselines.base import Baseline, attempt_of
+from forethought.evals.baselines.bench import Bench
+from forethought.evals.baselines.loop import Graph, last_of, new_graph
+from forethought.evals.baselines.state import Limits, State, Try, moves_of
+from forethought.evals.baselines.transcript import shown
+from forethought.evals.types import BudgetSpent
+from forethought.models.types import ReplyError, reply_spec
+from prompts.eval_replies import SelfJudgement, SelfReflection
+
+TRIALS = 3
+MEMORY = 3
+"""Reflections that a trial is shown, the last ones (Shinn et al., section 3: one to three)."""
+
+
+class Reflexion(Baseline):
+    """Trials with verbal reinforcement."""
+
+    name = "reflexion"
+    about = "Reflexion: failed trials are reflected upon and tried again (Shinn et al. 2023)"
+    asks_outcome = True
+
+    def wire(self, bench: Bench) -> Graph:
+        """See Baseline."""
+        graph = new_graph(bench, partial(half_in_a_world, most=TRIALS))
+        graph.add_node("judge", partial(judge, bench=bench))
+        graph.add_node("reflect", partial(reflect, bench=bench))
+        graph.add_edge("close", "judge")
+        graph.add_conditional_edges("judge", partial(after_judge, bench=bench), ["reflect", END])
+        graph.add_conditional_edges("reflect", after_reflect, ["begin", END])
+        return graph
+
+
+def half_in_a_world(number: int, bench: Bench, *, most: int) -> Limits:
+    """In a world, half of the steps left for each try but the last; else everything."""
+    shared = bench.tools.episode is not None and number < most
+    return bench.limits(0.5, 0.5) if shared else bench.limits()
+
+
+def after_judge(state: State, *, bench: Bench) -> str:
+    """A failed trial is reflected upon if another one can be paid."""
+    last = state["tried"][-1]
+    again = not last["solved"] and last["number"] < TRIALS and bench.may_try_again(state)
+    return "reflect" if again else END
+
+
+def after_reflect(state: State) -> str:
+    """The next trial begins with a reflection; without one it would be the same again."""
+    return "begin" if len(state.get("notes", {}).get("all_reflections", [])) == state["number"] else END
+
+
+async def judge(state: State, *, bench: Bench) -> dict[str, Any]:
+    """Whether the trial succeeded: the benchmark's word, else the model's own."""
+    last = state["tried"][-1]
+    if bench.workshop.outcome is not None:
+        solved, verdict = await bench.workshop.outcome(attempt_of(state, bench, last["number"])), ""
+    else:
+        solved, verdict = await _self_judged(state, bench)
+    judged: Try = {**last, "solved": solved, "verdict": verdict}
+    tried = [*state["tried"][:-1], judged]
+    return {"tried": tried, "chosen": last["number"] if solved else last_of(tried, bench)}
+
+
+async def _self_judged(state: State, bench: Bench) -> tuple[bool, str]:
+    """Its verdict and its reasons. Without means to judge, a trial that came to an end counts as solved:
+    there are none for another."""
+    last = state["tried"][-1]
+    try:
+        reply = await bench.ask(
+            "eval_judge",
+            reply_spec(SelfJudgement),
+            task=state["task"],
+            answer=last["answer"],
+            world=bench.tools.episode is not None,
+            **shown(moves_of(state)),
+        )
+    except (BudgetSpent, ReplyError):
+        return last["ended"] in ("answered", "over"), ""
+    return reply.solved, reply.reasoning
+
+
+async def reflect(state: State, *, bench: Bench) -> dict[str, Any]:
+    """What the trial teaches, kept for the trials after it."""
+    told, last = state.get("notes", {}).get("all_reflections", []), state["tried"][-1]
+    try:
+        reply = await bench.ask(
+            "eval_reflect",
+            reply_spec(SelfReflection),
+            task=state["task"],
+            answer=last["answer"],
+            reflections=told[-MEMORY:],
+            why=_why(state, bench),
+            **shown(moves_of(state)),
+        )
+    except (BudgetSpent, ReplyError):
+        return {}
+    told = [*told, reply.reflection]
+    return {"notes": {"all_reflections": told, "reflections": told[-MEMORY:]}}
+
+
+def _why(state: State, bench: Bench) -> str:
+    last = state["tried"][-1]
+    own = f"By your own judgement: {last['verdict']}".rstrip(": .") + "."
+    told = "By its evaluation, which gives no reason." if bench.workshop.outcome is not None else own
+    limits = {"steps": "its calls were used up", "tokens": "its means were spent", "no_reply": "it broke off"}
+    return f"{told} It ended because {limits[last['ended']]}." if last["ended"] in limits else told

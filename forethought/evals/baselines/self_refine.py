@@ -1,0 +1,78 @@
+"""Self-Refine: a draft, the model's own feedback on it, a better draft, until the feedback finds nothing
+(Madaan et al. 2023, NeurIPS; baseline of PreFlect 4.1 and AgentDebug 4.2).
+
+START -> begin -> think -> act ... -> close -> feedback -> begin ... -> END
+
+Departures: drafts are made by ReAct, so that refining may look things up. Without a world the history goes
+on from one draft to the next; in a world each draft is a try from its beginning, as AgentDebug has it.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from langgraph.graph import END
+
+from forethought.evals.baselines.base import Baseline
+from forethought.evals.baselines.bench import Bench
+from forethought.evals.baselines.loop import Graph, new_graph
+from forethought.evals.baselines.reflexion import half_in_a_world
+from forethought.evals.baselines.state import State, moves_of
+from forethought.evals.baselines.transcript import shown
+from forethought.evals.types import BudgetSpent, Workshop
+from forethought.models.types import ReplyError, reply_spec
+from prompts.eval_replies import DraftFeedback
+
+DRAFTS = 4
+"""Drafts at most (Madaan et al., section 3: four iterations)."""
+
+
+class SelfRefine(Baseline):
+    """Iterative self-feedback, without any verdict from outside."""
+
+    name = "self-refine"
+    about = "Self-Refine: draft, own feedback, better draft (Madaan et al. 2023)"
+
+    def notes(self, workshop: Workshop) -> dict[str, Any]:
+        """See Baseline."""
+        return {"one_history": workshop.episode is None}
+
+    def wire(self, bench: Bench) -> Graph:
+        """See Baseline."""
+        graph = new_graph(bench, partial(half_in_a_world, most=DRAFTS))
+        graph.add_node("feedback", partial(feedback, bench=bench))
+        graph.add_conditional_edges("close", partial(after_close, bench=bench), ["feedback", END])
+        graph.add_conditional_edges("feedback", after_feedback, ["begin", END])
+        return graph
+
+
+def after_close(state: State, *, bench: Bench) -> str:
+    """A draft is fed back on if a better one can be paid."""
+    return "feedback" if state["number"] < DRAFTS and bench.may_try_again(state) else END
+
+
+def after_feedback(state: State) -> str:
+    """The next draft, unless nothing is to be mended."""
+    return "begin" if len(state.get("notes", {}).get("feedback", [])) == state["number"] else END
+
+
+async def feedback(state: State, *, bench: Bench) -> dict[str, Any]:
+    """What is to be mended in the last draft; nothing is kept where it is good."""
+    given, answer = state.get("notes", {}).get("feedback", []), state["answer"]
+    try:
+        reply = await bench.ask(
+            "eval_feedback",
+            reply_spec(DraftFeedback),
+            task=state["task"],
+            feedback=given,
+            answer=answer,
+            world=bench.tools.episode is not None,
+            **shown(moves_of(state)),
+        )
+    except (BudgetSpent, ReplyError):
+        return {}
+    if reply.good:
+        return {}
+    draft = answer or "(no answer; what was done in the environment counts)"
+    return {"notes": {"feedback": [*given, {"draft": draft, "feedback": reply.feedback}]}}

@@ -1,0 +1,52 @@
+"""Leaving out the questions that planning errors were distilled from: what was learned from is not evaluated
+on (PreFlect 3.2.1)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from forethought.collecting.questions import fingerprint
+from forethought.evals.types import DataError, Sample
+from forethought.knowledge import provenance
+from forethought.knowledge.documents import KnowledgeError
+
+SHIPPED = Path(provenance.__file__).parent / "distilled" / "planning_errors.yaml"
+OPTION = "leave_out"
+ABOUT = (
+    "a file of planning errors: the questions that they were distilled from are left out (default: the file "
+    "of distilled errors that is shipped); none keeps all"
+)
+_log = logging.getLogger(__name__)
+
+
+def without_learned_from(
+    samples: Sequence[Sample], questions: Sequence[str], options: Mapping[str, str]
+) -> list[Sample]:
+    """The samples whose question (the same place in `questions`) was not learned from; the log says how many
+    were left out. Raises DataError when the file that the option names cannot be read."""
+    given = options.get(OPTION)
+    if given == "none":
+        return list(samples)
+    errors = SHIPPED if given is None else Path(given)
+    record = provenance.provenance_path(errors)
+    if not record.is_file():
+        raise DataError(
+            f"{record}: not found; it says which questions {errors.name} was distilled from: name another "
+            f"file with {OPTION}, or keep all questions with {OPTION}=none"
+        )
+    try:
+        used = provenance.used_fingerprints(errors)
+    except KnowledgeError as error:
+        raise DataError(str(error)) from error
+    kept = [
+        sample
+        for sample, question in zip(samples, questions, strict=True)
+        if fingerprint(question) not in used
+    ]
+    if left := len(samples) - len(kept):
+        _log.warning(
+            "%d of %d questions left out: %s was distilled from them", left, len(samples), errors.name
+        )
+    return kept

@@ -1,0 +1,126 @@
+"""SimpleQA: short questions of fact, graded by a model (Wei et al. 2024; PreFlect Table 4)."""
+
+from __future__ import annotations
+
+import ast
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forethought.evals.benchmarks.reading import Source, csv_of, find, whole
+from forethought.evals.types import Attempt, Episode, Sample, Score, Services
+from forethought.models.types import Message, reply_spec
+from prompts.eval_judge_replies import FactGrade
+from prompts.render import render
+
+if TYPE_CHECKING:
+    from tools.base import Tool
+
+FILE = "simple_qa_test_set.csv"
+SOURCE = Source(
+    f"Download https://openaipublic.blob.core.windows.net/simple-evals/{FILE} (OpenAI, MIT licence) into "
+    "that folder"
+)
+GRADES = ("correct", "incorrect", "not_attempted")
+_DRAWN_WITH = 0
+"""The seed with which simple-evals draws its examples."""
+
+
+class SimpleQA:
+    """See the module."""
+
+    name = "simpleqa"
+    title = "SimpleQA"
+    about = "4,326 short questions of fact, graded by a model; MIT licence; PreFlect Table 4"
+    main_metric = "correct"
+    builtin_tools: Sequence[str] = ("web_search", "visit_webpage", "read_file", "python")
+    options: Mapping[str, str] = {
+        "examples": "how many questions, drawn at random as simple-evals draws them (PreFlect: 100; default: "
+        "all)"
+    }
+
+    def samples(self, data: Path, options: Mapping[str, str]) -> list[Sample]:
+        """See `Benchmark`."""
+        path = find(data, (FILE,), SOURCE)
+        rows = csv_of(path, ("metadata", "problem", "answer"), SOURCE)
+        samples = [_sample(number, place, row) for number, (place, row) in enumerate(rows)]
+        if not samples:
+            raise SOURCE.fault(str(path), "the file has no questions")
+        wanted = whole(options, "examples")
+        if wanted is None or wanted >= len(samples):
+            return samples
+        return random.Random(_DRAWN_WITH).sample(samples, wanted)
+
+    def episode(self, sample: Sample, services: Services) -> Episode | None:
+        """None: there is no world but the tools'."""
+        return None
+
+    def tools(self, sample: Sample, services: Services) -> Sequence[Tool]:
+        """None of its own."""
+        return ()
+
+    async def score(self, sample: Sample, attempt: Attempt, services: Services) -> Score:
+        """The judge's grade; an empty answer is not attempted, and no judge is asked. Raises ModelError."""
+        if not attempt.answer.strip():
+            return _graded("not_attempted", "there is no answer")
+        system, user = render(
+            "eval_simpleqa_judge", question=sample.task, reference=str(sample.target), answer=attempt.answer
+        )
+        asked = await services.models.ask(
+            role="judge",
+            model=services.judge_model,
+            messages=[Message("system", system), Message("user", user)],
+            reply=reply_spec(FactGrade),
+        )
+        score = _graded(asked.reply.grade, asked.reply.reasoning)
+        return Score(score.values, score.explanation, score.label, asked.usage)
+
+    def summary(self, scored: Sequence[tuple[Sample, Sequence[Score]]]) -> Mapping[str, float]:
+        """Correct given attempted and F1, over all trials of all samples."""
+        return aggregate([score.label for _, scores in scored for score in scores])
+
+    def floor(self, sample: Sample) -> float | None:
+        """0: an empty answer is not attempted."""
+        return 0.0
+
+
+def aggregate(grades: Sequence[str]) -> Mapping[str, float]:
+    """The figures of simple-evals over `grades`: correct_given_attempted, and f1, the harmonic mean of that
+    and of the share of correct answers; 0 where nothing was attempted."""
+    correct, attempted = grades.count("correct"), len(grades) - grades.count("not_attempted")
+    return {
+        "correct_given_attempted": correct / attempted if attempted else 0.0,
+        # 2pq / (p + q) with p = correct / attempted and q = correct / all.
+        "f1": 2 * correct / (attempted + len(grades)) if correct else 0.0,
+    }
+
+
+def _graded(grade: str, why: str) -> Score:
+    return Score({each: float(each == grade) for each in GRADES}, why, grade)
+
+
+def _sample(number: int, place: str, row: Mapping[str, str]) -> Sample:
+    for column in ("problem", "answer"):
+        if not row[column].strip():
+            raise SOURCE.fault(place, f"the cell {column} is empty")
+    return Sample(
+        id=f"{number:04d}",
+        task=row["problem"],
+        target=row["answer"],
+        groups=_groups(row["metadata"], place),
+    )
+
+
+def _groups(metadata: str, place: str) -> Mapping[str, str]:
+    """Topic and kind of answer, from a cell that holds a Python dict."""
+    try:
+        value = ast.literal_eval(metadata)
+    except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
+        raise SOURCE.fault(place, f"the cell metadata is no dict as Python writes it ({error})") from error
+    if not isinstance(value, dict):
+        raise SOURCE.fault(place, "the cell metadata is no dict as Python writes it")
+    return {key: str(value[key]) for key in ("topic", "answer_type") if key in value}
+
+
+BENCHMARK = SimpleQA()

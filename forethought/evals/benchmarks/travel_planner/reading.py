@@ -1,0 +1,22 @@
+"""An answer in prose turned into the plan's form by a model, as the official post-processing does."""
+
+from __future__ import annotations
+
+from forethought.evals.benchmarks.travel_planner.plan import Plan
+from forethought.evals.types import Services
+from forethought.models.types import Message, Usage, reply_spec
+from prompts.eval_travel_replies import TravelPlan
+from prompts.render import render
+
+
+async def read_plan(answer: str, services: Services) -> tuple[Plan, Usage]:
+    """The plan that `answer` describes ([] if none), and what reading it cost. Raises ModelError."""
+    system, user = render("eval_travel_parse", answer=answer)
+    asked = await services.models.ask(
+        role="judge",
+        model=services.judge_model,
+        messages=[Message("system", system), Message("user", user)],
+        reply=reply_spec(TravelPlan),
+    )
+    days = [{"days": str(number), **day.model_dump()} for number, day in enumerate(asked.reply.days, 1)]
+    return days, asked.usage

@@ -1,0 +1,1 @@
+"""ALFWorld's text games, each in a process of its own (extra `alfworld`)."""

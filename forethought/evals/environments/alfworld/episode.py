@@ -1,0 +1,68 @@
+"""An ALFWorld game as an Episode: text commands, success at the end (Shridhar et al. 2021)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from forethought.evals.environments.alfworld.process import Game, Position
+from forethought.evals.types import ToolSpec
+from forethought.rollouts.types import EnvironmentReply
+
+HOW_TO_ACT = (
+    "An action is one command of a text game, worded as the game words it, for example: go to cabinet 1; "
+    "open cabinet 1; close cabinet 1; take mug 2 from desk 1; move mug 2 to cabinet 1; clean mug 2 with "
+    "sinkbasin 1; heat mug 2 with microwave 1; cool mug 2 with fridge 1; use desklamp 1; examine mug 2; "
+    "inventory; look. You can hold one object, and reach only what is where you stand. 'Nothing happens.' "
+    "means that the command is not possible there."
+)
+OVER = "The game is over: nothing more can be done."
+_WELCOME = re.compile(r"\A-= Welcome to TextWorld, ALFRED! =-\s*")
+
+
+class AlfworldEpisode:
+    """A game of at most `max_steps` commands, impossible ones included; 50 in the benchmark."""
+
+    name = "alfworld"
+    tools: Sequence[ToolSpec] = ()
+    how_to_act = HOW_TO_ACT
+
+    def __init__(self, game: Game, task: str, max_steps: int = 50) -> None:
+        self.task, self.max_steps = task, max_steps
+        self._game, self._steps, self._reward, self._done = game, 0, 0.0, False
+
+    @classmethod
+    def of_file(cls, path: Path, task: str, max_steps: int = 50) -> AlfworldEpisode:
+        """The game in a .tw-pddl file."""
+        return cls(Game(path), task, max_steps)
+
+    async def reset(self) -> EnvironmentReply:
+        """The room as the game shows it first. Raises InfrastructureError."""
+        position = await self._game.reset()
+        self._steps, self._done = 0, False
+        return self._reply(position, _WELCOME.sub("", position.observation))
+
+    async def step(self, action: str) -> EnvironmentReply:
+        """Carry out a command. Raises InfrastructureError."""
+        if self._done:
+            return EnvironmentReply(OVER, reward=self._reward, done=True)
+        position = await self._game.step(" ".join(action.split()))
+        self._steps += 1
+        return self._reply(position, position.observation)
+
+    async def finish(self, answer: str) -> EnvironmentReply:
+        """The end: 1 if the goal holds. `answer` says nothing to the game."""
+        self._done = True
+        return EnvironmentReply(OVER, reward=self._reward, done=True)
+
+    async def close(self) -> None:
+        """End the game's process."""
+        self._done = True
+        await self._game.close()
+
+    def _reply(self, position: Position, text: str) -> EnvironmentReply:
+        self._reward = float(position.won)
+        self._done = position.won or self._steps >= self.max_steps
+        admissible = () if self._done else position.admissible
+        return EnvironmentReply(text.strip(), admissible, reward=self._reward, done=self._done)

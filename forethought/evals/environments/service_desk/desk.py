@@ -1,0 +1,198 @@
+"""An episode at a service desk: the company's tools, `respond` to talk to the customer, and the reward.
+
+Tools, databases and the reward's rule are the public repository's own, in its own process; the customer is
+played by a model with a prompt of ours, so that figures compare with each other, not to the digit with those
+of papers whose user was another model.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from forethought.evals.actions import call_text, parse_call
+from forethought.evals.environments.checkouts.process import Checkout
+from forethought.evals.environments.service_desk.people import GREETING, Customer, Said, Turn, judged
+from forethought.evals.types import Services, ToolSpec
+from forethought.rollouts.types import EnvironmentReply, Replayed
+from forethought.rollouts.world import squeezed
+from forethought.trajectories.types import TrajectoryStep
+
+RESPOND = ToolSpec(
+    "respond",
+    "Send a message to the customer. The customer's reply is the result. This is the only way to ask or tell "
+    "the customer something before your final answer.",
+    {
+        "type": "object",
+        "properties": {
+            "message": {"type": "string", "description": "The message, as the customer reads it."}
+        },
+        "required": ["message"],
+    },
+    changes_world=True,
+)
+ENDED = "[The customer has ended the conversation.]"
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a sample has at the desk."""
+
+    name: str
+    task: str
+    number: int
+    """The task's place in its split."""
+    scenario: str
+    tools: tuple[ToolSpec, ...]
+    statements: tuple[str, ...] = ()
+    """What a judge has to check, because the reward depends on it."""
+
+
+class ServiceDesk:
+    """See `Episode`. `start` starts the checkout; with `lent`, that one is used, and left open."""
+
+    how_to_act = ""
+
+    def __init__(
+        self,
+        case: Case,
+        services: Services,
+        start: Callable[[], Checkout],
+        lent: Checkout | None = None,
+        customer: Customer | None = None,
+    ) -> None:
+        self.case, self.name, self.task = case, case.name, case.task
+        self.services = services
+        self.customer = customer or Customer(services, case.scenario)
+        self.explanation = ""
+        """Why the reward is not 1. Not for the agent."""
+        self._start, self._lent = start, lent
+        self._own: Checkout | None = None
+        self._turns: list[Turn] = []
+        self._last = EnvironmentReply("")
+
+    @property
+    def tools(self) -> Sequence[ToolSpec]:
+        """The company's, then `respond`."""
+        return (*self.case.tools, RESPOND)
+
+    async def reset(self) -> EnvironmentReply:
+        """The customer has just written; what is shown is the first message."""
+        checkout = await self._checkout()
+        await checkout.asked("reset", task=self.case.number)
+        self._turns = [Turn("agent", GREETING)]
+        first = await self.customer.reply(self._turns)
+        self._turns.append(Turn("customer", first.message))
+        await checkout.asked("open", reply=first.message)
+        self.explanation = ""
+        self._last = EnvironmentReply(f"The customer writes: {first.message}")
+        return self._last
+
+    async def step(self, action: str) -> EnvironmentReply:
+        """Use a tool or talk to the customer; the reward stands in the reply that ends the conversation."""
+        return await self._carried_out(action, None)
+
+    async def finish(self, answer: str) -> EnvironmentReply:
+        """Send `answer` as the last message, unless it is empty, and settle the reward, whether or not the
+        customer would have gone on."""
+        if not self._last.done and answer.strip():
+            await self._respond(answer.strip(), None)
+        if not self._last.done:
+            await self._settle(self._last.observation)
+        return self._last
+
+    async def replay(self, prefix: Sequence[TrajectoryStep]) -> Replayed:
+        """Reset and carry `prefix` out, the customer saying what was recorded: exact for all but the first
+        message, which is asked for anew in another process."""
+        reply, diverged = await self.reset(), ""
+        for step in prefix:
+            reply = await self._carried_out(_action(step), _heard(step.observation))
+            if not diverged and not _same(reply, step.observation):
+                diverged = f"at step {step.number} the replay saw {squeezed(reply.observation)[:160]!r}"
+            if reply.done:
+                if step is not prefix[-1]:
+                    diverged = diverged or f"the replay ended at step {step.number}, before the prefix did"
+                break
+        return Replayed(reply, diverged)
+
+    async def close(self) -> None:
+        """End the process that runs the checkout."""
+        if self._own is not None:
+            await asyncio.to_thread(self._own.close)
+            self._own = None
+
+    async def _checkout(self) -> Checkout:
+        if self._lent is not None:
+            return self._lent
+        if self._own is None:
+            self._own = await asyncio.to_thread(self._start)
+        return self._own
+
+    async def _carried_out(self, action: str, recorded: Said | None) -> EnvironmentReply:
+        if self._last.done:
+            return EnvironmentReply("The conversation is over.", reward=self._last.reward, done=True)
+        try:
+            name, arguments = parse_call(action)
+        except ValueError as error:
+            return EnvironmentReply(f"Error: {error}")
+        if name != RESPOND.name:
+            return await self._used(name, arguments)
+        message = arguments.get("message")
+        if not isinstance(message, str) or not message.strip():
+            return EnvironmentReply("Error: respond needs a message that is not empty")
+        return await self._respond(message, recorded)
+
+    async def _used(self, name: str, arguments: dict[str, Any]) -> EnvironmentReply:
+        checkout = await self._checkout()
+        got = await checkout.asked("call", name=name, arguments=arguments)
+        shown = json.dumps({"name": name, "arguments": arguments}, ensure_ascii=False)
+        self._turns.append(Turn("tool", f"{shown}\n{got['observation']}"))
+        self._took(got)
+        return self._last
+
+    async def _respond(self, message: str, recorded: Said | None) -> EnvironmentReply:
+        checkout = await self._checkout()
+        self._turns.append(Turn("agent", message))
+        said = recorded or await self.customer.reply(self._turns)
+        self._turns.append(Turn("customer", said.message))
+        got = await checkout.asked("say", message=message, reply=said.message, ends=said.ends)
+        text = f"{said.message}\n\n{ENDED}".strip() if said.ends else said.message
+        if said.ends and "explanation" not in got:
+            await self._settle(text)
+        else:
+            self._took({**got, "observation": text})
+        return self._last
+
+    async def _settle(self, text: str) -> None:
+        verdicts = None
+        if self.case.statements:
+            verdicts = await judged(self.services, self._turns, self.case.statements)
+        got = await (await self._checkout()).asked("reward", judged=verdicts)
+        self._took({**got, "observation": text, "done": True})
+
+    def _took(self, got: dict[str, Any]) -> None:
+        self.explanation = got.get("explanation", "")
+        self._last = EnvironmentReply(got["observation"], reward=got["reward"], done=got["done"])
+
+
+def _action(step: TrajectoryStep) -> str:
+    """The call that a recorded step made, however its source writes actions."""
+    try:
+        parse_call(step.action)
+    except ValueError:
+        return call_text(step.tool, step.arguments)
+    return step.action
+
+
+def _heard(observation: str) -> Said:
+    """What the customer said, read from what the agent was shown."""
+    message, ended, _ = observation.partition(ENDED)
+    return Said(message.strip(), bool(ended))
+
+
+def _same(reply: EnvironmentReply, recorded: str) -> bool:
+    seen, wanted = squeezed(reply.observation), squeezed(recorded)
+    return wanted.startswith(seen) if reply.done else wanted == seen

@@ -1,0 +1,117 @@
+"""A page of WebShop as an agent sees it: its text, and what can be clicked or searched there.
+
+What counts as clickable is WebShop's own rule: buttons, product links and the values of options, by their
+text in small letters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from bs4 import BeautifulSoup
+from bs4.element import Comment, NavigableString, Tag
+
+Rendering = Literal["rich", "text"]
+BOUGHT = "You have bought the product. Thank you for shopping with us!"
+"""Instead of WebShop's last page, which shows the score."""
+_UNSEEN = ("style", "script", "head", "title", "meta", "[document]")
+
+
+@dataclass(frozen=True)
+class Control:
+    """Where a click leads."""
+
+    address: str
+    posts: bool = False
+    option: str = ""
+    """For an option's value: the option's name."""
+    opens_product: bool = False
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page that the shop sent."""
+
+    instruction: str
+    search: str | None
+    """Where the search form sends its text; None where there is no form."""
+    controls: Mapping[str, Control]
+    reward: float | None
+    """What the purchase earned; None where nothing was bought."""
+    soup: BeautifulSoup = field(repr=False)
+
+    def text(self, rendering: Rendering, chosen: Mapping[str, str]) -> str:
+        """What is read on it: WebShop's text mode, or lines in which what can be clicked stands in brackets
+        and the options `chosen` are marked."""
+        if self.reward is not None:
+            return BOUGHT
+        if rendering == "text":
+            return " [SEP] ".join(text.strip() for text in _visible(self.soup))
+        return "\n".join(_lines(self.soup, chosen))
+
+
+def parse_page(html: str) -> Page:
+    """The page. Raises ValueError where it is none of WebShop's: no instruction and no score."""
+    soup = BeautifulSoup(html, "html.parser")
+    head = soup.find(id="instruction-text")
+    reward = soup.select_one("#reward pre")
+    if head is None and reward is None:
+        raise ValueError("the page has neither an instruction nor a score")
+    instruction = " ".join(head.get_text(" ").split()).removeprefix("Instruction:").strip() if head else ""
+    box = soup.find(id="search_input")
+    form = box.find_parent("form") if box else None
+    return Page(
+        instruction=instruction,
+        search=_of(form, "action") if form else None,
+        controls=dict(_controls(soup)),
+        reward=_number(reward.get_text()) if reward else None,
+        soup=soup,
+    )
+
+
+def _of(tag: Tag, attribute: str) -> str:
+    value = tag.get(attribute) or ""
+    return value if isinstance(value, str) else " ".join(value)
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    if not 0.0 <= value <= 1.0:
+        raise ValueError(f"a score of {value:g} is not between 0 and 1")
+    return value
+
+
+def _controls(soup: BeautifulSoup) -> Iterator[tuple[str, Control]]:
+    """Each control by its text; of two with one text the later one counts, as in WebShop."""
+    for tag in soup.select(".btn"):
+        form, text = tag.find_parent("form"), tag.get_text().strip().lower()
+        if form is not None and text != "search":
+            yield text, Control(_of(form, "action"), posts=_of(form, "method").lower() == "post")
+    for tag in soup.select("a.product-link[href]"):
+        yield tag.get_text().strip().lower(), Control(_of(tag, "href"), opens_product=True)
+    for tag in soup.select('input[type="radio"][data-url]'):
+        yield _of(tag, "value").lower(), Control(_of(tag, "data-url"), option=_of(tag, "name"))
+
+
+def _visible(soup: BeautifulSoup) -> Iterator[NavigableString]:
+    for text in soup.find_all(string=True):
+        parent = text.parent.name if text.parent else ""
+        if parent not in _UNSEEN and not isinstance(text, Comment) and text.strip():
+            yield text
+
+
+def _lines(soup: BeautifulSoup, chosen: Mapping[str, str]) -> Iterator[str]:
+    for text in _visible(soup):
+        tag, shown = text.parent, " ".join(text.split())
+        if not isinstance(tag, Tag) or tag.find_parent(id="instruction-text"):
+            continue
+        if tag.name == "label":
+            radio = soup.find("input", id=_of(tag, "for"))
+            option = _of(radio, "name") if isinstance(radio, Tag) else ""
+            yield f"  [{shown}]" + (" (chosen)" if chosen.get(option) == shown.lower() else "")
+        elif tag.name == "button" or "product-link" in _of(tag, "class").split():
+            yield "(a search box)" if shown.lower() == "search" else f"[{shown}]"
+        else:
+            yield shown

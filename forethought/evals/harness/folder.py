@@ -1,0 +1,203 @@
+"""The folder of an evaluation, and how it goes on after a stop.
+
+run.json            what it was begun with
+results.jsonl       a line for each finished trial, on the disk before the next one counts as begun
+trajectories/METHOD/SAMPLE--TRIAL.json
+learned/METHOD.json what a method learned before it was evaluated
+threads.sqlite      our checkpoints
+logs/               inspect's logs, of every sitting
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from forethought.collecting.questions import fingerprint
+from forethought.evals.harness.choices import ChoiceError, Choices
+from forethought.evals.results import RESULTS_FILE, RUN_FILE, Evaluation, Result, read_evaluation
+from forethought.models.types import Usage
+from forethought.rollouts.spending import added
+from forethought.trajectories.types import Loaded
+
+Json = dict[str, Any]
+_SAME = (
+    "benchmark", "options", "seed", "model", "judge_model", "user_model", "budget", "seconds", "context",
+    "scripted",
+)  # fmt: skip
+
+
+@dataclass
+class RunFolder:
+    """An evaluation's folder, and its one writer."""
+
+    root: Path
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def database(self) -> Path:
+        """Where the checkpoints are."""
+        return self.root / "threads.sqlite"
+
+    @property
+    def logs(self) -> Path:
+        """inspect's logs."""
+        return self.root / "logs"
+
+    def open(self, choices: Choices) -> Evaluation:
+        """Begin the evaluation, or go on with it: methods, trials and samples may be added, nothing else may
+        differ. Returns what is finished. Raises ChoiceError, ResultsError and OSError."""
+        path = self.root / RUN_FILE
+        order = _described(choices)
+        if path.exists():
+            known = read_json(path)
+            _refuse_changes(self.root, known, order)
+            order = _merged(known, order)
+        self.logs.mkdir(parents=True, exist_ok=True)
+        _write(path, order)
+        _mend(self.root / RESULTS_FILE)
+        return read_evaluation(self.root)
+
+    def spent(self) -> Usage:
+        """What all trials cost, those included that are run again, and what was learned before them."""
+        path = self.root / RESULTS_FILE
+        lines = path.read_text("utf-8").splitlines() if path.exists() else []
+        records = [json.loads(line) for line in lines if line.strip()]
+        records += [read_json(path) for path in sorted((self.root / "learned").glob("*.json"))]
+        return added(*(record.get(name) or {} for record in records for name in ("usage", "judge_usage")))
+
+    def keep(self, result: Result) -> None:
+        """Append a line, and have it on the disk. Raises OSError."""
+        line = json.dumps(result.model_dump(mode="json"), ensure_ascii=False, allow_nan=False)
+        data = line.encode("utf-8", "replace") + b"\n"
+        with self._lock, (self.root / RESULTS_FILE).open("ab") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def keep_trajectory(self, method: str, sample: str, trial: int, loaded: Loaded) -> str:
+        """Write a trajectory; its path within the folder. Raises OSError."""
+        path = Path("trajectories") / method / f"{sample}--{trial}.json"
+        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+        _write(self.root / path, loaded.model_dump(mode="json", exclude_defaults=True))
+        return path.as_posix()
+
+    def learned(self, method: str) -> Json | None:
+        """{samples, learned, usage, seconds} of a method that was trained. Raises ChoiceError."""
+        path = self._learned(method)
+        return read_json(path) if path.exists() else None
+
+    def keep_learned(self, method: str, learned: Mapping[str, Any]) -> None:
+        """Keep what a method learned. Raises OSError, and TypeError or ValueError for what is no JSON."""
+        self._learned(method).parent.mkdir(exist_ok=True)
+        _write(self._learned(method), learned)
+
+    def _learned(self, method: str) -> Path:
+        return self.root / "learned" / f"{method}.json"
+
+
+def _described(choices: Choices) -> Json:
+    try:
+        release = version("forethought")
+    except PackageNotFoundError:
+        release = ""
+    return {
+        "benchmark": choices.benchmark.name,
+        "title": choices.benchmark.title,
+        "main_metric": choices.benchmark.main_metric,
+        "options": dict(choices.options),
+        "methods": [method.name for method in choices.methods],
+        "trials": choices.trials,
+        "limit": choices.limit,
+        "seed": choices.seed,
+        "model": choices.model,
+        "judge_model": choices.judge_model,
+        "user_model": choices.user_model,
+        "budget": {"max_steps": choices.budget.max_steps, "max_tokens": choices.budget.max_tokens},
+        "seconds": choices.seconds,
+        "context": dict(choices.context),
+        "begun": datetime.now(UTC).isoformat(timespec="seconds"),
+        "scripted": choices.scripted,
+        "version": release,
+        "samples": {sample.id: fingerprint(sample.task) for sample in choices.samples},
+    }
+
+
+def _refuse_changes(root: Path, known: Json, order: Json) -> None:
+    for name in _SAME:
+        was, wanted = known.get(name), json.loads(json.dumps(order[name]))
+        if was != wanted:
+            raise ChoiceError(
+                f"{root} was begun with {name.replace('_', ' ')} {_short(was)}, not {_short(wanted)}: use "
+                "the same, or name another --out"
+            )
+    prints = known.get("samples")
+    before = prints if isinstance(prints, dict) else {}
+    changed = [id for id, text in order["samples"].items() if before.get(id, text) != text]
+    if changed:
+        raise ChoiceError(
+            f"{root}: the sample {changed[0]} had another text when it was tried: is the data another? "
+            "Name another --out"
+        )
+
+
+def _merged(known: Json, order: Json) -> Json:
+    """What was begun, with what is added to it."""
+    limits = (known.get("limit"), order["limit"])
+    return {
+        **order,
+        "begun": known.get("begun", order["begun"]),
+        "methods": list(dict.fromkeys([*known.get("methods", []), *order["methods"]])),
+        "trials": max(int(known.get("trials", 1)), order["trials"]),
+        "limit": None if None in limits else max(limits),
+        "samples": {**known.get("samples", {}), **order["samples"]},
+    }
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 80 else text[:79] + "…"
+
+
+def read_json(path: Path) -> Json:
+    """The JSON object in a file. Raises ChoiceError."""
+    try:
+        value = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise ChoiceError(f"{path}: damaged ({error}); name another --out") from error
+    if not isinstance(value, dict):
+        raise ChoiceError(f"{path}: damaged (no JSON object); name another --out")
+    return value
+
+
+def _mend(path: Path) -> None:
+    """End the file with a whole line: a kill may have torn the last one, and its trial is run again."""
+    if not path.exists():
+        return
+    with path.open("r+b") as file:
+        data = file.read()
+        torn = data.rpartition(b"\n")[2]
+        if not torn:
+            return
+        try:
+            json.loads(torn)
+        except ValueError:
+            file.truncate(len(data) - len(torn))
+        else:
+            file.write(b"\n")
+
+
+def _write(path: Path, value: Mapping[str, Any]) -> None:
+    beside = path.with_name(f".{path.name}.part")
+    with beside.open("w", encoding="utf-8", errors="replace") as file:
+        json.dump(value, file, ensure_ascii=False, indent=1)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(beside, path)

@@ -1,0 +1,38 @@
+"""Keeps inspect to the evaluation's folder: its data, its logging and its display."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def inspect_kept_to(folder: Path) -> Iterator[None]:
+    """While it lasts, what inspect would write into the user's data folder (traces, notes to viewers) goes to
+    `folder`/.inspect, it shows nothing, and the loggers stay as they were."""
+    given = {
+        "XDG_DATA_HOME": str(folder.resolve() / ".inspect"),
+        "INSPECT_DISPLAY": "none",
+        "INSPECT_TRACE_FILE": str(folder.resolve() / ".inspect" / "trace.log"),
+    }
+    before = {name: os.environ.get(name) for name in given}
+    root = logging.getLogger()
+    level, handlers = root.level, list(root.handlers)
+    (folder / ".inspect").mkdir(parents=True, exist_ok=True)
+    os.environ.update(given)
+    try:
+        from inspect_ai.util import display_type
+
+        display_type()  # which reads the environment, once
+        yield
+    finally:
+        root.setLevel(level)
+        root.handlers[:] = handlers
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

@@ -1,0 +1,48 @@
+"""Our agent without each of its mechanisms: what each paper's ablation switches off, as fields of Context."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """A mechanism that is off."""
+
+    about: str
+    """What is off, with the table that reports it."""
+    switches: Mapping[str, Any] = field(default_factory=dict)
+
+
+ABLATIONS: Mapping[str, Ablation] = {
+    "no-prospective-reflection": Ablation(
+        "without the criticism of plans (PreFlect 3.2.2)", {"prospective_reflection": False}
+    ),
+    "no-planning-errors": Ablation(
+        "its plans criticised without distilled planning errors (PreFlect 4.6, w/o PE)",
+        {"planning_errors": False},
+    ),
+    "no-replanning": Ablation("without re-planning (PreFlect 4.6, w/o DRP)", {"replanning": False}),
+    "no-plan-intra": Ablation(
+        "without the planner's intra-reflection (MIRROR table 3)", {"plan_intra": False}
+    ),
+    "no-tool-intra": Ablation(
+        "without the tool agent's intra-reflection (MIRROR table 3)", {"tool_intra": False}
+    ),
+    "no-answer-intra": Ablation(
+        "without the answer agent's intra-reflection (MIRROR table 3)", {"answer_intra": False}
+    ),
+    "no-intra": Ablation(
+        "without any intra-reflection (MIRROR table 3, w/o Intra.)",
+        {"plan_intra": False, "tool_intra": False, "answer_intra": False},
+    ),
+    "no-short-term": Ablation("without short-term memory (MIRROR table 3)", {"short_term_memory": False}),
+    "no-long-term": Ablation("without long-term memory (MIRROR table 3)", {"long_term_memory": False}),
+    "no-inter": Ablation(
+        "without inter-reflection: neither memory (MIRROR table 3, w/o Inter.)",
+        {"short_term_memory": False, "long_term_memory": False},
+    ),
+    "no-foresight": Ablation("without foresight of what calls show (SAMULE 3.2.3)", {"foresight": "off"}),
+}

@@ -1,0 +1,119 @@
+"""The debugger as a method, for AgentErrorBench only: it answers with the critical error that it finds.
+
+AgentDebug's own two stages, without the first (its ablation), and the baselines of Table 1. A recorded run
+cannot be run again: where a baseline substitutes an action, a model says whether that would have saved it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from forethought.evals import critical_error_task
+from forethought.evals.types import Attempt, BudgetSpent, InfrastructureError, Workshop
+from forethought.rollouts.spending import added
+from forethought.trajectories.types import Annotation, Trajectory, TrajectoryStep
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
+
+_LEAST_TOKENS = 1_000
+"""The least budget that a debugging takes."""
+
+
+@dataclass
+class Debugger:
+    """One way of finding the critical error."""
+
+    name: str
+    about: str
+    choices: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of DebuggerContext."""
+    needs_training: bool = False
+    asks_outcome: bool = False
+
+    async def train(self, workshops: Sequence[Workshop]) -> Mapping[str, Any]:
+        """Nothing is learned."""
+        return {}
+
+    async def run(self, workshop: Workshop) -> Attempt:
+        """The critical error of the run that the task is about; a thread that was begun is gone on with."""
+        started = time.monotonic()
+        try:
+            run = critical_error_task.run_in(workshop.sample.task)
+        except ValueError as error:
+            raise InfrastructureError(f"method {self.name} is for agent-error-bench only: {error}") from error
+        spent, state = await self._debugged(run, workshop)
+        critical: Mapping[str, Any] = state.get("critical") or {}
+        answer = critical_error_task.told(_annotation(critical))
+        return Attempt(
+            answer=answer,
+            status="budget_exhausted" if spent else "answered" if answer else "failed",
+            trajectory=_told(workshop, critical, answer),
+            usage=added(*(state.get("usage") or {}).values()),
+            seconds=time.monotonic() - started,
+            steps=0,
+        )
+
+    async def _debugged(self, run: Trajectory, workshop: Workshop) -> tuple[bool, Mapping[str, Any]]:
+        """Whether the budget ended it, and the state that it ended with. Raises ModelError."""
+        from graph.debugger import build_debugger
+        from graph.debugger_context import DebuggerContext
+
+        context = DebuggerContext(
+            model=workshop.model,
+            judge="none",
+            max_tokens=max(_LEAST_TOKENS, workshop.budget.max_tokens),
+            **self.choices,
+        )
+        graph = build_debugger(workshop.settings, workshop.checkpointer, workshop.models.transport)
+        config: RunnableConfig = {"configurable": {"thread_id": workshop.thread}}
+        begun = (await graph.aget_state(config)).created_at is not None
+        given: Any = None if begun else {"trajectory": run.model_dump(mode="json")}
+        spent = False
+        try:
+            await graph.ainvoke(given, config, context=context, durability="sync")
+        except BudgetSpent:
+            spent = True
+        return spent, (await graph.aget_state(config)).values
+
+
+def _annotation(critical: Mapping[str, Any]) -> Annotation | None:
+    fields = {name: critical[name] for name in Annotation.model_fields if name in critical}
+    return Annotation.model_validate(fields) if fields else None
+
+
+def _told(workshop: Workshop, critical: Mapping[str, Any], answer: str) -> Trajectory:
+    """The debugging as a run of one step; its labels are in the thread."""
+    step = TrajectoryStep(number=1, planning=critical.get("root_cause", ""), action=answer)
+    return Trajectory(
+        id=workshop.thread,
+        task=workshop.sample.task,
+        source="forethought",
+        steps=(step,) if critical else (),
+        answer=answer,
+    )
+
+
+_ONLY = "agent-error-bench only:"
+DEBUGGERS: Sequence[Debugger] = (
+    Debugger("debugger", f"{_ONLY} labels of every step, then the critical error (AgentDebug 3.2)"),
+    Debugger(
+        "debugger-no-labels",
+        f"{_ONLY} the critical error without labels (AgentDebug without stage 1)",
+        {"fine_grained": False},
+    ),
+    Debugger("debugger-direct", f"{_ONLY} direct prompting (AgentDebug 4.1)", {"method": "direct"}),
+    Debugger(
+        "debugger-brute-force",
+        f"{_ONLY} asks of each step in turn whether its correction saves (AgentDebug 4.1)",
+        {"method": "brute_force"},
+    ),
+    Debugger(
+        "debugger-binary-search",
+        f"{_ONLY} asks so of the middle step, and halves (AgentDebug 4.1)",
+        {"method": "binary_search"},
+    ),
+)

@@ -1,0 +1,182 @@
+"""Our agent as a method: its graph on the sample's tools, within the sample's budget."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.types import Command
+from pydantic import ValidationError
+
+from forethought.evals.baselines.bench import LONGEST_FORMAT, take_files
+from forethought.evals.counting import Watched
+from forethought.evals.harness.meter import Meter
+from forethought.evals.methods.readout import Readout, read_out
+from forethought.evals.toolset import Toolset, opening, toolset_of
+from forethought.evals.types import Attempt, BudgetSpent, InfrastructureError, Workshop
+from forethought.trajectories.own import from_state
+from graph.agent import AgentGraph, build_agent
+from graph.context import Context
+from nodes.task import models_used
+from tools.files import FilesError
+
+NOBODY = "this is an evaluation: nobody is there to approve it; go on without it"
+_LEAST_TOKENS = 1_000
+"""The smallest budget that a Context takes."""
+
+
+@dataclass
+class Ours:
+    """The agent of this project, with some switches changed."""
+
+    name: str = "ours"
+    about: str = "our agent, all mechanisms at their defaults (PreFlect, MIRROR, SAMULE's foresight)"
+    switches: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of Context that make the method what it is."""
+    needs_training: bool = False
+    asks_outcome: bool = False
+
+    async def train(self, workshops: Sequence[Workshop]) -> Mapping[str, Any]:
+        """Nothing is learned before the evaluation."""
+        return {}
+
+    async def run(self, workshop: Workshop) -> Attempt:
+        """See Method. A thread that was broken off begins anew: its world is gone.
+
+        A call that would need a person's approval is refused; any other question to a person ends the
+        attempt as failed, and its trajectory says why.
+        """
+        started = time.monotonic()
+        meter = Meter()
+        try:
+            tools = toolset_of(workshop)
+            graph = self._graph(workshop, tools, meter)
+            given = await self._given(workshop, tools)
+        except (ValueError, FilesError) as error:
+            raise InfrastructureError(f"sample {workshop.sample.id}: {error}") from error
+        await workshop.checkpointer.adelete_thread(workshop.thread)
+        run = _Run(graph, self.context(workshop), {"configurable": {"thread_id": workshop.thread}})
+        stopped = await run.to_its_end(given)
+        if tools.broken is not None:
+            raise tools.broken
+        made = await read_out(graph, run.config)
+        if made.refused:
+            raise InfrastructureError(f"sample {workshop.sample.id}: {made.refused}")
+        reward = await tools.finish(made.answer)
+        return _attempt(made, workshop, tools, meter, reward, time.monotonic() - started, stopped)
+
+    def context(self, workshop: Workshop) -> Context:
+        """What the agent is run with: the operator's choices, then the method's own, then the evaluation's.
+
+        Raises InfrastructureError for a choice that is none.
+        """
+        budget, sample = workshop.budget, workshop.sample
+        chosen = {**workshop.context, **self.switches}
+        steps = min(budget.max_steps, int(chosen.get("max_steps", budget.max_steps)))
+        tokens = min(budget.max_tokens, int(chosen.get("max_tokens") or budget.max_tokens))
+        fixed = {
+            "model": workshop.model,
+            "max_steps": max(steps, 1),
+            "max_tokens": max(tokens, _LEAST_TOKENS),
+            "approve_tools": "never",
+            "approve_plan": False,
+            "answer_format": sample.answer_format if len(sample.answer_format) <= LONGEST_FORMAT else "",
+        }
+        if workshop.episode is not None:
+            fixed["max_parallel"] = 1
+        try:
+            return Context.model_validate({**chosen, **fixed})
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise InfrastructureError(f"--set {where}: {first['msg']}") from error
+
+    def _graph(self, workshop: Workshop, tools: Toolset, meter: Meter) -> AgentGraph:
+        """The agent with the sample's tools and no other."""
+        settings = workshop.settings.model_copy(update={"tools": None, "mcp_file": None})
+        watched = Watched(workshop.models.transport, (meter,), stop=lambda: tools.broken)
+        return build_agent(
+            list(tools.values()),
+            settings,
+            checkpointer=workshop.checkpointer,
+            transport=watched,
+            builtin=(),
+        )
+
+    async def _given(self, workshop: Workshop, tools: Toolset) -> dict[str, Any]:
+        """The task as a client would send it. Raises FilesError, InfrastructureError, ConfigurationError."""
+        await asyncio.to_thread(workshop.models.verify, models_used(self.context(workshop)))
+        task = opening(workshop.sample.task, await tools.begin())
+        if len(workshop.sample.answer_format) > LONGEST_FORMAT:
+            task += f"\n\nThe answer's form: {workshop.sample.answer_format}"
+        return {"task": task, "files": await asyncio.to_thread(take_files, workshop)}
+
+
+@dataclass
+class _Run:
+    """One run of the graph, with nobody to answer what it asks."""
+
+    graph: AgentGraph
+    context: Context
+    config: RunnableConfig
+    refusals: int = 0
+
+    async def to_its_end(self, given: Any) -> str:
+        """Run until the agent ends; why it was stopped before that ('' if it was not)."""
+        try:
+            while True:
+                await self.graph.ainvoke(given, self.config, context=self.context)
+                asked = (await self.graph.aget_state(self.config)).interrupts
+                if not asked:
+                    return ""
+                kinds = {item.value.get("kind") for item in asked}
+                if kinds != {"tool"} or self.refusals >= self.context.max_steps:
+                    return f"it asked a person ({', '.join(sorted(map(str, kinds)))}), and nobody is there"
+                self.refusals += 1
+                given = Command(
+                    resume={
+                        item.id: {"decision": "reject", "value": None, "reason": NOBODY} for item in asked
+                    }
+                )
+        except BudgetSpent:
+            return "the budget of tokens was spent in the middle of a step"
+
+
+def _attempt(
+    made: Readout,
+    workshop: Workshop,
+    tools: Toolset,
+    meter: Meter,
+    reward: float | None,
+    seconds: float,
+    stopped: str,
+) -> Attempt:
+    effects = {name: tool.effect for name, tool in tools.items()}
+    trajectory = from_state(made.values, effects, id=workshop.thread, plans=made.plans)
+    episode = workshop.episode
+    update: dict[str, Any] = {"environment": episode.name} if episode else {}
+    if stopped:
+        update["notes"] = (*trajectory.notes, f"The run was stopped: {stopped}.")
+    return Attempt(
+        answer=made.answer,
+        status=_status(made, stopped),
+        trajectory=trajectory.model_copy(update=update),
+        usage=meter.usage,
+        seconds=seconds,
+        steps=made.steps,
+        reward=reward,
+        tries=made.rounds,
+        self_scores=made.self_scores,
+        drafts=made.drafts,
+        plan_errors=made.plan_errors,
+    )
+
+
+def _status(made: Readout, stopped: str) -> str:
+    if not stopped:
+        return made.status
+    return "budget_exhausted" if made.answer else "failed"

@@ -1,0 +1,114 @@
+"""Reflexion: who says that a trial failed, what the next one is told, and which one counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from forethought.evals.methods import method
+from forethought.evals.types import Attempt, Budget
+from tests.support.evaluating import Bureau, HouseEpisode, Replies, done, expert, move
+from tests.support.household import RUINS, Household
+from tests.support.model_server import Answer, SeenRequest
+from tools.base import make_tool
+
+RIGHT = "42"
+
+
+def scripted(*answers: str, **others: Any) -> Replies:
+    """Answers in turn, and a reflection for each failure."""
+    reflections = [{"reflection": f"lesson {number}"} for number in range(1, 9)]
+    return Replies({"ReactMove": [done(text) for text in answers], "SelfReflection": reflections, **others})
+
+
+async def is_right(attempt: Attempt) -> bool:
+    """The oracle."""
+    return attempt.answer == RIGHT
+
+
+async def test_a_failed_trial_is_reflected_upon_and_tried_again(bureau: Bureau) -> None:
+    out = await bureau.work(method("reflexion"), scripted("40", "41", RIGHT, "43"), outcome=is_right)
+    assert (out.attempt.answer, out.attempt.tries, out.attempt.status) == (RIGHT, 3, "answered")
+    assert out.attempt.drafts == ("40", "41", RIGHT)
+    first, second, third = (seen.last for seen in out.asked("ReactMove"))
+    assert "lesson" not in first
+    assert ("lesson 1" in second, "lesson 2" in second) == (True, False)
+    assert third.index("lesson 1") < third.index("lesson 2")
+    assert not out.asked("SelfJudgement"), "the benchmark's word is enough"
+    told = out.asked("SelfReflection")[1].last
+    assert "finish: 41" in told
+    assert "finish: 40" not in told
+    assert "lesson 1" in told
+    assert "which gives no reason" in told
+    assert out.attempt.trajectory.notes == ("This is try 3 of 3.",)
+
+
+async def test_after_the_last_trial_its_answer_counts(bureau: Bureau) -> None:
+    out = await bureau.work(method("reflexion"), scripted("1", "2", "3", "4", "5"), outcome=is_right)
+    assert (out.attempt.answer, out.attempt.tries) == ("3", 3)
+    assert len(out.asked("SelfReflection")) == 2
+
+
+async def test_without_an_oracle_the_model_judges_itself(bureau: Bureau) -> None:
+    verdicts = [{"reasoning": "it is too small", "solved": False}, {"reasoning": "", "solved": True}]
+    out = await bureau.work(method("reflexion"), scripted("40", "41", RIGHT, SelfJudgement=verdicts))
+    assert (out.attempt.answer, out.attempt.tries) == ("41", 2)
+    assert "By your own judgement: it is too small." in out.asked("SelfReflection")[0].last
+
+
+async def test_a_trial_without_a_reflection_is_not_repeated(bureau: Bureau) -> None:
+    out = await bureau.work(
+        method("reflexion"), scripted("40", RIGHT, SelfReflection=["no JSON"]), outcome=is_right
+    )
+    assert (out.attempt.answer, out.attempt.tries) == ("40", 1)
+
+
+async def test_no_trial_begins_without_a_call_left(bureau: Bureau) -> None:
+    def look(key: str) -> str:
+        """Look it up."""
+        return key
+
+    closing = [{"answer": "40"}]
+    replies = scripted(ReactMove=[move("look", key="a"), done("41"), done(RIGHT)], ClosingAnswer=closing)
+    for steps, tries in ((1, 1), (2, 2)):
+        replies.given.clear()
+        out = await bureau.work(
+            method("reflexion"),
+            replies,
+            tools=[make_tool(look)],
+            outcome=is_right,
+            budget=Budget(max_steps=steps),
+        )
+        assert (out.attempt.tries, out.attempt.steps) == (tries, 1)
+
+
+@pytest.mark.parametrize("steps", [40])
+async def test_in_a_world_each_trial_begins_anew_and_leaves_steps_to_the_next(
+    bureau: Bureau, steps: int
+) -> None:
+    house = Household(3)
+    episode = HouseEpisode(house)
+    wise = expert(house).by_name["ReactMove"]
+
+    def hasty(seen: SeenRequest) -> Answer:
+        ruin = next(iter(RUINS))
+        possible = f"{ruin} {house.world.held}"
+        if "do not ruin it" not in seen.last and house.world.held:
+            return move("act", action=possible)
+        if "do not ruin it" not in seen.last and house.world.place(house.thing) == "nowhere":
+            return move("act", action="go to shelf" if house.world.at != "shelf" else "go to desk")
+        assert callable(wise)
+        return wise(seen)
+
+    async def solved(attempt: Attempt) -> bool:
+        return attempt.reward == 1
+
+    replies = Replies({"ReactMove": hasty, "SelfReflection": [{"reflection": "do not ruin it"}]})
+    out = await bureau.work(
+        method("reflexion"), replies, episode=episode, outcome=solved, budget=Budget(max_steps=steps)
+    )
+    assert (out.attempt.reward, out.attempt.tries, episode.resets) == (1, 2, 2)
+    assert steps // 2 < out.attempt.steps <= steps, "half of them went into the first trial"
+    assert len(out.attempt.trajectory.steps) == out.attempt.steps - steps // 2
+    assert "The environment was put back to its beginning." in out.asked("ReactMove")[-1].last

@@ -1,0 +1,60 @@
+"""Self-Refine: drafts and feedback."""
+
+from __future__ import annotations
+
+from forethought.evals.methods import method
+from tests.support.evaluating import Bureau, Replies, SafeEpisode, done, move
+from tools.base import make_tool
+
+
+def weigh(thing: str) -> str:
+    """Weigh something."""
+    return f"{thing} weighs 3 kg"
+
+
+async def test_drafts_are_mended_until_nothing_is_wrong(bureau: Bureau) -> None:
+    replies = Replies(
+        {
+            "ReactMove": [done("about 2 kg"), move("weigh", thing="pear"), done("3 kg")],
+            "DraftFeedback": [{"feedback": "weigh it", "good": False}, {"feedback": "right", "good": True}],
+        }
+    )
+    out = await bureau.work(method("self-refine"), replies, tools=[make_tool(weigh)])
+    assert (out.attempt.answer, out.attempt.tries, out.attempt.drafts) == ("3 kg", 2, ("about 2 kg", "3 kg"))
+    told = out.asked("ReactMove")[1].last
+    assert '<draft number="1">\nabout 2 kg' in told
+    assert '<feedback draft="1">\nweigh it' in told
+    assert "finish: about 2 kg" in told, "the history goes on"
+    assert "pear weighs 3 kg" in out.asked("DraftFeedback")[1].last
+    assert [step.number for step in out.attempt.trajectory.steps] == [1, 2, 3]
+
+
+async def test_it_ends_after_four_drafts_and_without_feedback(bureau: Bureau) -> None:
+    feedback = {"feedback": "still wrong", "good": False}
+    replies = Replies({"ReactMove": [done(str(n)) for n in range(9)], "DraftFeedback": [feedback]})
+    out = await bureau.work(method("self-refine"), replies)
+    assert (out.attempt.answer, out.attempt.tries) == ("3", 4)
+    replies = Replies({"ReactMove": [done("0"), done("1")], "DraftFeedback": ["no JSON"]})
+    assert (await bureau.work(method("self-refine"), replies)).attempt.answer == "0"
+
+
+async def test_in_a_world_a_draft_is_a_try_from_the_beginning(bureau: Bureau) -> None:
+    safe = SafeEpisode()
+    replies = Replies(
+        {
+            "ReactMove": [
+                move("open_safe", code="123"),
+                done("It is jammed."),
+                move("open_safe", code="407"),
+            ],
+            "DraftFeedback": [
+                {"feedback": "try 407", "good": False},
+                {"feedback": "It is open.", "good": True},
+            ],
+        }
+    )
+    out = await bureau.work(method("self-refine"), replies, episode=safe)
+    assert (out.attempt.reward, safe.resets, out.attempt.tries) == (1, 2, 2)
+    told = out.asked("ReactMove")[2].last
+    assert "It is jammed." in told
+    assert "123" not in told, "only the draft and its feedback are carried over"

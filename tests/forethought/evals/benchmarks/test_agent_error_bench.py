@@ -1,0 +1,121 @@
+"""AgentErrorBench: runs and labels, the task in words, and Table 1's measures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forethought.evals import critical_error_task
+from forethought.evals.benchmarks.agent_error_bench import BENCHMARK
+from forethought.evals.types import DataError
+from forethought.knowledge.error_taxonomy import load_taxonomy
+from forethought.trajectories.types import Annotation
+from tests.support.answers import score, summary, write_json
+from tests.support.debugging import trajectory
+
+LABEL = {
+    "critical_failure_step": 2,
+    "critical_failure_module": "planning",
+    "failure_type": "constraint_ignorance",
+}
+FOUND = {"critical_step": 2, "critical_module": "planning", "error_type": "constraint_ignorance"}
+
+
+def place(tmp_path: Path, environments: tuple[str, ...] = ("alfworld", "webshop"), **label: Any) -> Path:
+    """A folder with a run in each environment, in the data set's form, and the labels."""
+    for name in environments:
+        messages = [{"role": "user", "content": "Your task is to: find the key."}]
+        for number in (1, 2):
+            messages += [
+                {
+                    "role": "assistant",
+                    "content": f"<plan>open drawer {number}</plan><action>open {number}</action>",
+                },
+                {"role": "user", "content": "It is empty."},
+            ]
+        metadata = {"task_id": f"{name} 1", "success": False, "environment": name}
+        write_json(tmp_path / f"{name} 1.json", {"metadata": metadata, "messages": messages})
+    labels = [{"trajectory_id": f"{name} 1", **LABEL, **label} for name in environments]
+    write_json(tmp_path / "labels.json", labels)
+    return tmp_path
+
+
+def test_a_sample_asks_for_the_critical_error_and_hides_the_label(tmp_path: Path) -> None:
+    samples = BENCHMARK.samples(place(tmp_path), {})
+    assert [(sample.id, sample.groups["environment"]) for sample in samples] == [
+        ("alfworld-1", "alfworld"),
+        ("webshop-1", "webshop"),
+    ]
+    shown = samples[0].task + samples[0].answer_format
+    assert "success" not in shown
+    assert shown.count("constraint_ignorance") == 1, "only in the list of types"
+    assert samples[0].target == FOUND
+    assert [sample.id for sample in BENCHMARK.samples(tmp_path, {"environment": "webshop"})] == ["webshop-1"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "measures"),
+    [
+        (json.dumps(FOUND), (1.0, 1.0, 1.0)),
+        ("It is this: " + json.dumps({**FOUND, "error_type": "Constraint Ignorance"}), (1.0, 1.0, 1.0)),
+        (json.dumps({**FOUND, "error_type": "inefficient_plan"}), (1.0, 1.0, 0.0)),
+        (json.dumps({**FOUND, "critical_module": "memory"}), (1.0, 0.0, 0.0)),
+        (json.dumps({**FOUND, "critical_step": 1}), (0.0, 0.0, 0.0)),
+        (json.dumps({**FOUND, "critical_module": "liver"}), (0.0, 0.0, 0.0)),
+        ('{"critical_step": 2}', (0.0, 0.0, 0.0)),
+        ("step 2", (0.0, 0.0, 0.0)),
+        ("", (0.0, 0.0, 0.0)),
+    ],
+)
+async def test_measures(tmp_path: Path, answer: str, measures: tuple[float, ...]) -> None:
+    sample = BENCHMARK.samples(place(tmp_path), {})[0]
+    found = (await score(BENCHMARK, sample, answer)).values
+    assert found == dict(zip(("step", "step_and_module", "all_correct"), measures, strict=True))
+    assert BENCHMARK.floor(sample) == 0.0
+
+
+async def test_the_average_is_over_environments(tmp_path: Path) -> None:
+    one, two = BENCHMARK.samples(place(tmp_path), {})
+    figures = await summary(BENCHMARK, [(one, json.dumps(FOUND)), (one, ""), (two, json.dumps(FOUND))])
+    assert figures == {"average_step": 0.75, "average_step_and_module": 0.75, "average_all_correct": 0.75}
+
+
+@pytest.mark.parametrize(
+    ("label", "told"),
+    [
+        ({"critical_failure_step": 9}, "no step 9 to annotate"),
+        ({"critical_failure_module": "liver"}, "'liver' is no module"),
+        ({"trajectory_id": "another"}, "no trajectory has an annotation"),
+    ],
+)
+def test_bad_labels_are_refused(tmp_path: Path, label: dict[str, Any], told: str) -> None:
+    with pytest.raises(DataError, match=told) as error:
+        BENCHMARK.samples(place(tmp_path, ("gaia",), **label), {})
+    assert "ulab-uiuc/AgentDebug" in str(error.value)
+
+
+def test_missing_data_says_where_to_get_it(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"no such folder.*Google Drive"):
+        BENCHMARK.samples(tmp_path / "none", {})
+    with pytest.raises(DataError, match="the data has alfworld, webshop"):
+        BENCHMARK.samples(place(tmp_path), {"environment": "gaia"})
+
+
+def test_the_run_can_be_read_back_from_the_task() -> None:
+    run = trajectory(3, changes={2: {"observation": "The run, as JSON:\n{}"}})
+    assert critical_error_task.run_in(critical_error_task.asked(run, load_taxonomy())) == run
+    with pytest.raises(ValueError, match="not about a run"):
+        critical_error_task.run_in("Which bridge?")
+
+
+@given(st.text() | st.recursive(st.none() | st.integers() | st.text(), lambda x: st.lists(x)).map(json.dumps))
+@settings(max_examples=80)
+def test_any_answer_is_read(answer: str) -> None:
+    for said in (answer, f'{{"critical_step": {answer}, "critical_module": "memory", "error_type": "x"}}'):
+        found = critical_error_task.read(said, load_taxonomy())
+        assert found is None or isinstance(found, Annotation)

@@ -1,0 +1,130 @@
+"""ALFWorld's games as samples: what is taken of a folder, and what is said of one that will not do."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forethought.evals.benchmarks.alfworld import BENCHMARK, TASK_TYPES
+from forethought.evals.types import DataError, InfrastructureError, Sample, Services
+from forethought.models.ask import Models
+from forethought.settings import Settings
+from tests.forethought.evals.benchmarks.rewarded import rewarded
+
+GRAMMAR = '"task": [{"rhs": "Your task is to: put a hot egg in fridge."}]'
+
+
+@pytest.fixture(autouse=True)
+def installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the extra was installed: no game is played here."""
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
+
+
+@pytest.fixture
+def services(settings: Callable[..., Settings]) -> Services:
+    made = settings()
+    return Services(made, Models(made), "openai:m", "openai:m")
+
+
+def add(data: Path, folder: str, split: str = "valid_unseen", kind: str = TASK_TYPES[0], **game: Any) -> Path:
+    """A game in a folder of games."""
+    home = data / "json_2.1.1" / split / folder
+    home.mkdir(parents=True)
+    (home / "traj_data.json").write_text(json.dumps({"task_type": kind, "turk_annotations": {}}))
+    whole = {"grammar": GRAMMAR, "pddl_problem": "p", "pddl_domain": "d", "solvable": True, **game}
+    path = home / "game.tw-pddl"
+    path.write_text(json.dumps(whole))
+    return path
+
+
+def test_a_game_is_a_sample(tmp_path: Path) -> None:
+    path = add(tmp_path, "pick_heat-Egg-None-Fridge-1/trial_T1", kind="pick_heat_then_place_in_recep")
+    [sample] = BENCHMARK.samples(tmp_path, {})
+    assert sample.id == "pick_heat-Egg-None-Fridge-1.trial_T1"
+    assert sample.task.endswith("Your task is to: put a hot egg in fridge.")
+    assert sample.groups == {"task_type": "pick_heat_then_place_in_recep", "split": "valid_unseen"}
+    assert sample.data == {"game": str(path), "max_steps": 50}
+
+
+def test_what_the_benchmark_leaves_out_is_left_out(tmp_path: Path) -> None:
+    add(tmp_path, "b/1")
+    add(tmp_path, "a/1")
+    add(tmp_path, "movable-x/1")
+    add(tmp_path, "AppleSliced/1")
+    add(tmp_path, "c/1", solvable=False)
+    add(tmp_path, "d/1", solvable=None)
+    add(tmp_path, "e/1", walkthrough=[])
+    add(tmp_path, "f/1", kind="pick_and_place_with_movable_recep")
+    add(tmp_path, "g/1", split="train")
+    assert [sample.id for sample in BENCHMARK.samples(tmp_path, {})] == ["a.1", "b.1"]
+    assert [sample.id for sample in BENCHMARK.samples(tmp_path / "json_2.1.1", {"split": "train"})] == ["g.1"]
+
+
+def test_options(tmp_path: Path) -> None:
+    add(tmp_path, "a/1")
+    add(tmp_path, "b/1", kind=TASK_TYPES[1])
+    samples = BENCHMARK.samples(tmp_path, {"task_type": TASK_TYPES[1], "max_steps": "30"})
+    assert [(sample.id, sample.data["max_steps"]) for sample in samples] == [("b.1", 30)]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "there is no json_2.1.1/valid_unseen here"),
+        ({"split": "test"}, "option split=test"),
+        ({"split": "train", "task_type": TASK_TYPES[2]}, "no solvable game of type"),
+        ({"task_type": "look"}, "option task_type=look"),
+        ({"max_steps": "many"}, "option max_steps=many"),
+    ],
+)
+def test_what_is_not_there_is_told_in_a_line(options: dict[str, str], said: str, tmp_path: Path) -> None:
+    add(tmp_path, "a/1", split="train")
+    with pytest.raises(DataError, match=re.escape(said)) as told:
+        BENCHMARK.samples(tmp_path, options)
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("game.tw-pddl", "{", "broken JSON"),
+        ("game.tw-pddl", '{"pddl_problem": "p"}', "grammar: Field required"),
+        ("game.tw-pddl", '{"pddl_problem": "p", "grammar": "none", "solvable": true}', "states no task"),
+        ("traj_data.json", "{}", "task_type: Field required"),
+        ("traj_data.json", None, "is missing beside its game"),
+    ],
+)
+def test_a_broken_game_is_named(name: str, text: str | None, said: str, tmp_path: Path) -> None:
+    path = add(tmp_path, "a/1").with_name(name)
+    path.unlink()
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(DataError, match=re.escape(said)) as told:
+        BENCHMARK.samples(tmp_path, {})
+    assert "alfworld-download" in str(told.value)
+
+
+def test_without_the_extra_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(DataError, match=re.escape("pip install 'forethought[alfworld]'")):
+        BENCHMARK.samples(tmp_path, {})
+
+
+@pytest.mark.parametrize("reward", [0.0, 1.0])
+async def test_the_score_is_success(reward: float, services: Services) -> None:
+    score = await BENCHMARK.score(Sample("a", "t"), rewarded(reward), services)
+    assert score.values == {"success": reward}
+    assert BENCHMARK.floor(Sample("a", "t")) == 0.0
+
+
+async def test_without_a_game_there_is_no_score(services: Services, tmp_path: Path) -> None:
+    with pytest.raises(InfrastructureError, match="no reward"):
+        await BENCHMARK.score(Sample("a", "t"), rewarded(None), services)
+    with pytest.raises(InfrastructureError, match="is gone"):
+        BENCHMARK.episode(Sample("a", "t", data={"game": str(tmp_path / "g"), "max_steps": 50}), services)

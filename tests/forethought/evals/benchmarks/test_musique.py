@@ -1,0 +1,99 @@
+"""MuSiQue: its files, aliases, and questions that cannot be answered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forethought.evals.benchmarks.musique import BENCHMARK
+from forethought.evals.types import DataError
+from tests.support.answers import score, services, summary, without, write_jsonl
+
+ROW: dict[str, Any] = {
+    "id": "3hop1__1_2_3",
+    "question": "Which sea takes the river of the town with the tallest steeple?",
+    "answer": "Black Sea",
+    "answer_aliases": ["Euxine Sea"],
+    "answerable": True,
+    "paragraphs": [
+        {"idx": 0, "title": "Ulm", "paragraph_text": "Ulm lies on the Danube.", "is_supporting": True},
+        {"idx": 1, "title": "Danube", "paragraph_text": "It ends in the Black Sea.", "is_supporting": True},
+    ],
+    "question_decomposition": [],
+}
+TWIN = {**ROW, "answerable": False, "paragraphs": ROW["paragraphs"][:1]}
+
+
+def place(tmp_path: Path, rows: list[dict[str, Any]], version: str = "ans", split: str = "dev") -> Path:
+    """A folder with a file."""
+    write_jsonl(tmp_path / f"musique_{version}_v1.0_{split}.jsonl", rows)
+    return tmp_path
+
+
+async def test_an_alias_is_as_good_as_the_answer(tmp_path: Path) -> None:
+    (sample,) = BENCHMARK.samples(place(tmp_path, [ROW]), {})
+    assert (sample.id, dict(sample.groups)) == ("3hop1__1_2_3", {"hops": "3"})
+    assert [tool.name for tool in BENCHMARK.tools(sample, services())] == [
+        "search_paragraphs",
+        "read_paragraph",
+    ]
+    assert (await score(BENCHMARK, sample, "the Euxine Sea")).values == {"em": 1.0, "f1": 1.0}
+    assert (await score(BENCHMARK, sample, "sea")).values == {"em": 0.0, "f1": pytest.approx(2 / 3)}
+    assert (await score(BENCHMARK, sample, "unanswerable")).values["f1"] == 0.0
+    assert BENCHMARK.floor(sample) == 0.0
+    assert await summary(BENCHMARK, [(sample, "sea")]) == {}
+
+
+def test_paragraphs_may_stand_in_the_prompt(tmp_path: Path) -> None:
+    (sample,) = BENCHMARK.samples(
+        place(tmp_path, [ROW], split="train"), {"context": "prompt", "split": "train"}
+    )
+    assert "[2] Danube\nIt ends in the Black Sea." in sample.task
+    assert BENCHMARK.tools(sample, services()) == ()
+
+
+async def test_a_question_counts_only_if_both_halves_are_told_apart(tmp_path: Path) -> None:
+    whole, broken = BENCHMARK.samples(place(tmp_path, [ROW, TWIN], "full"), {"version": "full"})
+    assert (broken.id, broken.groups["answerable"]) == ("3hop1__1_2_3-unanswerable", "no")
+    assert "unanswerable" in whole.answer_format
+    assert whole.task == broken.task
+    both = await summary(BENCHMARK, [(whole, "Black Sea"), (broken, "Unanswerable.")])
+    assert both == {"answer_em": 1.0, "answer_f1": 1.0, "group_answer_sufficiency_f1": 1.0}
+    guessed = await summary(BENCHMARK, [(whole, "Black Sea"), (broken, "Black Sea")])
+    assert guessed == {"answer_em": 1.0, "answer_f1": 1.0, "group_answer_sufficiency_f1": 0.0}
+    shy = await summary(BENCHMARK, [(whole, "unanswerable"), (broken, "unanswerable")])
+    assert set(shy.values()) == {0.0}
+    assert (await score(BENCHMARK, broken, "unanswerable")).values == {
+        "em": 1.0,
+        "f1": 1.0,
+        "sufficiency": 1.0,
+    }
+    assert BENCHMARK.floor(broken) == 0.0
+
+
+async def test_a_half_whose_other_half_was_not_tried_is_not_grouped(tmp_path: Path) -> None:
+    whole, _ = BENCHMARK.samples(place(tmp_path, [ROW, TWIN], "full"), {"version": "full"})
+    assert (await summary(BENCHMARK, [(whole, "Black Sea")]))["group_answer_sufficiency_f1"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([], "the file is empty"),
+        ([ROW, without(ROW, "answer")], r"dev\.jsonl:2: answer: Field required"),
+        ([{**ROW, "paragraphs": []}], ":1: paragraphs"),
+        ([ROW, ROW], "comes twice"),
+        ([{**ROW, "id": "2hop 1"}], "can be no id"),
+    ],
+)
+def test_bad_rows_are_refused(tmp_path: Path, rows: list[dict[str, Any]], told: str) -> None:
+    with pytest.raises(DataError, match=told) as error:
+        BENCHMARK.samples(place(tmp_path, rows), {})
+    assert "CC BY 4.0" in str(error.value)
+
+
+def test_missing_data_says_where_to_get_it(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"no musique_full_v1\.0_dev\.jsonl here\. Run download_data\.sh"):
+        BENCHMARK.samples(tmp_path, {"version": "full"})

@@ -1,0 +1,129 @@
+"""What a benchmark says of files that are missing or damaged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from forethought.evals.benchmarks.reading import (
+    Source,
+    check_unique,
+    chosen,
+    csv_of,
+    find,
+    json_of,
+    jsonl_of,
+    row_of,
+    rows_of,
+    whole,
+)
+from forethought.evals.types import DataError
+
+SOURCE = Source("Get it at example.org (CC BY 4.0)")
+
+
+class Row(BaseModel):
+    """A record."""
+
+    question: str
+    number: int = 0
+
+
+def test_a_file_is_found_in_the_folder_or_below_it(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "b.json").write_text("[]")
+    assert find(tmp_path, ("a.json", "b.json"), SOURCE, ("", "data")) == tmp_path / "data" / "b.json"
+    with pytest.raises(DataError, match=r"there is no a\.json or b\.json here\. Get it at example"):
+        find(tmp_path, ("a.json", "b.json"), SOURCE)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b'[\n{"question": }', r":2: broken JSON"),
+        (b"", r":1: broken JSON"),
+        (b"\xff\xfe\x00", r"not UTF-8 text \(byte 0\)"),
+        (b"[" * 100_000, r"broken JSON"),
+        (b"{}", "must hold a JSON list"),
+        (b"[]", "must hold a JSON list"),
+        (b'[{"question": "q"}, {"question": 1}]', r"record 2: question: Input should be a valid string"),
+        (b'["q"]', r"record 1: "),
+    ],
+)
+def test_a_damaged_json_file_is_told_of_in_one_line(tmp_path: Path, content: bytes, told: str) -> None:
+    path = tmp_path / "x.json"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=told) as error:
+        rows_of(Row, json_of(path, SOURCE), path, SOURCE)
+    assert str(error.value).startswith(str(path))
+    assert str(error.value).endswith(SOURCE.where)
+    assert "\n" not in str(error.value)
+
+
+def test_lines_are_told_by_their_number(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    # A line separator within a text ends no line.
+    path.write_text('{"question": "a\u2028b"}\n\n{"question": "c"}\n{"quest', "utf-8")
+    lines = jsonl_of(path, SOURCE)
+    assert [next(lines), next(lines)] == [
+        (f"{path}:1", {"question": "a\u2028b"}),
+        (f"{path}:3", {"question": "c"}),
+    ]
+    with pytest.raises(DataError, match=r"x\.jsonl:4: broken JSON"):
+        next(lines)
+
+
+def test_rows_of_a_csv_file_may_hold_breaks(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text('\ufeffa,b\n1,"two\nlines, and \u2028"\n3,4\n', "utf-8")
+    rows = [dict(row) for _, row in csv_of(path, ("a", "b"), SOURCE)]
+    assert rows == [{"a": "1", "b": "two\nlines, and \u2028"}, {"a": "3", "b": "4"}]
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("a\n1\n", ":1: there is no column b"),
+        ("", ":1: there is no column a and no b"),
+        ("a,b\n1,2\n1\n", ":3: the row has not as many cells"),
+        ("a,b\n1,2,3\n", ":2: the row has not as many cells"),
+        ('a,b\n1,"x" y\n', ":2: broken CSV"),
+        ('a,b\n1,"x\n', ":2: broken CSV"),
+    ],
+)
+def test_a_damaged_csv_file_is_told_of_by_its_line(tmp_path: Path, content: str, told: str) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(content, "utf-8")
+    with pytest.raises(DataError, match=told):
+        list(csv_of(path, ("a", "b"), SOURCE))
+
+
+def test_a_folder_in_the_place_of_a_file_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="cannot be read"):
+        json_of(tmp_path, SOURCE)
+
+
+def test_a_record_names_the_field_that_is_wrong() -> None:
+    with pytest.raises(DataError, match=r"^here: number: Input should be a valid integer"):
+        row_of(Row, {"question": "q", "number": "n"}, "here", SOURCE)
+
+
+def test_options_have_a_default_and_refuse_what_is_unknown() -> None:
+    assert chosen({}, "split", ("dev", "test")) == "dev"
+    assert chosen({"split": "test"}, "split", ("dev", "test")) == "test"
+    with pytest.raises(DataError, match="option split=train: choose one of dev, test"):
+        chosen({"split": "train"}, "split", ("dev", "test"))
+    assert (whole({}, "n"), whole({"n": "12"}, "n")) == (None, 12)
+    for wrong in ("0", "-1", "x", "1.5", "", "\u0663"):
+        with pytest.raises(DataError, match="whole number from 1"):
+            whole({"n": wrong}, "n")
+
+
+@pytest.mark.parametrize(
+    ("ids", "told"), [(["a", "a"], "comes twice"), (["a b"], "can be no id"), ([""], "no id")]
+)
+def test_ids_are_plain_and_unique(ids: list[str], told: str) -> None:
+    with pytest.raises(DataError, match=told):
+        check_unique(ids, Path("x.json"), SOURCE)

@@ -1,0 +1,296 @@
+"""The service desk over both tiny checkouts: tools, the customer, the reward, resets and replays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forethought.evals.actions import call_text
+from forethought.evals.benchmarks.service import ServiceBenchmark
+from forethought.evals.benchmarks.tau2 import BENCHMARK as TAU2
+from forethought.evals.benchmarks.tau_bench import BENCHMARK as TAU_BENCH
+from forethought.evals.environments.checkouts.process import Checkout
+from forethought.evals.environments.service_desk.desk import ENDED, ServiceDesk
+from forethought.evals.toolset import OVER
+from forethought.evals.types import InfrastructureError, Sample, Services
+from forethought.models.ask import Models
+from forethought.settings import Settings
+from forethought.trajectories.types import TrajectoryStep
+from tests.support import tiny_checkouts
+from tests.support.model_server import Answer, Fault, ModelServer, SeenRequest
+
+Json = dict[str, Any]
+LEND = call_text("lend_book", tiny_checkouts.LEND)
+ASK = call_text("respond", {"message": "Who are you?"})
+Desk = tuple[ServiceBenchmark, list[Sample], Checkout]
+
+
+@pytest.fixture(scope="module", params=["tau_bench", "tau2"])
+def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    """A benchmark, its samples, and one process that serves all tests."""
+    benchmark, write = {
+        "tau_bench": (TAU_BENCH, tiny_checkouts.tau_bench),
+        "tau2": (TAU2, tiny_checkouts.tau2),
+    }[request.param]
+    samples = benchmark.samples(write(tmp_path_factory.mktemp("checkout")), {"domain": "retail"})
+    with benchmark.checkout(samples[0]) as lent:
+        yield benchmark, samples, lent
+
+
+def says(message: str, state: str = "continues") -> Json:
+    """A CustomerReply."""
+    return {"thought": "A thought.", "state": state, "message": message}
+
+
+@pytest.fixture
+def open_desk(
+    made: Desk, model_server: Callable[..., ModelServer], settings: Callable[..., Settings]
+) -> Callable[..., tuple[ServiceDesk, ModelServer]]:
+    """`open_desk(task, replies)`: an episode whose customer says `replies`, and the model's server."""
+
+    def opened(task: int = 0, replies: Sequence[Answer] = (says("A book, please."),)) -> Any:
+        said = iter(replies)
+
+        def policy(seen: SeenRequest) -> Answer:
+            if seen.reply_name == "AssertionVerdicts":
+                holds = "m7 has it" in seen.last
+                return {"verdicts": [{"number": 1, "reasoning": "See there.", "holds": holds}]}
+            return next(said, says("I have said all.", "done"))
+
+        server = model_server(policy)
+        given = settings(server, request_retries=0)
+        services = Services(given, Models(given), "openai:judge", "openai:user")
+        return made[0].episode(made[1][task], services, made[2]), server
+
+    return opened
+
+
+async def test_the_gold_actions_are_worth_1(open_desk: Any) -> None:
+    desk, server = open_desk(0, [says("Emma, please.")])
+    first = await desk.reset()
+    assert (first.observation, first.done) == ("The customer writes: Emma, please.", False)
+    assert '"lent_to": "m1"' in (await desk.step(LEND)).observation
+    end = await desk.finish("It is yours.")
+    assert (end.reward, end.done, desk.explanation) == (1.0, True, "")
+    assert end.observation == f"I have said all.\n\n{ENDED}"
+    assert {seen.body["model"] for seen in server.requests} == {"user"}
+
+
+@pytest.mark.parametrize(
+    "actions",
+    [[], [call_text("lend_book", {"book_id": "b1", "member": "m9"})], [LEND, LEND.replace("b1", "b2")]],
+)
+async def test_another_database_is_worth_0(open_desk: Any, actions: list[str]) -> None:
+    desk, _ = open_desk()
+    await desk.reset()
+    for action in actions:
+        assert not (await desk.step(action)).done
+    # The second of the last pair fails and changes nothing, so that the database is right after all.
+    assert (await desk.finish("Done.")).reward == float(len(actions) == 2)
+    assert bool(desk.explanation) == (len(actions) != 2)
+
+
+async def test_doing_nothing_is_worth_the_floor(made: Desk, open_desk: Any) -> None:
+    benchmark, samples, _ = made
+    floors = []
+    for number, sample in enumerate(samples):
+        desk, _ = open_desk(number)
+        await desk.reset()
+        floors.append((await desk.finish("")).reward)
+        assert floors[-1] == benchmark.floor(sample)
+    assert floors == [0.0, 0.0, 1.0]
+
+
+async def test_what_must_be_said_must_be_said_to_the_customer(open_desk: Any) -> None:
+    for words, worth in (("It costs 30; m7 has it.", 1.0), ("It is dear; m7 has it.", 0.0)):
+        desk, _ = open_desk(1)
+        await desk.reset()
+        await desk.step(call_text("get_book", {"book_id": "b2"}))
+        assert (await desk.finish(words)).reward == worth
+
+
+async def test_the_customer_ends_the_conversation_and_the_reward_is_settled(open_desk: Any) -> None:
+    desk, server = open_desk(0, [says("Emma."), says("I am m1."), says("", "done")])
+    await desk.reset()
+    assert (await desk.step(ASK)).observation == "I am m1."
+    await desk.step(LEND)
+    end = await desk.step(call_text("respond", {"message": "Here you are."}))
+    assert (end.observation, end.reward, end.done) == (ENDED, 1.0, True)
+    asked = len(server.requests)
+    again = await desk.step(LEND)
+    assert (again.observation, again.reward, again.done) == ("The conversation is over.", 1.0, True)
+    assert (await desk.finish("Goodbye.")) == end
+    assert len(server.requests) == asked
+
+
+async def test_the_customer_knows_the_scenario_and_hears_messages_alone(open_desk: Any) -> None:
+    desk, server = open_desk(0, [says("Emma."), says("I am m1.")])
+    assert "only when asked" not in desk.task + "".join(tool.description for tool in desk.tools)
+    await desk.reset()
+    await desk.step(call_text("get_book", {"book_id": "b1"}))
+    await desk.step(ASK)
+    heard = server.requests[-1].last
+    assert "You give your number only when asked." in heard
+    assert "<agent>\nWho are you?\n</agent>" in heard
+    assert "<customer>\nEmma.\n</customer>" in heard
+    assert "get_book" not in heard
+
+
+async def test_after_a_reset_all_is_as_it_was(open_desk: Any) -> None:
+    desk, server = open_desk(0, [says("Emma."), says("I am m1."), says("Thanks.")])
+    seen = []
+    for _ in range(2):
+        replies = [
+            await desk.reset(),
+            await desk.step(ASK),
+            await desk.step(LEND),
+            await desk.finish("There."),
+        ]
+        seen.append(replies)
+    assert seen[0] == seen[1]
+    assert '"lent_to": "m1"' in seen[1][2].observation
+    assert len(server.requests) == 3  # the same conversation is not asked about again
+
+
+async def test_a_replay_is_exact_and_asks_only_for_the_first_message(open_desk: Any) -> None:
+    desk, _ = open_desk(0, [says("Emma."), says("I am m1."), says("Thank you. Bye.", "done")])
+    await desk.reset()
+    actions = [ASK, LEND, call_text("respond", {"message": "There."})]
+    steps = []
+    for number, action in enumerate(actions, 1):
+        reply = await desk.step(action)
+        shown = f"{reply.observation}\n\n{OVER}" if reply.done else reply.observation
+        steps.append(TrajectoryStep(number=number, action=action, observation=shown))
+    other, server = open_desk(0, [says("Emma."), Fault("400")])
+    replayed = await other.replay(steps)
+    assert (replayed.diverged, replayed.reply.reward, replayed.reply.done) == ("", 1.0, True)
+    assert len(server.requests) == 1
+    named = [
+        step.model_copy(update={"action": "as told", "tool": name, "arguments": arguments})
+        for step, (name, arguments) in zip(
+            steps[:2],
+            [("respond", {"message": "Who are you?"}), ("lend_book", tiny_checkouts.LEND)],
+            strict=True,
+        )
+    ]
+    other, _ = open_desk()
+    assert (await other.replay(named)).diverged == ""
+    named[1] = named[1].model_copy(update={"observation": "It is gone."})
+    assert "at step 2 the replay saw" in (await other.replay(named)).diverged
+    early = [steps[2].model_copy(update={"number": 1}), steps[1]]
+    assert "ended at step 1" in (await other.replay(early)).diverged
+
+
+@pytest.mark.parametrize(
+    ("action", "told"),
+    [
+        ("lend me a book", "an action here is a call as JSON"),
+        (call_text("respond", {"message": " "}), "needs a message"),
+        (call_text("respond", {}), "needs a message"),
+        (call_text("lend_book", {"book": "b1"}), "Error"),
+        (call_text("get_book", {"book_id": "b9"}), "no book b9"),
+        (call_text("burn_book", {}), "burn_book"),
+    ],
+)
+async def test_what_cannot_be_done_is_told_and_changes_nothing(
+    open_desk: Any, action: str, told: str
+) -> None:
+    desk, _ = open_desk(2)
+    await desk.reset()
+    reply = await desk.step(action)
+    assert told in reply.observation
+    assert not reply.done
+    assert (await desk.finish("")).reward == 1
+
+
+async def test_a_model_that_fails_is_no_failure_of_the_agent(open_desk: Any) -> None:
+    desk, _ = open_desk(0, [Fault("400")])
+    with pytest.raises(InfrastructureError, match="plays the customer"):
+        await desk.reset()
+
+
+async def test_what_a_tool_computes_for_ever_is_cut_off(made: Desk, open_desk: Any) -> None:
+    desk, _ = open_desk(2)
+    await desk.reset()
+    told = made[2].ask("call", name="calculate", arguments={"expression": "9**9**9"}, seconds=0.1)
+    assert "took longer than 0.1 s" in told["observation"]
+    assert (await desk.step(call_text("calculate", {"expression": "9*9"}))).observation == "81"
+    assert (await desk.finish("")).reward == 1
+
+
+async def test_a_desk_ends_the_process_that_it_started(made: Desk, open_desk: Any) -> None:
+    desk, _ = open_desk()
+    desk._lent = None
+    await desk.reset()
+    process = desk._own._process
+    assert process.poll() is None
+    await desk.close()
+    assert process.poll() == 0
+
+
+class TestTauBench:
+    """What only tau-bench does."""
+
+    async def test_handing_over_to_a_person_ends_the_episode(self, made: Desk, open_desk: Any) -> None:
+        desk, _ = open_desk(2)
+        await desk.reset()
+        reply = await desk.step(call_text("transfer_to_human_agents", {"summary": "The moon."}))
+        assert reply.done == (made[0].name == "tau-bench")
+        assert reply.reward == float(reply.done)
+
+
+class TestTau2:
+    """What only tau2 does."""
+
+    async def test_an_assertion_is_judged_on_the_whole_conversation(self, made: Desk, open_desk: Any) -> None:
+        if made[0].name != "tau2":
+            assert made[1][1].data["statements"] == []
+            return
+        for words, worth in (("30. And m7 has it.", 1.0), ("30. I cannot say who has it.", 0.0)):
+            desk, server = open_desk(1)
+            await desk.reset()
+            await desk.step(call_text("get_book", {"book_id": "b2"}))
+            assert (await desk.finish(words)).reward == worth
+            judged = [seen for seen in server.requests if seen.reply_name == "AssertionVerdicts"]
+            assert len(judged) == 1
+            assert judged[0].body["model"] == "judge"
+            assert tiny_checkouts.ASSERTED in judged[0].last
+            assert '{"name": "get_book", "arguments": {"book_id": "b2"}}' in judged[0].last
+
+    async def test_without_a_judge_there_is_no_reward(self, made: Desk, open_desk: Any) -> None:
+        if made[0].name == "tau2":
+            desk, _ = open_desk(1)
+            desk.case = replace(desk.case, statements=())
+            await desk.reset()
+            with pytest.raises(InfrastructureError, match="1 assertions need as many verdicts"):
+                await desk.finish("30")
+
+
+async def test_a_process_that_is_gone_is_told_in_a_line(tmp_path: Path) -> None:
+    folder = tiny_checkouts.tau2(tmp_path)
+    (folder / "data/tau2/domains/retail/db.json").write_text("{")
+    with Checkout("tau2", folder, "retail", "base") as checkout:
+        with pytest.raises(InfrastructureError, match=r"ended at describe: json.*JSONDecodeError") as caught:
+            checkout.ask("describe")
+        assert "\n" not in str(caught.value)
+        with pytest.raises(InfrastructureError, match="ended at floor"):
+            checkout.ask("floor", task=0)
+
+
+async def test_no_key_reaches_the_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    folder = tiny_checkouts.tau_bench(tmp_path)
+    (folder / "tau_bench/envs/retail/wiki.md").write_text("Be kind.")
+    environment = folder / "tau_bench/envs/retail/env.py"
+    environment.write_text(
+        environment.read_text() + "\nimport os\nALL['env'] = (None, str(dict(os.environ)), {}, '')\n"
+    )
+    with Checkout("tau_bench", folder, "retail", "test") as checkout:
+        (told,) = [tool for tool in checkout.ask("describe")["tools"] if tool["name"] == "env"]
+    assert "PYTHONHASHSEED" in told["description"]
+    assert "sk-secret" not in told["description"]
+    assert not list(folder.rglob("__pycache__"))

@@ -1,0 +1,91 @@
+"""The folder of an evaluation: torn lines, sums over all that was paid, damage."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from forethought.evals.harness.choices import ChoiceError, Choices
+from forethought.evals.harness.folder import RunFolder
+from forethought.evals.results import Result, read_evaluation
+from forethought.evals.types import Budget, Sample
+from forethought.models.types import Usage
+from tests.support.tiny_benchmark import BENCHMARK, once
+
+
+def choices(trials: int = 1) -> Choices:
+    """One method on two samples."""
+    return Choices(
+        benchmark=BENCHMARK,
+        methods=(once,),
+        samples=(Sample("a", "Count a."), Sample("b", "Count b.")),
+        training=(),
+        options={},
+        trials=trials,
+        limit=2,
+        seed=0,
+        model="openai:m",
+        judge_model="openai:m",
+        user_model="openai:m",
+        budget=Budget(),
+        seconds=60,
+    )
+
+
+def result(sample: str, trial: int = 1, score: float | None = 1.0, tokens: int = 10) -> Result:
+    """A finished trial."""
+    usage = Usage(
+        calls=1, input_tokens=tokens, output_tokens=1, cached_tokens=0, usd=0.5, unpriced=0, seconds=1
+    )
+    judge = Usage(calls=1, input_tokens=1, output_tokens=0, cached_tokens=0, usd=0.25, unpriced=0, seconds=1)
+    return Result(method="once", sample=sample, trial=trial, score=score, usage=usage, judge_usage=judge)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@given(cut=st.integers(0, 400), text=st.text(max_size=20))
+def test_a_torn_line_is_dropped_and_whole_ones_stay(tmp_path: Path, cut: int, text: str) -> None:
+    folder = RunFolder(tmp_path)
+    (tmp_path / "results.jsonl").unlink(missing_ok=True)
+    folder.open(choices())
+    folder.keep(result("a"))
+    folder.keep(result("b").model_copy(update={"answer": text}))
+    whole = (tmp_path / "results.jsonl").read_bytes()
+    first = whole.index(b"\n") + 1
+    kept = min(first + cut, len(whole))
+    (tmp_path / "results.jsonl").write_bytes(whole[:kept])
+    found = folder.open(choices())
+    wanted = ["a", "b"] if kept >= len(whole) - 1 else ["a"]
+    assert [one.sample for one in found.results] == wanted
+    folder.keep(result("b", 2))
+    again = read_evaluation(tmp_path)
+    assert [(one.sample, one.trial) for one in again.results] == [*((id, 1) for id in wanted), ("b", 2)]
+
+
+def test_everything_that_was_paid_is_counted(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    folder.open(choices())
+    folder.keep(result("a", score=None, tokens=5))
+    folder.keep(result("a", tokens=7))
+    folder.keep_learned("once", {"samples": ["b"], "usage": {"input_tokens": 3, "usd": 1.0}, "learned": {}})
+    spent = folder.spent()
+    assert (spent["input_tokens"], spent["output_tokens"], spent["usd"]) == (5 + 7 + 2 + 3, 2, 2.5)
+    assert len(read_evaluation(tmp_path).results) == 1, "of one trial the last line counts"
+
+
+def test_more_trials_may_be_asked_for_and_fewer(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    for trials, kept in ((2, 2), (4, 4), (1, 4)):
+        folder.open(choices(trials))
+        assert json.loads((tmp_path / "run.json").read_text())["trials"] == kept
+
+
+@pytest.mark.parametrize("content", ["[]", "{", "[" * 100_000, '"x"'], ids=len)
+def test_a_damaged_run_file_is_told(tmp_path: Path, content: str) -> None:
+    (tmp_path / "run.json").write_text(content)
+    with pytest.raises(ChoiceError, match=r"run\.json: damaged"):
+        RunFolder(tmp_path).open(choices())
+    assert (tmp_path / "run.json").read_text() == content

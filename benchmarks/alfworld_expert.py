@@ -99,8 +99,8 @@ class Outcome:
     """Replies of the scripted model, of all roles."""
     seconds: float
     problem: str = ""
-    alone: bool = True
-    """Whether the expert solves it, too, without our agent."""
+    lost: bool = False
+    """Not solved, although the expert solves it without our agent."""
 
 
 async def play(sample: Sample, expert: Expert, folder: Path) -> Outcome:
@@ -130,7 +130,7 @@ async def play(sample: Sample, expert: Expert, folder: Path) -> Outcome:
     played = Outcome(sample, solved, len(policy.made) + solved, len(server.requests), seconds)
     if solved:
         return played
-    return replace(played, problem=_problem(attempt), alone=await solves_alone(sample, expert))
+    return replace(played, problem=_problem(attempt), lost=await solves_alone(sample, expert))
 
 
 async def solves_alone(sample: Sample, expert: Expert) -> bool:
@@ -164,7 +164,7 @@ async def play_all(samples: Sequence[Sample], expert: Expert, jobs: int) -> list
         told = (
             f"solved in {outcome.commands} commands" if outcome.solved else f"NOT solved: {outcome.problem}"
         )
-        told += "" if outcome.alone else " (nor by the expert alone)"
+        told += "" if outcome.solved or outcome.lost else " (nor by the expert alone)"
         print(f"{sample.id}: {told}, {outcome.calls} model calls, {outcome.seconds:.1f} s", flush=True)
         return outcome
 
@@ -176,14 +176,16 @@ def table(outcomes: Sequence[Outcome]) -> str:
     by_type: dict[str, list[Outcome]] = defaultdict(list)
     for outcome in outcomes:
         by_type[outcome.sample.groups["task_type"]].append(outcome)
-    rows = ["| task type | games | solved | solved by the expert alone | commands, mean (longest) |"]
+    rows = [
+        "| task type | games | solved | unsolved that the expert alone solves | commands, mean (longest) |"
+    ]
     rows.append("|---|---|---|---|---|")
     for name, group in [*sorted(by_type.items()), ("all", list(outcomes))]:
         commands = [outcome.commands for outcome in group]
         mean = sum(commands) / len(commands)
         solved = sum(outcome.solved for outcome in group)
-        alone = sum(outcome.alone for outcome in group)
-        rows.append(f"| {name} | {len(group)} | {solved} | {alone} | {mean:.1f} ({max(commands)}) |")
+        lost = sum(outcome.lost for outcome in group)
+        rows.append(f"| {name} | {len(group)} | {solved} | {lost} | {mean:.1f} ({max(commands)}) |")
     return "\n".join(rows)
 
 
@@ -204,7 +206,7 @@ def main() -> int:
         parser.error(str(error))
     outcomes = asyncio.run(play_all(samples, given.expert, given.jobs))
     print(f"\nExpert: {given.expert}. The model is scripted.\n\n{table(outcomes)}")
-    return 1 if any(outcome.alone and not outcome.solved for outcome in outcomes) else 0
+    return 1 if any(outcome.lost for outcome in outcomes) else 0
 
 
 def in_turn(samples: Sequence[Sample]) -> list[Sample]:

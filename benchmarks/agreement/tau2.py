@@ -151,7 +151,8 @@ async def compare(repo: Path, domain: str) -> bool:
         print(
             f"{domain}, {wanted}: {len(same)} of {len(rows)} agree in reward and every tool result; "
             f"reward 1 in {sum(mine[0] for _, mine, _ in rows):g} of ours, "
-            f"{sum(other[0] for *_, other in rows):g} of theirs"
+            f"{sum(other[0] for *_, other in rows):g} of theirs",
+            flush=True,
         )
         apart = [(name, mine[0], other[0]) for name, mine, other in rows if mine != other]
         for name, mine_reward, other_reward in apart:

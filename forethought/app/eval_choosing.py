@@ -55,7 +55,7 @@ def choose(asked: Asked, flags: Flags) -> tuple[Settings, Choices]:
             model=context.model,
             judge_model=asked.judge_model or context.model,
             user_model=asked.user_model or context.model,
-            budget=Budget(asked.steps, min(asked.tokens, settings.max_tokens or asked.tokens)),
+            budget=_budget(asked, benchmark, settings),
             seconds=asked.seconds,
             context=_of_ours(flags),
             scripted=asked.scripted,
@@ -64,6 +64,11 @@ def choose(asked: Asked, flags: Flags) -> tuple[Settings, Choices]:
     except (ValueError, ImportError) as error:
         raise CliError(one_line(error, 1000)) from error
     return settings, choices
+
+
+def _budget(asked: Asked, benchmark: Benchmark, settings: Settings) -> Budget:
+    steps = asked.steps if asked.steps is not None else int(getattr(benchmark, "steps", Budget.max_steps))
+    return Budget(steps, min(asked.tokens, settings.max_tokens or asked.tokens))
 
 
 def _imported(name: str) -> Benchmark:

@@ -53,8 +53,14 @@ def run(
         int, typer.Option("--parallel", help="Samples side by side.", min=1, max=256, metavar="P")
     ] = 4,
     steps: Annotated[
-        int, typer.Option("--steps", help="Tool calls or actions of a sample.", min=1, metavar="N")
-    ] = 20,
+        int | None,
+        typer.Option(
+            "--steps",
+            help="Tool calls or actions of a sample; by default 20, or as many as the benchmark takes.",
+            min=1,
+            metavar="N",
+        ),
+    ] = None,
     tokens: Annotated[
         int, typer.Option("--tokens", help="Tokens of a sample, input and output.", min=1_000, metavar="N")
     ] = 400_000,

@@ -36,7 +36,7 @@ class Asked:
     trials: int = 1
     seed: int = 0
     parallel: int = 4
-    steps: int = 20
+    steps: int | None = None
     tokens: int = 400_000
     seconds: float = 3_600
     train: int = 8

@@ -195,6 +195,7 @@ class Benchmark(Protocol):
     """Built-in tools offered on top of the sample's own, such as web_search."""
     options: Mapping[str, str]
     """What `--option KEY=VALUE` may set, with a line on each; such as split, level, stage."""
+    # A benchmark whose samples take more than 20 steps says so in an attribute `steps`.
 
     def samples(self, data: Path, options: Mapping[str, str]) -> list[Sample]:
         """The samples in the folder `data`, in a fixed order. Reads the disk.

@@ -58,6 +58,8 @@ class Alfworld:
     about = "household tasks in text games (134 unseen, 140 seen); code and games MIT; AgentDebug's tables"
     main_metric = "success"
     builtin_tools: Sequence[str] = ()
+    steps: int = 60
+    """50 commands, and room for moves that are none."""
     options: Mapping[str, str] = {
         "split": f"{', '.join(SPLITS)} (default {SPLITS[0]})",
         "task_type": f"only games of this type: {', '.join(TASK_TYPES)}",

@@ -29,6 +29,7 @@ class Shopping:
 
     main_metric: ClassVar[str] = "reward"
     builtin_tools: ClassVar[Sequence[str]] = ()
+    steps: ClassVar[int] = 100
 
     def tools(self, sample: Sample, services: Services) -> Sequence[Tool]:
         """None: a shop takes text."""

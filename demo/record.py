@@ -61,7 +61,7 @@ async def record(settings: Settings, context: Context, path: Path, *, planted: b
         checkpointer=InMemorySaver(),
         transport=RecordingTransport(transport, path, header),
     )
-    store, names, files = FileStore(settings.blobs_dir), [], []
+    store, names, files = FileStore.of(settings), [], []
     for file in sorted((HERE / "files").iterdir()):
         files.append(from_path(file, store=store, settings=settings, taken_names=names))
         names.append(files[-1]["name"])

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit, urlunsplit
 
 if TYPE_CHECKING:
     from forethought.settings import Settings
@@ -36,7 +36,8 @@ def secret_values(settings: Settings | None = None) -> set[str]:
         found.update([value] if _NAME.search(name) else _of_address(value))
     for value in (settings.model_dump() if settings is not None else {}).values():
         if hasattr(value, "get_secret_value"):
-            found.add(value.get_secret_value())
+            secret = value.get_secret_value()
+            found.update([secret, *(part.partition("=")[2].strip() for part in secret.split(","))])
         elif isinstance(value, str):
             found.update(_of_address(value))
     return found
@@ -68,16 +69,27 @@ def scrub_error(error: BaseException, scrub: Callable[[str], str]) -> None:
         at = at.__cause__ or at.__context__
 
 
+def without_userinfo(url: str | None) -> str | None:
+    """The address without user name and password: it is kept with the thread, and a secret must not be."""
+    if not url:
+        return None
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
+
 def _forms(value: str) -> tuple[str, ...]:
     return value, json.dumps(value)[1:-1], quote(value, safe=""), _base64(value)
 
 
 def _of_address(address: str) -> Iterator[str]:
     """The password in an address such as https://user:password@host, and the header that is made of it."""
-    if "@" not in address or "://" not in address:
+    if "://" not in address:
         return
     with suppress(ValueError):
         parts = urlsplit(address)
+        # A database's may stand among its options.
+        for name in ("password", "sslpassword"):
+            yield from parse_qs(parts.query).get(name, ())
         if password := unquote(parts.password or ""):
             yield password
             yield _base64(f"{unquote(parts.username or '')}:{password}")

@@ -7,6 +7,8 @@ client chose, and a client can name neither a path nor a module.
 
 from __future__ import annotations
 
+import base64
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -15,16 +17,54 @@ from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 OFF = "off"
+SHORTEST_TOKEN = 16
+_USER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 def _data_dir() -> Path:
     return Path(platformdirs.user_data_dir("forethought"))
 
 
+def key_bytes(text: str) -> bytes:
+    """A key as AES takes it. Raises ValueError, which does not repeat it."""
+    text = text.strip()
+    try:
+        if re.fullmatch(r"[0-9A-Fa-f]+", text) and len(text) in (32, 48, 64):
+            return bytes.fromhex(text)
+        key = base64.b64decode(text.replace("-", "+").replace("_", "/"), validate=True)
+    except ValueError:
+        key = b""
+    if len(key) not in (16, 24, 32):
+        raise ValueError(
+            "must be 16, 24 or 32 random bytes in base64 or hexadecimal: openssl rand -base64 32"
+        )
+    return key
+
+
+def named_tokens(text: str) -> dict[str, str]:
+    """Tokens by user. Raises ValueError, which repeats none of them."""
+    pairs = [part.strip().partition("=") for part in text.split(",") if part.strip()]
+    users = {name.strip(): token.strip() for name, _, token in pairs}
+    if not all(_USER.fullmatch(name) for name in users) or len(users) < len(pairs):
+        raise ValueError("must be name=token, comma-separated; a name has letters, digits and . _ - only")
+    if any(len(token) < SHORTEST_TOKEN for token in users.values()):
+        raise ValueError(f"each token needs {SHORTEST_TOKEN} characters or more: openssl rand -hex 24")
+    if len(set(users.values())) < len(users):
+        raise ValueError("two users have the same token: give each their own")
+    return users
+
+
+def users_of(settings: Settings) -> dict[str, str]:
+    """The server's users and their tokens."""
+    return named_tokens(settings.access_tokens.get_secret_value()) if settings.access_tokens else {}
+
+
 class Settings(BaseSettings):
     """The operator's choices."""
 
-    model_config = SettingsConfigDict(env_prefix="FORETHOUGHT_", extra="ignore", env_ignore_empty=True)
+    model_config = SettingsConfigDict(
+        env_prefix="FORETHOUGHT_", extra="ignore", env_ignore_empty=True, hide_input_in_errors=True
+    )
 
     model: str | None = Field(None, description="Model used when a run names none, as provider:name.")
     base_url: str | None = Field(None, description="Address of an OpenAI-compatible endpoint.")
@@ -32,11 +72,23 @@ class Settings(BaseSettings):
         None, description="Key for `base_url`; no other key is ever sent there."
     )
     db: str | None = Field(
-        None, description="Database of threads: a path or sqlite:///path; default: the data folder."
+        None,
+        repr=False,  # its address may hold a password
+        description="Database of threads: a path, sqlite:///path or postgresql://user@host/database; "
+        "default: the data folder.",
+    )
+    encryption_key: SecretStr | None = Field(
+        None,
+        description="Key that what is kept is encrypted with: 16, 24 or 32 bytes in base64 or hex.",
     )
     data_dir: Path = Field(default_factory=_data_dir, description="Folder of threads and stored files.")
     files_dir: Path | None = Field(
         None, description="The only folder that a server's client may name files from."
+    )
+    access_tokens: SecretStr | None = Field(
+        None,
+        description="Users of a server and their bearer tokens, as name=token, comma-separated; without any, "
+        "a server answers only its own machine.",
     )
     max_file_mb: float = Field(
         50, gt=0, allow_inf_nan=False, description="Largest file that a run is given, in megabytes."
@@ -58,8 +110,22 @@ class Settings(BaseSettings):
         description="Where copies of pages that are gone are asked for (the Wayback Machine), or 'off'.",
     )
     request_timeout_s: float = Field(600, gt=0, description="Longest wait for one model reply, in seconds.")
+    drain_s: float = Field(
+        25,
+        ge=0,
+        allow_inf_nan=False,
+        description="After SIGTERM, seconds for the calls under way to finish before they are broken off.",
+    )
     request_retries: int = Field(
         10, ge=0, le=50, description="Retries of a model call that failed in transport."
+    )
+    requests_per_minute: int | None = Field(
+        None,
+        gt=0,
+        description="Most requests a minute to a model, of all batch workers that share a database.",
+    )
+    tokens_per_minute: int | None = Field(
+        None, gt=0, description="Most tokens a minute of a model, of all batch workers that share a database."
     )
     mcp_file: Path | None = Field(
         None, description="JSON file of MCP servers whose tools are offered besides the built-in ones."
@@ -70,6 +136,18 @@ class Settings(BaseSettings):
     )
     python_seconds: float = Field(10, gt=0, description="Time limit of one python call.")
     python_memory_mb: int = Field(256, ge=16, description="Memory limit of one python call.")
+
+    tracing: Literal["off", "otel"] = Field(
+        "off",
+        description="Whether OpenTelemetry spans of nodes, model calls and tool calls are sent, as its own "
+        "OTEL_ variables say.",
+    )
+    log_format: Literal["text", "json"] = Field(
+        "text", description="Log lines on stderr: text, or one JSON object a line."
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "warning", description="Least level that is logged; info tells each node, model call and tool call."
+    )
 
     models_dir: Path | None = Field(
         None, description="Folder of models on this machine, named local:PATH; default: in the data folder."
@@ -122,12 +200,31 @@ class Settings(BaseSettings):
             else value
         )
 
+    @field_validator("access_tokens")
+    @classmethod
+    def _are_tokens(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None:
+            named_tokens(value.get_secret_value())
+        return value
+
     @field_validator("searxng_url", "archive_url")
     @classmethod
     def _is_address(cls, value: str | None) -> str | None:
         if value is None or value == OFF or value.startswith(("http://", "https://")):
             return value
         raise ValueError("must be an address that starts with http:// or https://")
+
+    @field_validator("encryption_key")
+    @classmethod
+    def _is_key(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None:
+            key_bytes(value.get_secret_value())
+        return value
+
+    @property
+    def key(self) -> bytes | None:
+        """What to encrypt with; None: nothing is encrypted."""
+        return key_bytes(self.encryption_key.get_secret_value()) if self.encryption_key else None
 
     @property
     def archive(self) -> str | None:

@@ -17,11 +17,14 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.store.base import BaseStore
 from langgraph.types import Checkpointer
 
+from forethought.journal import journalled
 from forethought.models.ask import Models
 from forethought.models.types import Transport
 from forethought.settings import Settings
+from forethought.telemetry import enable, observed
 from graph import routing
 from graph.context import Context
+from graph.edges import at_once
 from graph.state import AgentInput, AgentOutput, AgentState, Dispatch
 from nodes.answer_agent import answer_agent
 from nodes.approve_plan import approve_plan
@@ -30,6 +33,7 @@ from nodes.planner import planner
 from nodes.prospective_reflector import prospective_reflector
 from nodes.replan_trigger import replan_trigger
 from nodes.services import Services
+from nodes.siblings import together
 from nodes.tool_agent import tool_agent
 from nodes.tool_executor import tool_executor
 from prompts.tool_choice import RESERVED
@@ -60,13 +64,14 @@ def build_agent(
     otherwise). Raises ValueError when a tool is not usable, or the file of MCP servers is malformed.
     """
     settings = settings or Settings()
+    enable(settings)
     box = _usable(toolbox(settings, tools, builtin))
     servers = read_servers(settings.mcp_file) if settings.mcp_file else None
     services = Services(
         settings=settings,
         tools=box,
         models=Models(settings, transport),
-        store=FileStore(settings.blobs_dir),
+        store=FileStore.of(settings),
         mcp=McpBox(servers, settings, RESERVED) if servers else None,
     )
     compiled = _wire(services).compile(checkpointer=checkpointer, store=store, name="agent")
@@ -84,23 +89,28 @@ def _usable(tools: dict[str, Tool]) -> dict[str, Tool]:
 def _wire(services: Services) -> StateGraph[AgentState, Context, AgentInput, AgentOutput]:
     graph = StateGraph(AgentState, context_schema=Context, input_schema=AgentInput, output_schema=AgentOutput)
     for node in (planner, prospective_reflector, approve_plan, replan_trigger, answer_agent, lesson_keeper):
-        graph.add_node(node.__name__, partial(node, services=services))
+        graph.add_node(node.__name__, partial(observed(journalled(node)), services=services))
     for sent in (tool_agent, tool_executor):
-        graph.add_node(sent.__name__, partial(sent, services=services), input_schema=Dispatch)
+        made = partial(observed(together(journalled(sent))), services=services)
+        graph.add_node(sent.__name__, made, input_schema=Dispatch)
     graph.add_edge(START, "planner")
-    graph.add_conditional_edges("planner", routing.after_planner, ["prospective_reflector", END])
+    graph.add_conditional_edges("planner", at_once(routing.after_planner), ["prospective_reflector", END])
     graph.add_conditional_edges(
-        "prospective_reflector", routing.after_reflector, ["approve_plan", "replan_trigger"]
+        "prospective_reflector", at_once(routing.after_reflector), ["approve_plan", "replan_trigger"]
     )
     graph.add_conditional_edges(
-        "approve_plan", routing.after_approval, ["planner", "prospective_reflector", "replan_trigger"]
+        "approve_plan",
+        at_once(routing.after_approval),
+        ["planner", "prospective_reflector", "replan_trigger"],
     )
     graph.add_conditional_edges(
-        "replan_trigger", routing.after_trigger, ["planner", "tool_agent", "answer_agent"]
+        "replan_trigger", at_once(routing.after_trigger), ["planner", "tool_agent", "answer_agent"]
     )
-    graph.add_conditional_edges("tool_agent", routing.after_tool_agent, ["tool_executor"])
+    graph.add_conditional_edges("tool_agent", at_once(routing.after_tool_agent), ["tool_executor"])
     graph.add_edge("tool_executor", "replan_trigger")
-    graph.add_conditional_edges("answer_agent", routing.after_answer, ["planner", "lesson_keeper", END])
+    graph.add_conditional_edges(
+        "answer_agent", at_once(routing.after_answer), ["planner", "lesson_keeper", END]
+    )
     graph.add_edge("lesson_keeper", END)
     return graph
 

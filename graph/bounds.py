@@ -38,9 +38,10 @@ def bounded(context: Context, settings: Settings) -> Context:
 
 
 def models_of(context: Context) -> tuple[str, ...]:
-    """The distinct models that a run with `context` may call, in the order of the roles."""
+    """The distinct models that a run with `context` may call, by role; last the fallback."""
     roles: tuple[Role, ...] = get_args(Role)
-    return tuple(dict.fromkeys(context.model_for(role) for role in roles))
+    fallback = [context.fallback_model] if context.fallback_model else []
+    return tuple(dict.fromkeys([*(context.model_for(role) for role in roles), *fallback]))
 
 
 def _check_models(context: Context, settings: Settings) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 Json = dict[str, Any]
@@ -59,6 +59,8 @@ class GraphCheckpoints:
     graph: Any
     config: Mapping[str, Any]
     """Its `configurable` names the thread; `metadata` is kept with every checkpoint that is written."""
+    check: Callable[[Mapping[str, Any]], None] = field(default=lambda values: None, kw_only=True)
+    """Raises for a checkpoint's values that are not to be relied on."""
 
     @property
     def thread(self) -> str:
@@ -68,6 +70,7 @@ class GraphCheckpoints:
     async def read(self, at: Any | None = None) -> Point | None:
         """See `Checkpoints`."""
         snapshot = await self.graph.aget_state(at or {"configurable": {"thread_id": self.thread}})
+        self.check(snapshot.values)
         return None if snapshot.created_at is None else point_of(snapshot)
 
     async def write(self, at: Any, values: Json, as_node: str) -> Any:

@@ -23,6 +23,15 @@ Namespace = Annotated[str, Field(max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9
 Score = Annotated[int, Field(ge=1, le=10)]
 ModelName = Annotated[str, Field(max_length=200, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:/@+-]*$")]
 
+_ASKING = (
+    "planner",
+    "prospective_reflector",
+    "tool_agent",
+    "tool_executor",
+    "answer_agent",
+    "lesson_keeper",
+)
+
 
 def _asked_by(*nodes: str) -> JsonDict:
     """Marks a field for Studio: a model's name, shown at the nodes that ask this model."""
@@ -37,14 +46,7 @@ class Context(BaseModel):
     model: ModelName = Field(
         "openai:gpt-4.1",
         description="Model of every role, as provider:name.",
-        json_schema_extra=_asked_by(
-            "planner",
-            "prospective_reflector",
-            "tool_agent",
-            "tool_executor",
-            "answer_agent",
-            "lesson_keeper",
-        ),
+        json_schema_extra=_asked_by(*_ASKING),
     )
     planner_model: ModelName | None = Field(
         None, description="Model of the planner; empty: `model`.", json_schema_extra=_asked_by("planner")
@@ -75,6 +77,13 @@ class Context(BaseModel):
         json_schema_extra=_asked_by("answer_agent", "lesson_keeper"),
     )
 
+    fallback_model: ModelName | None = Field(
+        None,
+        description="Model that is asked where another one gives no reply, is unknown or has no quota left; "
+        "empty: none.",
+        json_schema_extra=_asked_by(*_ASKING),
+    )
+
     plan_threshold: Score = Field(9, description="A plan that scores lower is revised.")
     tool_threshold: Score = Field(9, description="A proposed call that scores lower is revised.")
     answer_threshold: Score = Field(9, description="An answer that scores lower ends the round.")
@@ -83,7 +92,7 @@ class Context(BaseModel):
     )
 
     max_rounds: int = Field(5, ge=1, le=20, description="Rounds of plan, execution and answer.")
-    max_steps: int = Field(20, ge=1, le=500, description="Steps (one dispatch of one subtask) of a task.")
+    max_steps: int = Field(20, ge=1, le=2000, description="Steps (one dispatch of one subtask) of a task.")
     max_revisions: int = Field(
         2, ge=0, le=10, description="Revisions of a plan or a proposal that scored too low."
     )

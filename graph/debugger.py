@@ -23,6 +23,7 @@ from forethought.settings import Settings
 from graph import debugger_routing as routing
 from graph.debugger_context import DebuggerContext
 from graph.debugger_state import DebuggerInput, DebuggerOutput, DebuggerState, LabelDispatch
+from graph.edges import at_once
 from nodes.debugger.find_critical import find_critical
 from nodes.debugger.judge import judge
 from nodes.debugger.label_step import label_step
@@ -83,12 +84,12 @@ def _wire(
     graph.add_node("label_step", partial(label_step, services=services), input_schema=LabelDispatch)
     graph.add_edge(START, "take")
     graph.add_conditional_edges("take", routing.after_take, ["label_wave", "find_critical", "rerun", END])
-    graph.add_conditional_edges("label_wave", routing.after_wave, ["label_step", "find_critical"])
+    graph.add_conditional_edges("label_wave", at_once(routing.after_wave), ["label_step", "find_critical"])
     graph.add_edge("label_step", "label_wave")
-    graph.add_conditional_edges("find_critical", routing.after_critical, ["rerun", END])
-    graph.add_conditional_edges("rerun", routing.after_rerun, ["judge", END])
-    graph.add_conditional_edges("judge", routing.after_judge, ["refine_guidance", END])
-    graph.add_conditional_edges("refine_guidance", routing.after_refine, ["rerun", END])
+    graph.add_conditional_edges("find_critical", at_once(routing.after_critical), ["rerun", END])
+    graph.add_conditional_edges("rerun", at_once(routing.after_rerun), ["judge", END])
+    graph.add_conditional_edges("judge", at_once(routing.after_judge), ["refine_guidance", END])
+    graph.add_conditional_edges("refine_guidance", at_once(routing.after_refine), ["rerun", END])
     return graph
 
 

@@ -28,6 +28,7 @@ from graph.distiller_state import (
     ErrorDispatch,
     TaskDispatch,
 )
+from graph.edges import at_once
 from nodes.distiller.aggregate import aggregate
 from nodes.distiller.diagnose import diagnose_task, diagnose_wave
 from nodes.distiller.patterns import pattern_wave, write_patterns
@@ -49,7 +50,7 @@ def build_distiller(
 ) -> DistillerGraph:
     """The compiled distiller. `settings` default to the environment's; `transport` carries model calls."""
     settings = settings or Settings()
-    services = DistillServices(settings, Models(settings, transport), FileStore(settings.blobs_dir))
+    services = DistillServices(settings, Models(settings, transport), FileStore.of(settings))
     compiled = _wire(services).compile(checkpointer=checkpointer, name="distiller")
     return compiled.with_config(recursion_limit=RECURSION_LIMIT)
 
@@ -69,15 +70,19 @@ def _wire(
     graph.add_node("diagnose_task", partial(diagnose_task, services=services), input_schema=TaskDispatch)
     graph.add_node("write_patterns", partial(write_patterns, services=services), input_schema=ErrorDispatch)
     graph.add_edge(START, "take")
-    graph.add_conditional_edges("take", routing.after_take, ["diagnose_wave", END])
+    graph.add_conditional_edges("take", at_once(routing.after_take), ["diagnose_wave", END])
     graph.add_conditional_edges(
-        "diagnose_wave", routing.after_diagnose_wave, ["diagnose_task", "aggregate", END]
+        "diagnose_wave", at_once(routing.after_diagnose_wave), ["diagnose_task", "aggregate", END]
     )
     graph.add_edge("diagnose_task", "diagnose_wave")
-    graph.add_conditional_edges("aggregate", routing.after_aggregate, ["aggregate", "pattern_wave", END])
-    graph.add_conditional_edges("pattern_wave", routing.after_pattern_wave, ["write_patterns", "review", END])
+    graph.add_conditional_edges(
+        "aggregate", at_once(routing.after_aggregate), ["aggregate", "pattern_wave", END]
+    )
+    graph.add_conditional_edges(
+        "pattern_wave", at_once(routing.after_pattern_wave), ["write_patterns", "review", END]
+    )
     graph.add_edge("write_patterns", "pattern_wave")
-    graph.add_conditional_edges("review", routing.after_review, ["review", END])
+    graph.add_conditional_edges("review", at_once(routing.after_review), ["review", END])
     return graph
 
 

@@ -32,6 +32,20 @@ def merge(old: Json | None, new: Json | None) -> Json:
     return merged
 
 
+def merge_all(old: Json | None, writes: Sequence[Json | None]) -> Json:
+    """Reducer of a dict channel that is a delta channel: every write as `merge` takes it."""
+    for write in writes:
+        old = merge(old, write)
+    return old or {}
+
+
+def merge_all_rounds(old: Json | None, writes: Sequence[Json | None]) -> Json:
+    """Reducer of long-term memory: every write as `merge_rounds` takes it."""
+    for write in writes:
+        old = merge_rounds(old, write)
+    return old or {}
+
+
 def merge_rounds(old: Json | None, new: Json | None) -> Json:
     """Reducer of long-term memory: as `merge`, one level deeper, so that siblings can add failures to one
     round."""

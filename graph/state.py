@@ -19,7 +19,7 @@ from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict  # the server's schemas need it below Python 3.12
 
 from forethought.models.types import Usage
-from graph.reducers import add_usage, append, merge, merge_files, merge_rounds
+from graph.reducers import add_usage, append, merge, merge_all, merge_all_rounds, merge_files
 
 Json = dict[str, Any]
 Status = Literal["running", "answered", "best_effort", "budget_exhausted", "failed"]
@@ -357,9 +357,9 @@ class AgentState(AgentInput, total=False):
     dispatch: list[Dispatch]
     proposals: Annotated[dict[str, Proposal], merge]
     trajectory: Annotated[list[Step], _delta(append)]
-    results: Annotated[dict[str, Result], merge]
+    results: Annotated[dict[str, Result], _delta(merge_all)]
     short_term: Annotated[dict[str, ShortTerm], merge]
-    long_term: Annotated[dict[str, LongTerm], merge_rounds]
+    long_term: Annotated[dict[str, LongTerm], _delta(merge_all_rounds)]
     replans: Annotated[list[Replan], _delta(append)]
     draft: Draft
     usage: Annotated[dict[str, Usage], add_usage]

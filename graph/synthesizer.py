@@ -22,6 +22,7 @@ from forethought.models.ask import Models
 from forethought.models.types import Transport
 from forethought.settings import Settings
 from graph import synthesizer_routing as routing
+from graph.edges import at_once
 from graph.synthesizer_context import SynthesizerContext
 from graph.synthesizer_state import KeyDispatch, SynthesizerInput, SynthesizerOutput, SynthesizerState
 from nodes.synthesizer.error_types import error_types
@@ -58,7 +59,7 @@ def build_synthesizer(
     """The compiled synthesizer. `settings` default to the environment's; `transport` carries model calls;
     `attempt` makes one trial of a task, and without it only trajectories can be given."""
     settings = settings or Settings()
-    models, store = Models(settings, transport), FileStore(settings.blobs_dir)
+    models, store = Models(settings, transport), FileStore.of(settings)
     compiled = _wire(SynthesizeServices(settings, models, store, attempt)).compile(
         checkpointer=checkpointer, name="synthesizer"
     )
@@ -81,10 +82,12 @@ def _wire(
     for worker in workers:
         graph.add_node(worker.__name__, partial(worker, services=services), input_schema=KeyDispatch)
     graph.add_edge(START, "take")
-    graph.add_conditional_edges("take", routing.after_take, ["trial_wave", END])
-    graph.add_conditional_edges("error_types", routing.after_error_types, ["error_types", "label_wave", END])
+    graph.add_conditional_edges("take", at_once(routing.after_take), ["trial_wave", END])
+    graph.add_conditional_edges(
+        "error_types", at_once(routing.after_error_types), ["error_types", "label_wave", END]
+    )
     for wave, (of_wave, then) in _WAVES.items():
-        graph.add_conditional_edges(wave, routing.after_wave(then), [*of_wave, *{then, END}])
+        graph.add_conditional_edges(wave, at_once(routing.after_wave(then)), [*of_wave, *{then, END}])
         for name in of_wave:
             graph.add_edge(name, wave)
     return graph

@@ -18,7 +18,7 @@ from forethought.models.types import Asked, Message, ReplyError, ReplySpec, repl
 from graph.context import Context
 from graph.state import AgentState, Draft, Source, Status, Step
 from nodes.budget import exhausted
-from nodes.digest import files_text, step_text, trajectory
+from nodes.digest import files_text, step_items, trajectory
 from nodes.events import thinking
 from nodes.inert import for_person
 from nodes.rounds import end_round
@@ -36,6 +36,7 @@ async def answer_agent(state: AgentState, runtime: Runtime[Context], *, services
         asked = await services.models.ask(
             role="answer",
             model=context.model_for("answer"),
+            fallback=context.fallback_model,
             messages=answer_messages(state, services, context),
             reply=_spec(context),
             check=_checker(state),
@@ -184,9 +185,7 @@ def answer_messages(state: AgentState, services: Services, context: Context) -> 
         files=files_text(state.get("files", [])),
         guidance=state.get("guidance", []),
         earlier=state["progress"].get("earlier", []),
-        steps=[
-            {"n": step["n"], "text": step_text(step) + _standing(step, state)} for step in trajectory(state)
-        ],
+        steps=step_items(trajectory(state), lambda step: _standing(step, state)),
         open="\n".join(left_open),
         stopped=state["progress"]["stopped"] if left_open or not subtasks else "",
     )

@@ -3,8 +3,10 @@ be written."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from forethought.models.types import Usage
 from graph.context import Context
 from graph.state import AgentState
 from nodes.digest import trajectory
@@ -15,6 +17,8 @@ _ANSWER_TOKENS = 2_500
 _FIRST_STEP_TOKENS = 3_000
 """What a step is taken to cost at least before one was seen; else as much as a call of the task so far."""
 _ANSWER_SHARE = 0.1
+_ROUNDING = 1e-9
+"""What sums of dollars may be off by."""
 
 
 @dataclass(frozen=True)
@@ -72,26 +76,53 @@ def exhausted_calls(state: AgentState, context: Context) -> str:
     return ""
 
 
-def wave_width(state: AgentState, context: Context) -> int:
-    """How many subtasks the next wave may send: never more than the steps and tokens that are left allow."""
+@dataclass(frozen=True)
+class Width:
+    """How many subtasks the next wave may send, and which budget bounds it ('': none does)."""
+
+    subtasks: int
+    bound: str
+
+
+def wave_width(state: AgentState, context: Context) -> Width:
+    """Never more than the steps, tokens and dollars that are left allow. Seconds bound no width: siblings
+    take theirs at the same time."""
     used = spent(state)
-    width = min(context.max_parallel, context.max_steps - used.steps)
+    widths = [Width(context.max_parallel, ""), Width(context.max_steps - used.steps, "steps")]
     if context.max_tokens is not None:
         left = context.max_tokens - used.tokens - reserve_tokens(state, context)
-        width = min(width, left // _step_tokens(state))
-    return max(width, 0)
+        widths.append(Width(left // _step_tokens(state), "tokens"))
+    step_usd = _step_usd(state)
+    if context.max_usd is not None and step_usd:
+        left_usd = context.max_usd * (1 - _ANSWER_SHARE) - used.usd
+        widths.append(Width(int(left_usd / step_usd + _ROUNDING), "usd"))
+    narrowest = min(widths, key=lambda width: width.subtasks)
+    return Width(max(narrowest.subtasks, 0), narrowest.bound)
 
 
 def _step_tokens(state: AgentState) -> int:
-    costs = [
-        step["usage"].get("input_tokens", 0) + step["usage"].get("output_tokens", 0)
-        for step in trajectory(state)
-    ]
-    known = [cost for cost in costs if cost]
+    known = _costs(state, lambda usage: usage.get("input_tokens", 0) + usage.get("output_tokens", 0))
     if known:
         return max(int(sum(known) / len(known)), 1)
-    calls = sum(u.get("calls", 0) for u in state.get("usage", {}).values())
+    calls = _calls(state)
     return max(spent(state).tokens // calls if calls else 0, _FIRST_STEP_TOKENS)
+
+
+def _step_usd(state: AgentState) -> float:
+    """What a step is taken to cost in dollars; 0 where nothing is known of it."""
+    known = _costs(state, lambda usage: usage.get("usd", 0.0))
+    if known:
+        return sum(known) / len(known)
+    calls = _calls(state)
+    return spent(state).usd / calls if calls else 0.0
+
+
+def _costs(state: AgentState, cost: Callable[[Usage], float]) -> list[float]:
+    return [known for step in trajectory(state) if (known := cost(step["usage"]))]
+
+
+def _calls(state: AgentState) -> int:
+    return sum(usage.get("calls", 0) for usage in state.get("usage", {}).values())
 
 
 def left_text(state: AgentState, context: Context) -> str:

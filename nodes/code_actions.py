@@ -13,6 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 from graph.state import AgentState
+from nodes.call_once import Made, call_id, call_once
+from nodes.inspection import Inspection
 from nodes.repeats import earlier_failure
 from tools.base import Observation, Tool, ToolEnv
 from tools.call import call_tool
@@ -26,11 +28,14 @@ RECORDED_CHARACTERS = 2000
 class CodeActions:
     """The calls of one program, at step `n`."""
 
-    def __init__(self, tools: Mapping[str, Tool], env: ToolEnv, state: AgentState, n: int) -> None:
+    def __init__(
+        self, tools: Mapping[str, Tool], env: ToolEnv, state: AgentState, n: int, inspection: Inspection
+    ) -> None:
         self.sub_steps: list[Json] = []
         """{tool, arguments, ok, cause, observation (its head), origin, seconds} of each call, in order."""
         self._tools = from_code(tools)
         self._env, self._state, self._n = replace(env, ask=None), state, n
+        self._inspection = inspection
 
     @property
     def env(self) -> ToolEnv:
@@ -49,9 +54,27 @@ class CodeActions:
             return Observation(said, ok=False, cause="limit", hint=hint, origin="model")
         started = time.monotonic()
         failure = earlier_failure(tool, arguments, self._state, self.sub_steps, self._n)
-        observation = failure.refusal(tool) if failure else await call_tool(tool, arguments, self._env)
-        self._record(tool, arguments, observation, time.monotonic() - started)
-        return observation
+        made = Made(failure.refusal(tool)) if failure else await self._once(tool, arguments)
+        self._record(tool, arguments, made.observation, made.seconds or time.monotonic() - started)
+        return made.observation
+
+    async def _once(self, tool: Tool, arguments: Json) -> Made:
+        """The call, unless the same program made it before its step was broken off."""
+        seen = self._inspection
+        inspected, paid = len(seen.spent), len(seen.paid)
+
+        async def make() -> Made:
+            observation = await call_tool(tool, arguments, self._env)
+            if seen.missing:
+                raise seen.missing
+            return Made(observation, inspected=seen.spent[inspected:], paid=seen.paid[paid:])
+
+        name = call_id(tool, arguments, f"{self._n}.{len(self.sub_steps) + 1}")
+        made = await call_once(tool, name, arguments, make)
+        if made.kept:
+            seen.spent.extend(made.inspected)
+            seen.paid.extend(made.paid)
+        return made
 
     def _record(self, tool: Tool, arguments: Json, observation: Observation, seconds: float) -> None:
         text = observation.text + (f"\nHint: {observation.hint}" if observation.hint else "")

@@ -4,10 +4,11 @@ and replayed."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from graph.state import AgentState, FileRef, LongTerm, Plan, Result, ShortTerm, Step, Subtask
+from nodes.long_run import condensed, share, split
 
 OBSERVATION_CHARS = 6_000
 """An observation's length in the prompts of its own subtask and of the answer agent."""
@@ -83,13 +84,14 @@ def steps_text(steps: Iterable[Step], results: Mapping[str, Result] | None = Non
     telling = {step["subtask"]: step["n"] for step in steps if step["ok"] and step["action"] == "call"}
     for key in results or {}:
         telling.pop(key, None)
-    lines = []
-    for step in steps:
+    earlier, newest = split(steps)
+    lines = condensed(earlier)
+    for step in newest:
         outcome = "ok" if step["ok"] else f"FAILED ({step['cause']})"
         if step["n"] in standing:
             seen = "see its result"
         elif telling.get(step["subtask"]) == step["n"]:
-            seen = cut(step["observation"], OPEN_CHARS)
+            seen = cut(step["observation"], share(OPEN_CHARS, len(newest)))
         else:
             seen = " ".join(cut(step["observation"], HEAD_CHARS).split())
         surprise = f" [surprise: {step['surprise']}]" if step["surprise"] != "none" else ""
@@ -142,11 +144,27 @@ def plan_text(plan: Plan, *, only_open: bool = False) -> str:
 def result_items(results: Mapping[str, Result], ids: Iterable[str] | None = None) -> list[dict[str, Any]]:
     """Results for a prompt, ordered by their step; `ids` chooses among them."""
     chosen = results if ids is None else {key: results[key] for key in ids if key in results}
-    items = [
-        {"id": key, "n": result["n"], "origin": result["origin"], "text": cut(result["text"], RESULT_CHARS)}
-        for key, result in chosen.items()
+    found = sorted(chosen.items(), key=lambda item: (item[1]["n"], item[0]))
+    earlier, newest = split(found)
+    limits = [HEAD_CHARS // 4] * len(earlier) + [share(RESULT_CHARS, len(newest))] * len(newest)
+    return [
+        {"id": key, "n": result["n"], "origin": result["origin"], "text": cut(result["text"], limit)}
+        for (key, result), limit in zip(found, limits, strict=True)
     ]
-    return sorted(items, key=lambda item: (item["n"], item["id"]))
+
+
+def step_items(steps: Sequence[Step], note: Callable[[Step], str] = lambda step: "") -> list[dict[str, Any]]:
+    """Steps for a prompt, one by one with `note` behind each: {n, text}; of very many the first are
+    condensed."""
+    earlier, newest = split(steps)
+    limit = share(OBSERVATION_CHARS, len(newest))
+    items: list[dict[str, Any]] = [
+        {"n": step["n"], "text": step_text(step, limit) + note(step)} for step in newest
+    ]
+    if earlier:
+        said = {"n": f"{earlier[0]['n']} to {earlier[-1]['n']}", "text": "\n".join(condensed(earlier))}
+        items.insert(0, said)
+    return items
 
 
 def memory_items(memory: ShortTerm | None) -> list[dict[str, Any]]:

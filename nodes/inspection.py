@@ -42,7 +42,11 @@ class Inspection:
     async def _ask(self, model: str, messages: list[Message], name: str, hint: str) -> DocumentAnswer:
         try:
             asked = await self._services.models.ask(
-                role="inspector", model=model, reply=reply_spec(DocumentAnswer), messages=messages
+                role="inspector",
+                model=model,
+                fallback=self._context.fallback_model,
+                reply=reply_spec(DocumentAnswer),
+                messages=messages,
             )
         except ReplayError as error:
             self.missing = error

@@ -109,6 +109,7 @@ class Judge:
             asked = await self.services.models.ask(
                 role=role,
                 model=self.context.model_for(role),
+                fallback=self.context.fallback_model,
                 messages=[Message("system", system), Message("user", user)],
                 reply=reply_spec(ForesightVerdict),
             )

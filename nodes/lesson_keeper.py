@@ -116,6 +116,7 @@ async def _draft(
         return await services.models.ask(
             role="retrospective",
             model=context.model_for("retrospective"),
+            fallback=context.fallback_model,
             reply=reply_spec(LessonDraft),
             check=_checker(state),
             messages=[Message("system", system), Message("user", user)],

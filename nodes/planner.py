@@ -20,7 +20,7 @@ from nodes.budget import exhausted_calls, left_text
 from nodes.digest import files_text, plan_text, result_items, rounds_texts, steps_text, trajectory
 from nodes.events import thinking
 from nodes.judgement import Judge
-from nodes.lessons import lesson_items, open_book, recall
+from nodes.lessons import lesson_items, open_book, recall, user_of
 from nodes.origins import thread_origin
 from nodes.plans import dropped_ids, join_plan, plan_problem
 from nodes.services import Services
@@ -83,7 +83,7 @@ async def _begin(
     this now (SAMULE 3.2.3). Raises TaskError."""
     if context.lessons:
         open_book(runtime, context)  # refused before anything is done
-    update = await begin_task(state, services, context)
+    update = await begin_task(state, services, context, user_of(runtime))
     begun = after_begin(state, update)
     if context.lessons or "lessons" in state:
         update["lessons"] = await recall(begun, runtime, context)
@@ -125,7 +125,12 @@ async def _scored_plan(
         thinking(runtime, "planner", revision=revisions)
         try:
             asked = await services.models.ask(
-                role="planner", model=context.model_for("planner"), messages=messages, reply=spec, check=check
+                role="planner",
+                model=context.model_for("planner"),
+                fallback=context.fallback_model,
+                messages=messages,
+                reply=spec,
+                check=check,
             )
         except ReplyError as error:
             if best is None:

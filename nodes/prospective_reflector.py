@@ -145,6 +145,7 @@ async def _diagnose(
         asked = await services.models.ask(
             role="reflector",
             model=context.model_for("reflector"),
+            fallback=context.fallback_model,
             messages=messages,
             reply=_diagnosis_spec(errors),
         )
@@ -176,6 +177,7 @@ async def _revise(
         asked = await services.models.ask(
             role="reflector",
             model=context.model_for("reflector"),
+            fallback=context.fallback_model,
             reply=reply_spec(PlanRevision),
             check=check,
             messages=[*messages, Message("assistant", diagnosis.text), Message("user", text)],

@@ -21,7 +21,11 @@ _READ = "__pregel_read"
 def read_state(config: RunnableConfig, keys: Sequence[str], *, copied: bool = True) -> AgentState:
     """The channels `keys` as they stood before this superstep; a channel never written is absent.
 
-    They are copied, unless the caller makes something of its own of them at once (`copied=False`).
+    They are copied, unless the caller makes something of its own of them at once (`copied=False`). Of the
+    trajectory only the list is: its steps are records that nobody changes, and in a long run there are many.
     """
     found = config["configurable"][_READ](list(keys))
-    return cast(AgentState, copy.deepcopy(found) if copied else found)
+    if not copied:
+        return cast(AgentState, found)
+    steps = {name: list(found[name]) for name in ("trajectory",) if name in found}
+    return cast(AgentState, {**copy.deepcopy({k: v for k, v in found.items() if k not in steps}), **steps})

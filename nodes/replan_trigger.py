@@ -45,11 +45,11 @@ async def replan_trigger(
                 "decision": {"to": "planner", "reason": replan["reason"], "n": progress["n"]},
             }
     wave = [] if stopped else ready(plan, state.get("results", {}))
-    width = wave_width(state, context) if wave else 0
-    if wave and not width:
-        stopped, wave = "tokens", []
+    width = wave_width(state, context)
+    if wave and not width.subtasks:
+        stopped, wave = width.bound, []
     dispatch: list[Dispatch] = [
-        {"subtask": key, "n": progress["n"] + i} for i, key in enumerate(wave[:width], start=1)
+        {"subtask": key, "n": progress["n"] + i} for i, key in enumerate(wave[: width.subtasks], start=1)
     ]
     progress = {**progress, "stopped": stopped, "guidance": state.get("guidance", [])}
     if dispatch:

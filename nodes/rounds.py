@@ -93,6 +93,7 @@ async def _reflection(
         asked = await services.models.ask(
             role="retrospective",
             model=context.model_for("retrospective"),
+            fallback=context.fallback_model,
             reply=reply_spec(RoundReflection),
             messages=[Message("system", system), Message("user", user)],
         )

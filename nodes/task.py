@@ -9,6 +9,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
 from forethought.knowledge.planning_errors import KnowledgeError, load_planning_errors
+from forethought.lessons.book import LOCAL_USER, label_of
 from forethought.models.types import ConfigurationError
 from graph.context import Context
 from graph.reducers import CLEAR
@@ -63,15 +64,18 @@ def task_text(state: AgentState) -> tuple[str, HumanMessage | None]:
     return text.strip(), human
 
 
-async def begin_task(state: AgentState, services: Services, context: Context) -> dict[str, Any]:
-    """The update that starts the next task of the thread: everything that is per task is reset.
+async def begin_task(
+    state: AgentState, services: Services, context: Context, user: str = LOCAL_USER
+) -> dict[str, Any]:
+    """The update that starts the next task of the thread: everything that is per task is reset. `user` is
+    who asks, where a server knows.
 
     Raises TaskError, one line that says what to do, before anything is spent.
     """
     text, human = task_text(state)
     try:
         await asyncio.to_thread(services.models.verify, models_used(context))
-        files, replaced = await asyncio.to_thread(_take_in, state, services)
+        files, replaced = await asyncio.to_thread(_take_in, state, services, user)
         if context.prospective_reflection and context.planning_errors:
             await asyncio.to_thread(load_planning_errors, services.settings.planning_errors_file)
     except (ConfigurationError, FilesError, KnowledgeError) as error:
@@ -178,12 +182,18 @@ def models_used(context: Context) -> list[str]:
         roles.append("reflector")
     if context.round_reflection or context.lessons:
         roles.append("retrospective")
-    return list(dict.fromkeys(context.model_for(role) for role in roles))  # type: ignore[arg-type]
+    named = [context.model_for(role) for role in roles]  # type: ignore[arg-type]
+    return list(dict.fromkeys([*named, *([context.fallback_model] if context.fallback_model else [])]))
 
 
-def _take_in(state: AgentState, services: Services) -> tuple[list[FileRef], list[AnyMessage]]:
-    """All files of the thread as references, those in messages among them, and the messages without them."""
+def _take_in(state: AgentState, services: Services, user: str) -> tuple[list[FileRef], list[AnyMessage]]:
+    """All files of the thread as references, those in messages among them, and the messages without them.
+
+    Each of a server's users names files in a folder of their own within the operator's.
+    """
     store, settings = services.store, services.settings
+    if user != LOCAL_USER and settings.files_dir is not None:
+        settings = settings.model_copy(update={"files_dir": settings.files_dir / label_of(user)})
     files = [take_in(item, store=store, settings=settings) for item in state.get("files", [])]
     attached, replaced = take_attachments(state.get("messages", []), files, store=store, settings=settings)
     return [*files, *attached], replaced

@@ -19,7 +19,7 @@ from forethought.models.types import Message, ReplyError, Usage, no_usage
 from graph.context import Context
 from graph.state import AgentState, Dispatch, Json, Proposal, ShortTerm, Subtask
 from nodes.budget import exhausted_calls, left_text
-from nodes.digest import files_text, memory_items, result_items, step_text, subtask_text, trajectory
+from nodes.digest import files_text, memory_items, result_items, step_items, subtask_text, trajectory
 from nodes.events import thinking
 from nodes.reading import read_state
 from nodes.services import Services
@@ -128,6 +128,7 @@ async def _propose(
             asked = await services.models.ask(
                 role="tool",
                 model=context.model_for("tool"),
+                fallback=context.fallback_model,
                 messages=messages,
                 reply=spec,
                 check=_checker(services.tools),
@@ -152,7 +153,11 @@ async def _propose(
 def _with_wave(state: AgentState, turn: _Turn) -> AgentState:
     """The state with what this turn has cost, for each subtask of the wave: siblings revise at the same time
     and cannot see each other's calls, so each must leave room for the others'."""
-    wave = total(*[turn.usage] * max(len(state.get("dispatch", [])), 1))
+    width = max(len(state.get("dispatch", [])), 1)
+    wave = total(*[turn.usage] * width)
+    wave["seconds"] = turn.usage["seconds"]  # they pass for all of them at once
+    # Dollars have no reserve but a share, which a wave's next calls could use up together.
+    wave["usd"] += width * turn.usage["usd"] / max(turn.usage["calls"], 1)
     return {**state, "usage": {**state.get("usage", {}), "this wave": wave}}
 
 
@@ -239,7 +244,7 @@ def tool_messages(
         id=key,
         subtask=subtask_text(subtask),
         results=results,
-        steps=[{"n": step["n"], "text": step_text(step)} for step in steps],
+        steps=step_items(steps),
         memory=[item["text"] for item in memory],
         left=left_text(state, context),
     )

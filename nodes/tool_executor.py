@@ -20,22 +20,19 @@ from forethought.models.types import Usage, no_usage
 from graph.context import Context
 from graph.state import AgentState, Dispatch, Proposal, Step, Surprise
 from nodes.approval import Verdict, settle
-from nodes.code_actions import CodeActions
+from nodes.call_once import Made
 from nodes.digest import cut
 from nodes.events import acting
 from nodes.foresight import Finding
-from nodes.inert import for_person
-from nodes.inspection import Inspection
 from nodes.judgement import Judge, spent_by
-from nodes.origins import joined, made_of
-from nodes.person import ask_person
+from nodes.origins import made_of
 from nodes.reading import read_state
 from nodes.repeats import earlier_failure
 from nodes.services import Services
 from nodes.tool_agent import memory_of
+from nodes.tool_call import make_call
 from nodes.usage import total
-from tools.base import Observation, ToolEnv
-from tools.call import call_tool
+from tools.base import Observation
 
 READS = (
     "task",
@@ -61,8 +58,8 @@ class _Outcome:
     surprise: Surprise = "none"
     verdict: Verdict | None = None
     """What a person said of the call, and its arguments; None where no call was to be made."""
-    sub_steps: list[dict[str, Any]] = field(default_factory=list)
-    """The calls that a program made."""
+    made: Made | None = None
+    """The call as it was made; None where none was."""
     finding: Finding = field(default_factory=Finding)
     """What the comparison with what was expected came to."""
 
@@ -75,16 +72,18 @@ async def tool_executor(
     await services.ready()
     state = read_state(config, READS)
     proposal = state["proposals"][dispatch["subtask"]]
-    inspection = Inspection(services, context)
     started = time.monotonic()
     if proposal["action"] == "call":
-        outcome = await _call(proposal, state, runtime, services, context, inspection)
+        outcome = await _call(proposal, state, runtime, services, context)
     else:
         outcome = _no_call(proposal)
     waited = proposal["tool"] == "ask_user"
     seconds = proposal["seconds"] + (0.0 if waited else time.monotonic() - started)
     judged = spent_by(outcome.finding)
-    spent = [*inspection.spent, *inspection.paid]
+    spent: list[Usage] = []
+    if outcome.made:
+        seconds += outcome.made.seconds
+        spent = [*outcome.made.inspected, *outcome.made.paid]
     step = _step(proposal, outcome, state, seconds, total(proposal["usage"], *spent, *judged))
     update: dict[str, Any] = {"trajectory": [step], **_memory(step, state, context, outcome)}
     if spent:
@@ -114,7 +113,6 @@ async def _call(
     runtime: Runtime[Context],
     services: Services,
     context: Context,
-    inspection: Inspection,
 ) -> _Outcome:
     tool = services.tools.get(proposal["tool"] or "")
     if tool is None:  # a proposal edited by hand, or made when there were other tools
@@ -129,42 +127,16 @@ async def _call(
         observation = Observation(refused, ok=False, cause="rejected", origin="user")
         return _Outcome(observation, False, proposal["surprise"], verdict)
     acting(runtime, n=proposal["n"], subtask=proposal["subtask"], tool=tool.name, arguments=verdict.arguments)
-    env = _environment(proposal, state, services, inspection, pinned=verdict.pinned)
-    code = CodeActions(services.tools, env, state, proposal["n"])
-    observation = await call_tool(tool, verdict.arguments, code.env if tool.name == "python" else env)
-    if inspection.missing:
-        raise inspection.missing
-    if code.sub_steps:
-        read = [item["origin"] for item in code.sub_steps]
-        observation = replace(observation, origin=joined([observation.origin, *read]))
-    if inspection.spent:
-        observation = replace(observation, origin=f"{observation.origin}, model")
-    found = await Judge(runtime, services, context).call(tool, proposal, observation, state)
+    made = await make_call(tool, proposal, verdict, state, services, context)
+    observation = made.observation
+    if made.by_person:
+        found = Finding(proposal["surprise"])
+    else:
+        found = await Judge(runtime, services, context).call(tool, proposal, observation, state)
     finished = observation.ok and proposal["finishes"] and not found.note and not observation.partial
     if found.note:
         observation = replace(observation, text=f"[{found.note}]\n{observation.text}")
-    return _Outcome(observation, finished, found.surprise, verdict, code.sub_steps, found)
-
-
-def _environment(
-    proposal: Proposal, state: AgentState, services: Services, inspection: Inspection, *, pinned: bool
-) -> ToolEnv:
-    def ask(question: str, choices: list[str]) -> str:
-        shown = [for_person(text, state, services.tools) for text in (question, *choices)]
-        return ask_person(proposal["subtask"], proposal["n"], shown[0], shown[1:])
-
-    return ToolEnv(
-        settings=services.settings,
-        files={item["name"]: item["hash"] for item in state.get("files", []) if not isinstance(item, str)},
-        results={key: result["text"] for key, result in state.get("results", {}).items()},
-        origins={key: result["origin"] for key, result in state.get("results", {}).items()},
-        store=services.store,
-        inspect=inspection,
-        look=inspection.look,
-        ask=ask,
-        book=inspection.paid.append,
-        same_host_only=pinned,
-    )
+    return _Outcome(observation, finished, found.surprise, verdict, made, found)
 
 
 def _step(proposal: Proposal, outcome: _Outcome, state: AgentState, seconds: float, usage: Usage) -> Step:
@@ -192,7 +164,7 @@ def _step(proposal: Proposal, outcome: _Outcome, state: AgentState, seconds: flo
         "surprise": outcome.surprise,
         "origin": observation.origin,
         "approval": verdict.word,
-        "sub_steps": outcome.sub_steps,
+        "sub_steps": outcome.made.sub_steps if outcome.made else [],
         "shown": proposal["shown"],
         "seconds": round(seconds, 3),
         "usage": usage or no_usage(),

@@ -16,6 +16,10 @@ import pytest
 
 from forethought.settings import Settings
 from tests.support.model_server import ModelServer, Policy
+from tests.support.postgres import database, postgres, postgres_server
+from tests.support.processes import python
+
+__all__ = ["database", "postgres", "postgres_server", "python"]
 
 # A shared machine is slow at times, which says nothing about the code.
 hypothesis.settings.register_profile("project", deadline=None)
@@ -26,7 +30,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _OF_THE_MACHINE = re.compile(
-    r"_API_KEY$|_TOKEN$|_SECRET$|^FORETHOUGHT_|^OPENAI_|^ANTHROPIC_|^GOOGLE_|^GEMINI_|^LANGSMITH_|^LANGCHAIN_|^TAVILY_"
+    r"_API_KEY$|_TOKEN$|_SECRET$|^FORETHOUGHT_|^PG|^OPENAI_|^ANTHROPIC_|^GOOGLE_|^GEMINI_|^LANGSMITH_|^LANGCHAIN_|^TAVILY_"
 )
 
 

@@ -96,6 +96,8 @@ class ToolEnv:
     """The tools that `call` makes calls of."""
     book: Callable[[Usage], None] | None = None
     """Books what a tool paid for by itself; what `inspect` and `look` cost is booked already."""
+    call_id: str = ""
+    """An idempotency key for what the call changes: the same when a broken-off call is made again."""
     same_host_only: bool = False
     """Whether a redirect to another host is refused: the address was the model's own, and a person approved
     that one only."""

@@ -14,6 +14,7 @@ from langgraph.errors import GraphBubbleUp
 from pydantic import BaseModel, ValidationError
 
 from forethought.secrecy import scrubber
+from forethought.telemetry import operation
 from tools.base import Observation, Tool, ToolEnv, ToolError
 
 MAX_CHARACTERS = 20_000
@@ -32,7 +33,11 @@ async def call_tool(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Obse
     Causes of a failure: arguments, timeout, empty, tool (an unexpected exception), or what the tool's
     `ToolError` says. LangGraph's interrupts and cancellation pass through untouched.
     """
-    observation = await _tried(tool, arguments, env)
+    with operation("execute_tool", tool.name, gen_ai__tool__name=tool.name) as done:
+        observation = await _tried(tool, arguments, env)
+        done.set(forethought__effect=tool.effect)
+        if not observation.ok:
+            done.failed(observation.cause or "tool")
     text, hint = (_presentable(part, env) for part in (observation.text, observation.hint))
     if not text.strip():
         ok, cause = False, "empty" if observation.ok else observation.cause

@@ -1,7 +1,8 @@
 """Files given to a run: kept by content hash, named by clients, never found by a path that a client chose.
 
 A `FileRef` in the state carries a name and a hash. Another machine that shares the storage can so go on
-with a thread, and no state holds a local path.
+with a thread, and no state holds a local path. Where the operator has set a key, contents are encrypted;
+their names are still those of the plain contents, so that who has a file can tell whether it is kept.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
+from forethought.storage.errors import StorageError
+from forethought.storage.sealing import FILE_MARK, NO_KEY, Sealer, sealer_of
 from tools.file_names import free_name, safe_name
 
 if TYPE_CHECKING:
@@ -27,6 +30,9 @@ if TYPE_CHECKING:
 
 HASH = re.compile(r"[0-9a-f]{64}")
 MEGABYTE = 1_000_000
+_SEAL_BYTES = 32
+"""Nonce and tag, before the encrypted content."""
+_DAMAGED = "the stored content of the file is damaged; give the file again"
 
 
 class FilesError(Exception):
@@ -38,6 +44,13 @@ class FileStore:
     """Contents by SHA-256 in a folder. Writing is atomic and idempotent: processes may share the folder."""
 
     root: Path
+    sealer: Sealer | None = None
+    """What contents are encrypted with. Those that were kept before there was a key are read too."""
+
+    @classmethod
+    def of(cls, settings: Settings) -> FileStore:
+        """The storage of the operator's choice. Raises StorageError when encryption cannot be had."""
+        return cls(settings.blobs_dir, sealer_of(settings.key))
 
     def path(self, content_hash: str) -> Path:
         """Where a content is or would be kept. Raises FilesError unless given 64 lower-case hex digits."""
@@ -53,10 +66,10 @@ class FileStore:
         content_hash = hashlib.sha256(data).hexdigest()
         target = self.path(content_hash)
         try:
-            if target.is_file():
+            if self._stands(target):
                 return content_hash
             self.root.mkdir(parents=True, exist_ok=True)
-            _write_atomically(target, data)
+            _write_atomically(target, data if self.sealer is None else FILE_MARK + self.sealer.seal(data))
         except OSError as error:
             raise FilesError(f"cannot store a file in {self.root}: {_reason(error)}") from error
         return content_hash
@@ -72,9 +85,39 @@ class FileStore:
             ) from error
         except OSError as error:
             raise FilesError(f"cannot read a stored file in {self.root}: {_reason(error)}") from error
+        if hashlib.sha256(data).hexdigest() == content_hash:
+            return data
+        data = self._opened(data)
         if hashlib.sha256(data).hexdigest() != content_hash:
-            raise FilesError("the stored content of the file is damaged; give the file again")
+            raise FilesError(_DAMAGED)
         return data
+
+    def _stands(self, target: Path) -> bool:
+        """Whether a content is kept as it should be. Retention leaves alone what was asked for lately."""
+        try:
+            if self.sealer is not None and not _is_sealed(target):
+                return False
+            os.utime(target)
+        except FileNotFoundError:
+            return False
+        except PermissionError:  # another user's file
+            return target.is_file()
+        return True
+
+    def size(self, content_hash: str) -> int:
+        """Bytes of the content. Raises OSError."""
+        path = self.path(content_hash)
+        return path.stat().st_size - (len(FILE_MARK) + _SEAL_BYTES if _is_sealed(path) else 0)
+
+    def _opened(self, data: bytes) -> bytes:
+        if not data.startswith(FILE_MARK):
+            raise FilesError(_DAMAGED)
+        if self.sealer is None:
+            raise FilesError(f"the stored content of the file cannot be read: {NO_KEY}")
+        try:
+            return self.sealer.open(data.removeprefix(FILE_MARK))
+        except StorageError as error:
+            raise FilesError(f"the stored content of the file cannot be read: {error}") from error
 
 
 def take_in(item: Any, *, store: FileStore, settings: Settings) -> FileRef:
@@ -189,8 +232,7 @@ def _decode(data: Any, name: str, settings: Settings) -> bytes:
 def _stored(name: str, content_hash: Any, store: FileStore) -> FileRef:
     if not store.has(content_hash):
         raise FilesError(f"{name}: no file with this hash is stored here; send its data")
-    size = store.path(content_hash).stat().st_size
-    return {"name": name, "hash": content_hash, "size": size, "type": _media_type(name)}
+    return {"name": name, "hash": content_hash, "size": store.size(content_hash), "type": _media_type(name)}
 
 
 def _reference(name: str, data: bytes, store: FileStore) -> FileRef:
@@ -210,6 +252,11 @@ def _too_large(shown: str, settings: Settings) -> FilesError:
 
 def _reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
+
+
+def _is_sealed(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(FILE_MARK)) == FILE_MARK
 
 
 def _write_atomically(target: Path, data: bytes) -> None:

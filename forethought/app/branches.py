@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from forethought.app.checking import read_state
 from forethought.app.errors import CliError
 from forethought.app.report import report, usage_of
 from forethought.app.text import one_line
@@ -63,20 +64,14 @@ async def branches_of(thread: Thread) -> list[Json]:
 
 async def places_of(thread: Thread) -> list[Place]:
     """Where the thread's branches lie."""
-    saver: Any = thread.graph.checkpointer
-    query = (
-        "SELECT checkpoint_id, parent_checkpoint_id FROM checkpoints "
-        "WHERE thread_id = ? AND checkpoint_ns = ''"
-    )
-    async with saver.conn.execute(query, (thread.id,)) as cursor:
-        return places({str(row[0]): row[1] for row in await cursor.fetchall()})
+    return places(await thread.saver.tree(thread.id))
 
 
 async def at(thread: Thread, checkpoint: str) -> StateSnapshot:
     """The state of one checkpoint of the thread."""
-    return await thread.graph.aget_state(
-        {"configurable": {"thread_id": thread.id, "checkpoint_id": checkpoint}}
-    )
+    from graph.state import AgentState
+
+    return await read_state(thread.graph, AgentState, thread.id, checkpoint)
 
 
 def chosen(found: Sequence[Place], name: str, thread_id: str) -> Place:

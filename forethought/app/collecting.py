@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from forethought.app.collect_display import Bar, cost_line, show_collected
 from forethought.app.collect_state import Asked, Collection, collection_report
-from forethought.app.database import claim, open_threads
 from forethought.app.display import make_console
 from forethought.app.errors import (
     ANSWERED,
+    DRAINED,
     FAILED,
     INTERRUPTED,
     NOT_PASSED,
@@ -32,17 +32,20 @@ from forethought.collecting.running import Collector, Run
 from forethought.collecting.success import Judge, Method, judge_for
 from forethought.collecting.tasks import read_tasks
 from forethought.settings import Settings
+from forethought.storage import open_threads
+from forethought.storage.address import file_address
 from graph.bounds import bounded
 from graph.context import Context
 
 if TYPE_CHECKING:
-    pass
+    from forethought.draining import Drain
 
 Json = dict[str, Any]
 
 
 def collect(asked: Asked, flags: Flags, as_json: bool) -> int:
     """Collect trajectories. Returns the exit code. Raises CliError."""
+    from forethought.draining import Drain, on_sigterm
     from forethought.models import Models
     from nodes.task import models_used
 
@@ -62,16 +65,27 @@ def collect(asked: Asked, flags: Flags, as_json: bool) -> int:
         done = {key_of(trial["task"], trial["trial"]): trial for trial in folder.trials()}
     except ValueError as error:
         raise CliError(one_line(error, 1000)) from error
-    with asyncio.Runner() as loop, _opened(loop, settings, context, folder, judges) as collector:
-        return _driven(loop, Collection(asked, tasks, collector, console, interactive, done), as_json)
+    drain = Drain()
+    with (
+        on_sigterm(drain),
+        asyncio.Runner() as loop,
+        _opened(loop, settings, context, folder, judges) as collector,
+    ):
+        collector.control = drain.control
+        collection = Collection(asked, tasks, collector, console, interactive, done)
+        return _driven(loop, collection, as_json, drain)
 
 
-def _driven(loop: asyncio.Runner, collection: Collection, as_json: bool) -> int:
+def _driven(loop: asyncio.Runner, collection: Collection, as_json: bool, drain: Drain) -> int:
     """Run it all, and report."""
+    from forethought.draining import Drained
+
     error: Exception | None = None
     asked_first = False
     try:
-        asked_first = not _carry_out(loop, collection)
+        asked_first = not _carry_out(loop, collection, drain)
+    except Drained:
+        asked_first = False
     except KeyboardInterrupt:
         raise CliError("interrupted; the same command goes on with it", INTERRUPTED) from None
     except Exception as failure:
@@ -83,6 +97,9 @@ def _driven(loop: asyncio.Runner, collection: Collection, as_json: bool) -> int:
     show_collected(result, collection.console)
     if as_json:
         print(to_json(result), flush=True)
+    if drain.requested and result["status"] == "incomplete":
+        tell("stopped by SIGTERM; the same command goes on with it")
+        return DRAINED
     if error:
         code = tell_error(error)
         tell("what was done is kept; the same command goes on with it")
@@ -96,27 +113,28 @@ def _driven(loop: asyncio.Runner, collection: Collection, as_json: bool) -> int:
     return ANSWERED if result["mixed"] else NOT_PASSED
 
 
-def _carry_out(loop: asyncio.Runner, collection: Collection) -> bool:
+def _carry_out(loop: asyncio.Runner, collection: Collection, drain: Drain) -> bool:
     """Judge what could not be judged, run a few, estimate, run the rest; False where it is not to go on."""
     loop.run(_judge_again(collection))
     total = len(collection.tasks) * collection.asked.trials
     if not collection.trials:
         chosen = {task.id for task in pilots(collection.tasks)}
         first = [(task, trial) for task, trial in collection.open if task.id in chosen and trial == 1]
-        _run(loop, collection, first, f"first {len(first)} of {total} runs")
+        _run(loop, collection, drain, first, f"first {len(first)} of {total} runs")
     if not collection.open or not collection.trials:
         return True
     left = Counter(task.id for task, _ in collection.open)
     collection.expected = estimate(collection.trials, left)
     so_far, whole = spent(collection.trials), collection.expected
     collection.console.print(f"so far {cost_line(so_far)}; estimate for all {cost_line(whole)}")
-    if not collection.asked.yes and not (collection.interactive and _agreed()):
-        return False
-    _run(loop, collection, collection.open, f"{total} runs")
+    with drain.idle():
+        if not collection.asked.yes and not (collection.interactive and _agreed()):
+            return False
+    _run(loop, collection, drain, collection.open, f"{total} runs")
     return True
 
 
-def _run(loop: asyncio.Runner, collection: Collection, runs: Sequence[Run], what: str) -> None:
+def _run(loop: asyncio.Runner, collection: Collection, drain: Drain, runs: Sequence[Run], what: str) -> None:
     """Carry out `runs` under a progress bar that tells the cost so far."""
     collector = collection.collector
     with Bar(collection.console, what, len(runs)) as bar:
@@ -126,7 +144,8 @@ def _run(loop: asyncio.Runner, collection: Collection, runs: Sequence[Run], what
             bar.advance(trial, spent(collection.trials))
 
         collector.on_finished, collector.may_begin = finished, collection.affordable
-        loop.run(collector.collect(runs, collection.asked.parallel))
+        work = collector.collect(runs, collection.asked.parallel)
+        loop.run(drain.finish(work, collector.settings.drain_s))
 
 
 async def _judge_again(collection: Collection) -> None:
@@ -154,8 +173,9 @@ def _opened(
         sys.path.append(str(Path.cwd()))
     stack = AsyncExitStack()
     try:
-        saver = loop.run(stack.enter_async_context(open_threads(folder.database)))
-        stack.enter_context(claim(folder.database, "collection"))
+        opening = open_threads(file_address(folder.database), settings.key)
+        saver = loop.run(stack.enter_async_context(opening))
+        loop.run(stack.enter_async_context(saver.claim("collection")))
         try:
             graph = build_agent(settings=settings, checkpointer=saver)
         except ValueError as error:

@@ -17,7 +17,12 @@ BaseUrl = Annotated[
     str | None, typer.Option("--base-url", help="Address of an OpenAI-compatible endpoint.", metavar="URL")
 ]
 Db = Annotated[
-    str | None, typer.Option("--db", help="Database of threads: a path or sqlite:///path.", metavar="URL")
+    str | None,
+    typer.Option(
+        "--db",
+        help="Database of threads: a path, sqlite:///path or postgresql://user@host/db.",
+        metavar="URL",
+    ),
 ]
 Sets = Annotated[
     list[str] | None,
@@ -48,8 +53,10 @@ def begin(debug: bool) -> None:
     """What every command does first."""
     want_debug(debug)
     from forethought.app.options import load_dotenv, unknown_variables
+    from forethought.telemetry.logs import configure
 
     load_dotenv(Path.cwd())
+    configure(os.environ)
     want_debug(debug)
     for line in unknown_variables(os.environ):
         tell(line)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from forethought.app import debug_command
+from forethought.app import batch_commands, debug_command, threads_command
 from forethought.app.command_flags import (
     BaseUrl,
     Db,
@@ -31,8 +31,8 @@ app = typer.Typer(
     name="forethought",
     help="An agent that criticises its plan before it acts, scores each move, re-plans, and learns from "
     "failures.",
-    epilog="Exit codes: 0 answered, 1 failed, 2 wrong use, 3 an answer that did not pass, 4 waits for "
-    "a person, 130 interrupted by Ctrl-C.",
+    epilog="Exit codes: 0 answered (or stopped by SIGTERM), 1 failed, 2 wrong use, 3 an answer that did not "
+    "pass, 4 waits for a person, 130 interrupted by Ctrl-C.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -44,6 +44,9 @@ app.add_typer(eval_app, name="eval")
 app.command()(collect)
 app.command()(distill)
 app.command()(synthesize)
+app.command()(batch_commands.submit)
+app.command()(batch_commands.worker)
+app.command()(batch_commands.jobs)
 
 
 def _version(wanted: bool) -> None:
@@ -137,20 +140,7 @@ def resume(
     return runs.resume(thread, reply or [], flags, Output(as_json, record, replay))
 
 
-@app.command()
-def threads(
-    db: Db = None,
-    limit: Annotated[int, typer.Option("--limit", help="How many, newest first.", min=1, metavar="N")] = 50,
-    every: Annotated[bool, typer.Option("--all", help="Debuggings (`forethought debug`) too.")] = False,
-    as_json: Json = False,
-    debug: Debug = False,
-) -> int:
-    """List the threads, newest first."""
-    begin(debug)
-    from forethought.app import showing
-    from forethought.app.options import Flags
-
-    return showing.threads(Flags(db=db), limit, every, as_json)
+app.command("threads")(threads_command.threads)
 
 
 @app.command()

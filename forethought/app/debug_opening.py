@@ -13,10 +13,9 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forethought.app.database import claim, database_path, open_threads
+from forethought.app.checking import read_state
 from forethought.app.debug_choices import changed_context
 from forethought.app.debug_file import environment_rollouts, make_environment
 from forethought.app.debug_thread import open_debugged
@@ -25,13 +24,15 @@ from forethought.app.options import Flags, settings_from, without_userinfo
 from forethought.app.thread import check_thread_id, unknown_thread
 from forethought.app.threads import DEBUGGING
 from forethought.settings import Settings
+from forethought.storage import address_of, open_threads
 from graph.debugger_context import DebuggerContext
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
-    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+    from langgraph.runtime import RunControl
     from langgraph.types import StateSnapshot
 
+    from forethought.storage.saver import ThreadSaver
     from forethought.trajectories.types import Trajectory
 
 Json = dict[str, Any]
@@ -64,7 +65,7 @@ class Debugging:
     """A debugging and everything that is needed to go on with it."""
 
     id: str
-    path: Path
+    saver: ThreadSaver
     graph: Any
     order: Order
     context: DebuggerContext
@@ -83,19 +84,28 @@ class Debugging:
         snapshot: StateSnapshot = await self.graph.aget_state({"configurable": {"thread_id": self.id}})
         return snapshot
 
-    async def stream(self, given: Any, show: Callable[[Any], None]) -> None:
+    async def stream(
+        self, given: Any, show: Callable[[Any], None], control: RunControl | None = None
+    ) -> None:
         """Run until the graph ends or waits. Every label is on disk before the next wave begins.
 
-        Raises what the graph raises: ModelError, sqlite3.Error, OSError; the debugging stays resumable.
+        Raises what the graph raises: ModelError, OSError, what a database raises; the debugging stays
+        resumable.
         """
         modes = ["updates", "custom"]
         parts = self.graph.astream(
-            given, self.config, context=self.context, stream_mode=modes, version="v2", durability="sync"
+            given,
+            self.config,
+            context=self.context,
+            stream_mode=modes,
+            version="v2",
+            durability="sync",
+            control=control,
         )
         async for part in parts:
             show(part)
         # Its first checkpoint was made a moment after it was opened.
-        self.started = await _started(self.graph.checkpointer, self.id)
+        self.started = await _started(self.saver, self.id)
 
     def seconds(self, snapshot: StateSnapshot) -> float:
         """From its beginning to `snapshot`, waiting and breaks included."""
@@ -119,6 +129,7 @@ async def open_debugging(
     the thread was run with is known. Raises CliError, ConfigurationError.
     """
     from graph.debugger import build_debugger
+    from graph.debugger_state import DebuggerState
 
     async with AsyncExitStack() as stack:
         world = await _world(stack, order, flags, trajectory)
@@ -130,13 +141,11 @@ async def open_debugging(
             base_url=without_userinfo(world.settings.base_url),
         )
         chosen = id or await _new_id(world.saver, name)
-        path = database_path(world.settings)
-        stack.enter_context(claim(path, chosen))
+        await stack.enter_async_context(world.saver.claim(chosen))
         _verify(world.settings, context)
         graph = build_debugger(world.settings, world.saver, **world.parts)
-        yield Debugging(
-            chosen, database_path(world.settings), graph, order, context, await _started(world.saver, chosen)
-        )
+        await read_state(graph, DebuggerState, chosen)
+        yield Debugging(chosen, world.saver, graph, order, context, await _started(world.saver, chosen))
 
 
 @dataclass(frozen=True)
@@ -144,7 +153,7 @@ class _World:
     """What a debugging needs of the outside."""
 
     settings: Settings
-    saver: Any
+    saver: ThreadSaver
     parts: Json
     """Arguments of build_debugger: how the subject is loaded and run again."""
     model: str | None = None
@@ -159,7 +168,7 @@ async def _world(stack: AsyncExitStack, order: Order, flags: Flags, trajectory: 
         if order.environment is not None and trajectory is not None:
             environment = make_environment(order.environment, trajectory)
             parts = {"environment": environment, "rollouts": environment_rollouts(environment, settings)}
-        saver = await stack.enter_async_context(open_threads(database_path(settings)))
+        saver = await stack.enter_async_context(open_threads(address_of(settings), settings.key))
         return _World(settings, saver, parts)
     again = order.runs_again
     opening = open_debugged(
@@ -168,35 +177,35 @@ async def _world(stack: AsyncExitStack, order: Order, flags: Flags, trajectory: 
     debugged = await stack.enter_async_context(opening)
     thread = debugged.thread
     parts = {"load_thread": debugged.load, "rollouts": debugged.rollouts}
-    return _World(thread.settings, thread.graph.checkpointer, parts, thread.context.model, debugged.head.id)
+    return _World(thread.settings, thread.saver, parts, thread.context.model, debugged.head.id)
 
 
 @asynccontextmanager
 async def read_debugging(thread_id: str, flags: Flags) -> AsyncIterator[Debugging]:
     """A debugging, to be looked at only. Raises CliError when there is none."""
     from graph.debugger import build_debugger
+    from graph.debugger_state import DebuggerState
 
     check_thread_id(thread_id)
     settings = settings_from(flags)
-    async with open_threads(database_path(settings), create=False) as saver:
+    async with open_threads(address_of(settings), settings.key, create=False, read_only=True) as saver:
         order = await _order(saver, thread_id)
         # A choice of another release is dropped, as it is where the debugging goes on.
         context = changed_context(order.context, Flags())
         graph = build_debugger(settings, saver)
-        yield Debugging(
-            thread_id, database_path(settings), graph, order, context, await _started(saver, thread_id)
-        )
+        await read_state(graph, DebuggerState, thread_id)
+        yield Debugging(thread_id, saver, graph, order, context, await _started(saver, thread_id))
 
 
 async def kept(thread_id: str, flags: Flags) -> tuple[Order, Json]:
     """What a debugging was asked for, and its state. Raises CliError when there is none."""
     async with read_debugging(thread_id, flags) as debugging:
-        found = await debugging.graph.checkpointer.aget_tuple(debugging.config)
-        values: Json = found.checkpoint["channel_values"]
+        found = await debugging.saver.aget_tuple(debugging.config)
+        values: Json = found.checkpoint["channel_values"] if found else {}
         return debugging.order, {**(values.get("__start__") or {}), **values}
 
 
-async def _order(saver: AsyncSqliteSaver, thread_id: str) -> Order:
+async def _order(saver: ThreadSaver, thread_id: str) -> Order:
     found = await saver.aget_tuple({"configurable": {"thread_id": thread_id}})
     if found is None:
         raise unknown_thread(thread_id)
@@ -206,15 +215,9 @@ async def _order(saver: AsyncSqliteSaver, thread_id: str) -> Order:
     return Order(**json.loads(text))
 
 
-async def _started(saver: Any, thread_id: str) -> datetime:
+async def _started(saver: ThreadSaver, thread_id: str) -> datetime:
     """When the first checkpoint was made; now, for a debugging that has none."""
-    query = "SELECT MIN(checkpoint_id) FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ''"
-    async with saver.conn.execute(query, (thread_id,)) as cursor:
-        (first,) = await cursor.fetchone()
-    if first is None:
-        return datetime.now(UTC)
-    found = await saver.aget_tuple({"configurable": {"thread_id": thread_id, "checkpoint_id": first}})
-    return datetime.fromisoformat(found.checkpoint["ts"])
+    return await saver.begun(thread_id) or datetime.now(UTC)
 
 
 def _verify(settings: Settings, context: DebuggerContext) -> None:
@@ -224,11 +227,9 @@ def _verify(settings: Settings, context: DebuggerContext) -> None:
     Models(settings).verify(dict.fromkeys((context.model, context.judge_model or context.model)))
 
 
-async def _new_id(saver: AsyncSqliteSaver, name: str) -> str:
+async def _new_id(saver: ThreadSaver, name: str) -> str:
     """debug:NAME:1, or the next number that is free."""
     plain = re.sub(r"[^A-Za-z0-9._:@-]+", "-", name)[:70].strip("-") or "trajectory"
     prefix = f"{DEBUGGING}{plain}:"
-    query = "SELECT DISTINCT thread_id FROM checkpoints WHERE substr(thread_id, 1, ?) = ?"
-    async with saver.conn.execute(query, (len(prefix), prefix)) as cursor:
-        taken = {str(row[0]).removeprefix(prefix) for row in await cursor.fetchall()}
+    taken = {found.removeprefix(prefix) for found in await saver.beginning_with(prefix)}
     return prefix + str(max((int(number) for number in taken if number.isdecimal()), default=0) + 1)

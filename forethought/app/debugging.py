@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from forethought.app import debug_render, driving, questions
-from forethought.app.database import is_claimed
 from forethought.app.debug_choices import (
     Asked,
     changed_context,
@@ -166,7 +165,7 @@ def show_debugging(thread_id: str, flags: Flags, as_json: bool) -> int:
     async def read() -> tuple[Json, Json, bool]:
         async with read_debugging(thread_id, flags) as debugging:
             snapshot = await debugging.snapshot()
-            held = is_claimed(debugging.path, thread_id)
+            held = bool(await debugging.saver.claimed([thread_id]))
             return _result(debugging, snapshot), snapshot.values.get("subject") or {}, held
 
     result, subject, held = asyncio.run(read())

@@ -80,6 +80,8 @@ class Display:
             self._busy[who] = f"{who}: {render.call(event.get('tool'), event.get('arguments'), 60)}"
         elif event.get("event") == "waiting":
             self._print(render.waiting(event))
+        elif event.get("event") == "fallback":
+            self._print(render.fallback(event))
         if self._status:
             self._status.update(Text("; ".join(self._busy.values())))
 

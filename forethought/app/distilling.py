@@ -14,12 +14,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forethought.app.database import claim, database_path, open_threads
+from forethought.app.checking import read_state
 from forethought.app.display import make_console
 from forethought.app.distill_choices import Asked, Gathered, distiller_context, gather
 from forethought.app.distill_display import DistillDisplay, ask_review, show_ending
 from forethought.app.distill_writing import counts, write_distilled
-from forethought.app.errors import ANSWERED, FAILED, INTERRUPTED, NOT_PASSED, WAITS, CliError, explain
+from forethought.app.errors import (
+    ANSWERED,
+    DRAINED,
+    FAILED,
+    INTERRUPTED,
+    NOT_PASSED,
+    WAITS,
+    CliError,
+    explain,
+)
 from forethought.app.options import Flags, settings_from
 from forethought.app.report import unfinished, usage_of, waiting
 from forethought.app.tell import tell, tell_error
@@ -27,11 +36,15 @@ from forethought.app.text import one_line, to_json
 from forethought.knowledge.documents import KnowledgeError
 from forethought.knowledge.provenance import provenance_path
 from forethought.settings import Settings
+from forethought.storage import address_of, open_threads
 from graph.distiller_context import DistillerContext
 
 if TYPE_CHECKING:
+    from langgraph.runtime import RunControl
     from langgraph.types import StateSnapshot
     from rich.console import Console
+
+    from forethought.draining import Drain
 
 Json = dict[str, Any]
 DATABASE = "distillations.sqlite"
@@ -71,8 +84,11 @@ class Distillation:
             "exclude": self.gathered.exclude,
         }
 
-    async def stream(self, given: Any, display: DistillDisplay) -> None:
-        """Run until the graph ends or waits. Every diagnosis is on disk before the next wave begins."""
+    async def stream(self, given: Any, display: DistillDisplay, control: RunControl) -> None:
+        """Run until the graph ends, waits, or is to stop by `control` (GraphDrained).
+
+        Every diagnosis is on disk before the next wave begins.
+        """
         display.know((await self.snapshot()).values.get("tasks") or {})
         parts = self.graph.astream(
             given,
@@ -81,6 +97,7 @@ class Distillation:
             stream_mode=["updates", "custom"],
             version="v2",
             durability="sync",
+            control=control,
         )
         async for part in parts:
             display.part(part)
@@ -88,16 +105,26 @@ class Distillation:
 
 def distill(asked: Asked, flags: Flags, as_json: bool) -> int:
     """Distil planning errors and write them. Returns the exit code. Raises CliError."""
+    from forethought.draining import Drain, Drained, on_sigterm
+
     settings = settings_from(flags)
     context = distiller_context(flags, settings, asked.review)
     gathered = gather(asked)
     console = make_console(sys.stderr if as_json else sys.stdout)
     interactive = not as_json and sys.stdin.isatty() and sys.stdout.isatty()
-    with asyncio.Runner() as loop, _opened(loop, settings, context, gathered) as distillation:
+    drain = Drain()
+    with (
+        on_sigterm(drain),
+        asyncio.Runner() as loop,
+        _opened(loop, settings, context, gathered) as distillation,
+    ):
         error: Exception | None = None
         try:
             given = loop.run(distillation.begin(asked.fresh))
-            _until_done(loop, distillation, given, console, interactive)
+            _until_done(loop, distillation, given, console, interactive, drain)
+        except Drained as stopped:
+            tell(f"{stopped}; the same command goes on with it")
+            return DRAINED
         except KeyboardInterrupt:
             raise CliError("interrupted; the same command goes on with it", INTERRUPTED) from None
         except Exception as failure:
@@ -114,35 +141,45 @@ def _opened(
     """The distillation, held for this process over several runs of the loop."""
     from forethought.models import Models
     from graph.distiller import build_distiller
+    from graph.distiller_state import DistillerState
 
     Models(settings).verify([context.model])
-    path, id = database_path(settings).with_name(DATABASE), gathered.name(context)
+    id = gathered.name(context)
     stack = AsyncExitStack()
     try:
-        saver = loop.run(stack.enter_async_context(open_threads(path)))
-        stack.enter_context(claim(path, id))
-        yield Distillation(id, build_distiller(settings, saver), context, gathered)
+        opening = open_threads(address_of(settings).beside(DATABASE), settings.key)
+        saver = loop.run(stack.enter_async_context(opening))
+        loop.run(stack.enter_async_context(saver.claim(id)))
+        graph = build_distiller(settings, saver)
+        loop.run(read_state(graph, DistillerState, id))
+        yield Distillation(id, graph, context, gathered)
     finally:
         loop.run(stack.aclose())
 
 
 def _until_done(
-    loop: asyncio.Runner, distillation: Distillation, given: Any, console: Console, interactive: bool
+    loop: asyncio.Runner,
+    distillation: Distillation,
+    given: Any,
+    console: Console,
+    interactive: bool,
+    drain: Drain,
 ) -> None:
     """Run, ask at the terminal where it waits, run on."""
     from langgraph.types import Command
 
-    display = DistillDisplay(console)
+    display, grace_s = DistillDisplay(console), Settings().drain_s
     asked = loop.run(distillation.snapshot()).interrupts if given is None else ()
     while True:
         if not asked:
             with display.live():
-                loop.run(distillation.stream(given, display))
+                loop.run(drain.finish(distillation.stream(given, display, drain.control), grace_s))
             asked = loop.run(distillation.snapshot()).interrupts
         if not asked or not (interactive and distillation.context.review):
             return
         try:
-            replies = {item.id: ask_review(console, item.value) for item in asked}
+            with drain.idle():
+                replies = {item.id: ask_review(console, item.value) for item in asked}
         except EOFError:
             return
         given, asked = Command(resume=replies), ()

@@ -6,18 +6,16 @@ import asyncio
 import importlib.util
 import os
 import platform
-import sqlite3
 import sys
 from collections.abc import Iterable
-from contextlib import closing
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 
 from rich.text import Text
 
 from forethought.app.checks import Check, tried
-from forethought.app.database import database_path
 from forethought.app.display import make_console
+from forethought.app.doctor_database import database_check
 from forethought.app.doctor_tools import tool_checks
 from forethought.app.errors import ANSWERED, FAILED, CliError
 from forethought.app.options import Flags, settings_from, without_userinfo
@@ -83,36 +81,6 @@ def _packages() -> Iterable[Check]:
         except PackageNotFoundError:
             # This project itself also runs from a checkout that is not installed.
             yield Check(package, False, "not installed", core=package != "forethought")
-
-
-def database_check(settings: Settings) -> Check:
-    """Whether threads can be kept, in the database that is there or in a new one."""
-
-    def attempt() -> str:
-        path = database_path(settings)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        new = not path.exists()
-        with closing(sqlite3.connect(path, timeout=5)) as connection:
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("BEGIN IMMEDIATE")
-            connection.execute("CREATE TABLE forethought_doctor (id INTEGER)")
-            connection.rollback()
-            _read_back(connection)
-        if new:
-            for part in ("", "-wal", "-shm"):
-                path.with_name(path.name + part).unlink(missing_ok=True)
-        return f"{path} can be written"
-
-    return tried("database", attempt, core=True)
-
-
-def _read_back(connection: sqlite3.Connection) -> None:
-    """Raises sqlite3.Error for a damaged file, and for another program's tables under our names."""
-    found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-    if found != "ok":
-        raise sqlite3.DatabaseError(f"malformed ({one_line(found)})")
-    if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'checkpoints'").fetchone():
-        connection.execute("SELECT thread_id, checkpoint_ns, checkpoint_id FROM checkpoints LIMIT 1")
 
 
 def _parser(name: str) -> Check:

@@ -1,14 +1,14 @@
 """Drives a graph on a thread for a command: runs it, asks the person where it waits, hands on where it ended.
 
-Ctrl-C cancels the graph; every finished step is on disk by then, and the thread can be resumed. Questions at
-the terminal are asked while no event loop runs, so that Ctrl-C works there too.
+Ctrl-C cancels the graph; every finished step is on disk by then, and the thread can be resumed. SIGTERM lets
+the calls under way finish first. Questions at the terminal are asked while no event loop runs, so that both
+work there too.
 """
 
 from __future__ import annotations
 
 import asyncio
 import shlex
-import sqlite3
 import sys
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack, contextmanager
@@ -20,12 +20,17 @@ from rich.console import Console
 
 from forethought.app import questions
 from forethought.app.display import make_console
-from forethought.app.errors import INTERRUPTED, CliError, explain
+from forethought.app.errors import DRAINED, INTERRUPTED, CliError, explain
 from forethought.app.report import waiting
 from forethought.app.tell import tell
+from forethought.settings import Settings
+from forethought.storage.errors import is_storage_failure
 
 if TYPE_CHECKING:
+    from langgraph.runtime import RunControl
     from langgraph.types import StateSnapshot
+
+    from forethought.draining import Drain
 
 WAIT: Final = object()
 """What a beginning gives when the graph has nothing to do before a person replies."""
@@ -43,8 +48,8 @@ class Driven(Protocol):
         """Its newest state."""
         ...
 
-    async def stream(self, given: Any, show: Callable[[Any], None]) -> None:
-        """Run until the graph ends or waits."""
+    async def stream(self, given: Any, show: Callable[[Any], None], control: RunControl) -> None:
+        """Run until the graph ends, waits, or is to stop by `control`: then it raises GraphDrained."""
         ...
 
 
@@ -106,14 +111,21 @@ class Manner(Generic[T]):
 
 def drive(opening: AbstractAsyncContextManager[T], begin: Begin[T], output: Output, manner: Manner[T]) -> int:
     """Open the thread, run what `begin` gives until it ends or waits, and report. Returns the exit code."""
+    from forethought.draining import Drain, Drained, on_sigterm
+
     console = make_console(sys.stderr if output.as_json else sys.stdout)
-    with asyncio.Runner() as loop, _opened(loop, opening) as thread:
+    drain = Drain()
+    with on_sigterm(drain), asyncio.Runner() as loop, _opened(loop, opening) as thread:
         given: Any = loop.run(begin(thread))
         console.print(f"{manner.kind} {thread.id}")
         error: Exception | None = None
         snapshot: StateSnapshot | None
         try:
-            snapshot = _until_done(loop, thread, given, manner.display(console), console, output)
+            snapshot = _until_done(loop, thread, given, manner.display(console), console, output, drain)
+        except Drained as stopped:
+            tell(str(stopped))
+            manner.end(thread, Last(console, _last_state(loop, thread), None))
+            return DRAINED
         except KeyboardInterrupt:
             raise _interrupted(_last_state(loop, thread), output.resume_command(thread.id)) from None
         except Exception as failure:
@@ -142,21 +154,29 @@ def _opened(loop: asyncio.Runner, opening: AbstractAsyncContextManager[T]) -> It
 
 
 def _until_done(
-    loop: asyncio.Runner, thread: Driven, given: Any, display: Shows, console: Console, output: Output
+    loop: asyncio.Runner,
+    thread: Driven,
+    given: Any,
+    display: Shows,
+    console: Console,
+    output: Output,
+    drain: Drain,
 ) -> StateSnapshot:
     """Run, ask at the terminal where it waits, run on. Returns the last state."""
     from langgraph.types import Command
 
+    grace_s = Settings().drain_s
     while True:
         if given is not WAIT:
             with display.live():
-                loop.run(thread.stream(given, display.part))
+                loop.run(drain.finish(thread.stream(given, display.part, drain.control), grace_s))
         snapshot = loop.run(thread.snapshot())
         asked = [waiting(item) for item in snapshot.interrupts]
         if not asked or not output.interactive:
             return snapshot
         try:
-            given = Command(resume={item["id"]: questions.ask(console, item) for item in asked})
+            with drain.idle():
+                given = Command(resume={item["id"]: questions.ask(console, item) for item in asked})
         except EOFError:
             return snapshot
 
@@ -165,5 +185,7 @@ def _last_state(loop: asyncio.Runner, thread: Driven) -> StateSnapshot | None:
     """The state after an error; None when the database is what failed."""
     try:
         return loop.run(thread.snapshot())
-    except (sqlite3.Error, OSError):
+    except Exception as error:
+        if not is_storage_failure(error):
+            raise
         return None

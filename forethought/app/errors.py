@@ -1,7 +1,7 @@
 """The one place where an exception becomes a line for a person and an exit code.
 
-Exit codes: 0 answered; 1 failed; 2 wrong use; 3 an answer that did not pass; 4 waits for a person; 130
-interrupted by Ctrl-C.
+Exit codes: 0 answered, or stopped by SIGTERM; 1 failed; 2 wrong use; 3 an answer that did not pass; 4 waits
+for a person; 130 interrupted by Ctrl-C.
 """
 
 from __future__ import annotations
@@ -11,8 +11,11 @@ import sys
 from dataclasses import dataclass
 
 from forethought.app.text import one_line
+from forethought.storage.errors import StorageError, is_postgres, postgres_line
 
 ANSWERED, FAILED, WRONG_USE, NOT_PASSED, WAITS, INTERRUPTED = 0, 1, 2, 3, 4, 130
+DRAINED = 0
+"""Stopped by SIGTERM as it should: the thread can be resumed."""
 
 
 class CliError(Exception):
@@ -42,6 +45,10 @@ def explain(error: BaseException) -> Failure:
         return Failure(error.line, error.code)
     if isinstance(error, sqlite3.Error):
         return Failure(_database_line(error), FAILED)
+    if isinstance(error, StorageError):
+        return Failure(one_line(error, 1000), WRONG_USE if error.wrong_use else FAILED)
+    if is_postgres(error):
+        return Failure(one_line(postgres_line(error), 1000), FAILED)
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return Failure(f"{where}{error.strerror or one_line(error)}", FAILED)

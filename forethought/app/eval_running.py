@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 
 from forethought.app.collect_display import Bar, cost_line
-from forethought.app.database import claim, open_threads
 from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, FAILED, INTERRUPTED, NOT_PASSED, WAITS, CliError, explain
 from forethought.app.eval_choosing import choose
@@ -26,6 +25,8 @@ from forethought.evals.results import Result
 from forethought.models.live import LiveTransport
 from forethought.secrecy import scrubber
 from forethought.settings import Settings
+from forethought.storage import open_threads
+from forethought.storage.address import file_address
 
 
 def evaluate(asked: Asked, flags: Flags, as_json: bool) -> int:
@@ -184,8 +185,9 @@ def _opened(
     stack = AsyncExitStack()
     try:
         asked.out.mkdir(parents=True, exist_ok=True)
-        saver = loop.run(stack.enter_async_context(open_threads(folder.database)))
-        stack.enter_context(claim(folder.database, "evaluation"))
+        opening = open_threads(file_address(folder.database), settings.key)
+        saver = loop.run(stack.enter_async_context(opening))
+        loop.run(stack.enter_async_context(saver.claim("evaluation")))
         try:
             found = folder.open(choices)
             spent = folder.spent()

@@ -38,7 +38,7 @@ def take_files(paths: Sequence[Path], settings: Settings) -> list[dict[str, Any]
         return []
     from tools.files import FileStore, from_path
 
-    store = FileStore(settings.blobs_dir)
+    store = FileStore.of(settings)
     taken: dict[str, dict[str, Any]] = {}
     for path in dict.fromkeys(paths):
         reference = from_path(path, store=store, settings=settings, taken_names=taken)

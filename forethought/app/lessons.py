@@ -11,7 +11,6 @@ from pydantic import TypeAdapter, ValidationError
 from rich.table import Table
 from rich.text import Text
 
-from forethought.app.database import lessons_path, open_lessons
 from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, CliError
 from forethought.app.options import Flags, settings_from
@@ -20,6 +19,8 @@ from forethought.knowledge.planning_errors import KnowledgeError, load_planning_
 from forethought.lessons.book import LOCAL_USER, LessonBook, namespace_of
 from forethought.lessons.proposals import candidates, review_file
 from forethought.lessons.record import WITNESSES, Lesson, now_utc
+from forethought.storage import address_of, open_lessons
+from forethought.storage.opening import LESSONS
 from graph.context import Namespace
 
 _HEAD = 100
@@ -41,7 +42,8 @@ class Place:
             raise CliError(
                 f"--namespace {one_line(self.collection, 40)!r}: use letters, digits, _ and -, at most 64"
             ) from error
-        async with open_lessons(lessons_path(settings_from(self.flags)), create=False) as store:
+        settings = settings_from(self.flags)
+        async with open_lessons(address_of(settings), settings.key, create=False) as store:
             yield LessonBook(store, namespace_of(LOCAL_USER, self.collection))
 
 
@@ -53,13 +55,13 @@ def list_all(place: Place, as_json: bool) -> int:
         async with place.open() as book:
             return await book.all()
 
-    path = lessons_path(settings_from(place.flags))
-    found = asyncio.run(read()) if path.exists() else []
+    address = address_of(settings_from(place.flags)).beside(LESSONS)
+    found = asyncio.run(read()) if address.exists else []
     found.sort(key=lambda lesson: (lesson.quarantined, -lesson.strength(now), lesson.id))
     if as_json:
         print(to_json([_record(lesson) for lesson in found]))
         return ANSWERED
-    make_console().print(_table(found) if found else Text(f"no lessons yet in {clean(path)}"))
+    make_console().print(_table(found) if found else Text(f"no lessons yet in {clean(address.shown)}"))
     return ANSWERED
 
 

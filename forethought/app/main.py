@@ -51,6 +51,9 @@ def _run(arguments: Sequence[str]) -> int:
         raise
     except Exception as error:
         return _wrong_use(error, arguments) if _of_the_parser(error) else tell_error(error)
+    finally:
+        if langsmith := sys.modules.get("forethought.telemetry.langsmith"):
+            langsmith.flush()
 
 
 def main() -> None:

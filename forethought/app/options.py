@@ -14,12 +14,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ValidationError
 
 from forethought.app.errors import CliError
 from forethought.app.text import one_line
+from forethought.secrecy import without_userinfo as without_userinfo
 from forethought.settings import Settings
 from graph.context import Context
 
@@ -113,14 +114,6 @@ def context_from_flags(flags: Flags, settings: Settings, saved: Mapping[str, Any
         raise CliError(wrong_setting(error, flags)) from error
 
 
-def without_userinfo(url: str | None) -> str | None:
-    """The address without user name and password: it is kept with the thread, and a secret must not be."""
-    if not url:
-        return None
-    parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
-
-
 def _check_flags(flags: Flags) -> None:
     """Raises CliError for an empty flag, as an unset shell variable leaves it, and for a file as --tools."""
     given = {"--model": flags.model, "--base-url": flags.base_url, "--db": flags.db, "--tools": flags.tools}
@@ -192,6 +185,8 @@ def _wrong_variable(error: ValidationError) -> str:
     first = error.errors()[0]
     name = str(first["loc"][0])
     variable = name if name.isupper() else f"FORETHOUGHT_{name.upper()}"
+    if name == "encryption_key":  # nearly right, it would still say a lot
+        return f"{variable}: {_reason(first)}"
     return f"{variable} is {one_line(first.get('input'))!r}: {_reason(first)}"
 
 

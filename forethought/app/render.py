@@ -213,6 +213,12 @@ def waiting(event: Json) -> RenderableType:
     return Text(f"model {model}: {why}; {again}", style="yellow")
 
 
+def fallback(event: Json) -> RenderableType:
+    """A model that gave no reply, and the one that is asked instead."""
+    model, other = one_line(event.get("model"), 60), one_line(event.get("fallback"), 60)
+    return Text(f"{one_line(event.get('why'), 300)}; {other} is asked instead of {model}", style="yellow")
+
+
 def memory(subtask: str, record: Json | None) -> RenderableType | None:
     """How much short-term memory now holds of a subtask (MIRROR 3.5); None when it holds no failure."""
     if not record or not record.get("failures"):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forethought.app import driving, questions
+from forethought.app.checking import check_values
 from forethought.app.display import Display
 from forethought.app.driving import WAIT, Begin, Output
 from forethought.app.ending import Ending, finish
@@ -64,7 +66,7 @@ def resume(thread_id: str, replies: Sequence[str], flags: Flags, output: Output)
         if asked:
             return WAIT
         if not unfinished(snapshot):
-            await _reenter(thread, snapshot)
+            await reenter(thread.graph, thread.config, thread.id, snapshot)
         return None
 
     return drive(thread_id, flags, output, answering, begin, must_exist=True)
@@ -77,8 +79,10 @@ def fork(thread_id: str, before: int, guidance: str, flags: Flags, output: Outpu
     async def begin(thread: Thread) -> None:
         from graph.checkpoints import GraphCheckpoints
         from graph.forking import ForkError, before_step, fork
+        from graph.state import AgentState
 
-        checkpoints = GraphCheckpoints(thread.graph, thread.config)
+        check = partial(check_values, AgentState, thread.id)
+        checkpoints = GraphCheckpoints(thread.graph, thread.config, check=check)
         try:
             await fork(checkpoints, await before_step(checkpoints, before, whole_wave=True), [guidance])
         except ForkError as error:
@@ -117,18 +121,17 @@ def _refuse_unfinished(snapshot: StateSnapshot, thread_id: str) -> None:
         )
 
 
-async def _reenter(thread: Thread, snapshot: StateSnapshot) -> None:
+async def reenter(graph: Any, config: Any, thread_id: str, snapshot: StateSnapshot) -> None:
     """Put a failed task back to work: where the next step is decided, or at the planner without a plan.
 
     Raises CliError when the task is finished.
     """
+    from graph.reentering import back_to_work
+
     status = snapshot.values.get("status")
     if status != "failed":
         raise CliError(
-            f"thread {thread.id} is finished ({status}); see it with: forethought show {thread.id}, "
-            f"or give it a next task: forethought run TASK --thread {thread.id}"
+            f"thread {thread_id} is finished ({status}); see it with: forethought show {thread_id}, "
+            f"or give it a next task: forethought run TASK --thread {thread_id}"
         )
-    planned = bool((snapshot.values.get("plan") or {}).get("subtasks"))
-    # The edge behind answer_agent leads to the planner while the task runs: as the next round begins.
-    node = "replan_trigger" if planned else "answer_agent"
-    await thread.graph.aupdate_state(thread.config, {"status": "running"}, as_node=node)
+    await back_to_work(graph, config, snapshot.values)

@@ -13,7 +13,6 @@ from rich.text import Text
 
 from forethought.app import render
 from forethought.app.comparing import show_branches, show_difference
-from forethought.app.database import database_path, is_claimed, open_threads
 from forethought.app.display import make_console
 from forethought.app.ending import show_ending
 from forethought.app.errors import ANSWERED, CliError
@@ -22,6 +21,7 @@ from forethought.app.report import Json, report
 from forethought.app.text import clean, one_line, to_json
 from forethought.app.thread import read_thread
 from forethought.app.threads import is_debugging, list_threads
+from forethought.storage import address_of, open_threads
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -47,18 +47,19 @@ class Wanted:
 
 def threads(flags: Flags, limit: int, every: bool, as_json: bool) -> int:
     """List the threads, newest first. No database is an empty list, not an error."""
-    path = database_path(settings_from(flags))
+    settings = settings_from(flags)
+    address = address_of(settings)
 
     async def read() -> list[Json]:
-        async with open_threads(path, create=False) as saver:
-            return await list_threads(saver, path, limit, every)
+        async with open_threads(address, settings.key, read_only=True) as saver:
+            return await list_threads(saver, limit, every)
 
-    found = asyncio.run(read()) if path.exists() else []
+    found = asyncio.run(read()) if address.exists else []
     if as_json:
         print(to_json(found))
         return ANSWERED
     console = make_console()
-    console.print(_table(found) if found else Text(f"no threads yet in {clean(path)}"))
+    console.print(_table(found) if found else Text(f"no threads yet in {clean(address.shown)}"))
     return ANSWERED
 
 
@@ -69,7 +70,8 @@ def _table(entries: list[Json]) -> Table:
     # An id that is cut or folded cannot be copied: where the terminal is narrow, the rest gives way.
     table.columns[0].min_width = min(24, max(len(entry["thread_id"]) for entry in entries))
     for entry in entries:
-        time = datetime.fromisoformat(entry["time"]).astimezone().strftime("%Y-%m-%d %H:%M")
+        when = datetime.fromisoformat(entry["time"]).astimezone() if entry["time"] else None
+        time = f"{when:%Y-%m-%d %H:%M}" if when else ""
         cells = (one_line(entry["thread_id"]), time, entry["status"], entry["task"], entry["answer"])
         table.add_row(*(Text(str(cell)) for cell in cells))
     return table
@@ -102,7 +104,7 @@ def _show_task(thread_id: str, flags: Flags, steps: bool, as_json: bool) -> int:
             found["result"] = report(thread_id, snapshot)
             found["values"] = dict(snapshot.values)
             found["history"] = await _history(thread) if steps else []
-            if found["result"]["status"] == "running" and not is_claimed(thread.path, thread_id):
+            if found["result"]["status"] == "running" and not await thread.saver.claimed([thread_id]):
                 found["result"]["status"] = "stopped"
 
     asyncio.run(read())

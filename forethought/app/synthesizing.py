@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from forethought.app.database import claim, database_path, open_threads
+from forethought.app.checking import read_state
 from forethought.app.display import make_console
-from forethought.app.errors import ANSWERED, FAILED, INTERRUPTED, NOT_PASSED, CliError, explain
+from forethought.app.errors import ANSWERED, DRAINED, FAILED, INTERRUPTED, NOT_PASSED, CliError, explain
 from forethought.app.options import Flags, settings_from
 from forethought.app.report import unfinished
 from forethought.app.synthesize_choices import Asked, Gathered, contexts, gather_material
@@ -25,10 +25,13 @@ from forethought.app.synthesize_display import SynthesizeDisplay, show_synthesis
 from forethought.app.tell import tell, tell_error
 from forethought.app.text import one_line, to_json
 from forethought.settings import Settings
+from forethought.storage import address_of, open_threads
+from forethought.storage.address import file_address
 from graph.context import Context
 from graph.synthesizer_context import SynthesizerContext
 
 if TYPE_CHECKING:
+    from langgraph.runtime import RunControl
     from langgraph.types import StateSnapshot
     from rich.console import Console
 
@@ -60,7 +63,9 @@ class Choice:
     @property
     def folder(self) -> Path:
         """Where its trials are kept."""
-        return database_path(self.settings).with_name(TRIALS) / self.id.partition(":")[2]
+        path = address_of(self.settings).path
+        place = self.settings.data_dir if path is None else path.parent
+        return place / TRIALS / self.id.partition(":")[2]
 
 
 @dataclass(frozen=True)
@@ -79,8 +84,11 @@ class Synthesis:
         snapshot: StateSnapshot = await self.graph.aget_state(self.config)
         return snapshot
 
-    async def run(self, display: SynthesizeDisplay) -> None:
-        """Begin, or go on, until the graph ends. Every reply is on disk before the next wave begins."""
+    async def run(self, display: SynthesizeDisplay, control: RunControl) -> None:
+        """Begin, or go on, until the graph ends, or `control` has it stop (GraphDrained).
+
+        Every reply is on disk before the next wave begins.
+        """
         if self.choice.asked.fresh:
             await self.graph.checkpointer.adelete_thread(self.choice.id)
         snapshot = await self.snapshot()
@@ -100,22 +108,29 @@ class Synthesis:
             stream_mode=["updates", "custom"],
             version="v2",
             durability="sync",
+            control=control,
         ):
             display.part(part)
 
 
 def synthesize(asked: Asked, flags: Flags, as_json: bool) -> int:
     """Synthesize reflections and write them. Returns the exit code. Raises CliError."""
+    from forethought.draining import Drain, Drained, on_sigterm
+
     settings = settings_from(flags)
     context, agent = contexts(flags, settings, asked.trials)
     choice = Choice(asked, settings, context, agent, gather_material(asked))
     console = make_console(sys.stderr if as_json else sys.stdout)
-    with asyncio.Runner() as loop, _opened(loop, choice) as synthesis:
+    drain = Drain()
+    with on_sigterm(drain), asyncio.Runner() as loop, _opened(loop, choice) as synthesis:
         error: Exception | None = None
         display = SynthesizeDisplay(console)
         try:
             with display.live():
-                loop.run(synthesis.run(display))
+                loop.run(drain.finish(synthesis.run(display, drain.control), settings.drain_s))
+        except Drained as stopped:
+            tell(f"{stopped}; the same command goes on with it")
+            return DRAINED
         except KeyboardInterrupt:
             tell("interrupted; the same command goes on with it")
             return INTERRUPTED
@@ -131,15 +146,18 @@ def _opened(loop: asyncio.Runner, choice: Choice) -> Iterator[Synthesis]:
     """The synthesis, held for this process."""
     from forethought.models import Models
     from graph.synthesizer import build_synthesizer
+    from graph.synthesizer_state import SynthesizerState
 
     Models(choice.settings).verify([choice.context.model])
-    path = database_path(choice.settings).with_name(DATABASE)
     stack = AsyncExitStack()
     try:
-        saver = loop.run(stack.enter_async_context(open_threads(path)))
-        stack.enter_context(claim(path, choice.id))
+        opening = open_threads(address_of(choice.settings).beside(DATABASE), choice.settings.key)
+        saver = loop.run(stack.enter_async_context(opening))
+        loop.run(stack.enter_async_context(saver.claim(choice.id)))
         attempt = loop.run(_attempts(choice, stack)) if choice.gathered.tasks else None
-        yield Synthesis(choice, build_synthesizer(choice.settings, saver, attempt=attempt))
+        graph = build_synthesizer(choice.settings, saver, attempt=attempt)
+        loop.run(read_state(graph, SynthesizerState, choice.id))
+        yield Synthesis(choice, graph)
     finally:
         loop.run(stack.aclose())
 
@@ -168,7 +186,8 @@ async def _attempts(choice: Choice, stack: AsyncExitStack) -> Attempt:
         judges = {task.id: judge_for(task, method, asked.least_f1, models, judge_model) for task in tasks}
         models.verify([*models_used(choice.agent), judge_model])
         folder.open(tasks, {"model": choice.agent.model, "context": choice.agent.model_dump(mode="json")})
-        saver = await stack.enter_async_context(open_threads(folder.database))
+        opening = open_threads(file_address(folder.database), settings.key)
+        saver = await stack.enter_async_context(opening)
         graph = build_agent(settings=settings, checkpointer=saver)
     except ValueError as error:
         raise CliError(one_line(error, 1000)) from error
@@ -208,7 +227,7 @@ def _records(choice: Choice, values: Json) -> list[ReflectionRecord]:
     from forethought.trajectories.types import Trajectory
     from tools.files import FileStore
 
-    store = FileStore(choice.settings.blobs_dir)
+    store = FileStore.of(choice.settings)
     kept = {
         key: Trajectory.model_validate_json(store.get(values["trials"][key]["stored"]))
         for key in values["merged"]

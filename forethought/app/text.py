@@ -39,9 +39,9 @@ def first_lines(text: object, lines: int = 3, width: int = 160) -> list[str]:
     return [*shown, f"… {len(full) - lines} more lines"] if len(full) > lines else shown
 
 
-def to_json(value: Any) -> str:
-    """Indented JSON in readable Unicode, with every character that a terminal might act on escaped."""
-    text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
+def to_json(value: Any, indent: int | None = 2) -> str:
+    """JSON in readable Unicode, with every character that a terminal might act on escaped; None: one line."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent, default=str)
     return re.sub(
         "[\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]",
         lambda found: f"\\u{ord(found[0]):04x}",

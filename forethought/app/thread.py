@@ -4,29 +4,34 @@ from __future__ import annotations
 
 import re
 import sys
+import uuid
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forethought.app.database import claim, database_path, lessons_path, open_lessons, open_threads
+from forethought.app.checking import read_state
 from forethought.app.errors import CliError
 from forethought.app.options import Flags, context_from_flags, settings_from
 from forethought.app.text import one_line
-from forethought.app.threads import saved_of, saved_with
 from forethought.settings import Settings
+from forethought.storage import address_of, open_lessons, open_threads
+from forethought.telemetry import operation
+from forethought.telemetry.where import entered
 from graph.bounds import bounded
 from graph.context import Context
+from graph.run_metadata import saved_of, saved_with
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
-    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-    from langgraph.store.sqlite.aio import AsyncSqliteStore
+    from langgraph.runtime import RunControl
+    from langgraph.store.base import BaseStore
     from langgraph.types import StateSnapshot
 
     from forethought.app.transport import Answering
     from forethought.models import Transport
+    from forethought.storage.saver import ThreadSaver
     from graph.agent import AgentGraph
 
 _THREAD_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@-]{0,99}")
@@ -37,7 +42,7 @@ class Thread:
     """A thread and everything that is needed to go on with it."""
 
     id: str
-    path: Path
+    saver: ThreadSaver
     graph: AgentGraph
     settings: Settings
     context: Context
@@ -52,21 +57,28 @@ class Thread:
         """The thread's newest state."""
         return await self.graph.aget_state({"configurable": {"thread_id": self.id}})
 
-    async def stream(self, given: Any, show: Callable[[Any], None]) -> None:
+    async def stream(
+        self, given: Any, show: Callable[[Any], None], control: RunControl | None = None
+    ) -> None:
         """Run until the graph ends or waits. Every step is on disk before the next one begins.
 
-        Raises what the graph raises: ModelError, sqlite3.Error, OSError; the thread stays resumable.
+        Raises what the graph raises: ModelError, OSError, what a database raises; the thread stays resumable;
+        GraphDrained where `control` had it stop.
         """
+        run_id = uuid.uuid4()
+        entered(thread_id=self.id, run_id=run_id)
         parts = self.graph.astream(
             given,
-            self.config,
+            {**self.config, "run_id": run_id},
             context=self.context,
             stream_mode=["updates", "custom"],
             version="v2",
             durability="sync",
+            control=control,
         )
-        async for part in parts:
-            show(part)
+        with operation("invoke_agent", "forethought", gen_ai__agent__name="forethought"):
+            async for part in parts:
+                show(part)
 
 
 @asynccontextmanager
@@ -77,35 +89,40 @@ async def open_thread(
 
     Raises CliError (unknown thread, wrong flag, held by another process), ConfigurationError (model, key).
     """
+    from graph.state import AgentState
+
     check_thread_id(thread_id)
-    path = database_path(settings_from(flags))
-    async with open_threads(path, create=not must_exist) as saver:
+    first = settings_from(flags)
+    async with open_threads(address_of(first), first.key, create=not must_exist) as saver:
         found = await saver.aget_tuple({"configurable": {"thread_id": thread_id}})
         if found is None and must_exist:
             raise unknown_thread(thread_id)
         saved = saved_of(found.metadata) if found else {}
         settings, context = _chosen(flags, saved, answering.context)
         async with AsyncExitStack() as stack:
-            stack.enter_context(claim(path, thread_id))
+            await stack.enter_async_context(saver.claim(thread_id))
             transport = answering.make(settings, context)
             store = None
             if context.lessons:
-                store = await stack.enter_async_context(open_lessons(lessons_path(settings)))
+                store = await stack.enter_async_context(open_lessons(address_of(settings), settings.key))
             graph = _built(settings, saver, transport, store)
-            yield Thread(thread_id, path, graph, settings, context, exists=found is not None)
+            await read_state(graph, AgentState, thread_id)
+            yield Thread(thread_id, saver, graph, settings, context, exists=found is not None)
 
 
 @asynccontextmanager
 async def read_thread(thread_id: str, flags: Flags) -> AsyncIterator[Thread]:
     """The thread, to be looked at only: nothing is locked, no model is checked, no tool module is loaded."""
+    from graph.state import AgentState
+
     check_thread_id(thread_id)
     settings = settings_from(flags)
-    path = database_path(settings)
-    async with open_threads(path, create=False) as saver:
+    async with open_threads(address_of(settings), settings.key, create=False, read_only=True) as saver:
         if await saver.aget_tuple({"configurable": {"thread_id": thread_id}}) is None:
             raise unknown_thread(thread_id)
         graph = _built(settings.model_copy(update={"tools": None}), saver, None)
-        yield Thread(thread_id, path, graph, settings, Context(), exists=True)
+        await read_state(graph, AgentState, thread_id)
+        yield Thread(thread_id, saver, graph, settings, Context(), exists=True)
 
 
 def check_thread_id(thread_id: str) -> None:
@@ -136,9 +153,9 @@ def _chosen(
 
 def _built(
     settings: Settings,
-    saver: AsyncSqliteSaver,
+    saver: ThreadSaver,
     transport: Transport | None,
-    store: AsyncSqliteStore | None = None,
+    store: BaseStore | None = None,
 ) -> AgentGraph:
     """The graph. Raises CliError when the module of --tools cannot be used."""
     from graph.agent import build_agent

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forethought.app.database import is_claimed
-from forethought.app.options import without_userinfo
 from forethought.app.report import error_text
 from forethought.app.text import one_line
+from forethought.storage.errors import StorageError
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import CheckpointTuple
-    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-    from forethought.settings import Settings
-    from graph.context import Context
+    from forethought.storage.saver import ThreadSaver
 
 Json = dict[str, Any]
-_SAVED = "forethought"
-"""Key of a checkpoint's metadata that holds, as JSON text, what the thread is run with."""
 _HEAD = 80
 DEBUGGING = "debug:"
 """How the ids of debuggings begin: threads of the debugger's graph, in the same database."""
+
+DAMAGED = "damaged"
+"""Status of a thread that cannot be read."""
+LEARNING = ("distill:", "synthesize:")
+"""How the ids of distillations and syntheses begin: threads of their graphs, where all share one database."""
 
 
 def new_thread_id() -> str:
@@ -39,65 +37,56 @@ def is_debugging(thread_id: str) -> bool:
     return thread_id.startswith(DEBUGGING)
 
 
-def saved_with(context: Context, settings: Settings) -> Json:
-    """The metadata of every checkpoint of a run, from which `resume` reads Context, address and tools."""
-    kept = {
-        "context": context.model_dump(mode="json"),
-        "base_url": without_userinfo(settings.base_url),
-        "tools": settings.tools,
-    }
-    return {_SAVED: json.dumps(kept, ensure_ascii=False)}
-
-
-def saved_of(metadata: Mapping[str, Any] | None) -> Json:
-    """What `saved_with` kept; empty for another program's thread. Settings of other releases are dropped."""
-    from graph.context import Context
-
-    text = (metadata or {}).get(_SAVED)
-    kept: Json = json.loads(text) if isinstance(text, str) else {}
-    kept["context"] = {
-        key: value for key, value in (kept.get("context") or {}).items() if key in Context.model_fields
-    }
-    return kept
-
-
-async def list_threads(
-    saver: AsyncSqliteSaver, path: Path, limit: int, debuggings: bool = False
-) -> list[Json]:
+async def list_threads(saver: ThreadSaver, limit: int, debuggings: bool = False) -> list[Json]:
     """The newest `limit` threads: {thread_id, time, status, task, answer}, from its last checkpoint.
 
     Debuggings, which are threads of the debugger's graph, only where they are asked for.
     """
-    query = (
-        "SELECT thread_id, MAX(checkpoint_id) AS newest FROM checkpoints WHERE checkpoint_ns = '' "
-        "AND (? OR substr(thread_id, 1, ?) != ?) GROUP BY thread_id ORDER BY newest DESC LIMIT ?"
-    )
-    given = (debuggings, len(DEBUGGING), DEBUGGING, limit)
-    async with saver.conn.execute(query, given) as cursor:
-        ids = [row[0] for row in await cursor.fetchall()]
-    found = [await saver.aget_tuple({"configurable": {"thread_id": thread_id}}) for thread_id in ids]
-    return [_entry(thread_id, item, path) for thread_id, item in zip(ids, found, strict=True) if item]
+    ids = await saver.newest(limit, LEARNING if debuggings else (DEBUGGING, *LEARNING))
+    held = await saver.claimed(ids)
+    found = [await listed(saver, thread_id, thread_id in held) for thread_id in ids]
+    return [item for item in found if item is not None]
 
 
-def _entry(thread_id: str, saved: CheckpointTuple, path: Path) -> Json:
+async def listed(saver: ThreadSaver, thread_id: str, held: bool) -> Json | None:
+    """A thread as it is listed; one that cannot be read is `damaged`, and the others are listed all the same.
+
+    `held`: some process runs it now. None where it was deleted a moment ago.
+    """
+    try:
+        saved = await saver.aget_tuple({"configurable": {"thread_id": thread_id}})
+        return _entry(thread_id, saved, held) if saved else None
+    except StorageError as error:
+        return {
+            "thread_id": thread_id, "time": "", "status": DAMAGED, "task": one_line(error, 300), "answer": "",
+        }  # fmt: skip
+
+
+def _entry(thread_id: str, saved: CheckpointTuple, held: bool) -> Json:
     values = saved.checkpoint["channel_values"]
-    given = values.get("__start__") or {}
+    given = _part(values, "__start__")
     return {
         "thread_id": thread_id,
         "time": saved.checkpoint["ts"],
-        "status": _status(thread_id, values, saved, path),
+        "status": _status(values, saved, held),
         "task": one_line(
-            (values.get("progress") or {}).get("asked")
+            _part(values, "progress").get("asked")
             or given.get("task")
             or values.get("task")
-            or (values.get("subject") or {}).get("task"),
+            or _part(values, "subject").get("task"),
             _HEAD,
         ),
-        "answer": one_line(values.get("answer") or _found(values.get("critical") or {}), _HEAD),
+        "answer": one_line(values.get("answer") or _found(_part(values, "critical")), _HEAD),
     }
 
 
-def _found(critical: Json) -> str:
+def _part(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A channel that holds an object; another form is looked at where the thread is opened."""
+    value = values.get(name)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _found(critical: Mapping[str, Any]) -> str:
     """What a debugging found, in the place of an answer."""
     if not critical:
         return ""
@@ -105,9 +94,9 @@ def _found(critical: Json) -> str:
     return f"{where}: {critical.get('error_type')}"
 
 
-def _status(thread_id: str, values: Mapping[str, Any], saved: CheckpointTuple, path: Path) -> str:
+def _status(values: Mapping[str, Any], saved: CheckpointTuple, held: bool) -> str:
     """As the graph says; a thread neither finished nor held is interrupted, failed or stopped."""
-    if is_claimed(path, thread_id):
+    if held:
         return "running"
     writes = saved.pending_writes or []
     if any(channel == "__interrupt__" for _, channel, _ in writes):

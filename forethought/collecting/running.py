@@ -19,6 +19,8 @@ from forethought.trajectories.own import from_state
 from forethought.trajectories.types import Loaded, Reference, Trajectory
 
 if TYPE_CHECKING:
+    from langgraph.runtime import RunControl
+
     from graph.agent import AgentGraph
     from graph.context import Context
 
@@ -43,18 +45,32 @@ class Collector:
     on_finished: Callable[[Trial], None] = lambda trial: None
     may_begin: Callable[[], bool] = lambda: True
     """Asked before each run: whether the budget allows another one."""
+    control: RunControl | None = None
+    """Has the runs stop where they can be gone on with (see `forethought.draining`)."""
     failed: dict[str, str] = field(default_factory=dict)
     """By the run's name: why it came to no end."""
 
+    @property
+    def stopping(self) -> bool:
+        """Whether `control` has the runs stop."""
+        return self.control is not None and self.control.drain_requested
+
     async def collect(self, runs: Iterable[Run], parallel: int) -> None:
-        """Carry out `runs`, `parallel` at a time. Raises ConfigurationError, and what is no ModelError."""
+        """Carry out `runs`, `parallel` at a time, until all are done or `control` has them stop.
+
+        Raises ConfigurationError, and what is no ModelError.
+        """
+        from langgraph.errors import GraphDrained
+
         waiting = deque(runs)
 
         async def work() -> None:
-            while waiting and self.may_begin():
+            while waiting and self.may_begin() and not self.stopping:
                 task, trial = waiting.popleft()
                 try:
                     await self.run(task, trial)
+                except GraphDrained:
+                    return
                 except ConfigurationError:
                     raise
                 except (ModelError, RunError) as error:
@@ -115,9 +131,9 @@ class Collector:
         if not snapshot.values and not snapshot.tasks:
             files = await asyncio.to_thread(self.take_files, task.files)
             given: Any = {"task": task.task, "files": files, "guidance": list(guidance)}
-            await self.graph.ainvoke(given, config, context=self.context, durability="sync")
+            await self._invoke(given, config)
         elif snapshot.tasks and not snapshot.interrupts:
-            await self.graph.ainvoke(None, config, context=self.context, durability="sync")
+            await self._invoke(None, config)
         snapshot = await self.graph.aget_state(config)
         if snapshot.interrupts:
             raise RunError("it waits for a person, and nobody is asked in a collection")
@@ -128,11 +144,14 @@ class Collector:
         ]
         return dict(snapshot.values), plans[::-1]
 
+    async def _invoke(self, given: Any, config: Any) -> None:
+        await self.graph.ainvoke(given, config, context=self.context, durability="sync", control=self.control)
+
     def take_files(self, paths: Sequence[str]) -> list[dict[str, Any]]:
         """The files at `paths`, stored, as the agent is given them. Reads the disk. Raises FilesError."""
         from tools.files import FileStore, from_path
 
-        store, taken = FileStore(self.settings.blobs_dir), cast(dict[str, dict[str, Any]], {})
+        store, taken = FileStore.of(self.settings), cast(dict[str, dict[str, Any]], {})
         for path in paths:
             reference = from_path(Path(path), store=store, settings=self.settings, taken_names=taken)
             taken[reference["name"]] = dict(reference)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -14,6 +15,8 @@ from pydantic import (
     ValidationError,
     model_validator,
 )
+
+M = TypeVar("M", bound=BaseModel)
 
 
 def _texts(value: Any) -> Any:
@@ -59,17 +62,10 @@ def read_tasks(path: Path) -> list[CollectTask]:
 
     Reads the disk. Raises ValueError, in one line with the file's line number.
     """
-    try:
-        lines = path.read_text("utf-8-sig").split("\n")
-    except OSError as error:
-        raise ValueError(f"{path}: cannot be read ({error.strerror or error}); check the path") from error
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path}: not UTF-8 text; save the file as UTF-8") from error
     tasks: dict[str, CollectTask] = {}
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        task = _read(line, path, number)
+    for number, line in lines_of(path):
+        task = parsed(CollectTask, line, path, number)
+        task = task.model_copy(update={"files": found_files(task.files, path, number)})
         if task.id in tasks:
             raise ValueError(f"{path}:{number}: the id {task.id!r} is used twice; ids must differ")
         tasks[task.id] = task
@@ -78,9 +74,21 @@ def read_tasks(path: Path) -> list[CollectTask]:
     return list(tasks.values())
 
 
-def _read(line: str, path: Path, number: int) -> CollectTask:
+def lines_of(path: Path) -> list[tuple[int, str]]:
+    """The lines of a JSON Lines file that hold something, numbered from 1. Raises ValueError."""
     try:
-        task = CollectTask.model_validate(json.loads(line))
+        lines = path.read_text("utf-8-sig").split("\n")
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be read ({error.strerror or error}); check the path") from error
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: not UTF-8 text; save the file as UTF-8") from error
+    return [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
+
+
+def parsed(of: type[M], line: str, path: Path, number: int) -> M:
+    """A line as a record. Raises ValueError, in one line with the line's number."""
+    try:
+        return of.model_validate(json.loads(line))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"])) or "the task"
@@ -90,8 +98,12 @@ def _read(line: str, path: Path, number: int) -> CollectTask:
         raise ValueError(f"{path}:{number}: broken JSON (nested too deeply); correct it") from error
     except ValueError as error:
         raise ValueError(f"{path}:{number}: broken JSON ({error}); correct it") from error
-    files = [(path.parent / name).resolve() for name in task.files]
-    for name, file in zip(task.files, files, strict=True):
+
+
+def found_files(names: Sequence[str], path: Path, number: int) -> tuple[str, ...]:
+    """The files that a line names, relative to the tasks file, as absolute paths. Raises ValueError."""
+    files = [(path.parent / name).resolve() for name in names]
+    for name, file in zip(names, files, strict=True):
         if not file.is_file():
             raise ValueError(f"{path}:{number}: the file {name!r} is not there (looked in {path.parent})")
-    return task.model_copy(update={"files": tuple(map(str, files))})
+    return tuple(map(str, files))

@@ -37,11 +37,15 @@ def read_provenance(path: Path) -> Json:
         raise refusal(path, None, f"cannot be read ({why(error)}); check the file") from error
     try:
         found = json.loads(raw)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise refusal(path, None, f"broken JSON ({error}); mend it or move it away") from error
     if not isinstance(found, dict):
         raise refusal(path, None, "no record of provenance; move it away")
-    return {**empty, **found}
+    record = {**empty, **found}
+    wrong = next((name for name, part in empty.items() if not isinstance(record[name], type(part))), None)
+    if wrong:
+        raise refusal(path, None, f"no record of provenance ({wrong!r} is of a wrong kind); move it away")
+    return record
 
 
 def write_provenance(path: Path, record: Mapping[str, Any]) -> None:

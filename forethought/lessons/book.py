@@ -23,9 +23,13 @@ _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_@-]{0,63}")
 
 
 def namespace_of(user: str, collection: str) -> tuple[str, ...]:
-    """The Store's namespace. A user's name that cannot be a label of it is replaced by its hash."""
-    label = user if _LABEL.fullmatch(user) else "user-" + hashlib.sha256(user.encode()).hexdigest()[:32]
-    return (_ROOT, label, collection)
+    """The Store's namespace."""
+    return (_ROOT, label_of(user), collection)
+
+
+def label_of(user: str) -> str:
+    """A user's name as a label of a namespace or a folder; one that cannot be is replaced by its hash."""
+    return user if _LABEL.fullmatch(user) else "user-" + hashlib.sha256(user.encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True)

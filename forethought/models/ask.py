@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from forethought.models.extract import find_object
+from forethought.models.fallback import Fallbacks
+from forethought.models.once import sent_once
 from forethought.models.types import (
     Asked,
     ConfigurationError,
@@ -33,6 +35,7 @@ from forethought.models.types import (
 )
 from forethought.secrecy import scrub_error, scrubber
 from forethought.settings import Settings
+from forethought.telemetry import operation
 from prompts.render import data
 
 T = TypeVar("T")
@@ -50,6 +53,7 @@ class Models:
 
             transport = LiveTransport(settings)
         self.settings, self.transport = settings, transport
+        self._fallbacks = Fallbacks()
 
     def verify(self, models: Iterable[str]) -> None:
         """Before the first call: each model is allowed, its provider known and installed, its key set.
@@ -78,21 +82,24 @@ class Models:
         messages: Sequence[Message],
         reply: ReplySpec[T],
         check: Callable[[T], str | None] | None = None,
+        fallback: str | None = None,
     ) -> Asked[T]:
         """The validated reply of `model` to `messages`; `check` names what is wrong with it beyond its own
-        fields.
+        fields. `fallback` is asked where `model` gives none (see `forethought.models.fallback`).
 
         Raises ReplyError after two repairs or a refusal, TransportError after the retries,
         ConfigurationError.
         """
-        self._allow(model)
+        for named in (model, fallback):
+            if named is not None:
+                self._allow(named)
         usage, started, history = no_usage(), time.monotonic(), tuple(messages)
         problem = ""
         for repairs in range(MAX_REPAIRS + 1):
             request = ModelRequest(
                 role, model, history, reply.name, reply.schema, reply.functions, reply.strict
             )
-            got = await self._send(request, usage)
+            got = await self._send(request, fallback, usage)
             if got.finish_reason == "refusal":
                 said = got.text.strip()[:200] or "no reason given"
                 raise ReplyError(f"{reply.name}: the model refused: {said}", usage, f"refused: {said}")
@@ -107,13 +114,20 @@ class Models:
             f"{reply.name}: no valid reply after {MAX_REPAIRS} repairs: {problem}", usage, problem
         )
 
-    async def _send(self, request: ModelRequest, usage: Usage) -> ModelReply:
+    async def _send(self, request: ModelRequest, fallback: str | None, usage: Usage) -> ModelReply:
         """Send and count, into `usage`; an error carries all that was counted so far."""
         started = time.monotonic()
         scrub = scrubber(self.settings)
         asked = tuple(replace(message, text=scrub(message.text)) for message in request.messages)
+
+        async def send(question: ModelRequest) -> ModelReply:
+            def put_to(model: str) -> Awaitable[ModelReply]:
+                return self._asked(scrub, replace(question, model=model))
+
+            return await self._fallbacks.ask(question.model, fallback, put_to)
+
         try:
-            got = await self.transport.send(replace(request, messages=asked))
+            got, seconds = await sent_once(replace(request, messages=asked), send)
         except Exception as error:
             # Of whatever kind: it will be shown, and kept with the thread.
             scrub_error(error, scrub)
@@ -122,18 +136,33 @@ class Models:
                 usage["seconds"] += time.monotonic() - started
                 error.usage = usage
             raise
-        calls = tuple(replace(call, arguments=scrub(call.arguments)) for call in got.calls)
-        got = replace(got, text=scrub(got.text), calls=calls)
         usage["calls"] += 1
-        usage["seconds"] += time.monotonic() - started
+        usage["seconds"] += seconds
         usage["input_tokens"] += got.input_tokens
         usage["output_tokens"] += got.output_tokens
         usage["cached_tokens"] += got.cached_tokens
+        if fallback not in (None, request.model) and got.model == fallback:
+            usage["fallbacks"] = usage.get("fallbacks", 0) + 1
         if got.usd is None:
             usage["unpriced"] += 1
         else:
             usage["usd"] += got.usd
         return got
+
+    async def _asked(self, scrub: Callable[[str], str], request: ModelRequest) -> ModelReply:
+        asked = {"gen_ai__request__model": request.model, "forethought__role": request.role}
+        with operation("chat", request.model, **asked, forethought__reply=request.reply) as done:
+            got = await self.transport.send(request)
+            done.set(
+                gen_ai__response__model=got.model or None,
+                gen_ai__response__finish_reasons=got.finish_reason,
+                gen_ai__usage__input_tokens=got.input_tokens,
+                gen_ai__usage__output_tokens=got.output_tokens,
+                forethought__cached_tokens=got.cached_tokens,
+                forethought__usd=got.usd,
+            )
+        calls = tuple(replace(call, arguments=scrub(call.arguments)) for call in got.calls)
+        return replace(got, text=scrub(got.text), calls=calls)
 
 
 def _accept(got: ModelReply, spec: ReplySpec[T], check: Callable[[T], str | None] | None) -> tuple[T, str]:

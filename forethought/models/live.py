@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,9 +18,9 @@ from forethought.models import providers
 from forethought.models.local import LocalModels, is_local
 from forethought.models.methods import Method, Way, bound, refuses_method, speaks_openai
 from forethought.models.pricing import price
-from forethought.models.retry import Backoff, with_retries
+from forethought.models.retry import Backoff, is_filtered, one_line, with_retries
 from forethought.models.sight import check_sight, shows_images, sight_error
-from forethought.models.types import Call, ConfigurationError, ModelReply, ModelRequest
+from forethought.models.types import Call, ConfigurationError, ModelReply, ModelRequest, ReplyError
 from forethought.settings import Settings
 
 if TYPE_CHECKING:
@@ -39,6 +40,10 @@ _ENDS = {
 }
 
 
+Before = Callable[[ModelRequest], Awaitable[None]]
+"""Waited for before each request to a provider, retries too."""
+
+
 @dataclass(frozen=True)
 class _Refused:
     """The provider does not take this way of asking for a shape: never, or not with this schema."""
@@ -51,8 +56,10 @@ class LiveTransport:
     this machine.
     """
 
-    def __init__(self, settings: Settings, backoff: Backoff | None = None) -> None:
-        self.settings, self.backoff = settings, backoff or Backoff()
+    def __init__(
+        self, settings: Settings, backoff: Backoff | None = None, before: Before | None = None
+    ) -> None:
+        self.settings, self.backoff, self._before = settings, backoff or Backoff(), before
         self._local = LocalModels(settings)
         self._chats: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, BaseChatModel]] = (
             WeakKeyDictionary()
@@ -77,8 +84,8 @@ class LiveTransport:
     async def send(self, request: ModelRequest) -> ModelReply:
         """The provider's reply.
 
-        Raises TransportError when the retries are used up, ConfigurationError, and ReplyError when the model
-        cannot see the images that it is shown.
+        Raises TransportError when the retries are used up, ConfigurationError, and ReplyError when a content
+        filter stops it or the model cannot see the images that it is shown.
         """
         if is_local(request.model):
             return await self._local.send(request)
@@ -125,6 +132,8 @@ class LiveTransport:
             if way.method == "prompt":
                 raise ConfigurationError(f"model {request.model} cannot be asked: {error}") from error
             return _Refused(this_schema_only=True)
+        if self._before is not None:
+            await self._before(request)
         try:
             async with asyncio.timeout(self.settings.request_timeout_s):
                 return await ask()
@@ -132,6 +141,9 @@ class LiveTransport:
             if way.method != "prompt" and refuses_method(error):
                 # With an image, the words may be about the two together: text alone keeps the method.
                 return _Refused("invalid schema" in str(error).lower() or shows_images(request))
+            if is_filtered(error):
+                said = f"refused: the provider's content filter stopped it: {one_line(error)}"
+                raise ReplyError(f"{request.reply}: {said}", problem=said) from error
             refused = sight_error(error, request)
             if refused is not None:
                 raise refused from error

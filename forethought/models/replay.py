@@ -7,6 +7,7 @@ order. A request that was recorded several times gets its replies in order, and 
 from __future__ import annotations
 
 import json
+import math
 from collections import defaultdict
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -18,6 +19,7 @@ from forethought.models.types import Call, ModelReply, ModelRequest, ReplayError
 from forethought.secrecy import scrubber
 
 Json = dict[str, Any]
+_MOST_TOKENS = 10**12
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ class ReplayTransport:
                 continue
             try:
                 self._take(json.loads(line), parts)
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
                 what = f"{type(error).__name__}: {error}" if isinstance(error, KeyError) else str(error)
                 raise ReplayError(
                     f"recording {self.path}, line {number}: not a recorded call ({what})"
@@ -110,19 +112,41 @@ def _recorded(line: Json, parts: Json, number: int) -> Recorded:
         "schema": whole(line.get("schema", {})),
         "functions": whole(line.get("functions", [])),
     }
-    end: Literal["stop", "length", "refusal"] = line["reply"].get("finish_reason", "stop")
-    usage = line.get("usage", {})
-    reply = ModelReply(
-        text=line["reply"]["text"],
-        calls=tuple(Call(call["name"], call["arguments"]) for call in line["reply"].get("calls", [])),
-        finish_reason=end,
-        input_tokens=int(usage.get("input_tokens", 0)),
-        output_tokens=int(usage.get("output_tokens", 0)),
-        cached_tokens=int(usage.get("cached_tokens", 0)),
-        usd=usage.get("usd"),
-        model=line.get("model", ""),
+    return Recorded(number, str(line["role"]), str(line["reply_type"]), _lines(asked), _reply(line))
+
+
+def _reply(line: Json) -> ModelReply:
+    """The reply of a line. Raises ValueError, KeyError, TypeError or AttributeError for what is none."""
+    said, usage = line["reply"], line.get("usage", {})
+    end: Literal["stop", "length", "refusal"] = said.get("finish_reason", "stop")
+    if end not in ("stop", "length", "refusal"):
+        raise ValueError("the reply's finish_reason is none that is known")
+    usd = usage.get("usd")
+    if usd is not None and not (_is_number(usd) and 0 <= usd < math.inf):
+        raise ValueError("the reply's usd is no amount")
+    counts = [usage.get(name, 0) for name in ("input_tokens", "output_tokens", "cached_tokens")]
+    if not all(_is_number(count) and 0 <= count < _MOST_TOKENS for count in counts):
+        raise ValueError("the reply's tokens are no numbers")
+    return ModelReply(
+        _text(said["text"]),
+        tuple(Call(_text(call["name"]), _text(call["arguments"])) for call in said.get("calls", [])),
+        end,
+        input_tokens=int(counts[0]),
+        output_tokens=int(counts[1]),
+        cached_tokens=int(counts[2]),
+        model=_text(line.get("model", "")),
+        usd=usd,
     )
-    return Recorded(number, str(line["role"]), str(line["reply_type"]), _lines(asked), reply)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError("a text of the reply is no text")
+    return value
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _lines(asked: Json) -> tuple[str, ...]:

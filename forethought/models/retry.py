@@ -16,18 +16,24 @@ from typing import TypeVar
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 from tenacity.wait import wait_exponential_jitter
 
-from forethought.models.types import ConfigurationError, ModelError, TransportError
+from forethought.models.types import ConfigurationError, ModelError, ModelUnavailable, TransportError
 
 T = TypeVar("T")
 RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 REFUSED = frozenset({400, 401, 402, 403, 404, 405, 410, 413, 415, 422, 501})
 MAX_RETRY_AFTER_S = 120.0
 _QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|credit balance|billing", re.IGNORECASE)
+_FILTERED = re.compile(
+    r"content[ _]filter|content_policy|content management policy|responsible ?ai", re.IGNORECASE
+)
+_OF_THE_MODEL = frozenset({402, 404, 410})
+"""Statuses that refuse this model, where another one may be taken."""
 _HINTS = {
     401: "the key was refused",
     402: "the account has no credit",
     403: "the key may not do this",
     404: "no such model or address",
+    410: "the model is no longer offered",
 }
 
 
@@ -95,6 +101,13 @@ def why(error: BaseException) -> str:
     return words
 
 
+def is_filtered(error: BaseException) -> bool:
+    """Whether a content filter turned the request down: what was asked is at fault, not how it was asked."""
+    codes = (getattr(link, "code", None) for link in chain(error))
+    code = next((found for found in codes if isinstance(found, str)), "")
+    return status_of(error) in (400, 422) and bool(_FILTERED.search(f"{code} {error}"))
+
+
 def is_transient(error: BaseException) -> bool:
     """Whether the same request may well get an answer next time."""
     if isinstance(error, ModelError):
@@ -137,12 +150,11 @@ def final(error: BaseException, model: str, tries: int) -> ModelError | None:
         counted = "1 try" if tries == 1 else f"{tries} tries"
         return TransportError(f"model {model} gave no reply in {counted}; the last: {what}{why(error)}")
     if status == 429:
-        return ConfigurationError(f"model {model}: the quota is spent: {one_line(error)}")
+        return ModelUnavailable(f"model {model}: the quota is spent: {one_line(error)}")
     if status is not None:
         hint = f"{_HINTS[status]}: " if status in _HINTS else ""
-        return ConfigurationError(
-            f"model {model} refused the request (HTTP {status}): {hint}{one_line(error)}"
-        )
+        kind = ModelUnavailable if status in _OF_THE_MODEL else ConfigurationError
+        return kind(f"model {model} refused the request (HTTP {status}): {hint}{one_line(error)}")
     return None
 
 

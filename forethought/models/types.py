@@ -33,6 +33,8 @@ class Usage(TypedDict, total=False):
     usd: float
     unpriced: int
     seconds: float
+    fallbacks: int
+    """Calls that were put to the fallback model; absent: none."""
 
 
 def no_usage() -> Usage:
@@ -228,6 +230,10 @@ class TransportError(ModelError):
 
 class ConfigurationError(ModelError):
     """Asking again would not help: no key, an unknown model, a refused key or request, a spent quota."""
+
+
+class ModelUnavailable(ConfigurationError):
+    """This model cannot be used, though another one may: it is unknown, or its quota is spent."""
 
 
 class ReplayError(ModelError):

@@ -43,8 +43,11 @@ def test_other_variables_are_not(monkeypatch: pytest.MonkeyPatch, name: str) -> 
     assert scrubber()("harmless words") == "harmless words"
 
 
-def test_the_password_of_an_address_is_secret(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DATABASE_URL", "postgresql://ann:s3cret%2Fword@db/x")
+@pytest.mark.parametrize(
+    "address", ["postgresql://ann:s3cret%2Fword@db/x", "postgresql://db/x?user=ann&password=s3cret%2Fword"]
+)
+def test_the_password_of_an_address_is_secret(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    monkeypatch.setenv("DATABASE_URL", address)
     assert "s3cret/word" not in scrubber()("wrong password s3cret/word for ann")
 
 

@@ -8,7 +8,16 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.reducers import CLEAR, add_usage, append, merge, merge_files, merge_rounds
+from graph.reducers import (
+    CLEAR,
+    add_usage,
+    append,
+    merge,
+    merge_all,
+    merge_all_rounds,
+    merge_files,
+    merge_rounds,
+)
 
 KEYS = st.sampled_from(["a", "b", "c"])
 VALUES = st.dictionaries(KEYS, st.integers(0, 9))
@@ -24,6 +33,24 @@ def test_merge_deletes_on_none_and_clears_first(old: Any, new: Any) -> None:
     wanted = {key: new.get(key, start.get(key)) for key in {*start, *new} - {CLEAR}}
     assert merged == {key: value for key, value in wanted.items() if value is not None}
     assert old == before, "the old value is not changed"
+
+
+@given(VALUES, st.lists(UPDATES), st.lists(UPDATES))
+def test_a_delta_channels_writes_can_be_merged_in_any_batches(old: Any, first: Any, then: Any) -> None:
+    before = copy.deepcopy(old)
+    whole = merge_all(old, [*first, *then])
+    assert whole == merge_all(merge_all(old, first), then)
+    one = old
+    for write in (*first, *then):
+        one = merge(one, write)
+    assert (whole, old) == (one, before)
+
+
+def test_rounds_can_be_merged_in_any_batches() -> None:
+    failures = [{"1": {"round": 1, "failures": {str(n): {"tool": "t"}}}} for n in range(3)]
+    whole = merge_all_rounds({}, [*failures, {"1": {"score": 5}}])
+    assert whole == merge_all_rounds(merge_all_rounds({}, failures[:1]), [*failures[1:], {"1": {"score": 5}}])
+    assert (set(whole["1"]["failures"]), whole["1"]["score"]) == ({"0", "1", "2"}, 5)
 
 
 @given(VALUES, st.lists(VALUES))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import asyncio
+import json
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -11,7 +13,7 @@ from forethought.models.live import LiveTransport
 from forethought.models.types import ModelReply, ModelRequest
 from forethought.settings import Settings
 from graph.context import Context
-from nodes.budget import exhausted, left_text, reserve_tokens, spent, wave_width
+from nodes.budget import Width, exhausted, left_text, reserve_tokens, spent, wave_width
 from tests.support.agent import Drive, Script, World, kind_of
 from tests.support.model_server import Reply, SeenRequest
 from tests.support.replies import answer, ask_replan, call, diagnosis, plan, sub
@@ -119,7 +121,7 @@ async def test_dollars_end_a_run(drive: Drive) -> None:
     out = await drive(Script(plans=[chain]), max_usd=0.06, transport=Priced)
     assert out.status == "budget_exhausted"
     assert out.state["progress"]["stopped"] == "usd"
-    assert spent(out.state).usd == pytest.approx(0.07)
+    assert spent(out.state).usd == pytest.approx(0.06), "the answer's own call included"
 
 
 async def test_each_task_of_a_thread_has_its_own_budget(drive: Drive) -> None:
@@ -137,7 +139,7 @@ def test_what_is_left_names_no_time_and_never_less_than_nothing() -> None:
     }
     context = Context(max_steps=20, max_tokens=10_000, max_seconds=1)
     assert left_text(state, context) == "Steps left: 0 of 20. Tokens left: about 0 thousand."
-    assert wave_width(state, context) == 0
+    assert wave_width(state, context).subtasks == 0
     assert exhausted(state, context) == "steps"
     assert reserve_tokens(state, context) >= 1_000
 
@@ -154,3 +156,86 @@ async def test_siblings_leave_room_for_each_others_revisions(drive: Drive) -> No
     assert out.status == "budget_exhausted"
     assert len(out.steps) == 4
     assert spent(out.state).tokens <= 20_000
+
+
+@dataclass
+class Priced:
+    """A model whose every call costs a cent and takes `seconds`; calls in flight are counted."""
+
+    script: Script
+    seconds: float = 0.0
+    running: int = 0
+    widest: int = 0
+
+    async def send(self, request: ModelRequest) -> ModelReply:
+        """See `Transport`."""
+        self.running += 1
+        self.widest = max(self.widest, self.running)
+        try:
+            await asyncio.sleep(self.seconds)
+        finally:
+            self.running -= 1
+        messages = [{"role": message.role, "content": message.text} for message in request.messages]
+        shape = {"json_schema": {"name": request.reply, "schema": request.schema}}
+        reply = self.script(SeenRequest(0, {"messages": messages, "response_format": shape}, {}))
+        return ModelReply(json.dumps(reply), input_tokens=900, output_tokens=100, usd=0.01)
+
+
+EIGHT = [f"w{n}" for n in range(8)]
+
+
+@pytest.mark.parametrize("low", [False, True], ids=["passing", "revised"])
+@pytest.mark.parametrize(
+    ("name", "budget"),
+    [("max_usd", 0.05), ("max_usd", 0.08), ("max_usd", 0.3), ("max_tokens", 9_000), ("max_tokens", 30_000)],
+)
+async def test_waves_of_eight_keep_within_the_budget_and_an_answer_is_written(
+    drive: Drive, name: str, budget: float, low: bool
+) -> None:
+    later = [sub(f"x{n}", EIGHT) for n in range(40)]
+    script = Script(
+        plans=lambda seen: plan(*map(sub, EIGHT), *later),
+        moves={key: [call(key, score=5 if low else 9)] for key in EIGHT},
+    )
+    out = await drive(
+        script, transport=lambda settings: Priced(script), max_parallel=8, max_steps=100, **{name: budget}
+    )
+    used = spent(out.state)
+    assert out.status == "budget_exhausted"
+    assert out.state["progress"]["stopped"] == name.removeprefix("max_")
+    assert out.state["answer"] == "the answer"
+    assert (used.usd if name == "max_usd" else used.tokens) <= budget * (1 + 1e-9)
+
+
+async def test_seconds_are_exceeded_by_no_more_than_the_calls_in_flight(drive: Drive) -> None:
+    model = Priced(Script(plans=lambda seen: plan(*(sub(f"w{n}") for n in range(200)))), seconds=0.05)
+    out = await drive(transport=lambda settings: model, max_parallel=8, max_steps=400, max_seconds=0.8)
+    assert out.status == "budget_exhausted"
+    assert out.state["progress"]["stopped"] == "seconds"
+    assert model.widest == 8
+    assert out.state["answer"] == "the answer"
+    waves: dict[int, float] = {}
+    for step in out.steps:
+        waves[step["wave"]] = max(waves.get(step["wave"], 0.0), step["seconds"])
+    calls = sum(u["seconds"] for role, u in out.state["usage"].items() if role not in ("tool", "answer"))
+    assert calls + sum(list(waves.values())[:-1]) <= 0.8, "the last wave began within the budget"
+
+
+@pytest.mark.parametrize(("score", "revisions"), [(5, 2)])
+async def test_siblings_seconds_count_once_when_it_is_asked_whether_to_revise(
+    drive: Drive, score: int, revisions: int
+) -> None:
+    script = Script(plans=[plan(*map(sub, EIGHT))], moves={key: [call(key, score=score)] for key in EIGHT})
+    out = await drive(transport=lambda settings: Priced(script, seconds=0.2), max_parallel=8, max_seconds=6.0)
+    proposals = [entry for entry in out.steps if entry["usage"]["calls"] == revisions + 1]
+    assert len(proposals) == 8, "each revised as often as it may"
+
+
+def test_the_width_of_a_wave_names_the_budget_that_bounds_it() -> None:
+    state: Any = {"usage": {"planner": {"calls": 2, "usd": 0.02, "input_tokens": 900}}}
+    assert wave_width(state, Context(max_parallel=8, max_usd=0.1)) == Width(7, "usd")
+    assert wave_width(state, Context(max_parallel=8, max_usd=0.021)) == Width(0, "usd")
+    assert wave_width(state, Context(max_parallel=8, max_usd=10)) == Width(8, "")
+    assert wave_width({}, Context(max_parallel=8, max_usd=0.001)) == Width(8, ""), "no price was seen yet"
+    assert wave_width(state, Context(max_parallel=20, max_steps=20)).bound == ""
+    assert wave_width(state, Context(max_parallel=32, max_steps=3)) == Width(3, "steps")

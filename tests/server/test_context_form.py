@@ -58,6 +58,7 @@ def test_the_form_says_which_node_asks_which_model(schemas: Json) -> None:
         "vision_model": ["tool_executor"],
         "answer_model": ["answer_agent"],
         "retrospective_model": ["answer_agent", "lesson_keeper"],
+        "fallback_model": models["model"],
     }
 
 

@@ -95,8 +95,9 @@ class Reply:
 
 @dataclass(frozen=True)
 class Fault:
-    """What goes wrong instead: an HTTP status as text ('429', '503', '401'), drop, dropmid, badbody, hang, or
-    a reply that is empty, length (cut off), refusal or badjson.
+    """What goes wrong instead: an HTTP status as text ('429', '503', '401'), drop, dropmid, badbody, hang,
+    trickle (a byte now and then, without end), stream (an event stream that breaks off), or a reply that is
+    empty, length (cut off), refusal, filter (stopped by a content filter) or badjson.
     """
 
     kind: str

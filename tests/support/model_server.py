@@ -32,17 +32,15 @@ class ModelServer:
         self.requests: list[SeenRequest] = []
         self.lock = threading.Lock()
         self.closing = threading.Event()
-        handler = type("Handler", (_Handler,), {"owner": self})
-        self._http = _Server(("127.0.0.1", 0), handler)
-        self._thread = threading.Thread(
-            target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
-        )
-        self._thread.start()
+        self._handler = type("Handler", (_Handler,), {"owner": self})
+        self._reopening: threading.Thread | None = None
+        self._serve(0)
+        self.port = int(self._http.server_address[1])
 
     @property
     def url(self) -> str:
         """The base URL for a client."""
-        return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
+        return f"http://127.0.0.1:{self.port}/v1"
 
     @property
     def names(self) -> list[str]:
@@ -52,6 +50,29 @@ class ModelServer:
     def close(self) -> None:
         """Stop, and let hanging requests go."""
         self.closing.set()
+        if self._reopening:
+            self._reopening.join()
+        self._stop()
+
+    def refuse_connections(self, seconds: float) -> None:
+        """Take no connection for a while. Those that are open stay."""
+        self._stop()
+
+        def reopen() -> None:
+            self.closing.wait(seconds)
+            self._serve(self.port)
+
+        self._reopening = threading.Thread(target=reopen, daemon=True)
+        self._reopening.start()
+
+    def _serve(self, port: int) -> None:
+        self._http = _Server(("127.0.0.1", port), self._handler)
+        self._thread = threading.Thread(
+            target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        )
+        self._thread.start()
+
+    def _stop(self) -> None:
         self._http.shutdown()
         self._http.server_close()
         self._thread.join()
@@ -122,6 +143,13 @@ class _Handler(BaseHTTPRequestHandler):
             self._drop()
         elif fault.kind == "badbody":
             self._send(200, b"<html><body>bad gateway</body></html>")
+        elif fault.kind == "trickle":
+            self._trickle()
+        elif fault.kind == "stream":
+            chunk = {"choices": [{"index": 0, "delta": {"content": whole[: len(whole) // 2]}}]}
+            self._send(200, f"data: {json.dumps(chunk)}\n\n".encode(), kind="text/event-stream")
+        elif fault.kind == "filter":
+            self._complete({"role": "assistant", "content": ""}, "content_filter", Reply())
         elif fault.kind == "refusal":
             self._complete({"role": "assistant", "content": None, "refusal": fault.message}, "stop", Reply())
         elif fault.kind == "empty":
@@ -168,15 +196,30 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(int(fault.kind), json.dumps({"error": error}).encode(), extra)
 
     def _send(
-        self, status: int, body: bytes, extra: dict[str, str] | None = None, length: int | None = None
+        self,
+        status: int,
+        body: bytes,
+        extra: dict[str, str] | None = None,
+        length: int | None = None,
+        kind: str = "application/json",
     ) -> None:
         self.send_response(status)
-        self.send_header("content-type", "application/json")
+        self.send_header("content-type", kind)
         self.send_header("content-length", str(len(body) if length is None else length))
         for name, value in (extra or {}).items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
+
+    def _trickle(self) -> None:
+        """A byte at a time, so that no single read ever waits for long."""
+        self._send(200, b'{"id": "slow', length=1_000_000)
+        try:
+            while not self.owner.closing.wait(0.02):
+                self.wfile.write(b".")
+                self.wfile.flush()
+        except OSError:
+            self.close_connection = True  # the client has given up
 
     def _drop(self) -> None:
         """End the connection with a reset."""

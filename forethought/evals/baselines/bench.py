@@ -83,7 +83,7 @@ class Bench:
             book=inspection.paid.append,
         )
         if name == "python":
-            env = CodeActions(self.services.tools, env, {}, n).env
+            env = CodeActions(self.services.tools, env, {}, n, inspection).env
         observation = await call_tool(self.tools[name], arguments, env)
         if inspection.missing:
             raise inspection.missing

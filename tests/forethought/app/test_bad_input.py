@@ -42,7 +42,9 @@ BAD = [
     (["run", "x", "--thread", ""], 2, "thread id"),
     (["run", "x", "--base-url", "ftp://host"], 2, "must look like https://host/v1"),
     (["run", "x", "--base-url", "http://[::1"], 2, "must look like https://host/v1"),
-    (["run", "x", "--db", "postgresql://u:pass@h/d"], 2, "only SQLite is supported here"),
+    (["run", "x", "--db", "mysql://u:pass@h/d"], 2, "mysql://...: give a path, sqlite:///path"),
+    (["run", "x", "--db", "postgresql://u:pa/ss@h/d"], 2, "%40 for @, %2F for /"),
+    (["threads", "--db", "postgresql://u:pass@127.0.0.1:1/d"], 1, "u:***@127.0.0.1:1/d: connection"),
     (["run", "x", "--db", "folder/large.bin/t.sqlite"], 1, "folder/large.bin"),
     (["run", "x", "--db", "."], 1, "the database of threads .: unable to open"),
     (["run", "x", "--db", "notes.txt"], 1, "file is not a database"),
@@ -106,7 +108,8 @@ def test_each_bad_input_is_told_in_one_line(
         assert done.code == code, (arguments, done)
         assert said in done.err, (arguments, done.err)
         assert is_one_clear_line(done), (arguments, done)
-    assert "pass@" not in cli("run", "x", "--db", "postgresql://u:pass@h/d").err
+        assert "pa/ss" not in done.err
+        assert "pass@" not in done.err
     assert (tmp_path / "notes.txt").read_text().startswith("only some notes"), "a foreign file stays as it is"
 
 
@@ -162,7 +165,7 @@ VARIABLES = [
     ("FORETHOUGHT_REQUEST_RETRIES", "-1", "greater than or equal to 0"),
     ("FORETHOUGHT_BASE_URL", "host:80", "FORETHOUGHT_BASE_URL"),
     ("FORETHOUGHT_MODEL", "no model", "FORETHOUGHT_MODEL"),
-    ("FORETHOUGHT_DB", "mysql://h", "only SQLite"),
+    ("FORETHOUGHT_DB", "mysql://h", "give a path, sqlite:///path"),
     ("FORETHOUGHT_ALLOWED_MODELS", "openai:a, openai:b", "not allowed here; allowed: openai:a, openai:b"),
     ("FORETHOUGHT_TOOLS", "no_such_module", "no_such_module not found"),
 ]

@@ -94,8 +94,8 @@ def test_a_thread_that_another_process_runs_is_refused(cli: Cli, debugging: Star
     _, server = debugging()
     failed_run(cli, server)
     holding = (
-        "import sys, pathlib\nfrom forethought.app.database import claim\n"
-        "with claim(pathlib.Path(sys.argv[1]), 't1'):\n    print('held', flush=True)\n    sys.stdin.read()"
+        "import sys, pathlib\nfrom forethought.storage.byte_locks import take\n"
+        "assert take(pathlib.Path(sys.argv[1]), 't1')\nprint('held', flush=True)\nsys.stdin.read()"
     )
     holder = subprocess.Popen(
         [sys.executable, "-c", holding, str(tmp_path / "data" / "threads.sqlite")],

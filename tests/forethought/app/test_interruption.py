@@ -9,15 +9,14 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from forethought.app.database import claim, is_claimed, open_threads
-from forethought.app.errors import CliError
+from forethought.storage import open_threads
+from forethought.storage.address import file_address
 from tests.forethought.app.conftest import Cli
 from tests.support.model_server import SeenRequest
 
@@ -94,15 +93,12 @@ def test_a_killed_process_loses_nothing_that_was_finished(cli: Cli, scripted: Sc
 async def test_a_task_that_was_broken_off_leaves_no_half_of_its_writes(tmp_path: Path) -> None:
     """LangGraph saves what a cancelled node had written, and would take it for done without its edge."""
     config: Any = {"configurable": {"thread_id": "t1", "checkpoint_ns": "", "checkpoint_id": "1"}}
-    async with open_threads(tmp_path / "t.sqlite") as saver:
+    async with open_threads(file_address(tmp_path / "t.sqlite")) as saver:
         await saver.aput_writes(
             config, [("proposals", {"a": 1}), ("__error__", asyncio.CancelledError())], "half"
         )
         await saver.aput_writes(config, [("proposals", {"b": 1}), ("usage", {})], "whole")
-        async with saver.conn.execute(
-            "SELECT task_id, channel FROM writes ORDER BY task_id, channel"
-        ) as cursor:
-            rows = [tuple(row) for row in await cursor.fetchall()]
+        rows = await saver.rows("SELECT task_id, channel FROM writes ORDER BY task_id, channel")
     assert rows == [("half", "__error__"), ("whole", "proposals"), ("whole", "usage")]
 
 
@@ -128,34 +124,6 @@ def test_a_second_process_on_a_thread_is_refused(cli: Cli, scripted: Scripted, s
     out, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
     assert json.loads(out)["status"] == "answered"
-
-
-def test_a_claim_ends_with_its_holder(tmp_path: Path) -> None:
-    path = tmp_path / "threads.sqlite"
-    code = (
-        "import sys, time\nfrom pathlib import Path\nfrom forethought.app.database import claim\n"
-        "with claim(Path(sys.argv[1]), 'a'):\n    print('held', flush=True)\n    time.sleep(60)\n"
-    )
-    holder = subprocess.Popen(
-        [sys.executable, "-c", code, str(path)],
-        env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    try:
-        assert holder.stdout is not None
-        assert holder.stdout.readline() == "held\n"
-        assert is_claimed(path, "a")
-        with claim(path, "b"):
-            pass
-        with pytest.raises(CliError, match="another process"), claim(path, "a"):
-            pass
-    finally:
-        holder.kill()
-        holder.communicate()
-    deadline = time.monotonic() + 5
-    while is_claimed(path, "a") and time.monotonic() < deadline:
-        time.sleep(0.01)
-    with claim(path, "a"):
-        pass
 
 
 def test_a_reader_that_leaves_early_is_no_error(cli: Cli, scripted: Scripted, start: Start) -> None:

@@ -1,0 +1,145 @@
+"""One task of a thousand steps: the database's size, each step's time and the longest prompt as it goes on.
+
+    python -m benchmarks.thousand_steps --steps 1000
+
+The model answers at once, and each tool returns 1 KB, so what is timed is the agent itself and its database.
+Every round plans 20 subtasks of five calls, four side by side; each round's answer scores too low until the
+steps are spent. Exits with 1 where the database or the time of a step grows faster than the steps.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import re
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from forethought.models.types import ModelReply, ModelRequest
+from forethought.settings import Settings
+from forethought.storage import open_threads
+from forethought.storage.address import file_address
+from graph.agent import build_agent
+from graph.context import Context
+from tests.support.replies import answer, call, diagnosis, plan, sub
+from tools.base import make_tool
+
+SUBTASKS, CALLS = 20, 5
+KILOBYTE = "a fact and what follows from it; " * 32
+_AROUND = 40
+"""Steps over which a step's time is averaged."""
+
+
+@dataclass
+class Model:
+    """Answers at once."""
+
+    plans: int = 0
+    called: dict[str, int] = field(default_factory=dict)
+    longest: int = 0
+    """Characters of the longest prompt since this was last looked at."""
+
+    async def send(self, request: ModelRequest) -> ModelReply:
+        """See `Transport`."""
+        self.longest = max(self.longest, sum(len(message.text) for message in request.messages))
+        return ModelReply(json.dumps(self._reply(request)), model="scripted", usd=0.0)
+
+    def _reply(self, request: ModelRequest) -> Any:
+        if request.reply == "Plan":
+            self.plans += 1
+            return plan(*(sub(f"p{self.plans}s{number}") for number in range(SUBTASKS)))
+        if request.reply == "PlanDiagnosis":
+            return diagnosis()
+        if request.reply == "AnswerDraft":
+            return answer(f"draft {self.plans}", score=5)
+        found = re.search(r'<subtask id="([^"]+)">', request.messages[1].text)
+        assert found
+        made = self.called[found[1]] = self.called.get(found[1], 0) + 1
+        return call(tool="look_up", name=f"{found[1]}.{made}", finishes=made >= CALLS)
+
+
+async def look_up(name: str) -> str:
+    """Look something up.
+
+    Args:
+        name: What to look up.
+    """
+    return f"{name}: {KILOBYTE}"
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What was measured at a step."""
+
+    step: int
+    size: int
+    """Bytes of the database."""
+    seconds: float
+    """Of each of the last steps."""
+    prompt: int
+    """Characters of the longest prompt since the mark before."""
+
+
+async def measure(steps: int, at: set[int], folder: Path) -> tuple[list[Mark], dict[str, Any]]:
+    """Run, and look at the steps `at`."""
+    model, marks, times = Model(), list[Mark](), list[float]()
+    path = folder / "threads.sqlite"
+    context = Context(
+        max_steps=steps, max_tokens=None, max_rounds=20, replanning=False, approve_tools="never"
+    )
+    config: Any = {"configurable": {"thread_id": "t"}}
+    async with open_threads(file_address(path), None) as saver:
+        graph = build_agent(
+            tools=[make_tool(look_up)],
+            settings=Settings(data_dir=folder),
+            checkpointer=saver,
+            transport=model,
+        )
+        parts = graph.astream(
+            {"task": "Find out everything."},
+            config,
+            context=context,
+            stream_mode="updates",
+            durability="sync",
+        )
+        async for part in parts:
+            if "tool_executor" not in part:
+                continue
+            times.append(time.perf_counter())
+            if len(times) in at:
+                last = times[-_AROUND:]
+                seconds = (last[-1] - last[0]) / (len(last) - 1)
+                marks.append(Mark(len(times), await saver.size(), seconds, model.longest))
+                model.longest = 0
+        state = dict((await graph.aget_state(config)).values)
+    return marks, state
+
+
+def main() -> int:
+    """See the module."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--steps", type=int, default=1000, help="how many (default 1000)")
+    steps = parser.parse_args().steps
+    at = sorted({steps // 10, steps // 2, steps})
+    with tempfile.TemporaryDirectory() as folder:
+        started = time.perf_counter()
+        marks, state = asyncio.run(measure(steps, set(at), Path(folder)))
+        seconds = time.perf_counter() - started
+    print(f"{len(state['trajectory'])} steps, {state['status']}, {seconds:.0f} s\n")
+    print("| step | database, MB | KB a step | a step, ms | longest prompt so far, K characters |")
+    print("| --- | --- | --- | --- | --- |")
+    for mark in marks:
+        cells = (mark.size / 1e6, mark.size / mark.step / 1e3, mark.seconds * 1e3, mark.prompt / 1e3)
+        print(f"| {mark.step} | " + " | ".join(f"{cell:.1f}" for cell in cells) + " |")
+    first, last = marks[0], marks[-1]
+    grows = last.size / last.step > 1.5 * first.size / first.step or last.seconds > 3 * first.seconds
+    return 1 if grows or len(state["trajectory"]) != steps else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

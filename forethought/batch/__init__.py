@@ -1,0 +1,34 @@
+"""Thousands of tasks over many machines that share one Postgres: a queue of jobs, each of them a thread.
+
+`submit` puts tasks into the queue, `work` carries them out on each machine, `progress` counts. A job's id is
+its thread's id, so a job that is taken over from a dead worker goes on with its thread instead of beginning
+again. The queue itself (fetching, heartbeats, priorities, aborting) is procrastinate's, from the extra
+`scale`; how a job ended is kept beside it, in the table that `forethought.batch.tables` describes.
+
+    async with open_queue(settings) as queue:
+        batch = await submit(queue, [BatchTask(id="t1", task="How many rooms?")], Context(), settings)
+        await work(queue, settings, Choices(concurrency=4, until_empty=True))
+        print(await progress(queue, batch.id))
+"""
+
+from forethought.batch.changing import cancel, retry
+from forethought.batch.opening import Queue, open_queue
+from forethought.batch.progress import Progress, progress
+from forethought.batch.submitting import Submitted, submit
+from forethought.batch.tasks import BatchTask, read_batch
+from forethought.batch.worker import Choices, work
+
+__all__ = [
+    "BatchTask",
+    "Choices",
+    "Progress",
+    "Queue",
+    "Submitted",
+    "cancel",
+    "open_queue",
+    "progress",
+    "read_batch",
+    "retry",
+    "submit",
+    "work",
+]

@@ -1,0 +1,65 @@
+"""Cancelling jobs, and taking those up again that failed, waited for a person, or were cancelled."""
+
+from __future__ import annotations
+
+from forethought.batch import tables
+from forethought.batch.opening import Queue
+from forethought.batch.submitting import enqueue
+
+_OPEN = f"""
+SELECT f.thread_id, f.job, {tables.STATE} FROM {tables.JOINED}
+WHERE f.outcome IS NULL AND p.status IN ('todo', 'doing') AND (?::text IS NULL OR f.batch = ?)
+AND (?::text IS NULL OR f.thread_id = ?)
+"""
+_CLOSED = f"""
+SELECT f.thread_id, f.queue, f.priority, {tables.STATE} AS state
+FROM {tables.JOINED} WHERE (%s::text IS NULL OR f.batch = %s) AND {tables.STATE} = ANY(%s)
+ORDER BY f.position FOR UPDATE OF f
+"""
+_REOPEN = """
+UPDATE forethought_jobs SET outcome = NULL, error = '', tries = 0, again = true, ended_at = NULL
+WHERE thread_id = ANY(%s)
+"""
+
+
+async def cancel(queue: Queue, *, thread_id: str | None = None, batch: str | None = None) -> int:
+    """Cancel a job, or all that are open: one that waits in the queue is dropped, one that runs is stopped
+    after its calls under way, and its thread can be gone on with. Returns how many.
+
+    Raises procrastinate's ConnectorException, psycopg.Error.
+    """
+    found = await queue.threads.rows(_OPEN, (batch, batch, thread_id, thread_id))
+    cancelled = 0
+    for _, job, _ in found:
+        cancelled += await queue.manager.cancel_job_by_id_async(job, abort=True)
+    return cancelled
+
+
+async def retry(queue: Queue, *, batch: str | None = None, cancelled: bool = False) -> int:
+    """Put jobs back into the queue that failed or whose person has answered, and cancelled ones where that is
+    asked for. Their threads are gone on with. Returns how many.
+
+    Raises psycopg.Error.
+    """
+    from psycopg.rows import tuple_row
+
+    states = ["failed", "waiting", *(["cancelled"] if cancelled else [])]
+    async with queue.threads.pool.connection() as connection, connection.transaction():
+        async with connection.cursor(row_factory=tuple_row) as cursor:
+            await cursor.execute(_CLOSED, (batch, batch, states))
+            found = await cursor.fetchall()
+        rows = [
+            (thread_id, name, priority)
+            for thread_id, name, priority, state in found
+            if state != "waiting" or not await _waits(queue, thread_id)
+        ]
+        await connection.execute(_REOPEN, ([thread_id for thread_id, _, _ in rows],))
+        await enqueue(queue, rows, connection)
+    return len(rows)
+
+
+async def _waits(queue: Queue, thread_id: str) -> bool:
+    """Whether a thread still waits for a person."""
+    saved = await queue.threads.aget_tuple({"configurable": {"thread_id": thread_id}})
+    writes = (saved and saved.pending_writes) or []
+    return any(channel == "__interrupt__" for _, channel, _ in writes)

@@ -1,0 +1,125 @@
+"""A journal kept by the checkpointer, whatever it is: see `forethought.journal.task`."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from forethought.journal.task import JournalError, Json
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
+    from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
+
+CHANNEL = "forethought:journal"
+ANCHOR_S = 30.0
+"""Longest wait for a checkpoint that is on its way."""
+_POLL_S = 0.01
+_MOST_EDITS = 20
+"""Edits in a row that are looked through for unfinished calls before them."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A checkpoint."""
+
+    thread: str
+    graph: str
+    """Namespace of the graph: '' unless it is part of another one."""
+    id: str
+
+    @property
+    def config(self) -> RunnableConfig:
+        """What names it to a checkpointer."""
+        return {
+            "configurable": {
+                "thread_id": self.thread,
+                "checkpoint_ns": self.graph,
+                "checkpoint_id": self.id,
+            }
+        }
+
+
+class CheckpointJournal:
+    """The entries of the task `task_id` that runs from the checkpoint `place`; read when first asked for."""
+
+    def __init__(self, saver: BaseCheckpointSaver[Any], place: Place, task_id: str) -> None:
+        self._saver, self._place, self._task = saver, place, task_id
+        self._loading = asyncio.Lock()
+        self._anchor: CheckpointTuple | None = None
+        self._entries: dict[str, Json] | None = None
+        self._asked: Counter[str] = Counter()
+
+    async def entries(self) -> Mapping[str, Json]:
+        """See `Journal`."""
+        return await self._loaded()
+
+    async def write(self, key: str, value: Json) -> None:
+        """See `Journal`."""
+        entries = await self._loaded()
+        await self._anchored()
+        entry = {"task": self._task, "key": key, "value": value}
+        await self._saver.aput_writes(self._place.config, [(CHANNEL, entry)], self.id(key))
+        entries[key] = value
+
+    async def inherited(self) -> Mapping[str, Json]:
+        """See `Journal`."""
+        await self._loaded()
+        found: dict[str, Json] = {}
+        at = self._anchor
+        for _ in range(_MOST_EDITS):
+            if at is None or at.metadata.get("source") not in ("update", "fork") or not at.parent_config:
+                break
+            at = await self._saver.aget_tuple(at.parent_config)
+            for entry in _entries(at):
+                found.setdefault(entry["key"], entry["value"])
+        return found
+
+    def id(self, key: str) -> str:
+        """See `Journal`. Checkpointers keep pending writes under the UUID of a task: an entry's is this."""
+        return str(uuid.uuid5(uuid.UUID(self._task), key))
+
+    def nth(self, name: str) -> int:
+        """See `Journal`."""
+        self._asked[name] += 1
+        return self._asked[name] - 1
+
+    async def _anchored(self) -> None:
+        """Wait for the checkpoint: it may be on its way while its tasks run already (`durability="async"`,
+        and a run's first one always), and without it the entry would not be found again."""
+        try:
+            async with asyncio.timeout(ANCHOR_S):
+                while self._anchor is None:
+                    await asyncio.sleep(_POLL_S)
+                    self._anchor = await self._saver.aget_tuple(self._place.config)
+        except TimeoutError:
+            raise JournalError(
+                f"the thread's checkpoint was not saved within {ANCHOR_S:g} s, and nothing is changed before "
+                "it is; go on with the thread when its database answers again"
+            ) from None
+
+    async def _loaded(self) -> dict[str, Json]:
+        async with self._loading:
+            if self._entries is None:
+                self._anchor = await self._saver.aget_tuple(self._place.config)
+                mine = [entry for entry in _entries(self._anchor) if entry["task"] == self._task]
+                self._entries = {entry["key"]: entry["value"] for entry in mine}
+            return self._entries
+
+
+def _entries(saved: CheckpointTuple | None) -> list[Json]:
+    """A checkpoint's entries. What is none, whoever put it there, is passed over."""
+    writes = (saved.pending_writes or []) if saved else []
+    found = [value for _, channel, value in writes if channel == CHANNEL]
+    return [
+        entry
+        for entry in found
+        if isinstance(entry, dict)
+        and isinstance(entry.get("task"), str)
+        and isinstance(entry.get("key"), str)
+        and isinstance(entry.get("value"), dict)
+    ]

@@ -1,0 +1,74 @@
+"""The model that is asked where another one gives no reply: Context's `fallback_model`.
+
+It is asked when the retries of a model are used up, when its quota is spent, and when it is unknown. A key or
+a request that is refused ends the run: another model would hide what has to be put right. A model that has
+failed is left alone for a while, so that a long outage does not cost every call all of its retries.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from forethought.models.types import ModelError, ModelUnavailable, TransportError
+
+T = TypeVar("T")
+REST_S = 60.0
+"""How long a model that failed is passed over, in seconds."""
+
+
+@dataclass
+class Fallbacks:
+    """Which models of a process have just failed."""
+
+    now: Callable[[], float] = time.monotonic
+    _failed: dict[str, tuple[float, str]] = field(default_factory=dict)
+
+    def order(self, model: str, fallback: str | None) -> list[str]:
+        """The models to ask, in turn."""
+        if fallback is None or fallback == model:
+            return [model]
+        return [fallback, model] if self._rests(model) and not self._rests(fallback) else [model, fallback]
+
+    async def ask(self, model: str, fallback: str | None, send: Callable[[str], Awaitable[T]]) -> T:
+        """What `send` gives for `model`, or else for `fallback`.
+
+        Raises what `send` raises, as one error that tells of both where both failed.
+        """
+        order = self.order(model, fallback)
+        if order[0] != model:
+            _tell(model, order[0], self._failed[model][1])
+        for at, asked in enumerate(order):
+            try:
+                got = await send(asked)
+            except (TransportError, ModelUnavailable) as error:
+                self._failed[asked] = (self.now() + REST_S, str(error))
+                if at + 1 == len(order):
+                    raise _joined(error, order[:at], self._failed) from error
+                _tell(asked, order[at + 1], str(error))
+            else:
+                self._failed.pop(asked, None)
+                return got
+        raise AssertionError("the last model's error was raised")
+
+    def _rests(self, model: str) -> bool:
+        return model in self._failed and self.now() < self._failed[model][0]
+
+
+def _joined(error: ModelError, before: list[str], failed: dict[str, tuple[float, str]]) -> ModelError:
+    if not before:
+        return error
+    return type(error)(f"{failed[before[0]][1]}; then {error}", error.usage)
+
+
+def _tell(model: str, fallback: str, why: str) -> None:
+    """Put it into the run's stream, so that whoever watches knows who answers."""
+    from langgraph.config import get_stream_writer
+
+    try:
+        write = get_stream_writer()
+    except (RuntimeError, KeyError):  # asked outside of a graph
+        return
+    write({"event": "fallback", "model": model, "fallback": fallback, "why": why})

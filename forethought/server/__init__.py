@@ -1,0 +1,1 @@
+"""What a LangGraph server is given besides the graphs."""

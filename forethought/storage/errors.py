@@ -1,0 +1,74 @@
+"""What goes wrong with a database, in one line that a person can act on. No line holds a password."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+_OTHERS = "it is another program's, or of an older release; name another one with --db or FORETHOUGHT_DB"
+_BY_STATE = {
+    "28P01": "wrong password: mend it in the address, or in PGPASSWORD",
+    "28000": "this user may not log in: mend user and password in the address",
+    "3D000": "there is no such database: create it (createdb), or name another one",
+    "42501": "this user has no right to do that: grant it, or name another user",
+    "25006": "it takes no writes (a standby, or a read-only user): name the primary server",
+    "42P01": _OTHERS,
+    "42703": _OTHERS,
+    "53100": "its disk is full: free some space, then go on with `forethought resume`; what was done is kept",
+    "53300": "it has no connection left: raise max_connections, or run less side by side",
+}
+_BY_WORDS = (
+    ("password authentication failed", _BY_STATE["28P01"]),
+    ("no password supplied", "it wants a password: give it in the address, or in PGPASSWORD"),
+    ("does not exist", "create it, or mend the address"),
+    ("Connection refused", "is the server running there?"),
+    ("No such file or directory", "is the server running there?"),
+    ("failed to resolve host", "mend the host in the address"),
+    ("timeout expired", "the server does not answer: is it running, and may it be reached?"),
+    ("couldn't get a connection", "the server does not answer; what was done is kept"),
+    ("starting up", "it is starting: try again in a moment"),
+    ("remaining connection slots", _BY_STATE["53300"]),
+    ("too many clients", _BY_STATE["53300"]),
+    ("not permitted to log in", _BY_STATE["28000"]),
+    ("permission denied", _BY_STATE["42501"]),
+    ("terminating connection", "the server closed the connection; what was done is kept"),
+    ("closed the connection", "the server closed the connection; what was done is kept"),
+    ("connection is closed", "the server closed the connection; what was done is kept"),
+    ("connection is lost", "the server closed the connection; what was done is kept"),
+    ("ProactorEventLoop", "on Windows a Postgres database can be used from WSL only"),
+)
+
+
+class StorageError(Exception):
+    """Storage that cannot be used; one line that says what to do.
+
+    `wrong_use`: a person named the wrong thing, rather than the world having failed.
+    """
+
+    def __init__(self, line: str, *, wrong_use: bool = False) -> None:
+        super().__init__(line)
+        self.wrong_use = wrong_use
+
+
+def postgres_line(error: BaseException, shown: str = "") -> str:
+    """What to tell a person about an error of psycopg. `shown` is the address as it may be shown."""
+    text = " ".join(str(error).split("\n", 1)[0].split()) or type(error).__name__
+    text = re.sub(r"^connection failed: ", "", text)
+    state = getattr(error, "sqlstate", None)
+    hint = _BY_STATE.get(state or "") or next((hint for words, hint in _BY_WORDS if words in str(error)), "")
+    where = shown or next(iter(getattr(error, "__notes__", ())), "")
+    return f"the database {where}: ".replace(" :", ":") + text + (f": {hint}" if hint else "")
+
+
+def is_postgres(error: BaseException) -> bool:
+    """Whether an error is psycopg's; without psycopg loaded none is."""
+    kinds = (("psycopg", "Error"), ("psycopg_pool", "PoolTimeout"), ("psycopg_pool", "PoolClosed"))
+    found = (getattr(sys.modules.get(module), name, None) for module, name in kinds)
+    return isinstance(error, tuple(kind for kind in found if isinstance(kind, type)))
+
+
+def is_storage_failure(error: BaseException) -> bool:
+    """Whether it is the database that failed, of whatever kind."""
+    import sqlite3
+
+    return isinstance(error, StorageError | sqlite3.Error | OSError) or is_postgres(error)

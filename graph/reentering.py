@@ -1,0 +1,21 @@
+"""Putting a task that failed back to work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
+
+    from graph.agent import AgentGraph
+
+
+async def back_to_work(graph: AgentGraph, config: RunnableConfig, values: Mapping[str, Any]) -> None:
+    """Have a task with the state `values`, whose status is failed, go on when its thread is run next: where
+    the next step is decided, or at the planner without a plan.
+    """
+    planned = bool((values.get("plan") or {}).get("subtasks"))
+    # The edge behind answer_agent leads to the planner while the task runs: as the next round begins.
+    node = "replan_trigger" if planned else "answer_agent"
+    await graph.aupdate_state(config, {"status": "running"}, as_node=node)

@@ -1,0 +1,64 @@
+"""A long run as a model is told it: what a prompt holds of the trajectory is bounded, however many
+steps there are.
+
+The newest steps stand one by one, with less of each observation the more there are; those before them are a
+line a subtask. A run of ordinary length is told whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from graph.state import Step
+
+T = TypeVar("T")
+MANY = 150
+"""Steps that are told one by one."""
+MATERIAL_CHARS = 400_000
+"""Characters of all observations told one by one together."""
+MOST_LINES = 200
+"""Lines about the steps before them."""
+_LEAST_CHARS = 400
+_HEAD_CHARS = 200
+
+
+def split(items: Sequence[T]) -> tuple[Sequence[T], Sequence[T]]:
+    """Those that are condensed, and the newest, which are told one by one."""
+    return items[:-MANY], items[-MANY:]
+
+
+def share(whole: int, count: int) -> int:
+    """How many characters each of `count` observations may have, of at most `whole`."""
+    return max(_LEAST_CHARS, min(whole, MATERIAL_CHARS // max(count, 1)))
+
+
+def condensed(steps: Sequence[Step]) -> list[str]:
+    """A line a subtask, in order; of very many subtasks the first ones share a line."""
+    by_subtask: dict[str, list[Step]] = {}
+    for step in steps:
+        by_subtask.setdefault(step["subtask"], []).append(step)
+    groups = list(by_subtask.values())
+    lines = [_line(group) for group in groups[-MOST_LINES:]]
+    first = [step for group in groups[:-MOST_LINES] for step in group]
+    if first:
+        subtasks = len(groups) - MOST_LINES
+        lines.insert(0, f"{_span(first)}: {len(first)} steps of {subtasks} subtasks, {_failed(first)} failed")
+    return lines
+
+
+def _line(steps: Sequence[Step]) -> str:
+    seen = [step["observation"] for step in steps if step["ok"]]
+    head = " ".join((seen[-1] if seen else steps[-1]["observation"]).split())[:_HEAD_CHARS]
+    return (
+        f"{_span(steps)} [{steps[0]['subtask']}]: {len(steps)} steps, {_failed(steps)} failed; last: {head}"
+    )
+
+
+def _span(steps: Sequence[Step]) -> str:
+    first, last = steps[0]["n"], steps[-1]["n"]
+    return f"step {first}" if first == last else f"steps {first} to {last}"
+
+
+def _failed(steps: Sequence[Step]) -> int:
+    return sum(not step["ok"] for step in steps)

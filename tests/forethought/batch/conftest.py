@@ -1,0 +1,97 @@
+"""A queue in a database of its own, and a scripted model that answers each task in four calls."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from forethought.batch import BatchTask, Choices, Queue, Submitted, open_queue, submit, work
+from forethought.batch.outcomes import Ended, Retries
+from forethought.batch.worker import SharedDrain
+from forethought.settings import Settings
+from graph.context import Context
+from tests.support.agent import Script, kind_of
+from tests.support.model_server import ModelServer, SeenRequest
+from tests.support.replies import finish
+
+QUICK = Retries(most=3, first_s=0.05, longest_s=0.05)
+
+
+def script(**options: Any) -> Script:
+    """A model whose only move ends the subtask."""
+    return Script(**{"moves": {"a": [finish("seen")]}, **options})
+
+
+@dataclass
+class Bench:
+    """A queue and what its workers ask."""
+
+    queue: Queue
+    settings: Settings
+    server: ModelServer
+    ended: dict[str, Ended] = field(default_factory=dict)
+    """By thread: how its job last ended."""
+    order: list[str] = field(default_factory=list)
+    put_back: list[tuple[str, str]] = field(default_factory=list)
+
+    async def submit(self, *tasks: str | BatchTask, batch: str = "b", **options: Any) -> Submitted:
+        """Submit tasks; a text is both a task and its id."""
+        made = [task if isinstance(task, BatchTask) else BatchTask(id=task, task=task) for task in tasks]
+        context = options.pop("context", Context(model="openai:scripted"))
+        return await submit(self.queue, made, context, self.settings, batch=batch, **options)
+
+    async def work(self, drain: SharedDrain | None = None, **options: Any) -> Counter[str]:
+        """Work until the queue is empty."""
+        chosen = {"until_empty": True, "retries": QUICK, **options}
+        choices = Choices(on_ended=self._ended, on_put_back=self._put_back, **chosen)
+        return await work(self.queue, self.settings, choices, drain=drain)
+
+    async def states(self) -> dict[str, str]:
+        """The state of each job."""
+        from forethought.batch.progress import listed
+
+        return {job["id"]: job["state"] async for job in listed(self.queue)}
+
+    async def values(self, thread_id: str) -> dict[str, Any]:
+        """What a thread holds."""
+        from graph.agent import build_agent
+
+        graph = build_agent(settings=self.settings, checkpointer=self.queue.threads)
+        return dict((await graph.aget_state({"configurable": {"thread_id": thread_id}})).values)
+
+    def asked(self, task: str) -> list[str]:
+        """The kinds of replies that were asked for a task."""
+        return [kind_of(seen) for seen in self.server.requests if f"{task}\n" in f"{seen.text}\n"]
+
+    def _ended(self, thread_id: str, ended: Ended, seconds: float) -> None:
+        self.ended[thread_id] = ended
+        self.order.append(thread_id)
+
+    def _put_back(self, thread_id: str, why: str) -> None:
+        self.put_back.append((thread_id, why))
+
+
+MakeBench = Callable[..., Any]
+
+
+@pytest.fixture
+def bench(
+    model_server: Callable[..., ModelServer], settings: Callable[..., Settings], postgres: str
+) -> MakeBench:
+    """Open a queue: `async with bench(script) as b`; other settings by name."""
+
+    @asynccontextmanager
+    async def opened(
+        policy: Callable[[SeenRequest], Any] | None = None, **options: Any
+    ) -> AsyncIterator[Bench]:
+        server = model_server(policy or script())
+        made = settings(server, **{"db": postgres, "request_retries": 0, **options})
+        async with open_queue(made) as queue:
+            yield Bench(queue, made, server)
+
+    return opened

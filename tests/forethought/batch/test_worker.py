@@ -1,0 +1,281 @@
+"""Workers: each task once, whatever becomes of the worker that began it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from langgraph.types import Command
+
+from forethought.batch import BatchTask, cancel, progress, retry
+from forethought.batch.worker import SharedDrain
+from forethought.models.types import ConfigurationError
+from graph.agent import build_agent
+from graph.context import Context
+from tests.forethought.batch.conftest import Bench, MakeBench, script
+from tests.support.agent import kind_of
+from tests.support.model_server import Fault, SeenRequest
+from tests.support.postgres import PostgresServer
+from tests.support.replies import answer, call, finish, plan, sub
+
+CALLS = ["Plan", "PlanDiagnosis", "ToolChoice", "AnswerDraft"]
+
+
+async def until(done: object, what: str) -> None:
+    """Wait until `done()` is true."""
+    for _ in range(1500):
+        found = done()  # type: ignore[operator]
+        if await found if asyncio.iscoroutine(found) else found:
+            return
+        await asyncio.sleep(0.02)
+    raise AssertionError(f"waited in vain for {what}")
+
+
+async def test_every_task_is_carried_out_once_and_counted(bench: MakeBench) -> None:
+    async with bench() as b:
+        done = await b.submit("task-one", "task-two", "task-three")
+        assert (done.id, done.tasks, done.added, done.known) == ("b", 3, 3, 0)
+        assert dict(await b.work()) == {"done": 3}
+        for name in ("one", "two", "three"):
+            assert (await b.values(f"b:task-{name}"))["answer"] == "the answer"
+            assert b.asked(f"task-{name}") == CALLS
+        found = await progress(b.queue, "b")
+        assert found.states == {
+            "todo": 0, "doing": 0, "done": 3, "waiting": 0, "failed": 0, "cancelled": 0,
+        }  # fmt: skip
+        assert (found.calls, found.input_tokens, found.output_tokens) == (12, 1200, 240)
+        assert (found.unpriced, found.seconds_left) == (12, None)
+        assert found.per_minute > 0
+        assert dict(await b.work()) == {}, "nothing is open"
+
+
+async def test_a_thread_that_another_worker_left_is_gone_on_with(bench: MakeBench) -> None:
+    held = threading.Event()
+
+    def answers(seen: SeenRequest) -> object:
+        if not held.is_set():
+            held.set()
+            return Fault("hang")
+        return answer()
+
+    async with bench(script(answers=answers)) as b:
+        await b.submit("task-one")
+        working = asyncio.create_task(b.work())
+        await until(held.is_set, "the last call")
+        working.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await working
+        assert await b.states() == {"task-one": "todo"}, "it is in the queue again at once"
+        assert dict(await b.work()) == {"done": 1}
+        assert b.asked("task-one") == [*CALLS, "AnswerDraft"], "only the call under way is made again"
+
+
+async def test_sigterm_lets_calls_finish_and_puts_the_jobs_back(bench: MakeBench) -> None:
+    drain = SharedDrain()
+
+    def moves(seen: SeenRequest) -> object:
+        drain.request()
+        time.sleep(0.3)
+        return finish("seen")
+
+    async with bench(script(moves={"a": moves})) as b:
+        await b.submit("task-one", "task-two")
+        assert dict(await b.work(drain, concurrency=1)) == {}
+        assert b.put_back == [("b:task-one", "stopped by SIGTERM")]
+        assert await b.states() == {"task-one": "todo", "task-two": "todo"}
+        assert await b.work() == {"done": 2}
+        assert b.asked("task-one") == CALLS, "the call under way was kept"
+        tries = await b.queue.threads.rows("SELECT tries FROM forethought_jobs")
+        assert tries == [(1,), (1,)], "a stop in order is no failure"
+
+
+async def test_a_job_that_asks_a_person_waits_and_holds_nobody_up(bench: MakeBench) -> None:
+    asks = call("a", tool="ask_user", question="Which colour?", choices=[])
+    policy = script(
+        plans=lambda seen: plan(sub("q" if "colour" in seen.text else "a")),
+        moves={"q": [asks], "a": [finish("seen")]},
+    )
+    async with bench(policy) as b:
+        await b.submit("a-colour", "task-two")
+        assert await b.work(concurrency=1) == {"waiting": 1, "done": 1}
+        assert (await progress(b.queue)).oldest["waiting"]["thread_id"] == "b:a-colour"
+        assert await retry(b.queue) == 0, "nobody has replied"
+        graph = build_agent(settings=b.settings, checkpointer=b.queue.threads)
+        await graph.ainvoke(
+            Command(resume="red"),
+            {"configurable": {"thread_id": "b:a-colour"}},
+            context=Context(model="openai:scripted"),
+        )
+        assert await retry(b.queue) == 1
+        calls = len(b.server.requests)
+        assert await b.work() == {"done": 1}
+        assert len(b.server.requests) == calls, "the person's resume had ended it"
+
+
+async def test_a_provider_that_is_down_is_asked_again_later_and_a_refused_key_is_not(
+    bench: MakeBench,
+) -> None:
+    faults = {"down": ["503", "503"], "refused": ["401"]}
+
+    def plans(seen: SeenRequest) -> object:
+        for name, left in faults.items():
+            if f"{name}\n" in seen.text and left:
+                return Fault(left.pop())
+        return plan(sub("a"))
+
+    async with bench(script(plans=plans)) as b:
+        await b.submit("down", "refused")
+        assert await b.work() == {"done": 1, "failed": 1}
+        assert [thread for thread, _ in b.put_back] == ["b:down", "b:down"]
+        ended = b.ended["b:refused"]
+        assert (ended.outcome, ended.refused) == ("failed", True)
+        assert "401" in ended.error
+        assert await retry(b.queue) == 1
+        assert await b.work() == {"done": 1}, "the key is mended"
+        assert b.asked("refused")[1:] == CALLS
+
+
+async def test_tries_are_bounded(bench: MakeBench) -> None:
+    async with bench(script(plans=lambda seen: Fault("503"))) as b:
+        await b.submit("down")
+        assert await b.work() == {"failed": 1}
+        assert len(b.put_back) == 2
+        assert len(b.server.requests) == 3
+        await b.queue.threads.rows("UPDATE forethought_jobs SET outcome = NULL, tries = 3")
+        await b.queue.threads.rows("UPDATE procrastinate_jobs SET status = 'todo'")
+        await b.submit("another")  # so that there is something to fetch
+        b.server.policy = script()
+        await retry(b.queue)
+        await b.work()
+        assert (await b.states())["another"] == "done"
+
+
+async def test_a_job_that_kills_its_workers_is_given_up(bench: MakeBench) -> None:
+    async with bench() as b:
+        await b.submit("poison")
+        await b.queue.threads.rows("UPDATE forethought_jobs SET tries = 3")
+        assert await b.work() == {"failed": 1}
+        assert b.ended["b:poison"].error == "given up: begun 3 times, and never ended"
+        assert b.server.requests == []
+
+
+async def test_a_worker_that_can_ask_no_model_stops(bench: MakeBench) -> None:
+    async with bench(script(plans=lambda seen: Fault("401"))) as b:
+        await b.submit(*(f"task-{number}" for number in range(8)))
+        with pytest.raises(ConfigurationError, match=r"3 jobs in a row failed.*401.*jobs --retry"):
+            await b.work(concurrency=1)
+        assert (await progress(b.queue)).states["todo"] == 5
+
+
+async def test_a_failed_run_is_gone_on_with_by_retry(bench: MakeBench) -> None:
+    policy = script(plans=[Fault("badjson")])
+    async with bench(policy) as b:
+        await b.submit("task-one")
+        assert await b.work() == {"failed": 1}
+        assert b.ended["b:task-one"].status == "failed"
+        policy.plans = [plan(sub("a"))]
+        assert await retry(b.queue, batch="other") == 0
+        assert await retry(b.queue) == 1
+        assert await retry(b.queue) == 0, "it is in the queue already"
+        assert await b.work() == {"done": 1}
+
+
+async def test_a_job_in_the_queue_is_cancelled_and_a_running_one_after_its_calls(bench: MakeBench) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def moves(seen: SeenRequest) -> object:
+        begun.set()
+        go_on.wait(20)
+        return finish("seen")
+
+    async with bench(script(moves={"a": moves})) as b:
+        await b.submit("running", "queued", "kept")
+        working = asyncio.create_task(b.work(concurrency=1))
+        await until(begun.is_set, "a call")
+        assert await cancel(b.queue, thread_id="b:queued") == 1
+        assert await cancel(b.queue, thread_id="b:running") == 1
+        assert await cancel(b.queue, thread_id="b:nothing") == 0
+        await asyncio.sleep(0.2)
+        assert not working.done()
+        go_on.set()
+        assert await working == {"done": 1}
+        assert await b.states() == {"running": "cancelled", "queued": "cancelled", "kept": "done"}
+        assert b.asked("queued") == []
+        assert b.asked("running") == CALLS[:3], "the call under way finished, no other began"
+        assert await retry(b.queue) == 0
+        assert await retry(b.queue, cancelled=True) == 2
+        assert await b.work() == {"done": 2}
+        assert b.asked("running") == CALLS
+
+
+async def test_higher_priorities_come_first_and_queues_are_apart(bench: MakeBench) -> None:
+    async with bench() as b:
+        await b.submit("low", BatchTask(id="high", task="high", priority=5), priority=1)
+        await b.submit("elsewhere", batch="c", name="other")
+        await b.work(concurrency=1)
+        assert b.order == ["b:high", "b:low"]
+        assert (await b.states())["elsewhere"] == "todo"
+        await b.work(name="other")
+        assert b.order[2:] == ["c:elsewhere"]
+
+
+async def test_files_come_to_a_worker_that_shares_no_folder(bench: MakeBench, tmp_path: Path) -> None:
+    path = tmp_path / "note.txt"
+    path.write_text("the colour is red")
+    reads = call("a", tool="read_file", file="note.txt", question=None, finishes=True)
+    async with bench(script(moves={"a": [reads]})) as b:
+        await b.submit(BatchTask(id="f", task="Read it", files=(str(path),)))
+        path.unlink()
+        b.settings = b.settings.model_copy(update={"data_dir": tmp_path / "machine2"})
+        assert await b.work() == {"done": 1}
+        step = (await b.values("b:f"))["trajectory"][0]
+        assert "the colour is red" in str(step), step
+
+
+async def test_a_model_that_this_worker_may_not_ask_is_not_asked(bench: MakeBench) -> None:
+    async with bench() as b:
+        await b.submit("task-one")
+        b.settings = b.settings.model_copy(update={"allowed_models": ("openai:other",)})
+        assert await b.work() == {"failed": 1}
+        assert "not allowed here" in b.ended["b:task-one"].error
+        assert b.server.requests == []
+
+
+async def test_a_worker_outlives_the_database_being_gone_for_a_moment(
+    bench: MakeBench, postgres: str, postgres_server: PostgresServer
+) -> None:
+    lost: list[int] = []
+
+    def moves(seen: SeenRequest) -> object:
+        if not lost:
+            name = postgres.rpartition("/")[2].partition("?")[0]
+            lost.append(1)
+            postgres_server.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                f"WHERE datname = '{name}' AND pid <> pg_backend_pid()"
+            )
+        return finish("seen")
+
+    async with bench(script(moves={"a": moves})) as b:
+        await b.submit("task-one", "task-two")
+        assert (await b.work(concurrency=1))["done"] + 0 >= 1
+        assert await b.states() == {"task-one": "done", "task-two": "done"}
+        assert kind_of(b.server.requests[-1]) == "AnswerDraft"
+
+
+async def test_a_job_whose_thread_a_person_holds_is_left_for_later(bench: MakeBench) -> None:
+    async with bench() as b:
+        await b.submit("task-one")
+        b_: Bench = b
+        async with b_.queue.threads.claim("b:task-one"):
+            drain = SharedDrain()
+            working = asyncio.create_task(b_.work(drain))
+            await until(lambda: b_.put_back, "the job to be put back")
+            drain.request()
+            await working
+        assert "is being run by another process" in b_.put_back[0][1]
+        assert await b_.states() == {"task-one": "todo"}
+        assert await b_.queue.threads.rows("SELECT tries FROM forethought_jobs") == [(0,)]

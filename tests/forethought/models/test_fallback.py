@@ -1,0 +1,147 @@
+"""The fallback model: when it is asked, what is told of it, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from langgraph.graph import END, START, StateGraph
+
+from forethought.models import ConfigurationError, Models, TransportError
+from forethought.models.fallback import REST_S, Fallbacks
+from forethought.models.live import LiveTransport
+from forethought.models.retry import Backoff
+from forethought.models.types import Asked, Message, reply_spec
+from forethought.settings import Settings
+from prompts.replies import AnswerUnscored
+from tests.support.model_server import Answer, Fault, SeenRequest
+
+NAMES = ("openai:gpt-4.1", "openai:gpt-4.1-mini")
+REPLY: Any = {"answer": "yes", "used_steps": []}
+QUOTA = Fault("429", code="insufficient_quota", message="You exceeded your current quota")
+UNKNOWN = Fault("404", message="The model does not exist")
+
+
+def only(fault: Fault, model: str = "gpt-4.1") -> Callable[[SeenRequest], Answer]:
+    """A provider at which one model has a fault."""
+    return lambda seen: fault if seen.body["model"] == model else REPLY
+
+
+async def ask(models: Models, fallback: str | None = NAMES[1]) -> Asked[AnswerUnscored]:
+    return await models.ask(
+        role="answer",
+        model=NAMES[0],
+        fallback=fallback,
+        messages=[Message("user", "Is it so?")],
+        reply=reply_spec(AnswerUnscored),
+    )
+
+
+@pytest.fixture
+def models(model_server: Any, settings: Callable[..., Settings]) -> Callable[..., tuple[Models, Any]]:
+    def make(policy: Callable[[SeenRequest], Answer], **options: Any) -> tuple[Models, Any]:
+        server = model_server(policy)
+        chosen = settings(server, request_retries=2, **options)
+        return Models(chosen, LiveTransport(chosen, Backoff(0.001, 0.002))), server
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("fault", "tries"),
+    [(Fault("503"), 3), (Fault("drop"), 3), (QUOTA, 1), (UNKNOWN, 1), (Fault("402"), 1)],
+    ids=["outage", "dropped", "quota", "unknown", "no-credit"],
+)
+async def test_it_is_asked_where_the_model_gives_no_reply(models: Any, fault: Fault, tries: int) -> None:
+    made, server = models(only(fault))
+    asked = await ask(made)
+    assert asked.reply.answer == "yes"
+    assert asked.model == NAMES[1]
+    assert (asked.usage["calls"], asked.usage["fallbacks"]) == (1, 1)
+    assert [seen.body["model"] for seen in server.requests] == ["gpt-4.1"] * tries + ["gpt-4.1-mini"]
+
+
+@pytest.mark.parametrize("status", ["401", "403", "400"])
+async def test_a_refused_key_or_request_stops_clearly(models: Any, status: str) -> None:
+    made, server = models(only(Fault(status)))
+    with pytest.raises(ConfigurationError, match=f"HTTP {status}"):
+        await ask(made)
+    assert {seen.body["model"] for seen in server.requests} == {"gpt-4.1"}
+
+
+async def test_where_both_fail_one_line_tells_of_both(models: Any) -> None:
+    made, _ = models(lambda seen: UNKNOWN if seen.body["model"] == "gpt-4.1" else Fault("503"))
+    with pytest.raises(TransportError) as raised:
+        await ask(made)
+    said = str(raised.value)
+    assert "\n" not in said
+    assert said.index("model openai:gpt-4.1 refused") < said.index("model openai:gpt-4.1-mini gave no reply")
+
+
+async def test_the_price_is_that_of_the_model_that_answered(
+    models: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, _ = models(only(Fault("503")))
+    priced: list[str] = []
+
+    def price(name: str, *rest: Any) -> float:
+        priced.append(name)
+        return 0.25
+
+    monkeypatch.setattr("forethought.models.live.price", price)
+    assert (await ask(made)).usage["usd"] == 0.25
+    assert priced == ["gpt-4.1-mini"]
+
+
+async def test_a_model_that_is_not_allowed_is_no_fallback(models: Any) -> None:
+    made, server = models(only(Fault("503")), allowed_models=(NAMES[0],))
+    with pytest.raises(ConfigurationError, match=r"gpt-4\.1-mini is not allowed here"):
+        await ask(made)
+    assert not server.requests
+
+
+async def test_without_one_the_error_is_the_models_own(models: Any) -> None:
+    made, _ = models(only(Fault("503")))
+    with pytest.raises(TransportError, match=r"^model openai:gpt-4\.1 gave no reply in 3 tries"):
+        await ask(made, fallback=None)
+
+
+async def test_a_model_that_failed_rests_and_is_then_asked_first_again() -> None:
+    clock, asked, out = [0.0], list[str](), {"main"}
+    fallbacks = Fallbacks(now=lambda: clock[0])
+
+    async def send(model: str) -> str:
+        asked.append(model)
+        if model in out:
+            raise TransportError(f"{model} is out")
+        return model
+
+    for _ in range(2):
+        assert await fallbacks.ask("main", "other", send) == "other"
+    assert asked == ["main", "other", "other"]
+    clock[0] += REST_S
+    out.clear()
+    assert await fallbacks.ask("main", "other", send) == "main"
+    out |= {"main", "other"}
+    with pytest.raises(TransportError, match="main is out; then other is out"):
+        await fallbacks.ask("main", "other", send)
+    out.clear()
+    assert await fallbacks.ask("main", "other", send) == "main", "both rest: in their order"
+
+
+async def test_it_is_told_in_the_stream(models: Any) -> None:
+    made, _ = models(only(QUOTA))
+
+    async def node(state: dict[str, Any]) -> dict[str, Any]:
+        return {"said": (await ask(made)).reply.answer}
+
+    graph: Any = StateGraph(dict)
+    graph.add_node("node", node)
+    graph.add_edge(START, "node")
+    graph.add_edge("node", END)
+    events = [event async for event in graph.compile().astream({"x": 1}, stream_mode="custom")]
+    assert len(events) == 1
+    told = {key: events[0][key] for key in ("event", "model", "fallback")}
+    assert told == {"event": "fallback", "model": NAMES[0], "fallback": NAMES[1]}
+    assert "the quota is spent" in events[0]["why"]

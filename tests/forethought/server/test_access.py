@@ -1,0 +1,113 @@
+"""Who is let in: a token's user, or this machine itself where there are no tokens."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from forethought.lessons.book import LOCAL_USER
+from forethought.secrecy import scrubber
+from forethought.server.access import NoAccess, identity
+from forethought.settings import Settings
+
+ALICE, BOB = "alices-very-own-token", "bobs-very-own-token"
+LOCAL = {"host": "127.0.0.1:2024"}
+
+
+def with_tokens() -> Settings:
+    return Settings(access_tokens=f"alice={ALICE}, bob={BOB}")
+
+
+@pytest.mark.parametrize(
+    ("authorization", "user"),
+    [(f"Bearer {ALICE}", "alice"), (f"bearer  {BOB} ", "bob")],
+)
+def test_a_token_names_its_user_wherever_the_client_is(authorization: str, user: str) -> None:
+    assert identity(with_tokens(), authorization, "203.0.113.9", {}) == user
+
+
+@pytest.mark.parametrize(
+    "authorization",
+    [
+        None,
+        "",
+        "Bearer",
+        "Bearer ",
+        ALICE,
+        f"Basic {ALICE}",
+        f"Bearer {ALICE}x",
+        f"Bearer {ALICE[:-1]}",
+        f"Bearer alice={ALICE}",
+        "Bearer alice",
+        f"Bearer {ALICE},{BOB}",
+    ],
+)
+def test_nothing_else_is_let_in_not_even_from_this_machine(authorization: str | None) -> None:
+    with pytest.raises(NoAccess) as refused:
+        identity(with_tokens(), authorization, "127.0.0.1", LOCAL)
+    assert ALICE not in str(refused.value)
+
+
+@given(st.text(max_size=60))
+def test_no_wild_token_gets_in(text: str) -> None:
+    with pytest.raises(NoAccess):
+        identity(with_tokens(), f"Bearer {text}", None, {})
+
+
+@pytest.mark.parametrize("client", ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"])
+def test_without_tokens_this_machine_is_served(client: str) -> None:
+    assert identity(Settings(), None, client, {"host": "localhost:2024"}) == LOCAL_USER
+    assert identity(Settings(), None, client, {"host": "[::1]:2024"}) == LOCAL_USER
+
+
+@pytest.mark.parametrize("origin", ["https://smith.langchain.com", "http://localhost:3000", "http://[::1]:1"])
+def test_studio_and_pages_of_this_machine_are_served(origin: str) -> None:
+    assert identity(Settings(), None, "127.0.0.1", {**LOCAL, "origin": origin}) == LOCAL_USER
+
+
+@pytest.mark.parametrize(
+    ("client", "headers"),
+    [
+        ("203.0.113.9", LOCAL),
+        ("10.0.0.7", LOCAL),
+        ("::ffff:203.0.113.9", LOCAL),
+        (None, LOCAL),
+        ("not an address", LOCAL),
+        ("127.0.0.1", {**LOCAL, "x-forwarded-for": "203.0.113.9"}),
+        ("127.0.0.1", {**LOCAL, "forwarded": "for=203.0.113.9"}),
+        ("127.0.0.1", {"host": "attacker.example:2024"}),
+        ("127.0.0.1", {"host": "localhost.attacker.example"}),
+        ("127.0.0.1", {}),
+        ("127.0.0.1", {**LOCAL, "origin": "https://attacker.example"}),
+        ("127.0.0.1", {**LOCAL, "origin": "https://smith.langchain.com.attacker.example"}),
+        ("127.0.0.1", {**LOCAL, "origin": "null"}),
+    ],
+)
+def test_without_tokens_nobody_else_is(client: str | None, headers: dict[str, str]) -> None:
+    with pytest.raises(NoAccess, match="no access tokens"):
+        identity(Settings(), f"Bearer {ALICE}", client, headers)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "alice",
+        "alice=short",
+        "=aaaaaaaaaaaaaaaaaaaa",
+        f"a/b={ALICE}",
+        f"alice={ALICE},alice={BOB}",
+        f"alice={ALICE},bob={ALICE}",
+        f"..={ALICE}",
+    ],
+)
+def test_unusable_tokens_are_refused_without_being_repeated(text: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        Settings(access_tokens=text)
+    assert ALICE not in str(refused.value)
+
+
+def test_each_token_is_a_secret() -> None:
+    scrub = scrubber(with_tokens())
+    assert scrub(f"{ALICE} and {BOB}") == "[secret] and [secret]"

@@ -1,0 +1,108 @@
+"""The command sends its spans to the operator's collector, over HTTP, and its log as JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from tests.support.agent import Script
+from tests.support.model_server import ModelServer
+from tests.support.replies import finish
+
+ROOT = Path(__file__).parents[3]
+SECRET = "sk-very-secret-value"
+
+
+@pytest.fixture
+def collector() -> Iterator[tuple[str, list[Any]]]:
+    """The address of a collector, and the spans that it got."""
+    spans: list[Any] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"]))
+            for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
+                for scope in resource.scope_spans:
+                    spans.extend((resource.resource, span) for span in scope.spans)
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Nothing is logged."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_address[1]}", spans
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def attributes(span: Any) -> dict[str, str]:
+    return {item.key: item.value.string_value or str(item.value.int_value) for item in span.attributes}
+
+
+def test_a_run_of_the_command(
+    collector: tuple[str, list[Any]], model_server: Callable[..., ModelServer], tmp_path: Path
+) -> None:
+    address, spans = collector
+    server = model_server(Script(moves={"a": [finish("done")]}))
+    done = subprocess.run(
+        [sys.executable, "-m", "forethought", "run", "the question", "--json", "--thread", "t1"],
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "FORETHOUGHT_TRACING": "otel",
+            "FORETHOUGHT_LOG_FORMAT": "json",
+            "FORETHOUGHT_LOG_LEVEL": "info",
+            "FORETHOUGHT_BASE_URL": server.url,
+            "FORETHOUGHT_MODEL": "openai:scripted",
+            "FORETHOUGHT_API_KEY": SECRET,
+            "OTEL_EXPORTER_OTLP_ENDPOINT": address,
+        },
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    (root,) = [span for _, span in spans if not span.parent_span_id]
+    assert root.name == "invoke_agent forethought"
+    assert {span.trace_id for _, span in spans} == {root.trace_id}
+    assert {attributes(span)["gen_ai.conversation.id"] for _, span in spans} == {"t1"}
+    (run_id,) = {attributes(span)["forethought.run_id"] for _, span in spans}
+    names = [item.value.string_value for item in spans[0][0].attributes if item.key == "service.name"]
+    assert names == ["forethought"]
+    lines = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
+    assert {line["run_id"] for line in lines if line["logger"] == "forethought.run"} == {run_id}
+    assert SECRET not in done.stderr + str(spans)
+
+
+def test_without_the_extra_the_way_to_it_is_told(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['opentelemetry.sdk.trace'] = None\n"
+        "from forethought.app.main import run_cli\n"
+        "sys.exit(run_cli(['run', 'x', '--model', 'openai:gpt-4.1']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={
+            **os.environ, "PYTHONPATH": str(ROOT), "FORETHOUGHT_TRACING": "otel", "OPENAI_API_KEY": "k" * 12,
+        },
+        cwd=tmp_path, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr.strip()) == (
+        2,
+        "forethought: FORETHOUGHT_TRACING=otel needs OpenTelemetry: pip install 'forethought[otel]'",
+    )

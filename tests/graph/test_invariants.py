@@ -1,0 +1,224 @@
+"""Whatever models, tools, persons and kills do, in any order: what always holds of a thread.
+
+A hypothesis state machine over the compiled graph. STATE_MACHINE_EXAMPLES=2000 runs that many, each drawn
+anew; without it a few dozen, always the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+
+from forethought.settings import Settings
+from graph.agent import build_agent
+from graph.context import Context
+from tests.support.wild import INPUT, OUTPUT, USD, Killed, Wild
+
+Json = dict[str, Any]
+CONFIG: Any = {"configurable": {"thread_id": "t"}}
+EXAMPLES = int(os.environ.get("STATE_MACHINE_EXAMPLES", "0"))
+KILLS = st.sampled_from([None, None, 0, 1, 2, 5])
+_MOST = 60
+"""Resumptions of one thread; it has long ended by then."""
+
+
+class Thread(RuleBasedStateMachine):
+    """One thread, from task to task."""
+
+    @initialize(
+        approve_plan=st.booleans(),
+        rounds=st.integers(1, 3),
+        steps=st.sampled_from([1, 4, 9]),
+        replans=st.integers(0, 2),
+        usd=st.sampled_from([None, None, 0.15]),
+    )
+    def begin(self, approve_plan: bool, rounds: int, steps: int, replans: int, usd: float | None) -> None:
+        """An agent, and what it may use."""
+        self.context = Context(
+            max_rounds=rounds,
+            max_steps=steps,
+            max_replans=replans,
+            max_usd=usd,
+            max_revisions=1,
+            max_attempts=2,
+            max_parallel=3,
+            max_reflections=1,
+            forced_replans=(3,),
+            approve_plan=approve_plan,
+            approve_tools="always",
+            foresight="off",
+        )
+        self.folder = tempfile.TemporaryDirectory()
+        self.rng = random.Random(0)
+        self.data: Any = None
+        self.model = Wild(self.pick)
+        self.state: Json = {}
+        self.waiting: list[Any] = []
+        self.next: tuple[str, ...] = ()
+        self.cut_short = False
+        self.tasks = 0
+        self.dispatched: list[tuple[Json, Json, Json]] = []
+        """(update that sent a wave, the state it was sent from, ids of results then) of the task."""
+        self.versions: dict[int, Json] = {}
+        self.graph = build_agent(
+            tools=self.model.tools(),
+            settings=Settings(data_dir=Path(self.folder.name)),
+            checkpointer=InMemorySaver(),
+            transport=self.model,
+        )
+
+    def pick(self, choices: Any) -> Any:
+        """One of `choices`: drawn by hypothesis, or at the end of the test by a generator."""
+        if self.data is None:
+            return self.rng.choice(choices)
+        return self.data.draw(st.sampled_from(choices))
+
+    @property
+    def ended(self) -> bool:
+        """Whether the thread has no task that goes on."""
+        return not self.tasks or (not self.next and not self.waiting)
+
+    @precondition(lambda self: self.ended)
+    @rule(data=st.data(), kill=KILLS)
+    def start(self, data: Any, kill: int | None) -> None:
+        """A new task."""
+        self.tasks += 1
+        self.model.answered, self.dispatched = 0, []
+        self._go({"task": f"task {self.tasks}"}, data, kill)
+
+    @precondition(lambda self: not self.ended and not self.waiting)
+    @rule(data=st.data(), kill=KILLS)
+    def go_on(self, data: Any, kill: int | None) -> None:
+        """A broken-off thread is resumed, and may be broken off again."""
+        self._go(None, data, kill)
+
+    @precondition(lambda self: not self.ended and self.waiting)
+    @rule(data=st.data(), kill=KILLS)
+    def reply(self, data: Any, kill: int | None) -> None:
+        """The person answers all that waits."""
+        self._go(self._replies(), data, kill)
+
+    def teardown(self) -> None:
+        """The thread comes to its end, once nothing breaks it off any more."""
+        if not hasattr(self, "folder"):
+            return
+        with self.folder:
+            if self.cut_short:
+                return
+            for _ in range(_MOST):
+                if self.ended:
+                    break
+                self._go(self._replies() if self.waiting else None, None, None)
+            assert self.ended
+
+    def _replies(self) -> Command[Any]:
+        said = {"plan": ["approve", "approve", "reject"], "tool": ["approve", "reject"], "question": ["this"]}
+        return Command(resume={item.id: self.pick(said[item.value["kind"]]) for item in self.waiting})
+
+    def _go(self, given: Any, data: Any, kill: int | None) -> None:
+        self.data, self.model.kill_in = data, kill
+        self.cut_short = True  # hypothesis may end an example within a draw, and asserts may fail
+        try:
+            asyncio.run(self._run(given))
+        finally:
+            self.data = None
+        self.check()
+        self.cut_short = False
+
+    async def _run(self, given: Any) -> None:
+        try:
+            modes = ["updates", "values"]
+            stream = self.graph.astream(given, CONFIG, context=self.context, stream_mode=modes)
+            async for mode, part in stream:
+                if mode == "values":
+                    self.state = part
+                else:
+                    self._note(part)
+        except Killed:
+            pass
+        snapshot = await self.graph.aget_state(CONFIG)
+        self.state, self.next, self.waiting = dict(snapshot.values), snapshot.next, list(snapshot.interrupts)
+
+    def _note(self, part: Json) -> None:
+        update = part.get("replan_trigger")
+        if update and update["dispatch"]:
+            finished = {step["subtask"] for step in self._steps() if step["finished"]}
+            self.dispatched.append((update, dict(self.state), dict.fromkeys(finished)))
+
+    def _steps(self) -> list[Json]:
+        task = self.state.get("progress", {}).get("task")
+        found = [step for step in self.state.get("trajectory", []) if step["task"] == task]
+        return sorted(found, key=lambda step: step["n"])
+
+    def check(self) -> None:
+        """The invariants."""
+        if "progress" not in self.state:
+            return  # killed before the first update
+        self._check_order()
+        self._check_caps()
+        if self.ended:
+            self._check_end()
+
+    def _check_order(self) -> None:
+        for update, _, finished in self.dispatched:
+            subtasks = {subtask["id"]: subtask for subtask in update["plan"]["subtasks"]}
+            keys = [item["subtask"] for item in update["dispatch"]]
+            assert len(set(keys)) == len(keys) <= self.context.max_parallel
+            for key in keys:
+                assert set(subtasks[key]["depends_on"]) <= set(finished), "started before what it depends on"
+
+    def _check_caps(self) -> None:
+        progress, context = self.state["progress"], self.context
+        steps = self._steps()
+        sent = progress["n"] - progress["base_n"]
+        assert len(steps) <= sent <= context.max_steps
+        assert progress["round"] <= context.max_rounds
+        replans = [item for item in self.state.get("replans", []) if item["task"] == progress["task"]]
+        assert len(replans) == progress["replans"] <= context.max_replans
+        assert self.state.get("plan", {}).get("revisions", 0) <= context.max_revisions
+        numbers = [step["n"] for step in steps]
+        assert len(set(numbers)) == len(numbers)
+        if context.max_usd is not None:
+            in_flight = context.max_parallel + 1
+            assert self._sum("usd") <= context.max_usd + in_flight * USD * 3  # a bad reply is sent back twice
+
+    def _check_end(self) -> None:
+        state, progress, status = self.state, self.state["progress"], self.state["status"]
+        numbers = [step["n"] for step in self._steps()]
+        assert numbers == list(range(progress["base_n"] + 1, progress["n"] + 1)), "a step was lost"
+        left = {subtask["status"] for subtask in state.get("plan", {}).get("subtasks", [])}
+        if status == "answered":
+            assert left == {"finished"}
+            assert state["draft"]["score"] >= self.context.answer_threshold
+        assert "pending" not in left or status in ("budget_exhausted", "failed"), "a subtask was dropped"
+        assert status in ("answered", "best_effort", "budget_exhausted", "failed")
+        assert bool(state["answer"]) == (status != "failed")
+        spent = self.model.answered
+        figures = {"input_tokens": INPUT * spent, "output_tokens": OUTPUT * spent, "usd": USD * spent}
+        assert {key: self._sum(key) for key in figures} == pytest.approx(figures), "paid, but not booked once"
+
+    def _sum(self, figure: str) -> float:
+        return sum(usage.get(figure, 0) for usage in self.state.get("usage", {}).values())
+
+
+TestThread = Thread.TestCase
+TestThread.settings = settings(
+    max_examples=EXAMPLES or 25,
+    stateful_step_count=5,
+    derandomize=not EXAMPLES,
+    deadline=None,
+    database=None,
+    phases=[Phase.explicit, Phase.generate] if not EXAMPLES else list(Phase),
+    suppress_health_check=list(HealthCheck),
+)

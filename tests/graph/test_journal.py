@@ -1,0 +1,294 @@
+"""What a step finds in its journal when its thread is gone on with, forked, edited or kept elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.types import Command
+
+from forethought.journal.checkpoint import CHANNEL
+from forethought.models.types import ModelRequest, TransportError
+from forethought.settings import Settings
+from forethought.storage import address_of, open_threads
+from graph.agent import build_agent
+from graph.checkpoints import GraphCheckpoints
+from graph.forking import before_execution, before_step, fork, substitute
+from tests.support.crashes import Answers, Moment, Seen, Witness
+from tests.support.paying import CONFIG, CONTEXT, TASK, World, name, reply, to_the_end
+from tests.support.replies import answer, call, diagnosis, plan, sub
+from tools.base import ToolEnv, make_tool
+
+Json = dict[str, Any]
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(data_dir=tmp_path)
+
+
+async def broken_off(settings: Settings, *, paid: bool) -> Moment:
+    """A thread that was killed in the middle of paying, before or after the effect."""
+    seen = Seen()
+    witness = Witness(seen)
+    await to_the_end(World(seen, settings).graph(witness), seen)
+    during = [moment for moment in witness.moments if _paying(moment)]
+    return next(moment for moment in during if bool(moment.seen.effects) == paid)
+
+
+def _paying(moment: Moment) -> bool:
+    keys = [entry["key"] for entry in moment.journal if " pay " in entry["key"]]
+    return len(keys) == 1
+
+
+async def waits(graph: Any) -> Json:
+    """What the person is asked."""
+    snapshot = await graph.aget_state(CONFIG)
+    (asked,) = (item.value for item in snapshot.interrupts)
+    return dict(asked)
+
+
+async def test_the_question_says_what_was_called_and_a_reply_that_is_none_is_asked_for_again(
+    settings: Settings,
+) -> None:
+    moment = await broken_off(settings, paid=True)
+    graph = World(moment.seen, settings).graph(moment.saver)
+    await graph.ainvoke(None, CONFIG, context=CONTEXT)
+    asked = await waits(graph)
+    assert asked["question"].startswith("This call was broken off, and nobody knows whether it took effect:")
+    assert 'pay({"what": "rent"})' in asked["question"]
+    assert asked["unknown"] == {"tool": "pay", "arguments": {"what": "rent"}, "effect": "write"}
+    assert (asked["kind"], asked["n"], asked["subtask"], asked["id"]) == ("question", 1, "pay", "question-1")
+
+    for wrong in ("approve", {"decision": "approve"}, {"decision": "answer", "value": "do it again (2)"}):
+        await graph.ainvoke(Command(resume=wrong), CONFIG, context=CONTEXT)
+        assert "the reply must be 'it happened'" in (await waits(graph))["problem"]
+    assert len(moment.seen.effects) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "ok", "observed"),
+    [
+        ({"decision": "answer", "value": "It happened: receipt 7"}, True, "took effect and says: receipt 7"),
+        ("it happened", True, "the person has seen that it took effect"),
+        ({"decision": "reject", "reason": "too dear"}, False, "does not want it made again: too dear"),
+        ("give up: never mind", False, "does not want it made again: never mind"),
+    ],
+    ids=["happened-with-more", "happened", "rejected", "given-up"],
+)
+async def test_what_the_person_says_of_a_broken_off_call_is_its_outcome(
+    settings: Settings, said: Any, ok: bool, observed: str
+) -> None:
+    moment = await broken_off(settings, paid=True)
+    graph = World(moment.seen, settings).graph(moment.saver)
+    await graph.ainvoke(None, CONFIG, context=CONTEXT)
+    await graph.ainvoke(Command(resume=said), CONFIG, context=CONTEXT)
+    state = (await graph.aget_state(CONFIG)).values
+    step = next(step for step in state["trajectory"] if step["n"] == 1)
+    assert (step["ok"], step["cause"], step["origin"]) == (ok, "" if ok else "unknown", "user")
+    assert observed in step["observation"]
+    assert len(moment.seen.effects) == 1, "not made again, also where the agent proposes it again"
+    assert ok == ("pay" in state["results"])
+
+
+async def test_an_idempotency_key_is_the_same_when_a_call_is_made_again_and_another_after_a_fork(
+    settings: Settings,
+) -> None:
+    moment = await broken_off(settings, paid=True)
+    seen, graph = moment.seen, World(moment.seen, settings).graph(moment.saver)
+    await graph.ainvoke(None, CONFIG, context=CONTEXT)
+    await graph.ainvoke(Command(resume="do it again"), CONFIG, context=CONTEXT)
+    assert len(seen.effects) == 2
+    assert seen.effects[0] == seen.effects[1]
+
+    checkpoints = GraphCheckpoints(graph, CONFIG)
+    await fork(checkpoints, await before_step(checkpoints, 1, whole_wave=True))
+    state, replies = await to_the_end(graph, seen)
+    assert replies == [], "a fork does the step anew"
+    assert state["status"] == "answered"
+    assert len(seen.effects) == 3
+    assert seen.effects[2] != seen.effects[1]
+
+
+async def test_an_edited_proposal_is_a_new_call_and_an_unknown_one_beside_it_stays_unknown(
+    settings: Settings,
+) -> None:
+    moment = await broken_off(settings, paid=True)
+    graph = World(moment.seen, settings).graph(moment.saver)
+    values = (await graph.aget_state(CONFIG)).values
+    looked = {**values["proposals"]["look"], "arguments": {"name": "four"}}
+    proposals = {"pay": values["proposals"]["pay"], "look": looked}
+    await graph.aupdate_state(CONFIG, {"proposals": proposals}, as_node="tool_agent")
+    await graph.ainvoke(None, CONFIG, context=CONTEXT)
+    assert "four" in moment.seen.reads
+    assert (await waits(graph))["unknown"]["arguments"] == {"what": "rent"}
+    assert len(moment.seen.effects) == 1
+
+    paid = {**values["proposals"]["pay"], "arguments": {"what": "heating"}}
+    await graph.aupdate_state(CONFIG, {"proposals": {"pay": paid}}, as_node="tool_agent")
+    await graph.ainvoke(None, CONFIG, context=CONTEXT)
+    assert [effect.split()[0] for effect in moment.seen.effects] == ["rent", "heating"]
+
+
+async def test_a_finished_step_that_is_forked_at_its_execution_is_carried_out_again(
+    settings: Settings,
+) -> None:
+    seen = Seen()
+    graph = World(seen, settings).graph(InMemorySaver())
+    await to_the_end(graph, seen)
+    checkpoints = GraphCheckpoints(graph, CONFIG)
+    place = await before_execution(checkpoints, 1)
+    await fork(checkpoints, substitute(place, place.proposal))
+    assert (await to_the_end(graph, seen))[1] == []
+    assert len(seen.effects) == 2
+
+
+@asynccontextmanager
+async def in_memory(path: Path) -> AsyncIterator[Any]:
+    yield InMemorySaver()
+
+
+@asynccontextmanager
+async def in_sqlite(path: Path) -> AsyncIterator[Any]:
+    async with AsyncSqliteSaver.from_conn_string(str(path / "plain.sqlite")) as saver:
+        yield saver
+
+
+@pytest.mark.parametrize("durability", ["sync", "async"])
+@pytest.mark.parametrize("opened", [in_memory, in_sqlite], ids=["memory", "sqlite"])
+async def test_cancelled_in_a_write_a_thread_asks_wherever_it_is_kept(
+    settings: Settings, tmp_path: Path, opened: Callable[[Path], Any], durability: Any
+) -> None:
+    seen, began = Seen(), asyncio.Event()
+
+    async def pay(what: str) -> str:
+        """Pay something.
+
+        Args:
+            what: What to pay.
+        """
+        seen.effects.append(what)
+        began.set()
+        await asyncio.sleep(60)
+        return "paid"
+
+    async with opened(tmp_path) as saver:
+        look_up = World(seen, settings).tools()[1]
+        tools = [make_tool(pay, effect="write"), look_up]
+        graph: Any = build_agent(
+            tools=tools, settings=settings, checkpointer=saver, transport=Answers(reply, name, seen)
+        )
+        run = asyncio.create_task(graph.ainvoke(TASK, CONFIG, context=CONTEXT, durability=durability))
+        await began.wait()
+        run.cancel()
+        await asyncio.gather(run, return_exceptions=True)
+        await graph.ainvoke(None, CONFIG, context=CONTEXT, durability=durability)
+        assert (await waits(graph))["unknown"]["tool"] == "pay"
+        assert seen.effects == ["rent"]
+        assert max(seen.asked.count(asked) for asked in seen.asked) == 1
+
+
+async def test_in_every_database_the_journal_is_sealed_without_secrets_and_goes_with_its_thread(
+    settings: Settings, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("A_TEST_TOKEN", "s3cr3t-of-the-operator")
+    seen = Seen()
+    opened = settings.model_copy(update={"db": database})
+
+    def telling(request: ModelRequest) -> Json:
+        made = reply(request)
+        return {**made, "evaluation": "s3cr3t-of-the-operator"} if request.reply == "Plan" else made
+
+    async with open_threads(address_of(opened), bytes(range(32))) as saver:
+        graph: Any = build_agent(
+            tools=World(seen, settings).tools(),
+            settings=settings,
+            checkpointer=saver,
+            transport=Answers(telling, name, seen),
+        )
+        await to_the_end(graph, seen)
+        table, column = saver.contents[-1]
+        rows = await saver.rows(f"SELECT type, {column} FROM {table} WHERE channel = ?", [CHANNEL])
+        kept = [str(saver.serde.loads_typed((kind, bytes(value)))) for kind, value in rows]
+        assert len(kept) == 10 + 2 * 5, "a reply a request; an intent and an outcome a call"
+        assert "paid rent" in "".join(kept)
+        assert not [row for row in rows if b"paid rent" in bytes(row[1])], "sealed"
+        assert not [entry for entry in kept if "s3cr3t" in entry]
+
+        await saver.adelete_thread("t")
+        assert await saver.rows(f"SELECT 1 FROM {table}") == []
+
+
+async def test_nothing_is_kept_of_a_run_that_cannot_be_resumed(settings: Settings) -> None:
+    seen = Seen()
+    witness = Witness(seen)
+    graph = World(seen, settings).graph(witness)
+    await graph.ainvoke(TASK, CONFIG, context=CONTEXT, durability="exit")
+    assert not [entry for moment in witness.moments for entry in moment.journal]
+    assert (await graph.aget_state(CONFIG)).values["status"] == "answered"
+
+
+async def test_a_writing_tool_that_asks_the_person_is_not_taken_for_broken_off(settings: Settings) -> None:
+    seen = Seen()
+
+    async def pay(env: ToolEnv, what: str) -> str:
+        """Pay something.
+
+        Args:
+            what: What to pay.
+        """
+        assert env.ask is not None
+        said = env.ask(f"Pay {what}?", ["yes", "no"])
+        seen.effects.append(what)
+        return f"the person said {said}"
+
+    tools = [make_tool(pay, effect="write"), World(seen, settings).tools()[1]]
+    transport = Answers(reply, name, seen)
+    graph: Any = build_agent(
+        tools=tools, settings=settings, checkpointer=InMemorySaver(), transport=transport
+    )
+    await graph.ainvoke(TASK, CONFIG, context=CONTEXT)
+    assert (await waits(graph))["question"] == "Pay rent?"
+    await graph.ainvoke(Command(resume="yes"), CONFIG, context=CONTEXT)
+    assert seen.effects == ["rent"]
+    assert (await graph.aget_state(CONFIG)).values["status"] == "answered"
+
+
+async def test_what_was_paid_before_an_error_is_neither_paid_nor_lost_when_the_thread_goes_on(
+    settings: Settings,
+) -> None:
+    """Siblings that an error cancels had asked their models; so had the node that failed, before it did."""
+    seen, failed = Seen(), list[str]()
+
+    def failing(request: ModelRequest) -> Json:
+        if request.reply == "Plan":
+            return plan(sub("a"), sub("b"))
+        if request.reply == "PlanDiagnosis":
+            return diagnosis()
+        if request.reply == "AnswerDraft":
+            return answer("done")
+        revised = len(request.messages) > 2
+        if name(request) == "ToolChoice b 4" and not failed:
+            failed.append("b")
+            raise TransportError("the connection was lost")
+        return call(tool="look_up", name="three", score=9 if revised else 5)
+
+    look_up = World(seen, settings).tools()[1]
+    saver = InMemorySaver()
+    graph: Any = build_agent(
+        tools=[look_up], settings=settings, checkpointer=saver, transport=Answers(failing, name, seen)
+    )
+    with pytest.raises(TransportError):
+        await graph.ainvoke(TASK, CONFIG, context=CONTEXT)
+    await graph.ainvoke(None, CONFIG, context=CONTEXT)
+    state = (await graph.aget_state(CONFIG)).values
+    assert state["status"] == "answered"
+    assert max(seen.asked.count(asked) for asked in seen.asked) == 1
+    assert state["usage"]["tool"]["calls"] == 4
+    assert [step["n"] for step in state["trajectory"]] == [1, 2]

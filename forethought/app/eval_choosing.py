@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any
 
+from pydantic import ValidationError
+
 from forethought.app.errors import CliError
 from forethought.app.eval_state import Asked
 from forethought.app.options import Flags, context_from_flags, parse_set, settings_from
@@ -14,10 +16,12 @@ from forethought.evals import registry
 from forethought.evals.harness.choices import (
     Choices,
     checked,
+    checked_methods,
     chosen,
     options_from,
     training_samples,
 )
+from forethought.evals.methods.ours import Ours
 from forethought.evals.types import Benchmark, Budget, Method, Sample
 from forethought.models import Models
 from forethought.settings import Settings
@@ -41,7 +45,7 @@ def choose(asked: Asked, flags: Flags) -> tuple[Settings, Choices]:
     try:
         context = bounded(context_from_flags(flags, settings), settings)
         benchmark = _imported(asked.benchmark)
-        methods = tuple(registry.method(name) for name in dict.fromkeys(asked.methods))
+        methods = checked_methods([registry.method(name) for name in dict.fromkeys(asked.methods)])
         samples, training = _samples(asked, benchmark, methods, settings)
         choices = Choices(
             benchmark=benchmark,
@@ -55,7 +59,7 @@ def choose(asked: Asked, flags: Flags) -> tuple[Settings, Choices]:
             model=context.model,
             judge_model=asked.judge_model or context.model,
             user_model=asked.user_model or context.model,
-            budget=_budget(asked, benchmark, settings),
+            budget=_budget(asked, benchmark, settings, any(isinstance(one, Ours) for one in methods)),
             seconds=asked.seconds,
             context=_of_ours(flags),
             scripted=asked.scripted,
@@ -66,8 +70,14 @@ def choose(asked: Asked, flags: Flags) -> tuple[Settings, Choices]:
     return settings, choices
 
 
-def _budget(asked: Asked, benchmark: Benchmark, settings: Settings) -> Budget:
+def _budget(asked: Asked, benchmark: Benchmark, settings: Settings, ours: bool) -> Budget:
+    """What one sample may cost. Raises CliError for more steps than our agent takes, where it is asked for."""
     steps = asked.steps if asked.steps is not None else int(getattr(benchmark, "steps", Budget.max_steps))
+    if ours:
+        try:
+            Context(max_steps=steps)
+        except ValidationError as error:
+            raise CliError(f"--steps {steps}: our agent does not take that many; give fewer") from error
     return Budget(steps, min(asked.tokens, settings.max_tokens or asked.tokens))
 
 
@@ -109,6 +119,8 @@ def _of_ours(flags: Flags) -> Mapping[str, Any]:
 
 def _check_models(choices: Choices, context: Context, settings: Settings, asked: Asked) -> None:
     """Raises ConfigurationError, and CliError for a cap that could not be kept."""
+    if asked.max_usd == 0:
+        raise CliError("--max-usd 0: nothing could be run; give more, or leave it out for no cap")
     models = Models(settings)
     names = dict.fromkeys([*models_used(context), choices.judge_model, choices.user_model])
     models.verify(names)

@@ -65,7 +65,7 @@ def run(
         int, typer.Option("--tokens", help="Tokens of a sample, input and output.", min=1_000, metavar="N")
     ] = 400_000,
     seconds: Annotated[
-        float, typer.Option("--seconds", help="Longest time of a sample.", min=1, metavar="S")
+        float, typer.Option("--seconds", help="Longest time of a sample.", min=1, max=1_000_000, metavar="S")
     ] = 3_600,
     data: Annotated[
         Path | None, typer.Option("--data", help="Folder of the benchmark's data.", metavar="DIR")
@@ -148,7 +148,7 @@ def run(
         train_options=tuple(train_option or ()),
         judge_model=judge_model,
         user_model=user_model,
-        max_usd=max_usd or None,
+        max_usd=max_usd,
         max_tokens_total=max_tokens_total,
         fail_after=fail_after,
         scripted=scripted,

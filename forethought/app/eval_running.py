@@ -153,6 +153,11 @@ def _read_learned(underway: Underway) -> None:
                     f"{method.name} has learned from {min(overlap)}, which is to be evaluated: give a "
                     "smaller --limit, or another --out"
                 )
+            if set(kept.get("samples", ())) != {sample.id for sample in underway.choices.training}:
+                raise CliError(
+                    f"{method.name} has learned from other samples: give the --train and --train-option that "
+                    "it was begun with, or another --out"
+                )
             underway.learned[method.name] = kept["learned"]
 
 

@@ -8,6 +8,11 @@ from pathlib import Path
 from forethought.evals.results import Evaluation, ResultsError, read_evaluation
 
 
+_TOLD = (
+    "model", "options", "budget", "seconds", "context", "trials", "judge_model", "user_model", "seed", "version",
+)  # fmt: skip
+
+
 def read_all(paths: Sequence[Path]) -> list[Evaluation]:
     """The evaluations at `paths`: folders, or an inspect log within one. Raises ResultsError."""
     folders = dict.fromkeys(_folder(path) for path in paths)
@@ -28,7 +33,7 @@ def merged(evaluations: Sequence[Evaluation]) -> tuple[Evaluation, list[str]]:
     """One evaluation with the methods of all, and what differs between them, a line each.
 
     A method that several have is named with its folder. Raises ResultsError where they are of different
-    benchmarks or metrics.
+    benchmarks or metrics, or where a sample's text is not the same in all.
     """
     first, *others = evaluations
     for other in others:
@@ -36,6 +41,12 @@ def merged(evaluations: Sequence[Evaluation]) -> tuple[Evaluation, list[str]]:
             raise ResultsError(
                 f"{other.folder} is of {other.run.benchmark} ({other.run.main_metric}), {first.folder} of "
                 f"{first.run.benchmark} ({first.run.main_metric}): compare evaluations of one benchmark"
+            )
+        known, theirs = first.run.samples, other.run.samples
+        if changed := next((id for id in known if theirs.get(id, known[id]) != known[id]), None):
+            raise ResultsError(
+                f"{other.folder}: the sample {changed} has another text than in {first.folder}: compare "
+                "evaluations of the same data"
             )
     names = _names(evaluations)
     results = tuple(
@@ -68,7 +79,7 @@ def _names(evaluations: Sequence[Evaluation]) -> list[dict[str, str]]:
 def _differences(evaluations: Sequence[Evaluation]) -> list[str]:
     """What was not the same, so that a reader knows what else a difference may come from."""
     told = []
-    for field in ("model", "options", "budget", "trials", "judge_model", "user_model", "seed", "version"):
+    for field in _TOLD:
         values = [getattr(evaluation.run, field) for evaluation in evaluations]
         if any(value != values[0] for value in values):
             shown = "; ".join(

@@ -7,6 +7,8 @@ import importlib
 from collections.abc import Sequence
 from typing import cast
 
+from typing_extensions import get_protocol_members
+
 from forethought.evals.types import Benchmark, Method
 
 _PACKAGE = "forethought.evals.benchmarks"
@@ -38,7 +40,7 @@ def benchmark(name: str) -> Benchmark:
     Raises UnknownNameError, and ImportError where a package that it needs is not installed.
     """
     if ":" in name:
-        return cast(Benchmark, _of_module(name))
+        return cast(Benchmark, _of_module(name, Benchmark))
     if name not in BENCHMARKS:
         raise UnknownNameError(_unknown("benchmark", name, list(BENCHMARKS)))
     return cast(Benchmark, _imported(BENCHMARKS[name]))
@@ -54,7 +56,7 @@ def method_names() -> list[str]:
 def method(name: str) -> Method:
     """The method `name`, or the one that MODULE:OBJECT names. Raises UnknownNameError."""
     if ":" in name:
-        return cast(Method, _of_module(name))
+        return cast(Method, _of_module(name, Method))
     from forethought.evals import methods
 
     if name not in (known := method_names()):
@@ -62,11 +64,16 @@ def method(name: str) -> Method:
     return methods.method(name)
 
 
-def _of_module(path: str) -> object:
+def _of_module(path: str, kind: type) -> object:
     try:
-        return _imported(path)
+        found = _imported(path)
     except (ImportError, AttributeError, ValueError) as error:
         raise UnknownNameError(f"{path}: cannot be imported as MODULE:OBJECT ({error})") from error
+    missing = sorted(name for name in get_protocol_members(kind) if not hasattr(found, name))
+    if isinstance(found, type) or missing:
+        why = f"has no {', '.join(missing)}" if missing else "is a class: name an object of it"
+        raise UnknownNameError(f"{path} is no {kind.__name__.lower()}: it {why}")
+    return found
 
 
 def _imported(path: str) -> object:

@@ -48,6 +48,11 @@ class Run(_Record):
     judge_model: str = ""
     user_model: str = ""
     budget: RunBudget
+    seconds: float | None = None
+    context: dict[str, Any] = Field(default_factory=dict)
+    """What `--set` chose for our agent."""
+    samples: dict[str, str] = Field(default_factory=dict, exclude=True)
+    """By sample: the hash of its text."""
     begun: str = ""
     scripted: bool = False
     """Whether the model was a script: then its figures say nothing of any model."""
@@ -113,7 +118,15 @@ class Evaluation:
 
     def failures(self, method: str) -> list[Result]:
         """The trials that could not be tried."""
-        return [result for result in self.results if result.method == method and result.score is None]
+        return [result for result in self.results if result.method == method and not result.tried]
+
+    def unscored(self, method: str) -> list[Result]:
+        """The trials that were tried, and that nobody here can score."""
+        return [
+            result
+            for result in self.results
+            if result.method == method and result.tried and result.score is None
+        ]
 
     @property
     def methods(self) -> list[str]:

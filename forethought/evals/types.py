@@ -39,7 +39,7 @@ class UnscoredError(InfrastructureError):
 
 @dataclass(frozen=True)
 class Sample:
-    """One task of a benchmark. Only `task`, `files` and `answer_format` reach a method."""
+    """One task of a benchmark. Only `id`, `task`, `files` and `answer_format` reach a method."""
 
     id: str
     """Letters, digits and . _ -, unique within the benchmark and the same in every run."""
@@ -133,6 +133,7 @@ class Workshop:
     """What a method is given for one trial of one sample."""
 
     sample: Sample
+    """Without its target, groups and data."""
     tools: Mapping[str, Tool]
     """By name; those of the episode among them. Every call counts against the budget."""
     episode: Episode | None

@@ -39,6 +39,8 @@ class ServiceBenchmark:
     """By domain, the first one being the default."""
     files: Mapping[str, Sequence[str]]
     """By domain, what must be there."""
+    steps: int = 20
+    """Calls, `respond` among them, that a sample may take."""
     main_metric: str = "reward"
     builtin_tools: Sequence[str] = ()
     options: Mapping[str, str] = field(init=False)

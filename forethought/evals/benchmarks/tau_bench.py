@@ -23,6 +23,7 @@ BENCHMARK = ServiceBenchmark(
     "sierra-research/tau-bench); SAMULE's tables use it.",
     repository="sierra-research/tau-bench",
     worker="tau_bench",
+    steps=30,  # as its own agents have
     splits={"retail": ("test", "train", "dev"), "airline": ("test",)},
     files={
         "retail": _files("retail", "orders", "products", "users"),

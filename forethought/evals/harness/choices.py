@@ -61,6 +61,16 @@ def checked(samples: Sequence[Sample], name: str) -> list[Sample]:
     return list(samples)
 
 
+def checked_methods(methods: Sequence[Method]) -> tuple[Method, ...]:
+    """The methods, whose names can name files and are all different. Raises ChoiceError."""
+    names = [method.name for method in methods]
+    if bad := next((name for name in names if not _ID.fullmatch(name)), None):
+        raise ChoiceError(f"the name {bad!r} of a method has other signs than letters, digits and . _ -")
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise ChoiceError(f"two methods are called {twice}: rename one")
+    return tuple(methods)
+
+
 def chosen(samples: Sequence[Sample], limit: int | None, ids: Sequence[str], seed: int) -> tuple[Sample, ...]:
     """The samples to try: those named, or `limit` drawn by `seed`, or all. Raises ChoiceError."""
     if ids:

@@ -104,7 +104,7 @@ class TrialRun:
         own = benchmark.tools(self.sample, services)
         may_ask = self.method.asks_outcome or self.training
         return Workshop(
-            sample=self.sample,
+            sample=replace(self.sample, target=None, groups={}, data={}),
             tools=make_toolset(
                 self.bench.settings, choices.budget, self._episode, own, benchmark.builtin_tools
             ),

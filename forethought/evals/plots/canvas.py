@@ -16,6 +16,7 @@ _STYLE = {
     "axes.grid": True,
     "grid.color": "#e4e4e4",
     "axes.axisbelow": True,
+    "text.parse_math": False,  # a name may hold a dollar sign
     "svg.fonttype": "none",
     "svg.hashsalt": "forethought",
 }

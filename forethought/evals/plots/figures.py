@@ -39,7 +39,8 @@ def accuracy_against_cost(on: Any, evaluation: Evaluation, figures: Figures) -> 
         on.errorbar(
             [cost],
             [mean],
-            yerr=[[mean - row.main.low * 100], [row.main.high * 100 - mean]],
+            # Rounding may put a bound on the other side of the mean.
+            yerr=[[max(mean - row.main.low * 100, 0)], [max(row.main.high * 100 - mean, 0)]],
             fmt="o",
             color=colour(at),
             capsize=3,
@@ -105,16 +106,18 @@ def score_distribution(on: Any, evaluation: Evaluation, figures: Figures) -> boo
 
 
 def rounds_against_accuracy(on: Any, evaluation: Evaluation, figures: Figures) -> bool:
-    """The score of the draft that stood after each round or try, with its interval."""
+    """The score of the draft that stood after each round or try, with its interval, over the samples whose
+    drafts have scores. A sample without any answer counts with its score, as it does in the tables."""
     drawn = False
     for at, name in enumerate(evaluation.methods):
-        tried = [result for result in evaluation.of(name) if result.drafts_scores]
-        most = max((len(result.drafts_scores) for result in tried), default=0)
+        tried = [result for result in evaluation.of(name) if _by_round(result)]
+        most = max((len(_by_round(result)) for result in tried), default=0)
         if most < 2:
             continue
         rounds = range(1, most + 1)
         means = [_by_sample(tried, number, evaluation.run.seed) for number in rounds]
-        _curve(on, list(rounds), means, colour(at), name)
+        n = len({result.sample for result in tried})
+        _curve(on, list(rounds), means, colour(at), f"{name} (n={n})")
         drawn = True
     if drawn:
         _whole_numbers(on, "rounds")
@@ -123,10 +126,17 @@ def rounds_against_accuracy(on: Any, evaluation: Evaluation, figures: Figures) -
     return drawn
 
 
+def _by_round(result: Result) -> list[float]:
+    """The score after each round: one where there was no answer at all; none where nobody scored drafts."""
+    if result.drafts_scores or result.answer or result.reward is not None or result.score is None:
+        return result.drafts_scores
+    return [result.score]
+
+
 def _by_sample(results: list[Result], number: int, seed: int) -> tuple[float, float, float]:
     scores: dict[str, list[float]] = {}
     for result in results:
-        drafts = result.drafts_scores
+        drafts = _by_round(result)
         scores.setdefault(result.sample, []).append(drafts[min(number, len(drafts)) - 1])
     found = mean_interval([sum(given) / len(given) for given in scores.values()], seed)
     return found.mean, found.low, found.high

@@ -41,6 +41,8 @@ class Row:
     """Scored ones, over all samples."""
     infrastructure_failures: int
     """Trials that could not be tried: in no mean."""
+    unscored: int
+    """Trials that were tried, and that nobody here can score: in no mean."""
     main: Interval | None
     """The main metric; None where nothing was scored."""
     metrics: Mapping[str, Interval]
@@ -89,6 +91,7 @@ def _row(evaluation: Evaluation, method: str, summary: Summary | None) -> Row:
         samples=len(trials),
         trials=len(results),
         infrastructure_failures=len(evaluation.failures(method)),
+        unscored=len(evaluation.unscored(method)),
         main=_interval(results, "", seed),
         metrics={name: found for name in metrics if (found := _interval(results, name, seed))},
         summary=dict(summary(results)) if summary and results else {},

@@ -43,7 +43,8 @@ def markdown(run: Run, figures: Figures) -> str:
 
 def notes(run: Run, figures: Figures) -> list[str]:
     """What the figures rest on."""
-    chosen = "".join(f"; {key} {value}" for key, value in sorted(run.options.items()))
+    given = {**run.options, **{f"--set {key}": value for key, value in run.context.items()}}
+    chosen = "".join(f"; {key} {value}" for key, value in sorted(given.items()))
     budget = f"{run.budget.max_steps} steps and {run.budget.max_tokens:,} tokens a sample"
     lines = [
         f"Model {run.model}; {budget}; {run.trials} trial(s); seed {run.seed}{chosen}. "
@@ -56,7 +57,8 @@ def notes(run: Run, figures: Figures) -> list[str]:
         )
     if any(row.asked_outcome for row in figures.rows):
         lines.append(
-            "`*`: learned from the benchmark's own verdicts, as its paper does; the others never see them."
+            "`*`: was told the benchmark's verdict on its tries at these samples, as in its paper; the others "
+            "were not."
         )
     failed = sum(row.infrastructure_failures for row in figures.rows)
     if failed:
@@ -64,6 +66,9 @@ def notes(run: Run, figures: Figures) -> list[str]:
             f"{failed} trial(s) could not be tried for want of a model, server or world; they are in no "
             "mean. The same `eval run` command tries them again."
         )
+    unscored = sum(row.unscored for row in figures.rows)
+    if unscored:
+        lines.append(f"{unscored} answer(s) cannot be scored here; they are kept, and are in no mean.")
     return lines
 
 

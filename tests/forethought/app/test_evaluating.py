@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from forethought.evals.results import read_evaluation
+from forethought.evals.types import Attempt, Sample, Workshop
 from forethought.trajectories.read import read_trajectories
 from tests.forethought.app.conftest import Cli
 from tests.support.model_server import Answer, Fault, ModelServer, Reply, SeenRequest
@@ -366,6 +367,24 @@ def test_another_text_under_the_same_id_is_refused(
     assert "had another text when it was tried" in out.err
 
 
+def test_a_method_is_given_no_target_and_nothing_of_the_world_s_making(
+    cli: Cli, counting: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.support import tiny_benchmark
+
+    counting(Counting())
+    run, seen = tiny_benchmark.Asks.run, list[Sample]()
+
+    async def watched(self: tiny_benchmark.Asks, workshop: Workshop) -> Attempt:
+        seen.append(workshop.sample)
+        return await run(self, workshop)
+
+    monkeypatch.setattr(tiny_benchmark.Asks, "run", watched)
+    assert cli(*command("--yes", "--sample", "cats")).code == 0
+    assert seen == [Sample("cats", "Count the cats.")]
+    assert (lines()[0]["score"], lines()[0]["groups"]) == (1.0, {"size": "small"})
+
+
 def test_judges_are_paid_for_apart(cli: Cli, counting: Start) -> None:
     server = counting(Counting())
     out = cli(*command("--yes", "--option", "judge=model", "--judge-model", "openai:judge", "--limit", "2"))
@@ -395,6 +414,8 @@ def test_a_method_learns_once_from_samples_that_are_not_evaluated(cli: Cli, coun
         == 0
     )
     assert all(policy.asked[id] == 1 for id in learned["samples"])
+    out = cli(*command("--yes", "--limit", "2", "--train", "1", method=f"{ONCE},{LEARNS}"))
+    assert (out.code, "has learned from other samples: give the --train" in out.err) == (2, True)
     out = cli(*command("--yes", "--limit", "3", "--train", "1", method=f"{ONCE},{LEARNS}"))
     assert out.code == 2
     assert "has learned from" in out.err
@@ -411,8 +432,25 @@ def test_a_method_learns_once_from_samples_that_are_not_evaluated(cli: Cli, coun
         (command("--data", "elsewhere"), "elsewhere/test.jsonl is not there: write it"),
         (command("--set", "max_steps=3"), "every method has the same budget; use --steps"),
         (command("--train", "9", method=LEARNS), "--train 9: only 0 samples are not evaluated"),
+        (command("--steps", "501", method="ours"), "--steps 501: our agent does not take that many"),
+        (command("--max-usd", "0"), "--max-usd 0: nothing could be run"),
+        (command("--seconds", "inf"), "Invalid value for '--seconds'"),
+        (command(method="json:loads"), "json:loads is no method"),
     ],
-    ids=["benchmark", "module", "method", "sample", "option", "data", "set", "train"],
+    ids=[
+        "benchmark",
+        "module",
+        "method",
+        "sample",
+        "option",
+        "data",
+        "set",
+        "train",
+        "steps",
+        "usd",
+        "seconds",
+        "object",
+    ],
 )
 def test_wrong_use_is_one_line_and_leaves_nothing(
     cli: Cli, counting: Start, given: tuple[str, ...], said: str
@@ -518,5 +556,7 @@ def test_what_nobody_here_can_score_is_kept_and_not_tried_again(cli: Cli, counti
     ] * 3
     assert {line["answer"] for line in lines()} <= {"42", "1"}
     assert all(Path("o", line["trajectory"]).exists() for line in lines())
+    (row,) = out.json["rows"]
+    assert (row["unscored"], row["infrastructure_failures"]) == (3, 0)
     assert cli(*given).code == 0
     assert len(server.requests) == 3

@@ -30,3 +30,24 @@ def test_unknown_names_are_one_line(name: str) -> None:
         with pytest.raises(registry.UnknownNameError) as told:
             look(name)
         assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("json:loads", "json:loads is no method: it has no about, asks_outcome, name"),
+        ("forethought.evals.methods.ours:Ours", "is no method: it"),
+        ("forethought.evals.baselines.react:React", "is no method: it is a class: name an object of it"),
+        ("tests.support.tiny_benchmark:BENCHMARK", "is no method: it has no asks_outcome"),
+    ],
+    ids=["function", "dataclass", "class", "benchmark"],
+)
+def test_what_is_no_method_is_told(path: str, said: str) -> None:
+    with pytest.raises(registry.UnknownNameError) as told:
+        registry.method(path)
+    assert said in str(told.value)
+
+
+def test_what_is_no_benchmark_is_told() -> None:
+    with pytest.raises(registry.UnknownNameError, match="is no benchmark: it has no builtin_tools, episode"):
+        registry.benchmark("tests.support.tiny_benchmark:once")

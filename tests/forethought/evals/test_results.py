@@ -76,6 +76,22 @@ def test_merging_names_equal_methods_by_folder_and_tells_differences(tmp_path: P
     assert differences == ["model differs: one: openai:scripted; two: openai:other"]
 
 
+def test_merging_tells_what_our_agent_was_set_to(tmp_path: Path) -> None:
+    one = write_folder(tmp_path / "one", [result_record("ours", "a", 1.0)])
+    two = write_folder(tmp_path / "two", [result_record("ours", "a", 0.0)], context={"max_rounds": 2})
+    assert merged(read_all([one, two]))[1] == ["context differs: one: {}; two: {'max_rounds': 2}"]
+
+
+def test_samples_of_other_data_are_not_compared(tmp_path: Path) -> None:
+    texts = ({"a": "1", "b": "2"}, {"a": "1", "b": "3", "c": "4"})
+    one, two = (
+        write_folder(tmp_path / name, [result_record("ours", "a", 1.0)], samples=samples)
+        for name, samples in zip(("one", "two"), texts, strict=True)
+    )
+    with pytest.raises(ResultsError, match="the sample b has another text than in"):
+        merged(read_all([one, two]))
+
+
 def test_other_benchmarks_are_not_compared(tmp_path: Path) -> None:
     one = write_folder(tmp_path / "one", [result_record("ours", "a", 1.0)])
     two = write_folder(tmp_path / "two", [result_record("ours", "a", 0.0)], benchmark="gaia")

@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 from forethought.evals.harness.choices import (
     ChoiceError,
     checked,
+    checked_methods,
     chosen,
     options_from,
     shuffled,
     training_samples,
 )
 from forethought.evals.types import DataError, Sample
-from tests.support.tiny_benchmark import BENCHMARK
+from tests.support.tiny_benchmark import BENCHMARK, Asks
 
 ids = st.lists(st.text("abc123._-", min_size=1, max_size=6), unique=True, min_size=1, max_size=30)
 
@@ -68,6 +69,14 @@ def test_named_samples_are_taken_in_their_order() -> None:
 def test_ids_that_cannot_name_files_are_refused(names: list[str], said: str) -> None:
     with pytest.raises(DataError, match=said):
         checked(samples(names), "tiny")
+
+
+@pytest.mark.parametrize(
+    ("names", "said"), [(["a/../../b"], "'a/../../b'"), (["a", "b", "a"], "two methods are called a")]
+)
+def test_methods_whose_records_could_not_be_told_apart_are_refused(names: list[str], said: str) -> None:
+    with pytest.raises(ChoiceError, match=said):
+        checked_methods([Asks(name, 1) for name in names])
 
 
 def test_options_are_those_of_the_benchmark() -> None:

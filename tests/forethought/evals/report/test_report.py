@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from forethought.evals.plots.canvas import axes
+from forethought.evals.plots.figures import rounds_against_accuracy
 from forethought.evals.report.rows import figures
 from forethought.evals.report.table import markdown
 from forethought.evals.report.write import write_page, write_tables
@@ -64,6 +66,48 @@ def test_markdown_says_what_it_rests_on(evaluation: Evaluation) -> None:
     assert "scripted:" not in text.replace("openai:scripted", "")
     scripted = evaluation.run.model_copy(update={"scripted": True})
     assert "The model is scripted" in markdown(scripted, figures(evaluation))
+
+
+def test_what_cannot_be_scored_is_told_apart_from_what_failed(tmp_path: Path) -> None:
+    lines = [
+        result_record("ours", "a", None, label="unscored", answer="7"),
+        result_record("ours", "b", None, error="no server"),
+    ]
+    found = read_evaluation(write_folder(tmp_path, lines))
+    made = figures(found)
+    assert (made.rows[0].infrastructure_failures, made.rows[0].unscored) == (1, 1)
+    text = markdown(found.run, made)
+    assert "1 trial(s) could not be tried" in text
+    assert "1 answer(s) cannot be scored here" in text
+    assert '<span class="note">unscored</span>' in write_page(found, made).read_text()
+
+
+def test_what_our_agent_was_set_to_is_told(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path, [result_record("ours", "a", 1.0)], context={"max_rounds": 2})
+    found = read_evaluation(folder)
+    assert "seed 7; --set max_rounds 2. " in markdown(found.run, figures(found))
+
+
+def test_a_sample_without_an_answer_stays_in_the_curve_of_rounds(tmp_path: Path) -> None:
+    lines = [
+        result_record("ours", "a", 1.0, answer="7", drafts_scores=[0.0, 1.0]),
+        result_record("ours", "b", 0.0, status="failed"),
+        result_record("ours", "c", 1.0, answer="judged by a model"),
+    ]
+    found = read_evaluation(write_folder(tmp_path, lines))
+    with axes() as on:
+        assert rounds_against_accuracy(on, found, figures(found))
+        (curve,) = on.get_lines()
+        assert curve.get_ydata().tolist() == [0.0, 50.0]
+        assert curve.get_label() == "ours (n=2)"
+
+
+def test_plots_bear_odd_names_and_rounded_means(tmp_path: Path) -> None:
+    name = "ours (a$x^{$)"
+    scores = [0.6666666666666666] * 40 + [0.6666666666666667]
+    lines = [result_record(name, f"s{at}", score) for at, score in enumerate(scores)]
+    found = read_evaluation(write_folder(tmp_path, lines, methods=[name]))
+    assert name in write_page(found, figures(found)).read_text()
 
 
 def test_several_trials_show_pass_k(tmp_path: Path) -> None:

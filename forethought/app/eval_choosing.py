@@ -71,7 +71,7 @@ def choose(asked: Asked, flags: Flags) -> tuple[Settings, Choices]:
 
 
 def _budget(asked: Asked, benchmark: Benchmark, settings: Settings, ours: bool) -> Budget:
-    """What one sample may cost. Raises CliError for more steps than our agent takes, where it is asked for."""
+    """What one sample may cost. Raises CliError for more steps than our agent takes, if `ours`."""
     steps = asked.steps if asked.steps is not None else int(getattr(benchmark, "steps", Budget.max_steps))
     if ours:
         try:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from forethought.evals.results import Evaluation, ResultsError, read_evaluation
 
-
 _TOLD = (
-    "model", "options", "budget", "seconds", "context", "trials", "judge_model", "user_model", "seed", "version",
+    "model", "options", "budget", "seconds", "context", "trials", "judge_model", "user_model", "seed",
+    "version",
 )  # fmt: skip
 
 

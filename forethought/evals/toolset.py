@@ -32,6 +32,8 @@ _ACTION_CHARS = 200
 WORLD_S = 1_800.0
 """Seconds that a world may take for an answer: some ask a model. Beyond that it counts as broken."""
 OVER = "The episode is over: nothing more can be done in it."
+_SERVED = frozenset({"web_search"})
+"""Built-in tools behind a server that is not part of the task."""
 _nested: ContextVar[bool] = ContextVar("nested", default=False)
 """Whether a call is made by a program of the agent's, which is one call itself."""
 
@@ -47,6 +49,8 @@ class Toolset(Mapping[str, Tool]):
         self.broken: InfrastructureError | None = None
         """Set once the world, or the means to act in it, failed."""
         self._one = asyncio.Lock()
+        self._unserved = ""
+        self._served = False
         of_episode = _episode_tools(self, episode) if episode else {}
         for name in (*of_episode, *others):
             if name in RESERVED or (name in of_episode and name in others):
@@ -122,6 +126,12 @@ class Toolset(Mapping[str, Tool]):
             raise self.broken from error
         return self.reply
 
+    def check_served(self) -> None:
+        """Raises InfrastructureError where a server that tools rest on was asked, and never answered: what
+        came of that says nothing of the agent."""
+        if self._unserved and not self._served:
+            raise InfrastructureError(self._unserved)
+
     def _check(self) -> None:
         if self.broken is not None:
             raise self.broken
@@ -136,11 +146,20 @@ class Toolset(Mapping[str, Tool]):
         async def run(env: ToolEnv, **arguments: Any) -> str | Observation:
             self._check()
             self._take()
+            if tool.name in _SERVED:
+                self._unserved = self._unserved or f"{tool.name} never answered in time"
             try:
-                return await tool.run(_uncounted(env), **arguments)
+                result = await tool.run(_uncounted(env), **arguments)
             except InfrastructureError as error:
                 self.broken = error
                 raise
+            except ToolError as error:
+                if tool.name in _SERVED:
+                    self._served |= error.cause != "transport"
+                    self._unserved = str(error)
+                raise
+            self._served |= tool.name in _SERVED
+            return result
 
         return replace(tool, run=run)
 

@@ -15,7 +15,7 @@ from forethought.evals.harness.empty import unanswered
 from forethought.evals.harness.folder import RunFolder
 from forethought.evals.harness.meter import Meter, MeteredTransport
 from forethought.evals.results import UNSCORED, Result
-from forethought.evals.toolset import make_toolset
+from forethought.evals.toolset import make_toolset, toolset_of
 from forethought.evals.types import (
     Attempt,
     BudgetSpent,
@@ -91,6 +91,7 @@ class TrialRun:
                 self.attempt = await self.method.run(workshop)
             except (ReplyError, BudgetSpent) as error:
                 self.attempt = unanswered(error, workshop, self.usage)
+            toolset_of(workshop).check_served()
         finally:
             self.seconds = time.monotonic() - started
             await self.close()

@@ -57,8 +57,8 @@ def notes(run: Run, figures: Figures) -> list[str]:
         )
     if any(row.asked_outcome for row in figures.rows):
         lines.append(
-            "`*`: was told the benchmark's verdict on its tries at these samples, as in its paper; the others "
-            "were not."
+            "`*`: was told the benchmark's verdict on its tries at these samples, as in its paper; the "
+            "others were not."
         )
     failed = sum(row.infrastructure_failures for row in figures.rows)
     if failed:

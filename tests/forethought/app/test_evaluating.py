@@ -22,6 +22,9 @@ from forethought.trajectories.read import read_trajectories
 from tests.forethought.app.conftest import Cli
 from tests.support.model_server import Answer, Fault, ModelServer, Reply, SeenRequest
 from tests.support.tiny_benchmark import LEARNS, NAME, ONCE, TWICE
+from tools.base import ToolEnv
+from tools.call import call_tool
+from tools.web.engines import EngineFailed, Hit
 
 ROOT = Path(__file__).parents[3]
 IDS = ("cats", "dogs", "owls", "bees")
@@ -383,6 +386,33 @@ def test_a_method_is_given_no_target_and_nothing_of_the_world_s_making(
     assert cli(*command("--yes", "--sample", "cats")).code == 0
     assert seen == [Sample("cats", "Count the cats.")]
     assert (lines()[0]["score"], lines()[0]["groups"]) == (1.0, {"size": "small"})
+
+
+def test_a_sample_whose_searches_all_failed_was_not_tried(
+    cli: Cli, counting: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.support import tiny_benchmark
+
+    class Down:
+        name = "engine"
+
+        async def search(self, query: str) -> list[Hit]:
+            raise EngineFailed("connection refused")
+
+    counting(Counting())
+    run = tiny_benchmark.Asks.run
+
+    async def searching(self: tiny_benchmark.Asks, workshop: Workshop) -> Attempt:
+        await call_tool(workshop.tools["web_search"], {"query": "x"}, ToolEnv(settings=workshop.settings))
+        return await run(self, workshop)
+
+    monkeypatch.setattr(tiny_benchmark.Tiny, "builtin_tools", ("web_search",))
+    monkeypatch.setattr("tools.web_search.engines", lambda settings: [Down()])
+    monkeypatch.setattr(tiny_benchmark.Asks, "run", searching)
+    out = cli(*command("--yes", "--sample", "cats"))
+    assert out.code == 1
+    assert "the search failed: engine (connection refused) did not answer" in out.err
+    assert lines()[0]["score"] is None
 
 
 def test_judges_are_paid_for_apart(cli: Cli, counting: Start) -> None:

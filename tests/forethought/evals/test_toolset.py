@@ -28,7 +28,7 @@ from forethought.settings import Settings
 from tests.support.evaluating import Bureau, HouseEpisode, SafeEpisode
 from tests.support.household import Household
 from tests.support.model_server import ModelServer, script
-from tools.base import Observation, ToolEnv, make_tool
+from tools.base import Observation, ToolEnv, ToolError, make_tool
 from tools.call import call_tool
 
 MakeSettings = Callable[..., Settings]
@@ -235,3 +235,40 @@ def test_whatever_a_world_shows_is_text(shown: str, actions: list[str], done: bo
     reply = EnvironmentReply(shown, tuple(actions), done=done)
     assert observation_text(reply).strip()
     assert opening("task", reply).count("</observation>") == 1
+
+
+@pytest.mark.parametrize(
+    ("causes", "tried"),
+    [
+        (["transport"], False),
+        (["transport", "transport"], False),
+        (["transport", ""], True),
+        (["empty"], True),
+        (["", "transport"], True),
+        ([], True),
+    ],
+    ids=lambda value: "-".join(cause or "ok" for cause in value) or "none" if isinstance(value, list) else "",
+)
+async def test_a_search_that_never_answers_is_no_failure_of_the_agent(
+    env: ToolEnv, causes: list[str], tried: bool
+) -> None:
+    left = list(causes)
+
+    def web_search(query: str) -> str:
+        """Search.
+
+        Args:
+            query: What.
+        """
+        if cause := left.pop(0):
+            raise ToolError(f"the search failed ({cause})", cause=cause)
+        return "found"
+
+    tools = Toolset(None, {"web_search": make_tool(web_search)}, Budget())
+    for cause in causes:
+        assert (await called(tools, env, "web_search", query="q")).cause == cause
+    if tried:
+        tools.check_served()
+    else:
+        with pytest.raises(InfrastructureError, match="the search failed"):
+            tools.check_served()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.util import find_spec
 from typing import Any
 
 from pydantic import ValidationError
 
 from forethought.app.errors import CliError
+from forethought.app.eval_extra import need_evals
 from forethought.app.eval_state import Asked
 from forethought.app.options import Flags, context_from_flags, parse_set, settings_from
 from forethought.app.text import one_line
@@ -30,12 +30,6 @@ from graph.context import Context
 from nodes.task import models_used
 
 _BUDGET = {"max_steps": "--steps", "max_tokens": "--tokens"}
-
-
-def need_evals() -> None:
-    """Raises CliError when the extra is not installed."""
-    if find_spec("inspect_ai") is None:
-        raise CliError("evaluations need inspect: pip install 'forethought[evals]'")
 
 
 def choose(asked: Asked, flags: Flags) -> tuple[Settings, Choices]:

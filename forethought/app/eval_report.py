@@ -13,6 +13,7 @@ from rich.text import Text
 
 from forethought.app.display import make_console
 from forethought.app.errors import CliError
+from forethought.app.eval_extra import need_evals
 from forethought.app.tell import tell
 from forethought.app.text import clean
 
@@ -26,6 +27,7 @@ def report(logs: Sequence[Path], html: bool, as_json: bool) -> int:
 
     Raises CliError for what is no evaluation, OSError where nothing can be written.
     """
+    need_evals()
     from forethought.evals.merge import read_all
     from forethought.evals.report.write import write_page, write_tables
 
@@ -49,6 +51,7 @@ def compare(logs: Sequence[Path], html: Path | None, as_json: bool) -> int:
 
     Raises CliError for what cannot be compared, OSError where the page cannot be written.
     """
+    need_evals()
     from forethought.evals.merge import merged, read_all
     from forethought.evals.report.rows import figures
     from forethought.evals.report.write import write_page_to

@@ -1,5 +1,5 @@
-"""Runs every fault of a model at the first, a middle and the last call of a run, plain and streamed, and writes
-what came of it into docs/reliability.md.
+"""Runs every fault of a model at the first, a middle and the last call of a run, plain and streamed, and
+writes what came of it into docs/reliability.md.
 
     python -m benchmarks.fault_matrix
 

@@ -6,7 +6,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-train test-alfworld check format dev
+.PHONY: help demo test test-kills test-train test-scale test-alfworld check format dev
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -18,8 +18,10 @@ BROWSER := $(if $(DISPLAY)$(WAYLAND_DISPLAY)$(filter Darwin,$(shell uname)),,--n
 help:
 	@echo 'make demo    answer the demo question with recorded model replies (no key; network only to install)'
 	@echo 'make test    run the tests'
+	@echo 'make test-kills  kill 200 real processes and go on with what they leave (some minutes)'
 	@echo 'make test-train  train a tiny model in tests, for which the extra `train` (torch) is installed'
 	@echo 'make test-alfworld  play generated ALFWorld games in tests, for which the extra `alfworld` is installed'
+	@echo 'make test-scale  carry a batch out with workers that are killed, on a Postgres of its own'
 	@echo 'make check   ruff (lint and format) and mypy'
 	@echo 'make format  let ruff format the code'
 	@echo 'make dev     start the LangGraph server with Studio (reads .env; see .env.example)'
@@ -30,11 +32,17 @@ demo: $(VENV)/.run
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile
 
+test-kills: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.kills --kills 200
+
 test-train: $(VENV)/.train
 	$(BIN)/python -m pytest -m train
 
 test-alfworld: $(VENV)/.alfworld
 	$(BIN)/python -m pytest -m alfworld
+
+test-scale: $(VENV)/.dev
+	$(BIN)/python -m pytest -m scale
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -137,7 +137,8 @@ def main() -> int:
         cells = (mark.size / 1e6, mark.size / mark.step / 1e3, mark.seconds * 1e3, mark.prompt / 1e3)
         print(f"| {mark.step} | " + " | ".join(f"{cell:.1f}" for cell in cells) + " |")
     first, last = marks[0], marks[-1]
-    grows = last.size / last.step > 1.5 * first.size / first.step or last.seconds > 3 * first.seconds
+    more = last.step / first.step
+    grows = last.size > more * first.size or last.seconds > more * first.seconds
     return 1 if grows or len(state["trajectory"]) != steps else 0
 
 

@@ -74,7 +74,9 @@ def build_agent(
         store=FileStore.of(settings),
         mcp=McpBox(servers, settings, RESERVED) if servers else None,
     )
-    compiled = _wire(services).compile(checkpointer=checkpointer, store=store, name="agent")
+    compiled = _wire(services, kept=checkpointer is not False).compile(
+        checkpointer=checkpointer, store=store, name="agent"
+    )
     return compiled.with_config(recursion_limit=RECURSION_LIMIT)
 
 
@@ -86,12 +88,14 @@ def _usable(tools: dict[str, Tool]) -> dict[str, Tool]:
     return tools
 
 
-def _wire(services: Services) -> StateGraph[AgentState, Context, AgentInput, AgentOutput]:
+def _wire(
+    services: Services, *, kept: bool = True
+) -> StateGraph[AgentState, Context, AgentInput, AgentOutput]:
     graph = StateGraph(AgentState, context_schema=Context, input_schema=AgentInput, output_schema=AgentOutput)
     for node in (planner, prospective_reflector, approve_plan, replan_trigger, answer_agent, lesson_keeper):
-        graph.add_node(node.__name__, partial(observed(journalled(node)), services=services))
+        graph.add_node(node.__name__, partial(observed(journalled(node, kept)), services=services))
     for sent in (tool_agent, tool_executor):
-        made = partial(observed(together(journalled(sent))), services=services)
+        made = partial(observed(together(journalled(sent, kept))), services=services)
         graph.add_node(sent.__name__, made, input_schema=Dispatch)
     graph.add_edge(START, "planner")
     graph.add_conditional_edges("planner", at_once(routing.after_planner), ["prospective_reflector", END])

@@ -16,16 +16,19 @@ from langchain_core.runnables import RunnableConfig
 from graph.state import AgentState
 
 _READ = "__pregel_read"
+_RECORDS = ("trajectory", "results")
 
 
 def read_state(config: RunnableConfig, keys: Sequence[str], *, copied: bool = True) -> AgentState:
     """The channels `keys` as they stood before this superstep; a channel never written is absent.
 
     They are copied, unless the caller makes something of its own of them at once (`copied=False`). Of the
-    trajectory only the list is: its steps are records that nobody changes, and in a long run there are many.
+    trajectory and the results only the list and the dict are: what stands in them are records that nobody
+    changes, and in a long run there are many.
     """
     found = config["configurable"][_READ](list(keys))
     if not copied:
         return cast(AgentState, found)
-    steps = {name: list(found[name]) for name in ("trajectory",) if name in found}
-    return cast(AgentState, {**copy.deepcopy({k: v for k, v in found.items() if k not in steps}), **steps})
+    records = {name: copy.copy(found[name]) for name in _RECORDS if name in found}
+    others = {name: value for name, value in found.items() if name not in records}
+    return cast(AgentState, {**copy.deepcopy(others), **records})

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from forethought.models.extract import find_object
-from forethought.models.schema import NotStrict, drop_nulls, strict_schema
+from forethought.models.schema import NotStrict, drop_nulls, json_schema, strict_schema
 from forethought.models.types import Function, ReplySpec
 from prompts.replies import ToolChoice
 from tools.base import Tool
@@ -63,7 +63,7 @@ def argument_schemas(tools: Mapping[str, Tool]) -> tuple[dict[str, Json], bool]:
         try:
             schemas[name] = strict_schema(tool.arguments)
         except NotStrict:
-            schemas[name], strict = tool.arguments.model_json_schema(), False
+            schemas[name], strict = json_schema(tool.arguments), False
         if tool.foreign:
             schemas[name] = _wordless(schemas[name])
     return schemas, strict
@@ -199,6 +199,4 @@ def _parse(reply: Json, tools: Mapping[str, Tool], fields: ChoiceFields) -> Tool
     tool = tools.get(choice.tool or "")
     if tool is None:
         return choice
-    return choice.model_copy(
-        update={"arguments": drop_nulls(choice.arguments, tool.arguments.model_json_schema())}
-    )
+    return choice.model_copy(update={"arguments": drop_nulls(choice.arguments, json_schema(tool.arguments))})

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
+from forethought.models.schema import json_schema
 from forethought.settings import Settings
 from prompts.render import data
 from tools.ask_user import ASK_USER
@@ -111,7 +112,7 @@ def _made(item: Any, source: str) -> Tool:
 
 
 def _block(tool: Tool) -> str:
-    schema = tool.arguments.model_json_schema()
+    schema = json_schema(tool.arguments)
     properties: dict[str, Any] = schema.get("properties", {})
     arguments = ", ".join(
         f"{name}: {_type(entry)}" + (f" = {json.dumps(entry['default'])}" if "default" in entry else "")

@@ -50,7 +50,7 @@ def jobs(flags: Flags, asked: Asked, as_json: bool) -> int:
     settings = settings_from(flags)
 
     async def run() -> tuple[list[str], Progress]:
-        from forethought.batch.progress import progress
+        from forethought.batch.progress import progress_of
 
         async with open_queue(settings, create=False) as queue:
             if asked.batch is not None:
@@ -58,7 +58,7 @@ def jobs(flags: Flags, asked: Asked, as_json: bool) -> int:
             done = await _changed(queue, asked)
             if asked.results is not None:
                 done.append(await _write(queue, settings, asked.batch, asked.results))
-            return done, await progress(queue, asked.batch)
+            return done, await progress_of(queue, asked.batch)
 
     done, found = asyncio.run(run())
     to_stdout = asked.results is not None and str(asked.results) == "-"

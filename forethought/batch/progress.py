@@ -52,7 +52,7 @@ class Progress:
     output_tokens: int
     cached_tokens: int
     usd: float
-    """Of the calls whose price is known, of jobs that have ended for now."""
+    """Of the calls whose price is known, of jobs that have ended or were put back."""
     unpriced: int
     """Calls whose price is not known."""
     per_minute: float
@@ -81,7 +81,7 @@ class Progress:
         return {**asdict(self), "total": self.total, "seconds_left": None if left is None else round(left)}
 
 
-async def progress(queue: Queue, batch: str | None = None) -> Progress:
+async def progress_of(queue: Queue, batch: str | None = None) -> Progress:
     """How far the jobs are. Raises psycopg.Error."""
     given, rows = (batch, batch), queue.threads.rows
     states = dict(await rows(_COUNTS, given))

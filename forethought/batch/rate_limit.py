@@ -11,21 +11,13 @@ call that is larger than the bucket.
 from __future__ import annotations
 
 import asyncio
-import math
 import random
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from forethought.models.live import LiveTransport
-from forethought.models.types import ModelReply, ModelRequest, Transport
-from forethought.settings import Settings
-
 Rows = Callable[[str, Sequence[Any]], Awaitable[list[tuple[Any, ...]]]]
 _ENDLESS = 1e15
-_CHARACTERS_A_TOKEN = 4
-_TOKENS_AN_IMAGE = 1_000
-_TOKENS_A_REPLY = 500
 _SHORTEST_WAIT_S, _LONGEST_WAIT_S = 0.01, 15.0
 _MAKE = "INSERT INTO forethought_rates (model, requests, tokens) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 _TAKE = """
@@ -101,44 +93,3 @@ class RateLimit:
     async def settle(self, model: str, more: int) -> None:
         """A request took `more` tokens than were taken for it. Raises psycopg.Error."""
         await self._rows(_SETTLE, (float(more), model))
-
-
-class RateLimited:
-    """The providers, asked no more often than the limit allows."""
-
-    def __init__(self, settings: Settings, limit: RateLimit) -> None:
-        self._limit = limit
-        self._live = LiveTransport(settings, before=self._wait)
-
-    async def send(self, request: ModelRequest) -> ModelReply:
-        """See `LiveTransport.send`. Raises psycopg.Error too."""
-        reply = await self._live.send(request)
-        if used := reply.input_tokens + reply.output_tokens:
-            await self._limit.settle(request.model, used - estimate(request))
-        return reply
-
-    def verify(self, model: str) -> None:
-        """See `LiveTransport.verify`."""
-        self._live.verify(model)
-
-    def priced(self, model: str) -> bool:
-        """See `LiveTransport.priced`."""
-        return self._live.priced(model)
-
-    async def _wait(self, request: ModelRequest) -> None:
-        await self._limit.take(request.model, estimate(request))
-
-
-def transport_of(settings: Settings, rows: Rows) -> Transport:
-    """The transport of a worker: with a rate limit where the operator has set one."""
-    if settings.requests_per_minute is None and settings.tokens_per_minute is None:
-        return LiveTransport(settings)
-    limit = RateLimit(rows, settings.requests_per_minute, settings.tokens_per_minute)
-    return RateLimited(settings, limit)
-
-
-def estimate(request: ModelRequest) -> int:
-    """About how many tokens a request and its reply will take."""
-    characters = sum(len(message.text) for message in request.messages) + len(str(request.schema))
-    images = sum(len(message.images) for message in request.messages)
-    return math.ceil(characters / _CHARACTERS_A_TOKEN) + images * _TOKENS_AN_IMAGE + _TOKENS_A_REPLY

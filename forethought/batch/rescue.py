@@ -15,7 +15,8 @@ HEARTBEAT_S = 5.0
 DEAD_AFTER_S = 15.0
 LOOK_S = 2.0
 """How often is looked for them."""
-_ALONE = lock_key("rescuing jobs")
+ALONE = lock_key("rescuing jobs")
+"""Held by the one that rescues: a second one could put back what a worker has just taken up again."""
 
 
 async def rescue(queue: Queue) -> list[str]:
@@ -25,7 +26,7 @@ async def rescue(queue: Queue) -> list[str]:
     """
     rescued: list[str] = []
     async with queue.threads.pool.connection() as connection, connection.transaction():
-        got = await connection.execute("SELECT pg_try_advisory_xact_lock(%s) AS alone", (_ALONE,))
+        got = await connection.execute("SELECT pg_try_advisory_xact_lock(%s) AS alone", (ALONE,))
         row = await got.fetchone()
         if not row or not row["alone"]:
             return []

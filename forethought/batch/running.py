@@ -36,6 +36,7 @@ _END = """
 UPDATE forethought_jobs
 SET outcome = ?, status = ?, error = ?, usage = ?::jsonb, again = false, ended_at = now() WHERE thread_id = ?
 """
+_SPENT = "UPDATE forethought_jobs SET usage = ?::jsonb WHERE thread_id = ?"
 
 
 @dataclass(frozen=True)
@@ -105,10 +106,13 @@ class Runner:
             try:
                 thread = await self._thread(job)
                 return of_state(await thread.go(job.given, job.again, drain))
-            except Drained:
-                raise
             except Exception as error:
                 usage = await thread.spent() if thread else {}
+                if usage:
+                    # Should it go back into the queue, or be cancelled, its cost counts all the same.
+                    await self.queue.threads.rows(_SPENT, (json.dumps(usage), job.thread_id))
+                if isinstance(error, Drained):
+                    raise
                 return self._failed(job, error, usage)
 
     async def _thread(self, job: Job) -> ThreadRun:

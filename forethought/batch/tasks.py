@@ -36,7 +36,7 @@ class BatchTask(BaseModel):
     @field_validator("task")
     @classmethod
     def _can_be_kept(cls, value: str) -> str:
-        text = value.encode("utf-8", "replace").decode().replace("\0", "").strip()
+        text = value.replace("\0", "").strip()
         if not text:
             raise ValueError("the task is empty: say what is asked")
         return text

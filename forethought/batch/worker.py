@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from forethought.batch import rescue, tables
 from forethought.batch.opening import Queue
 from forethought.batch.outcomes import Ended, Retries, TryAgain, is_lost
-from forethought.batch.rate_limit import transport_of
+from forethought.batch.rate_limited import transport_of
 from forethought.batch.running import Runner
 from forethought.draining import Drain, Drained
 from forethought.models.types import ConfigurationError, Transport

@@ -92,8 +92,11 @@ def current() -> Journal:
     return _current.get()
 
 
-def journalled(node: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
-    """`node` with a journal while it runs."""
+def journalled(node: Callable[P, Awaitable[T]], kept: bool = True) -> Callable[P, Awaitable[T]]:
+    """`node` with a journal while it runs; `kept` is False in a graph that is compiled without checkpoints,
+    which inside another graph is still told of that one's checkpointer."""
+    if not kept:
+        return node
 
     @functools.wraps(node)
     async def run(*args: P.args, **kwargs: P.kwargs) -> T:

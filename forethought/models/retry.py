@@ -103,9 +103,8 @@ def why(error: BaseException) -> str:
 
 def is_filtered(error: BaseException) -> bool:
     """Whether a content filter turned the request down: what was asked is at fault, not how it was asked."""
-    codes = (getattr(link, "code", None) for link in chain(error))
-    code = next((found for found in codes if isinstance(found, str)), "")
-    return status_of(error) in (400, 422) and bool(_FILTERED.search(f"{code} {error}"))
+    codes = " ".join(str(getattr(link, "code", "")) for link in chain(error))
+    return status_of(error) in (400, 422) and bool(_FILTERED.search(f"{codes} {error}"))
 
 
 def is_transient(error: BaseException) -> bool:

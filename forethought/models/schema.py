@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel
 
@@ -48,11 +49,23 @@ class NotStrict(ValueError):
     """The schema cannot be put in the strict subset: a free-form object, a recursive type, a tuple."""
 
 
+def json_schema(model: type[BaseModel]) -> Json:
+    """The JSON schema of a pydantic model, made once: pydantic takes longer over it than a request takes. It
+    is shared, and not to be changed.
+    """
+    if model not in _schemas:
+        _schemas[model] = model.model_json_schema()
+    return _schemas[model]
+
+
+_schemas: WeakKeyDictionary[type[BaseModel], Json] = WeakKeyDictionary()
+
+
 def strict_schema(source: type[BaseModel] | Mapping[str, Any]) -> Json:
     """`source`, a pydantic model or its JSON schema, in the strict subset. Raises NotStrict where that cannot
     be.
     """
-    raw = dict(source) if isinstance(source, Mapping) else source.model_json_schema()
+    raw = dict(source) if isinstance(source, Mapping) else json_schema(source)
     schema = _strict(raw, raw.get("$defs", {}), ())
     if schema.get("type") != "object":
         raise NotStrict("the root is not an object")

@@ -10,7 +10,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
-from forethought.models.schema import NotStrict, drop_nulls, strict_schema
+from forethought.models.schema import NotStrict, drop_nulls, json_schema, strict_schema
 
 T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
@@ -102,7 +102,7 @@ def reply_spec(model: type[M], name: str | None = None) -> ReplySpec[M]:
     """The spec of a pydantic model, sent under `name` or its class's name; the schema is made strict where
     that can be.
     """
-    raw = _undocumented(model.model_json_schema())
+    raw = _undocumented(json_schema(model))
     strict = True
     try:
         schema = strict_schema(raw)

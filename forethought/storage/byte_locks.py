@@ -28,17 +28,15 @@ class _LockFile:
         self.held: set[str] = set()
 
 
-def take(database: Path, thread_id: str) -> bool:
-    """Hold a thread. False when another process, or this one, holds it already. Raises OSError."""
-    deadline = time.monotonic() + _PATIENCE_S
+def take(database: Path, thread_id: str, patience_s: float = _PATIENCE_S) -> bool:
+    """Hold a thread. False when a process, perhaps this one, still holds it then. Raises OSError."""
+    deadline = time.monotonic() + patience_s
     path = _lock_path(database)
     while True:
         with _guard:
             file = _open.get(path) or _LockFile(path)
-            if thread_id in file.held:
-                return False
             _open[path] = file
-            if _lock_byte(file.descriptor, _place(thread_id)):
+            if thread_id not in file.held and _lock_byte(file.descriptor, _place(thread_id)):
                 file.held.add(thread_id)
                 return True
             _close_if_idle(file)

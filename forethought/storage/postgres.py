@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
     from langgraph.store.base import BaseStore
 
+# What troubles the pool is told by the error that it ends in, once.
+logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
 Pool = AsyncConnectionPool[AsyncConnection[Any]]
 _POOL = 4
 """Connections: the checkpointer uses one at a time, the Store another."""

@@ -16,7 +16,7 @@ from forethought.storage.errors import StorageError
 from forethought.storage.saver import ThreadSaver
 from forethought.storage.sealing import Sealer
 from forethought.storage.serializer import ThreadSerializer
-from forethought.storage.sqlite_file import Stamped, connected, noted, rows_of
+from forethought.storage.sqlite_file import Stamped, alone, connected, noted, rows_of
 
 if TYPE_CHECKING:
     from langgraph.store.sqlite.aio import AsyncSqliteStore
@@ -116,13 +116,15 @@ async def open_sqlite_threads(
         async with connected(path, create, read_only) as connection:
             saver = SqliteThreads(connection, path, sealer)
             wanted = Stamped(connection, path, sealer, ("checkpoints", "thread_id"))
-            lacks = await wanted.lacking()
             if read_only:
+                await wanted.lacking()
                 await saver.read_only()
             else:
-                await saver.setup()
-            if lacks and not read_only:
-                await wanted.write()
+                async with alone(path):
+                    lacks = await wanted.lacking()
+                    await saver.setup()
+                    if lacks:
+                        await wanted.write()
             yield saver
 
 
@@ -141,9 +143,10 @@ async def open_sqlite_lessons(
     with noted(path):
         async with connected(path, create, missing="no lessons yet", isolation_level=None) as connection:
             wanted = Stamped(connection, path, sealer, ("store", "key"))
-            lacks = await wanted.lacking()
             async with AsyncSqliteStore(connection) as store:
-                await store.setup()
-                if lacks:
-                    await wanted.write()
+                async with alone(path):
+                    lacks = await wanted.lacking()
+                    await store.setup()
+                    if lacks:
+                        await wanted.write()
                 yield store

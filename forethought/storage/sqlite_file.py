@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -12,6 +13,7 @@ from urllib.parse import quote
 
 import aiosqlite
 
+from forethought.storage import byte_locks
 from forethought.storage.errors import StorageError
 from forethought.storage.sealing import Sealer
 from forethought.storage.stamp import TABLE, check_stamp, write_stamp
@@ -104,6 +106,21 @@ async def rows_of(
     if connection.in_transaction:
         await connection.commit()
     return found
+
+
+@asynccontextmanager
+async def alone(path: Path) -> AsyncIterator[None]:
+    """While no other process sets the file up: two that do so at once fail, whatever they wait for otherwise.
+
+    Raises StorageError when another one does so for long.
+    """
+    name = "setting up"
+    if not await asyncio.to_thread(byte_locks.take, path, name, _BUSY_MS / 1000):
+        raise StorageError(f"the database of threads {path}: another process is setting it up; try again")
+    try:
+        yield
+    finally:
+        byte_locks.give_back(path, name)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 
 from forethought.journal.checkpoint import CHANNEL
@@ -20,6 +21,7 @@ from forethought.storage import address_of, open_threads
 from graph.agent import build_agent
 from graph.checkpoints import GraphCheckpoints
 from graph.forking import before_execution, before_step, fork, substitute
+from graph.state import AgentState
 from tests.support.crashes import Answers, Moment, Seen, Witness
 from tests.support.paying import CONFIG, CONTEXT, TASK, World, name, reply, to_the_end
 from tests.support.replies import answer, call, diagnosis, plan, sub
@@ -292,3 +294,20 @@ async def test_what_was_paid_before_an_error_is_neither_paid_nor_lost_when_the_t
     assert max(seen.asked.count(asked) for asked in seen.asked) == 1
     assert state["usage"]["tool"]["calls"] == 4
     assert [step["n"] for step in state["trajectory"]] == [1, 2]
+
+
+@pytest.mark.parametrize(("own", "kept"), [(None, True), (False, False)], ids=["subgraph", "uncheckpointed"])
+async def test_inside_another_graph_a_journal_is_kept_where_its_checkpoints_are(
+    settings: Settings, own: bool | None, kept: bool
+) -> None:
+    seen = Seen()
+    witness = Witness(seen)
+    outer: Any = StateGraph(AgentState)
+    outer.add_node("agent", World(seen, settings).graph(own))
+    outer.add_edge(START, "agent")
+    outer.add_edge("agent", END)
+    compiled = outer.compile(checkpointer=witness)
+    async with asyncio.timeout(20):
+        result = await compiled.ainvoke(TASK, CONFIG, context=CONTEXT)
+    assert result["status"] == "answered"
+    assert bool(witness.moments[-1].journal) == kept

@@ -24,7 +24,7 @@ def test_the_form_describes_and_bounds_every_field(schemas: Json) -> None:
     fields = schemas["context_schema"]["properties"]
     assert set(fields) == set(Context.model_fields)
     assert all(field.get("description") for field in fields.values())
-    assert (fields["max_steps"]["minimum"], fields["max_steps"]["maximum"]) == (1, 500)
+    assert (fields["max_steps"]["minimum"], fields["max_steps"]["maximum"]) == (1, 2000)
     unbounded = [
         name for name, field in fields.items() if field.get("type") == "integer" and "minimum" not in field
     ]

@@ -16,8 +16,10 @@ from tests.forethought.app.conftest import Cli
 from tests.forethought.app.debug_script import DebugScript, failed_run
 from tests.forethought.app.test_bad_input import is_one_clear_line
 from tests.forethought.app.test_lessons import Learning
+from tests.forethought.storage.test_claims import HOLD
 from tests.support.model_server import ModelServer
 from tests.support.postgres import PostgresServer
+from tests.support.processes import Start
 
 Scripted = Callable[..., Any]
 KEY = "00112233445566778899aabbccddeeff"
@@ -48,6 +50,29 @@ def test_a_thread_lives_in_either_database(
     stored = b"".join(path.read_bytes() for path in (tmp_path / "data" / "files").iterdir())
     assert (b"private note" in stored) is not bool(key)
     assert not (tmp_path / "data" / "threads.sqlite").exists()
+
+
+def test_a_thread_that_another_process_runs_is_refused(
+    cli: Cli, scripted: Scripted, monkeypatch: pytest.MonkeyPatch, database: str, python: Start
+) -> None:
+    monkeypatch.setenv("FORETHOUGHT_DB", database)
+    scripted()
+    assert cli("run", TASK, "--thread", "a").code == 0
+    holder = python(HOLD, database)
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "held\n"
+    assert cli("threads", "--json").json[0]["status"] == "running"
+    for command in (
+        ["resume", "a"],
+        ["run", TASK, "--thread", "a"],
+        ["fork", "a", "--before", "1"],
+        ["debug", "a"],
+    ):
+        done = cli(*command)
+        assert (done.code, is_one_clear_line(done)) == (1, True), done
+        assert "thread a is being run by another process" in done.err
+    holder.communicate("")
+    assert cli("fork", "a", "--before", "1").code == 0
 
 
 def test_lessons_and_debuggings_live_in_postgres_too(

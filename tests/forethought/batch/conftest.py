@@ -95,3 +95,12 @@ def bench(
             yield Bench(queue, made, server)
 
     return opened
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests that take a minute run only when they are asked for."""
+    if "scale" in str(config.option.markexpr):
+        return
+    for item in items:
+        if item.get_closest_marker("scale"):
+            item.add_marker(pytest.mark.skip(reason="takes a minute: make test-scale"))

@@ -123,7 +123,7 @@ def run(
 ) -> int:
     """Run methods on a benchmark's samples, score them, and say how sure the figures are."""
     begin(debug)
-    from forethought.app.eval_choosing import need_evals
+    from forethought.app.eval_extra import need_evals
 
     need_evals()
     from forethought.app import eval_running

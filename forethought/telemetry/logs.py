@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -45,9 +44,9 @@ class JsonFormatter(ScrubbedFormatter):
 def configure(environment: Mapping[str, str]) -> None:
     """Have this process log as FORETHOUGHT_LOG_FORMAT and _LOG_LEVEL say, on stderr. For a command; a server
     has handlers of its own. What is no such value is left to the settings to refuse."""
-    handler = logging.StreamHandler(sys.stderr)
     as_json = environment.get("FORETHOUGHT_LOG_FORMAT", "").lower() == "json"
-    handler.setFormatter(JsonFormatter() if as_json else ScrubbedFormatter(_TEXT))
-    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+    for handler in logging.getLogger().handlers:
+        if type(handler) is logging.StreamHandler:  # the entry point's own, and nobody else's
+            handler.setFormatter(JsonFormatter() if as_json else ScrubbedFormatter(_TEXT))
     level = environment.get("FORETHOUGHT_LOG_LEVEL", "").upper()
     logging.getLogger("forethought.run").setLevel(level if level in LEVELS else logging.NOTSET)

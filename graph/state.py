@@ -331,7 +331,7 @@ class Progress(TypedDict, total=False):
 
 
 def _delta(reducer: Callable[[Any, Sequence[Any]], Any]) -> Any:
-    return DeltaChannel(reducer, snapshot_frequency=50)
+    return DeltaChannel(reducer, snapshot_frequency=500)
 
 
 class AgentInput(TypedDict, total=False):

@@ -29,7 +29,7 @@ class _LockFile:
 
 
 def take(database: Path, thread_id: str, patience_s: float = _PATIENCE_S) -> bool:
-    """Hold a thread. False when a process, perhaps this one, still holds it then. Raises OSError."""
+    """Hold a thread. False when a process, perhaps this one, still holds it after all. Raises OSError."""
     deadline = time.monotonic() + patience_s
     path = _lock_path(database)
     while True:

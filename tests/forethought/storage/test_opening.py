@@ -6,8 +6,10 @@ import asyncio
 import os
 import sqlite3
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from itertools import takewhile
 from pathlib import Path
 
 import psycopg
@@ -216,7 +218,8 @@ def write_protected(folder: Path) -> Iterator[None]:
         path.chmod(0o555 if path.is_dir() else 0o444)
     is_root = os.geteuid() == 0
     if is_root:
-        for parent in folder.parents[:3]:
+        above = takewhile(lambda parent: parent != Path(tempfile.gettempdir()), folder.parents)
+        for parent in above:
             parent.chmod(0o755)
         os.seteuid(65534)
     try:

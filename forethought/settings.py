@@ -245,3 +245,9 @@ class Settings(BaseSettings):
     def blobs_dir(self) -> Path:
         """Where files are kept by content hash."""
         return self.data_dir / "files"
+
+
+SECRETS = frozenset(
+    name for name, field in Settings.model_fields.items() if field.annotation == SecretStr | None
+)
+"""The fields whose values are never shown."""

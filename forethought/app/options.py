@@ -21,7 +21,7 @@ from pydantic import BaseModel, ValidationError
 from forethought.app.errors import CliError
 from forethought.app.text import one_line
 from forethought.secrecy import without_userinfo as without_userinfo
-from forethought.settings import Settings
+from forethought.settings import SECRETS, Settings
 from graph.context import Context
 
 _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
@@ -185,7 +185,7 @@ def _wrong_variable(error: ValidationError) -> str:
     first = error.errors()[0]
     name = str(first["loc"][0])
     variable = name if name.isupper() else f"FORETHOUGHT_{name.upper()}"
-    if name == "encryption_key":  # nearly right, it would still say a lot
+    if name in SECRETS:  # nearly right, it would still say a lot
         return f"{variable}: {_reason(first)}"
     return f"{variable} is {one_line(first.get('input'))!r}: {_reason(first)}"
 

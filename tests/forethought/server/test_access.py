@@ -111,3 +111,15 @@ def test_unusable_tokens_are_refused_without_being_repeated(text: str) -> None:
 def test_each_token_is_a_secret() -> None:
     scrub = scrubber(with_tokens())
     assert scrub(f"{ALICE} and {BOB}") == "[secret] and [secret]"
+
+
+def test_the_command_line_does_not_repeat_them(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from forethought.app.main import run_cli
+
+    monkeypatch.setenv("FORETHOUGHT_ACCESS_TOKENS", f"a/b={ALICE}")
+    assert run_cli(["threads"]) == 2
+    told = capsys.readouterr().err
+    assert "FORETHOUGHT_ACCESS_TOKENS" in told
+    assert ALICE not in told

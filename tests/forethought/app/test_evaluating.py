@@ -462,7 +462,7 @@ def test_a_method_learns_once_from_samples_that_are_not_evaluated(cli: Cli, coun
         (command("--data", "elsewhere"), "elsewhere/test.jsonl is not there: write it"),
         (command("--set", "max_steps=3"), "every method has the same budget; use --steps"),
         (command("--train", "9", method=LEARNS), "--train 9: only 0 samples are not evaluated"),
-        (command("--steps", "501", method="ours"), "--steps 501: our agent does not take that many"),
+        (command("--steps", "2001", method="ours"), "--steps 2001: our agent does not take that many"),
         (command("--max-usd", "0"), "--max-usd 0: nothing could be run"),
         (command("--seconds", "inf"), "Invalid value for '--seconds'"),
         (command(method="json:loads"), "json:loads is no method"),
@@ -536,10 +536,10 @@ def test_ctrl_c_keeps_what_is_done(cli: Cli, counting: Start) -> None:
 def test_without_the_extra_it_says_what_to_install(
     cli: Cli, counting: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from forethought.app import eval_choosing
+    from forethought.app import eval_extra
 
     counting(Counting())
-    monkeypatch.setattr(eval_choosing, "find_spec", lambda name: None)
+    monkeypatch.setattr(eval_extra, "find_spec", lambda name: None)
     out = cli(*command("--yes"))
     assert (out.code, "pip install 'forethought[evals]'" in out.err) == (2, True)
 

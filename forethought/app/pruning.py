@@ -72,6 +72,7 @@ def prune(flags: Flags, choice: Choice, yes: bool, as_json: bool) -> int:
     address = address_of(settings)
     console = make_console(sys.stderr if as_json else sys.stdout)
     if not address.exists:
+        console.print(Text(f"nothing to prune: there is no database at {clean(address.shown)}"))
         return _end({"status": "pruned", "threads": [], "debuggings": []}, as_json)
     chosen, left = asyncio.run(_choose(settings, choice))
     threads = [name for name in chosen if not is_debugging(name)]

@@ -193,6 +193,11 @@ def test_a_file_that_is_wanted_again_stays_for_now(
     assert files(tmp_path) == []
 
 
+def test_where_there_is_no_database_it_says_so(cli: Cli) -> None:
+    done = cli("threads", "--prune")
+    assert (done.code, "nothing to prune: there is no database at" in done.out) == (0, True)
+
+
 def test_storing_a_file_again_makes_it_young(tmp_path: Path) -> None:
     store = FileStore(tmp_path)
     name = store.put(b"content")

@@ -5,9 +5,10 @@
     v/bin/python -m benchmarks.aegra_recovery --threads 50
 
 It starts everything itself, on loopback: Postgres, Redis, a scripted model, the two servers with this
-project's langgraph.json, unchanged. Each task has three steps and answers with its own number. After the kill
-every thread must end `answered` with its own answer; model calls beyond those of an undisturbed run are the
-ones that were repeated.
+project's langgraph.json, unchanged. Each task has three steps and answers with its own number. First, ten
+threads are given two tasks each at the same moment, one by each server: both must be done, one after the
+other. After the kill every thread must end `answered` with its own answer; model calls beyond those of an
+undisturbed run are the ones that were repeated.
 """
 
 from __future__ import annotations
@@ -38,9 +39,12 @@ ROOT = Path(__file__).resolve().parents[1]
 LATENCY_S = 0.5
 TOKEN = "a-token-of-this-benchmark"
 STEPS = ("a", "b", "c")
+CONTESTED = 10
+"""Threads that are given two tasks at once."""
 CALLS = 3 + len(STEPS)
 """Of a task that nothing disturbs: plan, diagnosis, a move a step, answer."""
 _NUMBER = re.compile(r"number (\d+)")
+_STEP = re.compile(r'<step number="(\d+)">')
 
 
 class Model:
@@ -61,7 +65,7 @@ class Model:
             "Plan": plan(*chain),
             "PlanDiagnosis": diagnosis(),
             "ToolChoice": finish(f"found {number[1]}"),
-            "AnswerDraft": answer(f"answer {number[1]}", [1, 2, 3]),
+            "AnswerDraft": answer(f"answer {number[1]}", [int(n) for n in _STEP.findall(seen.text)]),
         }[seen.reply_name]
 
 
@@ -96,6 +100,39 @@ def answers(url: str, process: subprocess.Popen[bytes], log: Path, patience_s: f
         except httpx.TransportError:
             time.sleep(0.3)
     raise RuntimeError(f"{url} does not answer:\n{log.read_text('utf-8', 'replace')[-3000:]}")
+
+
+async def contested(urls: list[str], threads: int) -> dict[str, Any]:
+    """Two runs on each thread at the same moment, one by each server. Returns the figures."""
+    async with httpx.AsyncClient(timeout=60, headers={"authorization": f"Bearer {TOKEN}"}) as client:
+
+        async def one(at: int) -> bool:
+            made = (await client.post(f"{urls[0]}/threads", json={})).raise_for_status().json()
+            runs = f"/threads/{made['thread_id']}/runs"
+
+            async def send(n: int) -> str:
+                given = {"assistant_id": "agent", "input": {"task": f"tell the number {n}"}}
+                sent = await client.post(f"{urls[n % 2]}{runs}", json=given)
+                return str(sent.raise_for_status().json()["run_id"])
+
+            begun = await asyncio.gather(send(at), send(at + 1))
+            until = time.monotonic() + 240
+            while time.monotonic() < until:
+                told = [(await client.get(f"{urls[0]}{runs}/{run}")).json()["status"] for run in begun]
+                if set(told) <= {"success", "error", "interrupted"}:
+                    break
+                await asyncio.sleep(0.5)
+            state = (await client.get(f"{urls[0]}/threads/{made['thread_id']}/state")).json()["values"]
+            answers = {state["answer"], *(item["answer"] for item in state["progress"]["earlier"])}
+            steps = sorted((step["task"], step["n"]) for step in state["trajectory"])
+            return (
+                told == ["success"] * 2
+                and answers == {f"answer {at}", f"answer {at + 1}"}
+                and steps == [(1 + n // len(STEPS), n + 1) for n in range(2 * len(STEPS))]
+            )
+
+        whole = await asyncio.gather(*(one(1000 + 2 * n) for n in range(threads)))
+    return {"threads with two runs at once": threads, "both answered, in turn": sum(whole)}
 
 
 async def trial(urls: list[str], victim: subprocess.Popen[bytes], threads: int) -> dict[str, Any]:
@@ -188,13 +225,15 @@ def main() -> int:
             answers(f"http://127.0.0.1:{port}", server, log)
             urls.append(f"http://127.0.0.1:{port}")
             servers.append(server)
-        told = asyncio.run(trial(urls, servers[0], given.threads))
+        in_turn = asyncio.run(contested(urls, CONTESTED))
+        model.seen.clear()
+        told = in_turn | asyncio.run(trial(urls, servers[0], given.threads))
         told["model calls, repeated"] = (
             f"{sum(model.seen.values())}, {sum(n - 1 for n in model.seen.values())}"
         )
     for name, value in told.items():
         print(f"{name:32} {value}")
-    return int(told["with each step once"] != given.threads)
+    return int(told["with each step once"] != given.threads or told["both answered, in turn"] != CONTESTED)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from graph import routing
 from graph.context import Context
 from graph.edges import at_once
 from graph.state import AgentInput, AgentOutput, AgentState, Dispatch
+from graph.turns import TurnTaking
 from nodes.answer_agent import answer_agent
 from nodes.approve_plan import approve_plan
 from nodes.lesson_keeper import lesson_keeper
@@ -77,7 +78,7 @@ def build_agent(
     compiled = _wire(services, kept=checkpointer is not False).compile(
         checkpointer=checkpointer, store=store, name="agent"
     )
-    return compiled.with_config(recursion_limit=RECURSION_LIMIT)
+    return TurnTaking.of(compiled).with_config(recursion_limit=RECURSION_LIMIT)
 
 
 def _usable(tools: dict[str, Tool]) -> dict[str, Tool]:

@@ -24,6 +24,7 @@ from graph import debugger_routing as routing
 from graph.debugger_context import DebuggerContext
 from graph.debugger_state import DebuggerInput, DebuggerOutput, DebuggerState, LabelDispatch
 from graph.edges import at_once
+from graph.turns import TurnTaking
 from nodes.debugger.find_critical import find_critical
 from nodes.debugger.judge import judge
 from nodes.debugger.label_step import label_step
@@ -66,7 +67,7 @@ def build_debugger(
         evaluators=evaluators,
     )
     compiled = _wire(services).compile(checkpointer=checkpointer, name="debugger")
-    return compiled.with_config(recursion_limit=RECURSION_LIMIT)
+    return TurnTaking.of(compiled).with_config(recursion_limit=RECURSION_LIMIT)
 
 
 def _wire(

@@ -29,6 +29,7 @@ from graph.distiller_state import (
     TaskDispatch,
 )
 from graph.edges import at_once
+from graph.turns import TurnTaking
 from nodes.distiller.aggregate import aggregate
 from nodes.distiller.diagnose import diagnose_task, diagnose_wave
 from nodes.distiller.patterns import pattern_wave, write_patterns
@@ -52,7 +53,7 @@ def build_distiller(
     settings = settings or Settings()
     services = DistillServices(settings, Models(settings, transport), FileStore.of(settings))
     compiled = _wire(services).compile(checkpointer=checkpointer, name="distiller")
-    return compiled.with_config(recursion_limit=RECURSION_LIMIT)
+    return TurnTaking.of(compiled).with_config(recursion_limit=RECURSION_LIMIT)
 
 
 def _wire(

@@ -25,6 +25,7 @@ from graph import synthesizer_routing as routing
 from graph.edges import at_once
 from graph.synthesizer_context import SynthesizerContext
 from graph.synthesizer_state import KeyDispatch, SynthesizerInput, SynthesizerOutput, SynthesizerState
+from graph.turns import TurnTaking
 from nodes.synthesizer.error_types import error_types
 from nodes.synthesizer.labels import label_steps, label_wave
 from nodes.synthesizer.macro import macro_wave, reflect_error
@@ -63,7 +64,7 @@ def build_synthesizer(
     compiled = _wire(SynthesizeServices(settings, models, store, attempt)).compile(
         checkpointer=checkpointer, name="synthesizer"
     )
-    return compiled.with_config(recursion_limit=RECURSION_LIMIT)
+    return TurnTaking.of(compiled).with_config(recursion_limit=RECURSION_LIMIT)
 
 
 def _wire(

@@ -19,7 +19,9 @@ from forethought.storage.errors import StorageError
 
 ANSWER_S = 10.0
 """Longest wait for the server's word that the lock is still held."""
-_PATIENCE_S = 0.5
+PATIENCE_S = 0.5
+"""How long a lock is asked for that another holds: one that was just given up, say."""
+_POLL_S = 0.05
 KEEPALIVES = (
     "SET tcp_keepalives_idle = 10",
     "SET tcp_keepalives_interval = 5",
@@ -32,27 +34,39 @@ Connection = AsyncConnection[Any]
 class AdvisoryLocks:
     """The threads that this process holds, on one connection that does nothing else."""
 
-    def __init__(self, connect: Callable[[], Awaitable[Connection]]) -> None:
+    def __init__(
+        self, connect: Callable[[], Awaitable[Connection]], go_on: str = "forethought resume {thread}"
+    ) -> None:
+        """`go_on` says how a thread is gone on with whose lock was lost."""
         self._connect = connect
+        self._go_on = go_on
         self._connection: Connection | None = None
         self._session = 0
         self._held: dict[str, Connection] = {}
         self._opening = asyncio.Lock()
 
-    async def take(self, thread_id: str) -> bool:
-        """Hold a thread. False when another process, or this one, holds it already. Raises psycopg.Error."""
+    async def take(self, thread_id: str, patience_s: float = PATIENCE_S) -> bool:
+        """Hold a thread. False when another process, or this one, holds it for longer than `patience_s`.
+
+        Raises StorageError, psycopg.Error.
+        """
+        deadline = asyncio.get_running_loop().time() + patience_s
+        while not await self._take(thread_id):
+            if asyncio.get_running_loop().time() >= deadline:
+                return False
+            await asyncio.sleep(_POLL_S)
+        return True
+
+    async def _take(self, thread_id: str) -> bool:
         async with self._opening:
             if thread_id in self._held:
                 return False
             connection = await self._opened()
-            deadline = asyncio.get_running_loop().time() + _PATIENCE_S
-            while not await _one(connection, "SELECT pg_try_advisory_lock(%s)", (lock_key(thread_id),)):
-                if asyncio.get_running_loop().time() > deadline:
-                    await self._close_if_idle()
-                    return False
-                await asyncio.sleep(0.05)
-            self._held[thread_id] = connection
-            return True
+            if await _one(connection, "SELECT pg_try_advisory_lock(%s)", (lock_key(thread_id),)):
+                self._held[thread_id] = connection
+                return True
+            await self._close_if_idle()
+            return False
 
     async def give_back(self, thread_id: str) -> None:
         """Let go of a thread that `take` gave. That of a lost connection is gone already."""
@@ -77,12 +91,19 @@ class AdvisoryLocks:
                 session = await _one(connection, "SELECT pg_backend_pid()")
         except (psycopg.Error, TimeoutError) as error:
             await connection.close()
-            raise _lost(thread_id) from error
+            raise self._lost(thread_id) from error
         if session != self._session:
             raise StorageError(
                 f"thread {thread_id[:100]} cannot be held: between here and the database stands a pool that "
                 "shares sessions; name the server itself, or a pool in session mode"
             )
+
+    def _lost(self, thread_id: str) -> StorageError:
+        shown = thread_id[:100]
+        return StorageError(
+            f"thread {shown}: the connection that held it for this process was lost, and another one may "
+            f"have taken it up; what was done is kept: {self._go_on.format(thread=shown)}"
+        )
 
     async def _opened(self) -> Connection:
         if self._connection is None or self._connection.closed:
@@ -113,10 +134,3 @@ def held_keys(rows: Iterable[tuple[int, int]]) -> set[int]:
         int.from_bytes(high.to_bytes(4, "big") + low.to_bytes(4, "big"), "big", signed=True)
         for high, low in rows
     }
-
-
-def _lost(thread_id: str) -> StorageError:
-    return StorageError(
-        f"thread {thread_id[:100]}: the connection that held it for this process was lost, and another one "
-        f"may have taken it up; what was done is kept: forethought resume {thread_id[:100]}"
-    )

@@ -39,11 +39,14 @@ OPTIONS: dict[str, Any] = {
 async def connect(address: Address) -> AsyncConnection[Any]:
     """A connection of its own. Raises StorageError."""
     try:
-        connection = await AsyncConnection.connect(
-            address.conninfo or "", **{**OPTIONS, "row_factory": tuple_row}
-        )
+        return await connected(address.conninfo or "")
     except (psycopg.Error, OSError) as error:
         raise StorageError(postgres_line(error, address.shown)) from error
+
+
+async def connected(conninfo: str) -> AsyncConnection[Any]:
+    """A connection whose lost network is noticed. Raises psycopg.Error, OSError."""
+    connection = await AsyncConnection.connect(conninfo, **{**OPTIONS, "row_factory": tuple_row})
     await connection.execute("; ".join(KEEPALIVES), prepare=False)
     return connection
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import socket
 import struct
+import sys
 import threading
 from collections.abc import Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -106,6 +107,11 @@ class ModelServer:
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128  # many requests begin at the same moment, and none may be turned away
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that was killed, or would not wait, is no error of the server's."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -1,0 +1,45 @@
+"""A graph whose runs on one thread come one after the other, whoever serves it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from typing import Any, Self, cast
+
+from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import merge_configs
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Command
+from langgraph.typing import ContextT, InputT, OutputT, StateT
+
+from forethought.storage.turns import turn
+
+_WITHIN_A_RUN = "__pregel_task_id"
+"""LangGraph's mark in the config of a graph that a node of another one runs."""
+
+
+class TurnTaking(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
+    """A compiled graph that waits for its turn on a thread before it reads the thread's state.
+
+    Every way of running a graph asynchronously comes through `astream`.
+    """
+
+    @classmethod
+    def of(cls, compiled: CompiledStateGraph[StateT, ContextT, InputT, OutputT]) -> Self:
+        """`compiled`, taking turns."""
+        # As Pregel.copy does it.
+        return cls(**{key: value for key, value in vars(compiled).items() if key != "__orig_class__"})
+
+    async def astream(
+        self, input: InputT | Command[Any] | None, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> AsyncIterator[Any]:
+        """See CompiledStateGraph. Raises StorageError when the thread is lost to another run on the way."""
+        configurable = merge_configs(self.config, config).get("configurable", {})
+        thread_id = configurable.get("thread_id")
+        # A graph within another one's run has its turn already.
+        saver = None if thread_id is None or _WITHIN_A_RUN in configurable else self.checkpointer
+        steps = cast("AsyncGenerator[Any]", super().astream(input, config, **kwargs))
+        async with turn(saver, str(thread_id)) as still_held, aclosing(steps):
+            async for chunk in steps:
+                await still_held()
+                yield chunk

@@ -9,7 +9,6 @@ answer_agent -> END | planner (next round) | lesson_keeper -> END
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from functools import partial
 from typing import Any
 
 from langgraph.graph import END, START, StateGraph
@@ -17,16 +16,16 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.store.base import BaseStore
 from langgraph.types import Checkpointer
 
-from forethought.journal import journalled
 from forethought.models.ask import Models
 from forethought.models.types import Transport
 from forethought.settings import Settings
-from forethought.telemetry import enable, observed
+from forethought.telemetry import enable
 from graph import routing
 from graph.context import Context
 from graph.edges import at_once
 from graph.state import AgentInput, AgentOutput, AgentState, Dispatch
 from graph.turns import TurnTaking
+from graph.wiring import wired
 from nodes.answer_agent import answer_agent
 from nodes.approve_plan import approve_plan
 from nodes.lesson_keeper import lesson_keeper
@@ -34,7 +33,6 @@ from nodes.planner import planner
 from nodes.prospective_reflector import prospective_reflector
 from nodes.replan_trigger import replan_trigger
 from nodes.services import Services
-from nodes.siblings import together
 from nodes.tool_agent import tool_agent
 from nodes.tool_executor import tool_executor
 from prompts.tool_choice import RESERVED
@@ -94,9 +92,9 @@ def _wire(
 ) -> StateGraph[AgentState, Context, AgentInput, AgentOutput]:
     graph = StateGraph(AgentState, context_schema=Context, input_schema=AgentInput, output_schema=AgentOutput)
     for node in (planner, prospective_reflector, approve_plan, replan_trigger, answer_agent, lesson_keeper):
-        graph.add_node(node.__name__, partial(observed(journalled(node, kept)), services=services))
+        graph.add_node(node.__name__, wired(node, services, kept=kept))
     for sent in (tool_agent, tool_executor):
-        made = partial(observed(together(journalled(sent, kept))), services=services)
+        made = wired(sent, services, kept=kept, side_by_side=True)
         graph.add_node(sent.__name__, made, input_schema=Dispatch)
     graph.add_edge(START, "planner")
     graph.add_conditional_edges("planner", at_once(routing.after_planner), ["prospective_reflector", END])

@@ -8,7 +8,6 @@ rerun -> judge -> refine_guidance -> rerun ... | END
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from langgraph.graph import END, START, StateGraph
@@ -25,6 +24,7 @@ from graph.debugger_context import DebuggerContext
 from graph.debugger_state import DebuggerInput, DebuggerOutput, DebuggerState, LabelDispatch
 from graph.edges import at_once
 from graph.turns import TurnTaking
+from graph.wiring import wired
 from nodes.debugger.find_critical import find_critical
 from nodes.debugger.judge import judge
 from nodes.debugger.label_step import label_step
@@ -81,10 +81,13 @@ def _wire(
     )
     nodes: tuple[Any, ...] = (take, label_wave, find_critical, rerun, judge, refine_guidance)
     for node in nodes:
-        graph.add_node(node.__name__, partial(node, services=services))
-    graph.add_node("label_step", partial(label_step, services=services), input_schema=LabelDispatch)
+        graph.add_node(node.__name__, wired(node, services))
+    labelling = wired(label_step, services, side_by_side=True)
+    graph.add_node("label_step", labelling, input_schema=LabelDispatch)
     graph.add_edge(START, "take")
-    graph.add_conditional_edges("take", routing.after_take, ["label_wave", "find_critical", "rerun", END])
+    graph.add_conditional_edges(
+        "take", at_once(routing.after_take), ["label_wave", "find_critical", "rerun", END]
+    )
     graph.add_conditional_edges("label_wave", at_once(routing.after_wave), ["label_step", "find_critical"])
     graph.add_edge("label_step", "label_wave")
     graph.add_conditional_edges("find_critical", at_once(routing.after_critical), ["rerun", END])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from langgraph.graph import END
-from langgraph.runtime import Runtime
+from langgraph.runtime import get_runtime
 from langgraph.types import Send
 
 from graph.debugger_context import DebuggerContext, debugger_context_from
@@ -15,11 +15,11 @@ BASELINES = ("self_refine", "vanilla", "best_of_n", "tree_of_thoughts")
 """Downstream baselines of 4.2: they make the run again without a critical error."""
 
 
-def after_take(state: DebuggerState, runtime: Runtime[DebuggerContext]) -> str:
+def after_take(state: DebuggerState) -> str:
     """Nothing to debug, or nothing that can be: the end. Else the stage that the context begins with."""
     if state["status"] != "running":
         return END
-    context = debugger_context_from(runtime.context)
+    context = debugger_context_from(get_runtime(DebuggerContext).context)
     if context.rerun in BASELINES:
         return "rerun"
     labelled = context.fine_grained and context.method in LABELLED

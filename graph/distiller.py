@@ -9,7 +9,6 @@ review -> review (the next error) ... -> END
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from langgraph.graph import END, START, StateGraph
@@ -30,6 +29,7 @@ from graph.distiller_state import (
 )
 from graph.edges import at_once
 from graph.turns import TurnTaking
+from graph.wiring import wired
 from nodes.distiller.aggregate import aggregate
 from nodes.distiller.diagnose import diagnose_task, diagnose_wave
 from nodes.distiller.patterns import pattern_wave, write_patterns
@@ -67,9 +67,11 @@ def _wire(
     )
     nodes: tuple[Any, ...] = (take, diagnose_wave, aggregate, pattern_wave, review)
     for node in nodes:
-        graph.add_node(node.__name__, partial(node, services=services))
-    graph.add_node("diagnose_task", partial(diagnose_task, services=services), input_schema=TaskDispatch)
-    graph.add_node("write_patterns", partial(write_patterns, services=services), input_schema=ErrorDispatch)
+        graph.add_node(node.__name__, wired(node, services))
+    diagnosing = wired(diagnose_task, services, side_by_side=True)
+    graph.add_node("diagnose_task", diagnosing, input_schema=TaskDispatch)
+    writing = wired(write_patterns, services, side_by_side=True)
+    graph.add_node("write_patterns", writing, input_schema=ErrorDispatch)
     graph.add_edge(START, "take")
     graph.add_conditional_edges("take", at_once(routing.after_take), ["diagnose_wave", END])
     graph.add_conditional_edges(

@@ -10,7 +10,6 @@ merge_wave -> merge_reflections x wave, side by side -> merge_wave ... -> END
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from langgraph.graph import END, START, StateGraph
@@ -26,6 +25,7 @@ from graph.edges import at_once
 from graph.synthesizer_context import SynthesizerContext
 from graph.synthesizer_state import KeyDispatch, SynthesizerInput, SynthesizerOutput, SynthesizerState
 from graph.turns import TurnTaking
+from graph.wiring import wired
 from nodes.synthesizer.error_types import error_types
 from nodes.synthesizer.labels import label_steps, label_wave
 from nodes.synthesizer.macro import macro_wave, reflect_error
@@ -78,10 +78,11 @@ def _wire(
     )
     nodes: tuple[Any, ...] = (take, trial_wave, error_types, label_wave, macro_wave, merge_wave)
     for node in nodes:
-        graph.add_node(node.__name__, partial(node, services=services))
+        graph.add_node(node.__name__, wired(node, services))
     workers: tuple[Any, ...] = (attempt_trial, reflect_trial, label_steps, reflect_error, merge_reflections)
     for worker in workers:
-        graph.add_node(worker.__name__, partial(worker, services=services), input_schema=KeyDispatch)
+        made = wired(worker, services, side_by_side=True)
+        graph.add_node(worker.__name__, made, input_schema=KeyDispatch)
     graph.add_edge(START, "take")
     graph.add_conditional_edges("take", at_once(routing.after_take), ["trial_wave", END])
     graph.add_conditional_edges(

@@ -1,4 +1,4 @@
-"""threads --prune: old threads are let go of, with their debuggings and the files that only they named."""
+"""threads --prune: old threads are let go of, with their debuggings, jobs, and files that only they named."""
 
 from __future__ import annotations
 
@@ -91,7 +91,9 @@ def prune(flags: Flags, choice: Choice, yes: bool, as_json: bool) -> int:
     gone = [name for name in chosen if name not in result["skipped"]]
     console.print(
         Text(
-            f"deleted {len(gone)} of {len(chosen)}, with {len(result['files'])} stored files; the database: "
+            f"deleted {len(gone)} of {len(chosen)}, with {len(result['files'])} stored files"
+            + (f" and {result['jobs']} jobs" if result["jobs"] else "")
+            + "; the database: "
             f"{result['bytes_before']:,} bytes before, {result['bytes_after']:,} after"
         )
     )
@@ -116,12 +118,14 @@ def _agreed(what: str, as_json: bool) -> bool:
 
 
 async def _choose(settings: Settings, choice: Choice) -> tuple[list[str], bool]:
-    """Ids of the threads that go, the newest first, each followed by its debuggings; and whether an earlier
-    pruning has left files behind. Raises StorageError."""
+    """Ids of the threads that go, the newest first, each followed by its debuggings; and whether there is
+    something else: files that an earlier pruning has left, jobs without a thread. Raises StorageError."""
+    from forethought.batch.forgetting import forgettable
     from forethought.storage.retention import has_left_files
 
     async with open_threads(address_of(settings), settings.key, read_only=True) as saver:
         left = choice.files and await has_left_files(saver)
+        left = left or await forgettable(saver, choice.older_than) > 0
         ids = await saver.newest(_ALL, LEARNING)
         held = await saver.claimed(ids)
         subjects: dict[str, list[str]] = {}
@@ -163,14 +167,16 @@ async def _subject(saver: ThreadSaver, thread_id: str) -> str:
 
 
 async def _carry_out(settings: Settings, choice: Choice, chosen: Sequence[str]) -> Json:
-    """Delete, and shrink the database: {bytes_before, bytes_after, files, skipped, problems}."""
+    """Delete, and shrink the database: {bytes_before, bytes_after, files, jobs, skipped, problems}."""
     import sqlite3
 
+    from forethought.batch.forgetting import forget
     from forethought.storage.retention import drop_files, erase
 
     skipped: list[str] = []
     problems: list[str] = []
     files: list[str] = []
+    jobs = 0
     async with AsyncExitStack() as stack:
         saver = await stack.enter_async_context(open_threads(address_of(settings), settings.key))
         before = await saver.size()
@@ -186,6 +192,10 @@ async def _carry_out(settings: Settings, choice: Choice, chosen: Sequence[str]) 
             except StorageError as error:
                 problems.append(f"{error}; the stored files stay")
         try:
+            jobs, _ = await forget(saver, choice.older_than)
+        except StorageError as error:
+            problems.append(f"{error}; the jobs' files stay")
+        try:
             await saver.shrink()
         except sqlite3.OperationalError as error:
             problems.append(f"the file was not made smaller ({error}): its space is used again")
@@ -194,6 +204,7 @@ async def _carry_out(settings: Settings, choice: Choice, chosen: Sequence[str]) 
         "bytes_before": before,
         "bytes_after": after,
         "files": files,
+        "jobs": jobs,
         "skipped": skipped,
         "problems": problems,
     }

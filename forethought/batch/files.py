@@ -13,7 +13,8 @@ from tools.files import FilesError, FileStore
 async def share(queue: Queue, references: Iterable[Mapping[str, Any]], store: FileStore) -> None:
     """Put the contents of files that are kept here into the database. Raises FilesError, psycopg.Error."""
     for content_hash in dict.fromkeys(str(reference["hash"]) for reference in references):
-        if await queue.threads.rows("SELECT 1 FROM forethought_files WHERE hash = ?", (content_hash,)):
+        again = "UPDATE forethought_files SET shared_at = now() WHERE hash = ? RETURNING hash"
+        if await queue.threads.rows(again, (content_hash,)):
             continue
         content = await asyncio.to_thread(store.get, content_hash)
         sealer = queue.threads.sealer

@@ -37,11 +37,12 @@ JOBS_BY_BATCH = "CREATE INDEX IF NOT EXISTS forethought_jobs_batch ON forethough
 FILES = """
 CREATE TABLE IF NOT EXISTS forethought_files (
     hash text PRIMARY KEY,
-    content bytea NOT NULL
+    content bytea NOT NULL,
+    shared_at timestamptz NOT NULL DEFAULT now()
 )
 """
 """Contents of jobs' files by SHA-256, for workers that do not share a folder; encrypted where there is a
-key."""
+key. `shared_at` is when a job with it was last submitted."""
 RATES = """
 CREATE TABLE IF NOT EXISTS forethought_rates (
     model text PRIMARY KEY,

@@ -70,6 +70,22 @@ def test_a_batch_from_its_submit_to_its_results(
     assert {item["thread_id"] for item in cli("threads", "--json").json} == {f"{batch}:t1", f"{batch}:t2"}
 
 
+def test_pruned_threads_take_their_jobs_along(
+    cli: Cli, scripted: Scripted, tmp_path: Path, shared: str
+) -> None:
+    scripted()
+    write(tmp_path, {"id": "t1", "task": "What is 40 + 2?"}, {"id": "t2", "task": "What is 6 * 7?"})
+    assert cli("submit", "tasks.jsonl").code == 0
+    assert cli("worker", "--until-empty").code == 0
+    assert cli("threads", "--prune", "--yes").out.startswith("nothing to prune")
+    pruned = cli("threads", "--prune", "--older-than", "0m", "--yes", "--json")
+    assert (pruned.code, len(pruned.json["threads"]), pruned.json["jobs"]) == (0, 2, 2), pruned.err
+    assert cli("jobs", "--json").json["total"] == 0
+    assert cli("submit", "tasks.jsonl", "--json").json["added"] == 2, (
+        "what is forgotten can be submitted anew"
+    )
+
+
 def test_a_person_replies_and_the_job_ends(cli: Cli, scripted: Scripted, tmp_path: Path, shared: str) -> None:
     scripted(question="Which colour?")
     write(tmp_path, {"id": "t1", "task": "Paint it"})

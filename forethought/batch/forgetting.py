@@ -1,0 +1,60 @@
+"""Letting go of jobs that have ended: their rows, once their threads are gone, and files that no job names.
+
+Needs neither the extra `scale` nor a queue, since `threads --prune` is for everybody.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+from forethought.batch import tables
+from forethought.storage.saver import ThreadSaver
+
+_OVER = f"""
+SELECT f.thread_id, f.job FROM {tables.JOINED} WHERE {tables.STATE} IN ('done', 'failed', 'cancelled')
+AND coalesce(f.ended_at, f.submitted_at) < now() - ?::interval
+AND NOT EXISTS (SELECT 1 FROM checkpoints c WHERE c.thread_id = f.thread_id)
+"""
+_YOUNG = "1 hour"
+"""Files that were submitted since then stay: their jobs may be on their way."""
+
+
+async def forgettable(saver: ThreadSaver, older_than: timedelta) -> int:
+    """How many jobs ended that long ago and have no thread (any more). Raises psycopg.Error."""
+    if not await _has_jobs(saver):
+        return 0
+    return int((await saver.rows(f"SELECT count(*) FROM ({_OVER}) AS o", (older_than,)))[0][0])
+
+
+async def forget(saver: ThreadSaver, older_than: timedelta) -> tuple[int, int]:
+    """Delete those jobs, and the files that no job names any more; how many of each.
+
+    Raises StorageError where a job cannot be read (its files are not known, so all stay), psycopg.Error.
+    """
+    if not await _has_jobs(saver):
+        return 0, 0
+    delete = (
+        f"DELETE FROM forethought_jobs j USING ({_OVER} FOR UPDATE OF f) AS o WHERE j.thread_id = o.thread_id"
+    )
+    gone = await saver.rows(f"{delete} RETURNING j.job", (older_than,))
+    numbers = [row[0] for row in gone if row[0] is not None]
+    await saver.rows("DELETE FROM procrastinate_jobs WHERE id = ANY(?::bigint[])", (numbers,))
+    return len(gone), await _forget_files(saver)
+
+
+async def _forget_files(saver: ThreadSaver) -> int:
+    named: set[str] = set()
+    async for row in saver.stream("SELECT given FROM forethought_jobs"):
+        text = saver.sealer.open_text(row[0]) if saver.sealer else row[0]
+        given: dict[str, Any] = json.loads(text)
+        named.update(str(reference["hash"]) for reference in given["files"])
+    # Each is looked at again as it goes: it may have been submitted just now.
+    query = "DELETE FROM forethought_files WHERE hash <> ALL(?::text[]) AND shared_at < now() - ?::interval "
+    return len(await saver.rows(f"{query} RETURNING hash", (sorted(named), _YOUNG)))
+
+
+async def _has_jobs(saver: ThreadSaver) -> bool:
+    # Of an SQLite file's tables none is ever called so.
+    return await saver.has_table("forethought_jobs") and await saver.has_table("forethought_files")

@@ -1,0 +1,80 @@
+"""Jobs that have ended go with their threads; files go with the last job that names them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from forethought.batch import BatchTask, cancel
+from forethought.batch.forgetting import forget, forgettable
+from forethought.storage.retention import erase
+from tests.forethought.batch.conftest import Bench, MakeBench
+
+NOW = timedelta(0)
+KEY = "00112233445566778899aabbccddeeff"
+
+
+async def _files(b: Bench) -> int:
+    return int((await b.queue.threads.rows("SELECT count(*) FROM forethought_files"))[0][0])
+
+
+async def _pretend_an_hour_went_by(b: Bench) -> None:
+    await b.queue.threads.rows("UPDATE forethought_files SET shared_at = now() - interval '2 hours'")
+
+
+@pytest.mark.parametrize("key", ["", KEY])
+async def test_jobs_go_after_their_threads_and_files_after_their_jobs(
+    bench: MakeBench, tmp_path: Path, key: str
+) -> None:
+    for name in ("shared", "own"):
+        (tmp_path / f"{name}.txt").write_text(f"the {name} file")
+    both = [str(tmp_path / "shared.txt"), str(tmp_path / "own.txt")]
+    async with bench(encryption_key=key) if key else bench() as b:
+        threads, blobs = b.queue.threads, b.settings.blobs_dir
+        await b.submit(BatchTask(id="one", task="one", files=both))
+        await b.work()
+        await b.submit(BatchTask(id="two", task="two", files=both[:1]))
+        assert await forget(threads, NOW) == (0, 0), "its thread is there"
+
+        await erase(threads, "b:one", blobs)
+        assert await forgettable(threads, timedelta(days=1)) == 0, "it is young"
+        assert await forgettable(threads, NOW) == 1
+        assert await forget(threads, NOW) == (1, 0)
+        assert (set(await b.states()), await _files(b)) == ({"two"}, 2), "the files are young"
+
+        await _pretend_an_hour_went_by(b)
+        assert await forget(threads, NOW) == (0, 1)
+        assert await _files(b) == 1, "another job names it"
+        assert (await b.work())["done"] == 1
+
+
+async def test_what_is_submitted_again_keeps_its_file(bench: MakeBench, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("a file")
+    async with bench() as b:
+        await b.submit(BatchTask(id="one", task="one", files=[str(tmp_path / "a.txt")]))
+        await b.work()
+        await erase(b.queue.threads, "b:one", b.settings.blobs_dir)
+        await _pretend_an_hour_went_by(b)
+        await b.submit(BatchTask(id="two", task="two", files=[str(tmp_path / "a.txt")]), batch="c")
+        assert await forget(b.queue.threads, NOW) == (1, 0)
+        assert await _files(b) == 1
+
+
+async def test_a_job_that_was_cancelled_before_it_began_goes_whole(bench: MakeBench) -> None:
+    async with bench() as b:
+        await b.submit("one", "two")
+        await cancel(b.queue, thread_id="b:one")
+        assert await forget(b.queue.threads, NOW) == (1, 0)
+        assert await b.queue.threads.rows("SELECT args->>'thread_id' FROM procrastinate_jobs") == [("b:two",)]
+
+
+async def test_open_and_waiting_jobs_stay(bench: MakeBench) -> None:
+    async with bench() as b:
+        await b.submit("one", "two")
+        await b.queue.threads.rows(
+            "UPDATE forethought_jobs SET outcome = 'waiting', ended_at = now() WHERE task = 'two'"
+        )
+        assert await forget(b.queue.threads, NOW) == (0, 0)
+        assert set(await b.states()) == {"one", "two"}

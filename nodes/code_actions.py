@@ -13,7 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 from graph.state import AgentState
-from nodes.call_once import Made, call_id, call_once
+from nodes.attempts import Made, attempts_of, call_name
+from nodes.call_once import call_once
 from nodes.inspection import Inspection
 from nodes.repeats import earlier_failure
 from tools.base import Observation, Tool, ToolEnv
@@ -69,8 +70,8 @@ class CodeActions:
                 raise seen.missing
             return Made(observation, inspected=seen.spent[inspected:], paid=seen.paid[paid:])
 
-        name = call_id(tool, arguments, f"{self._n}.{len(self.sub_steps) + 1}")
-        made = await call_once(tool, name, arguments, make)
+        name = call_name(tool, arguments, f"{self._n}.{len(self.sub_steps) + 1}")
+        made = await call_once(tool, arguments, await attempts_of(name), make)
         if made.kept:
             seen.spent.extend(made.inspected)
             seen.paid.extend(made.paid)

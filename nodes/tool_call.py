@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 from forethought.journal import current
 from graph.context import Context
 from graph.state import AgentState, Proposal
 from nodes.approval import Verdict
-from nodes.call_once import Made, Unknown, call_id, call_once
+from nodes.attempts import Attempts, Made, arguments_digest, attempts_at, attempts_of, call_name
+from nodes.call_once import Unknown, call_once, decided, repeatable
 from nodes.code_actions import CodeActions
+from nodes.digest import compact, cut
 from nodes.inert import for_person
 from nodes.inspection import Inspection
 from nodes.origins import joined
@@ -19,16 +22,47 @@ from nodes.unknown_outcome import ask_outcome
 from tools.base import Tool, ToolEnv
 from tools.call import call_tool
 
+Json = dict[str, Any]
+_TOLD = 300
+"""Characters of a call that are kept to tell a person or a model of it."""
+
+
+@dataclass(frozen=True)
+class Begun:
+    """What became of a step's call before this run of the step."""
+
+    verdict: Verdict | None = None
+    """What may be done, where that is decided: the call was made, or was broken off and may have taken
+    effect. A person who has approved it is not asked whether it may be made, but what came of it."""
+    attempts: Attempts | None = None
+    note: str = ""
+    """Of another call that the step was to make before it was edited, and that may have taken effect."""
+
+
+async def look_back(tool: Tool | None, proposal: Proposal) -> Begun:
+    """What the journal knows of the proposal's call; None for a tool that is not there."""
+    found, others = await attempts_at(str(proposal["n"]), tool, proposal["arguments"])
+    note = "\n".join(_left(other) for other in others if "call" in other.intent)
+    verdict = _verdict(tool, proposal, found) if tool and found and decided(tool, found) else None
+    return Begun(verdict, found if verdict else None, note)
+
 
 async def make_call(
-    tool: Tool, proposal: Proposal, verdict: Verdict, state: AgentState, services: Services, context: Context
+    tool: Tool,
+    proposal: Proposal,
+    verdict: Verdict,
+    begun: Begun,
+    state: AgentState,
+    services: Services,
+    context: Context,
 ) -> Made:
     """Make the call that was settled, once: see `nodes.call_once`. Raises ReplayError where a recording lacks
     what the tool asked a model."""
     inspection = Inspection(services, context)
-    name = call_id(tool, verdict.arguments, str(proposal["n"]))
-    env = _environment(proposal, state, services, inspection, verdict)
-    env = replace(env, call_id=current().id(name))
+    name = call_name(tool, verdict.arguments, str(proposal["n"]))
+    attempts = begun.attempts or await attempts_of(name)
+    call_id = str(attempts.intent.get("call_id") or current().id(name))
+    env = replace(_environment(proposal, state, services, inspection, verdict), call_id=call_id)
     code = CodeActions(services.tools, env, state, proposal["n"], inspection)
 
     async def make() -> Made:
@@ -45,7 +79,33 @@ async def make_call(
     def settle(unknown: Unknown) -> Made | None:
         return ask_outcome(unknown, proposal, lambda text: for_person(text, state, services.tools))
 
-    return await call_once(tool, name, verdict.arguments, make, settle)
+    intent: Json = {
+        "proposed": arguments_digest(tool, proposal["arguments"]),
+        "word": verdict.word,
+        "pinned": verdict.pinned,
+        "call_id": call_id,
+    }
+    if not repeatable(tool):
+        intent["call"] = cut(compact(verdict.arguments), _TOLD)
+    if verdict.word == "edited":
+        intent["arguments"] = verdict.arguments
+    return await call_once(tool, verdict.arguments, attempts, make, settle, intent)
+
+
+def _verdict(tool: Tool, proposal: Proposal, found: Attempts) -> Verdict | None:
+    """The decision behind an attempt; None for one that is not to be relied on: then it is made again."""
+    word, pinned = found.intent.get("word"), found.intent.get("pinned")
+    if word not in ("", "approved", "edited") or not isinstance(pinned, bool):
+        return None
+    arguments = found.intent.get("arguments") if word == "edited" else proposal["arguments"]
+    if not isinstance(arguments, dict) or call_name(tool, arguments, str(proposal["n"])) != found.name:
+        return None
+    return Verdict(arguments, word, pinned=pinned)
+
+
+def _left(other: Attempts) -> str:
+    tool, text = other.intent.get("tool"), other.intent.get("call")
+    return f"An earlier call of this step, {tool}({text}), was broken off; it may have taken effect"
 
 
 def _environment(

@@ -20,7 +20,7 @@ from forethought.models.types import Usage, no_usage
 from graph.context import Context
 from graph.state import AgentState, Dispatch, Proposal, Step, Surprise
 from nodes.approval import Verdict, settle
-from nodes.call_once import Made
+from nodes.attempts import Made
 from nodes.digest import cut
 from nodes.events import acting
 from nodes.foresight import Finding
@@ -30,7 +30,7 @@ from nodes.reading import read_state
 from nodes.repeats import earlier_failure
 from nodes.services import Services
 from nodes.tool_agent import memory_of
-from nodes.tool_call import make_call
+from nodes.tool_call import look_back, make_call
 from nodes.usage import total
 from tools.base import Observation
 
@@ -62,6 +62,11 @@ class _Outcome:
     """The call as it was made; None where none was."""
     finding: Finding = field(default_factory=Finding)
     """What the comparison with what was expected came to."""
+
+    def noted(self, note: str) -> _Outcome:
+        """With a note before what was observed; '' for none."""
+        text = f"[{note}]\n{self.observation.text}" if note else self.observation.text
+        return replace(self, observation=replace(self.observation, text=text))
 
 
 async def tool_executor(
@@ -115,28 +120,31 @@ async def _call(
     context: Context,
 ) -> _Outcome:
     tool = services.tools.get(proposal["tool"] or "")
+    begun = await look_back(tool, proposal)
     if tool is None:  # a proposal edited by hand, or made when there were other tools
         gone = f"there is no tool {proposal['tool']!r}; tools are: {', '.join(services.tools)}"
-        return _Outcome(Observation(gone, ok=False, cause="arguments", origin="model"), False)
-    repeated = earlier_failure(tool, proposal["arguments"], state)
-    if repeated:
-        return _Outcome(repeated.refusal(tool), False, proposal["surprise"])
-    verdict = settle(tool, proposal, state, services.tools, context)
+        outcome = _Outcome(Observation(gone, ok=False, cause="arguments", origin="model"), False)
+        return outcome.noted(begun.note)
+    verdict = begun.verdict
+    if verdict is None:
+        if repeated := earlier_failure(tool, proposal["arguments"], state):
+            outcome = _Outcome(repeated.refusal(tool), False, proposal["surprise"])
+            return outcome.noted(begun.note)
+        verdict = settle(tool, proposal, state, services.tools, context)
     if verdict.word == "rejected":
         refused = f"Not called: a person rejected this call: {verdict.reason}"
         observation = Observation(refused, ok=False, cause="rejected", origin="user")
-        return _Outcome(observation, False, proposal["surprise"], verdict)
+        return _Outcome(observation, False, proposal["surprise"], verdict).noted(begun.note)
     acting(runtime, n=proposal["n"], subtask=proposal["subtask"], tool=tool.name, arguments=verdict.arguments)
-    made = await make_call(tool, proposal, verdict, state, services, context)
-    observation = made.observation
-    if made.by_person:
-        found = Finding(proposal["surprise"])
-    else:
-        found = await Judge(runtime, services, context).call(tool, proposal, observation, state)
-    finished = observation.ok and proposal["finishes"] and not found.note and not observation.partial
-    if found.note:
-        observation = replace(observation, text=f"[{found.note}]\n{observation.text}")
-    return _Outcome(observation, finished, found.surprise, verdict, made, found)
+    made = await make_call(tool, proposal, verdict, begun, state, services, context)
+    found = Finding(proposal["surprise"])
+    if not made.by_person:
+        found = await Judge(runtime, services, context).call(tool, proposal, made.observation, state)
+    finished = (
+        made.observation.ok and proposal["finishes"] and not found.note and not made.observation.partial
+    )
+    outcome = _Outcome(made.observation, finished, found.surprise, verdict, made, found)
+    return outcome.noted(found.note).noted(begun.note)
 
 
 def _step(proposal: Proposal, outcome: _Outcome, state: AgentState, seconds: float, usage: Usage) -> Step:

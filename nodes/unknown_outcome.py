@@ -13,7 +13,8 @@ from typing import Any
 from langgraph.types import interrupt
 
 from graph.state import Proposal
-from nodes.call_once import Made, Unknown
+from nodes.attempts import Made
+from nodes.call_once import Unknown
 from nodes.digest import compact
 from tools.base import Observation
 

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from langgraph.checkpoint.base import WRITES_IDX_MAP
+
 from forethought.journal.task import JournalError, Json
 
 if TYPE_CHECKING:
@@ -45,39 +47,52 @@ class Place:
 
 
 class CheckpointJournal:
-    """The entries of the task `task_id` that runs from the checkpoint `place`; read when first asked for."""
+    """The entries of the task `task_id` that runs from the checkpoint `place`; read when first asked for.
 
-    def __init__(self, saver: BaseCheckpointSaver[Any], place: Place, task_id: str) -> None:
-        self._saver, self._place, self._task = saver, place, task_id
+    `at_exit` says that the checkpoint itself is kept only when the run ends, in an error too
+    (`durability="exit"`); then what changes nothing is not kept before that.
+    """
+
+    def __init__(
+        self, saver: BaseCheckpointSaver[Any], place: Place, task_id: str, at_exit: bool = False
+    ) -> None:
+        self._saver, self._place, self._task, self._at_exit = saver, place, task_id, at_exit
         self._loading = asyncio.Lock()
         self._anchor: CheckpointTuple | None = None
         self._entries: dict[str, Json] | None = None
+        self._inherited: dict[str, Json] | None = None
         self._asked: Counter[str] = Counter()
 
     async def entries(self) -> Mapping[str, Json]:
         """See `Journal`."""
         return await self._loaded()
 
-    async def write(self, key: str, value: Json) -> None:
+    async def write(self, key: str, value: Json, effect: bool = False) -> None:
         """See `Journal`."""
         entries = await self._loaded()
-        await self._anchored()
-        entry = {"task": self._task, "key": key, "value": value}
-        await self._saver.aput_writes(self._place.config, [(CHANNEL, entry)], self.id(key))
+        if not self._at_exit:
+            await self._anchored()
+        if effect or not self._at_exit:
+            entry = {"task": self._task, "key": key, "value": value}
+            await self._saver.aput_writes(self._place.config, [(CHANNEL, entry)], self.id(key))
         entries[key] = value
 
     async def inherited(self) -> Mapping[str, Json]:
         """See `Journal`."""
         await self._loaded()
-        found: dict[str, Json] = {}
-        at = self._anchor
-        for _ in range(_MOST_EDITS):
-            if at is None or at.metadata.get("source") not in ("update", "fork") or not at.parent_config:
-                break
-            at = await self._saver.aget_tuple(at.parent_config)
-            for entry in _entries(at):
-                found.setdefault(entry["key"], entry["value"])
-        return found
+        if self._inherited is None:
+            found: dict[str, Json] = {}
+            at = self._anchor
+            for _ in range(_MOST_EDITS):
+                if at is None or at.metadata.get("source") not in ("update", "fork") or not at.parent_config:
+                    break
+                at = await self._saver.aget_tuple(at.parent_config)
+                finished = _finished(at)
+                for entry in _entries(at):
+                    if entry["task"] not in finished:
+                        found.setdefault(entry["key"], entry["value"])
+            self._inherited = found
+        return self._inherited
 
     def id(self, key: str) -> str:
         """See `Journal`. Checkpointers keep pending writes under the UUID of a task: an entry's is this."""
@@ -109,6 +124,13 @@ class CheckpointJournal:
                 mine = [entry for entry in _entries(self._anchor) if entry["task"] == self._task]
                 self._entries = {entry["key"]: entry["value"] for entry in mine}
             return self._entries
+
+
+def _finished(saved: CheckpointTuple | None) -> set[str]:
+    """The tasks of a checkpoint whose nodes have returned: what they did is recorded, and a fork of it does
+    it anew."""
+    writes = (saved.pending_writes or []) if saved else []
+    return {task for task, channel, _ in writes if channel != CHANNEL and channel not in WRITES_IDX_MAP}
 
 
 def _entries(saved: CheckpointTuple | None) -> list[Json]:

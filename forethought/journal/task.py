@@ -39,16 +39,17 @@ class Journal(Protocol):
         """What the task has done so far, by key."""
         ...
 
-    async def write(self, key: str, value: Json) -> None:
-        """Keep an entry; it is durable when this returns. `value` is plain JSON without secrets.
+    async def write(self, key: str, value: Json, effect: bool = False) -> None:
+        """Keep an entry; it is durable when this returns. `value` is plain JSON without secrets. `effect`
+        says that it is of a call which changes something: it is kept however little else is.
 
         Raises JournalError when the task's checkpoint itself is not kept, and what a checkpointer raises.
         """
         ...
 
     async def inherited(self) -> Mapping[str, Json]:
-        """The entries of the tasks that this one takes the place of, where the thread was edited before they
-        were done (an edited proposal, say)."""
+        """The entries of the unfinished tasks that this one takes the place of, where the thread was edited
+        before they were done (an edited proposal, say)."""
         ...
 
     def id(self, key: str) -> str:
@@ -61,13 +62,13 @@ class Journal(Protocol):
 
 
 class Unkept:
-    """Of a run that cannot be resumed: without a checkpointer, or with `durability="exit"`."""
+    """Of a run that cannot be resumed: without a checkpointer."""
 
     async def entries(self) -> Mapping[str, Json]:
         """See `Journal`."""
         return {}
 
-    async def write(self, key: str, value: Json) -> None:
+    async def write(self, key: str, value: Json, effect: bool = False) -> None:
         """See `Journal`."""
 
     async def inherited(self) -> Mapping[str, Json]:
@@ -127,7 +128,9 @@ def _journal_of(config: RunnableConfig) -> Journal:
     saver, info = given.get("__pregel_checkpointer"), given["__pregel_runtime"].execution_info
     if not isinstance(saver, BaseCheckpointSaver) or info is None or info.thread_id is None:
         return _UNKEPT
-    if given.get("__pregel_durability") == "exit":
-        return _UNKEPT
     graph = info.checkpoint_ns.rpartition("|")[0]
-    return CheckpointJournal(saver, Place(info.thread_id, graph, info.checkpoint_id), info.task_id)
+    place, at_exit = (
+        Place(info.thread_id, graph, info.checkpoint_id),
+        given.get("__pregel_durability") == "exit",
+    )
+    return CheckpointJournal(saver, place, info.task_id, at_exit)

@@ -162,7 +162,7 @@ async def in_sqlite(path: Path) -> AsyncIterator[Any]:
         yield saver
 
 
-@pytest.mark.parametrize("durability", ["sync", "async"])
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
 @pytest.mark.parametrize("opened", [in_memory, in_sqlite], ids=["memory", "sqlite"])
 async def test_cancelled_in_a_write_a_thread_asks_wherever_it_is_kept(
     settings: Settings, tmp_path: Path, opened: Callable[[Path], Any], durability: Any
@@ -227,12 +227,14 @@ async def test_in_every_database_the_journal_is_sealed_without_secrets_and_goes_
         assert await saver.rows(f"SELECT 1 FROM {table}") == []
 
 
-async def test_nothing_is_kept_of_a_run_that_cannot_be_resumed(settings: Settings) -> None:
+async def test_of_a_run_that_is_kept_at_its_exit_only_changes_are_kept_before(settings: Settings) -> None:
     seen = Seen()
     witness = Witness(seen)
     graph = World(seen, settings).graph(witness)
     await graph.ainvoke(TASK, CONFIG, context=CONTEXT, durability="exit")
-    assert not [entry for moment in witness.moments for entry in moment.journal]
+    kept = {entry["key"].rsplit(" ", 1)[1] for moment in witness.moments for entry in moment.journal}
+    names = {entry["key"].split()[2] for moment in witness.moments for entry in moment.journal}
+    assert (kept, names) == ({"intent", "outcome"}, {"pay"})
     assert (await graph.aget_state(CONFIG)).values["status"] == "answered"
 
 

@@ -39,9 +39,20 @@ class Place:
 
 async def fork(checkpoints: Checkpoints, place: Place, guidance: Sequence[str] = ()) -> Any:
     """Branch off at `place`, with `guidance` added to the task's own; run `None` on what is returned."""
+    return await checkpoints.write(place.at, _values(place, guidance), place.as_node)
+
+
+def begun_as(first: Point, place: Place, guidance: Sequence[str]) -> bool:
+    """Whether `first`, a checkpoint just behind `place`, is one that `fork` wrote with this guidance."""
+    values = _values(place, guidance)
+    proposals = first.values.get("proposals") or {}
+    wanted = {key: value for key, value in (values.get("proposals") or {}).items() if value is not None}
+    return first.values.get("guidance") == values["guidance"] and wanted.items() <= proposals.items()
+
+
+def _values(place: Place, guidance: Sequence[str]) -> Json:
     added = [text.strip() for text in guidance if text.strip()]
-    values = {**place.update, "guidance": [*place.guidance, *added]}
-    return await checkpoints.write(place.at, values, place.as_node)
+    return {**place.update, "guidance": [*place.guidance, *added]}
 
 
 async def before_step(

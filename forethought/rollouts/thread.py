@@ -28,6 +28,7 @@ from graph.forking import (
     before_plan,
     before_step,
     before_task,
+    begun_as,
     fork,
     substitute,
 )
@@ -139,10 +140,12 @@ class ThreadRollouts:
             prefix = [step for step in self.trajectory.steps if step.number in numbers]
             if len(prefix) != len(numbers):
                 raise RolloutError(f"thread {self.thread.thread}: its checkpoints and the trajectory differ")
-            diverged = await self._world(numbers)
             started = time.monotonic()
             limits = self._limits(place)
-            leaf = await self.thread.run(await fork(self.thread, place, guidance), limits)
+            begun = await self._broken_off(place, guidance)
+            diverged = "" if begun else await self._world(numbers)
+            at = begun.at if begun else await fork(self.thread, place, guidance)
+            leaf = await self.thread.run(at, limits)
             seconds = time.monotonic() - started
             trajectory = self.read(leaf.values)
             return Rolled(
@@ -166,6 +169,23 @@ class ThreadRollouts:
             limits["max_usd"] = before["usd"] + self.max_usd
         return limits
 
+    async def _broken_off(self, place: Place, guidance: Sequence[str]) -> Point | None:
+        """The head, where it is this very re-run, which was broken off: it is gone on with, since what it has
+        done cannot be undone by a fork of its own. None for any other head."""
+        head = await self.thread.read()
+        if self.environment is not None or head is None or not _unfinished(head):
+            return None
+        origin, own = await self.thread.read(place.at), await self._start()
+        first, at = head, head.parent
+        while origin is not None and first.id != own.id and at is not None:
+            older = await self.thread.read(at)
+            if older is None:
+                return None
+            if older.id == origin.id:
+                return head if begun_as(first, place, guidance) else None
+            first, at = older, older.parent
+        return None
+
     async def _world(self, kept: set[int]) -> str:
         """Put the world back to where the kept steps end; how that came out differently.
 
@@ -175,6 +195,12 @@ class ThreadRollouts:
         if self.environment is not None:
             return (await restored(self.environment, prefix)).diverged
         head = await self.thread.read()
+        if head and _unfinished(head) and "tool_executor" in head.waiting and not self.allow_writes:
+            raise RolloutError(
+                f"a run of thread {self.thread.thread} was broken off while tools were called, and may have "
+                "changed something outside: go on with it first, or allow a re-run in the world as it is now "
+                "(allow_writes)"
+            )
         run_since = self.read(head.values).steps if head and head.values.get("task") else ()
         left = [step for step in (*self.trajectory.steps, *run_since) if _did(step) not in map(_did, prefix)]
         changed = sorted({step.number for step in left if step.changes_world})
@@ -222,6 +248,10 @@ def within(context: Context | Json | None, limits: Limits) -> Context | Json | N
         name: most for name, most in limits.items() if (own := getattr(known, name)) is None or own > most
     }
     return known.model_copy(update=lower) if lower else context
+
+
+def _unfinished(head: Point) -> bool:
+    return bool(head.waiting) and not head.asks
 
 
 def _done(trajectory: Trajectory) -> tuple[object, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
@@ -23,6 +24,25 @@ from tools.base import make_tool
 
 
 @dataclass
+class Shelf:
+    """What the tool `store` has stored."""
+
+    texts: list[str] = field(default_factory=list)
+    began: asyncio.Event = field(default_factory=asyncio.Event)
+    """Something was stored."""
+    hangs: bool = False
+    """Whether the tool never comes back."""
+
+    async def put(self, text: str) -> str:
+        """The tool."""
+        self.texts.append(text)
+        self.began.set()
+        if self.hangs:
+            await asyncio.sleep(60)
+        return f"stored {text}"
+
+
+@dataclass
 class Recorded:
     """A run of the agent on a thread, and what it takes to run it again."""
 
@@ -31,9 +51,13 @@ class Recorded:
     world: World
     saver: AsyncSqliteSaver
     context: Context
-    written: list[str] = field(default_factory=list)
-    """What the tool `store` has stored."""
+    shelf: Shelf = field(default_factory=Shelf)
     marker: int = 0
+
+    @property
+    def written(self) -> list[str]:
+        """What the tool `store` has stored."""
+        return self.shelf.texts
 
     @property
     def thread(self) -> GraphThread:
@@ -94,7 +118,7 @@ async def record(
             **switches: Any,
         ) -> Recorded:
             server, world = model_server(script or Script()), world or World()
-            written: list[str] = []
+            shelf = Shelf()
 
             async def store(text: str) -> str:
                 """Store a text.
@@ -102,8 +126,7 @@ async def record(
                 Args:
                     text: What to store.
                 """
-                written.append(text)
-                return f"stored {text}"
+                return await shelf.put(text)
 
             graph = build_agent(
                 tools=[world.tool(), make_tool(store, effect="write", outside=False)],
@@ -111,6 +134,6 @@ async def record(
                 checkpointer=saver,
             )
             context = Context.model_validate({"approve_tools": "never", **switches})
-            return await Recorded(graph, server, world, saver, context, written).run(**(given or {}))
+            return await Recorded(graph, server, world, saver, context, shelf).run(**(given or {}))
 
         yield start

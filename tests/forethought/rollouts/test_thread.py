@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import Any
 
 import pytest
 
-from forethought.rollouts.thread import within
+from forethought.rollouts.thread import ThreadRollouts, within
 from forethought.rollouts.types import Environment, EnvironmentReply, RolloutError
 from graph.context import Context
-from tests.forethought.rollouts.conftest import Record, exact
+from tests.forethought.rollouts.conftest import Record, Recorded, exact
 from tests.support.agent import Script, World, broken, subtask_of
 from tests.support.replies import INVALID, answer, ask_replan, call, finish, plan, sub
 
@@ -249,6 +250,45 @@ async def test_a_re_run_that_writes_forbids_the_next_one(record: Record) -> None
     await again.from_step(3, "action", [])
     with pytest.raises(RolloutError, match=r"changed something outside \(3\)"):
         await again.from_step(3, "action", [])
+
+
+WRITES_AT_C = {"c": [call("c"), call(tool="store", text="y")]}
+
+
+async def broken_off(out: Recorded, again: ThreadRollouts, guidance: list[str]) -> None:
+    """A re-run from step 2 that got as far as having stored something at step 3."""
+    out.shelf.hangs = True
+    run = asyncio.create_task(again.from_step(2, "action", guidance))
+    await asyncio.wait_for(out.shelf.began.wait(), 20)
+    run.cancel()
+    await asyncio.gather(run, return_exceptions=True)
+    out.shelf.hangs = False
+    assert out.written == ["y"]
+
+
+@pytest.mark.parametrize("guidance", [[], ["mind the footnote"]])
+async def test_a_re_run_that_was_broken_off_is_gone_on_with_and_writes_nothing_twice(
+    record: Record, guidance: list[str]
+) -> None:
+    out = await record(Script(plans=[CHAIN], moves=WRITES_AT_C, answers=ANSWERS))
+    again = await out.rollouts()
+    await broken_off(out, again, guidance)
+    asked = len(out.later)
+    later = type(again)(out.thread, again.trajectory, again.read)
+    rolled = await later.from_step(2, "action", guidance)
+    assert (rolled.status, out.written) == ("waiting", ["y"]), "a person is asked whether it took effect"
+    assert (out.world.calls, len(out.later), rolled.kept) == (["b"], asked, 1), "nothing is done again"
+
+
+async def test_another_re_run_beside_one_that_was_broken_off_while_tools_were_called_is_refused(
+    record: Record,
+) -> None:
+    out = await record(Script(plans=[CHAIN], moves=WRITES_AT_C, answers=ANSWERS))
+    again = await out.rollouts()
+    await broken_off(out, again, ["mind the footnote"])
+    with pytest.raises(RolloutError, match=r"was broken off while tools were called.*allow_writes"):
+        await again.from_step(2, "action", ["another way"])
+    assert out.written == ["y"]
 
 
 class Store:

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from forethought.models import ConfigurationError, TransportError
-from forethought.models.retry import Backoff, is_transient, retry_after, status_of, with_retries
+from forethought.models.causes import status_of
+from forethought.models.limits import asked_wait
+from forethought.models.retry import Backoff, is_transient, with_retries
 
 
 class Response:
@@ -38,13 +40,37 @@ def wrapped(inner: Exception) -> Exception:
     [("3", 3.0), ("0.25", 0.25), ("-4", 0.0), ("86400", 120.0), ("soon", None), ("nan", None)],
 )
 def test_retry_after_in_seconds(value: str, seconds: float | None) -> None:
-    assert retry_after(wrapped(HttpError(429, retry_after=value))) == seconds
+    assert asked_wait(wrapped(HttpError(429, retry_after=value))) == seconds
 
 
 def test_retry_after_as_a_date() -> None:
     now = datetime(2026, 1, 1, tzinfo=UTC)
     later = format_datetime(now + timedelta(seconds=7), usegmt=True)
-    assert retry_after(HttpError(503, retry_after=later), now) == 7.0
+    assert asked_wait(HttpError(503, retry_after=later), now) == 7.0
+    assert asked_wait(HttpError(503, retry_after=later), now + timedelta(minutes=1)) == 0.0
+
+
+def test_milliseconds_are_exact() -> None:
+    assert asked_wait(wrapped(HttpError(429, retry_after_ms="408", retry_after="1"))) == 0.408
+
+
+@pytest.mark.parametrize(
+    ("words", "seconds"),
+    [
+        ("Limit 10000, Used 6630, Requested 3787. Please try again in 2.502s. Visit ...", 2.502),
+        ("Please try again in 250ms.", 0.25),
+        ("Please try again in 1m12.5s.", 72.5),
+        ("Please try again in 7h2m0s.", 120.0),
+        ("Please retry in 25.465784708s.", 25.465784708),
+        ("exceeded call rate limit of your current S0 pricing tier. Please retry after 6 seconds.", 6.0),
+        ("Try again in 2 minutes", 120.0),
+        ("Please try again later.", None),
+        ("Please try again in a few minutes.", None),
+        ("Limit 20s. Error code: 429", None),
+    ],
+)
+def test_a_wait_in_words(words: str, seconds: float | None) -> None:
+    assert asked_wait(wrapped(HttpError(429, words))) == seconds
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504, 520, 529])
@@ -94,8 +120,12 @@ async def test_the_provider_says_how_long() -> None:
     got, took = await run(HttpError(429, retry_after="0.3"))
     assert got == "done"
     assert took >= 0.3
-    _, took = await run(HttpError(429, retry_after="0"), backoff=Backoff(5, 5))
-    assert took < 1
+
+
+@pytest.mark.parametrize("said", ["0", "-3", "0.001", "Wed, 21 Oct 2015 07:28:00 GMT"])
+async def test_a_wait_of_nothing_does_not_end_the_growing_waits(said: str) -> None:
+    _, took = await run(*[HttpError(429, retry_after=said)] * 4, backoff=Backoff(0.02, 0.05))
+    assert 0.02 + 0.04 + 0.05 + 0.05 <= took < 1
 
 
 async def test_waits_grow_and_are_capped() -> None:

@@ -11,6 +11,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from forethought.knowledge.planning_errors import KnowledgeError, load_planning_errors
 from forethought.lessons.book import LOCAL_USER, label_of
 from forethought.models.types import ConfigurationError
+from forethought.well_formed import well_formed
 from graph.context import Context
 from graph.reducers import CLEAR
 from graph.state import AgentState, FileRef, Json, Progress
@@ -72,6 +73,7 @@ async def begin_task(
 
     Raises TaskError, one line that says what to do, before anything is spent.
     """
+    state, mended = _well_formed(state)
     text, human = task_text(state)
     try:
         await asyncio.to_thread(services.models.verify, models_used(context))
@@ -86,7 +88,7 @@ async def begin_task(
     asked = human or HumanMessage(text, id=f"task-{progress['task']}")
     progress["message_id"] = asked.id or ""
     return {
-        "messages": [*replaced, *([] if human else [asked])],
+        "messages": [*mended, *replaced, *([] if human else [asked])],
         "task": text,
         "files": files,
         "progress": progress,
@@ -105,6 +107,31 @@ async def begin_task(
     }
 
 
+def _well_formed(state: AgentState) -> tuple[AgentState, list[AnyMessage]]:
+    """The state with what a client gave as text that can be stored and sent; the messages that changed."""
+    mended: dict[str, Any] = {}
+    if isinstance(task := state.get("task"), str):
+        mended["task"] = well_formed(task)
+    if isinstance(guidance := state.get("guidance"), list):
+        mended["guidance"] = [well_formed(item) if isinstance(item, str) else item for item in guidance]
+    messages = [(m, _mended(m)) if isinstance(m, HumanMessage) else (m, m) for m in state.get("messages", [])]
+    mended["messages"] = [new for _, new in messages]
+    changed = [new for old, new in messages if new is not old]
+    return {**state, **mended}, changed  # type: ignore[typeddict-item]
+
+
+def _mended(message: HumanMessage) -> HumanMessage:
+    def block(item: Any) -> Any:
+        if isinstance(item, str):
+            return well_formed(item)
+        text = item.get("text") if isinstance(item, dict) else None
+        return {**item, "text": well_formed(text)} if isinstance(text, str) else item
+
+    given = message.content
+    content = well_formed(given) if isinstance(given, str) else [block(item) for item in given]
+    return message if content == given else message.model_copy(update={"content": content})
+
+
 def refuse(state: AgentState, reason: str) -> dict[str, Any]:
     """The update that ends a task that cannot be taken on: said openly, with nothing spent.
 
@@ -113,7 +140,7 @@ def refuse(state: AgentState, reason: str) -> dict[str, Any]:
     progress = _counters(state, str(state.get("task") or ""))
     human = _last_human(state.get("messages", []))
     progress["message_id"] = (human.id or "") if human else ""
-    progress["refused"] = reason
+    progress["refused"] = well_formed(reason)
     return {
         "status": "failed",
         "answer": "",
@@ -123,7 +150,7 @@ def refuse(state: AgentState, reason: str) -> dict[str, Any]:
         "guidance": [],
         "files": [CLEAR, *(item for item in state.get("files", []) if _was_taken_in(item))],
         "progress": progress,
-        "messages": [AIMessage(f"I cannot take this on: {reason}")],
+        "messages": [AIMessage(f"I cannot take this on: {well_formed(reason)}")],
     }
 
 

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from forethought.secrecy import scrubber
 from forethought.telemetry import operation
+from forethought.well_formed import well_formed
 from tools.base import Observation, Tool, ToolEnv, ToolError
 
 MAX_CHARACTERS = 20_000
@@ -171,8 +172,7 @@ def _as_text(result: Any) -> str:
 def _presentable(said: Any, env: ToolEnv) -> str:
     """As text, without secrets, and without the characters that a database or an encoder would refuse."""
     text = said if isinstance(said, str) else str(said)
-    text = text.replace("\x00", "").encode("utf-8", "replace").decode()
-    return scrubber(env.settings)(text)
+    return scrubber(env.settings)(well_formed(text))
 
 
 def _cut(text: str) -> str:

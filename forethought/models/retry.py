@@ -81,19 +81,38 @@ def is_transient(error: BaseException) -> bool:
 
 
 def _unanswered(error: BaseException) -> bool:
-    """No status: the connection failed, time ran out, or a 200 came whose body is not what was promised.
+    """No status: the connection failed, time ran out, or a 200 came whose body is not what was promised; and
+    not that the request could not be sent.
 
     The latter reaches us as the ValueError, KeyError or TypeError with which the provider's package stumbled
     over it.
     """
     kinds = (OSError, TimeoutError, ValueError, KeyError, TypeError, IndexError, RecursionError)
     names = ("Connect", "Timeout", "Protocol", "Read", "Write", "Network", "ResponseValidation", "Decod")
-    return any(
+    return not unsendable(error) and any(
         isinstance(link, kinds)
         or getattr(link, "is_retryable", False) is True
         or any(name in type(link).__name__ for name in names)
         for link in chain(error)
     )
+
+
+def unsendable(error: BaseException) -> str:
+    """Why the request could not be put on the wire as it is, however often; '' where it could. A key is not
+    repeated, as the clients' own words would."""
+    if status_of(error) is not None:
+        return ""
+    for link in chain(error):
+        name = type(link).__name__
+        # h11 has the same class for connections that break off at the wrong moment.
+        if name == "LocalProtocolError" and "illegal header" in str(link).lower():
+            return "a header has a character that none may have: look at the key"
+        if isinstance(link, UnicodeEncodeError):
+            what = "the text" if link.encoding.lower().startswith("utf") else "the key and the address"
+            return f"it has a character that cannot be written as {link.encoding}: look at {what}"
+        if name in ("UnsupportedProtocol", "InvalidURL"):
+            return "its address is no URL: look at the base URL"
+    return ""
 
 
 def final(error: BaseException, model: str, tries: int) -> ModelError | None:
@@ -111,6 +130,8 @@ def final(error: BaseException, model: str, tries: int) -> ModelError | None:
         if is_too_large(error):  # of this request only: the model is there for others
             return TransportError(f"model {model}: the request is larger than its limit: {one_line(error)}")
         return ModelUnavailable(f"model {model}: the quota is spent: {one_line(error)}")
+    if reason := unsendable(error):
+        return ConfigurationError(f"model {model}: the request cannot be sent: {reason}")
     if status is not None:
         hint = f"{_HINTS[status]}: " if status in _HINTS else ""
         kind = ModelUnavailable if status in _OF_THE_MODEL else ConfigurationError

@@ -129,6 +129,29 @@ async def test_guidance_of_a_failed_task_does_not_reach_the_next(drive: Drive) -
     assert not any("go left" in seen.text for seen in out.requests[count:])
 
 
+HALF = "caf\udce9\0"
+"""As a command line that is no UTF-8, or a client's JSON, may bring it."""
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"task": HALF},
+        {"messages": [HumanMessage(HALF)]},
+        {"messages": [HumanMessage([{"type": "text", "text": HALF}])]},
+        {"task": "caf?", "guidance": [HALF]},
+    ],
+    ids=["task", "message", "block", "guidance"],
+)
+async def test_half_a_surrogate_pair_comes_no_further(drive: Drive, given: Any) -> None:
+    out = await drive(task=given)
+    assert out.status == "answered"
+    assert (out.state["task"], len(out.state["messages"])) == ("caf?", 2)
+    assert out.state["messages"][0].text == "caf?"
+    assert "caf?" in out.asked("Plan")[0].text
+    assert "caf\udce9" not in str([out.state, out.requests])
+
+
 async def test_a_message_object_works_too(drive: Drive) -> None:
     out = await drive(Script(), task={"messages": [HumanMessage("hello")]})
     assert out.state["task"] == "hello"

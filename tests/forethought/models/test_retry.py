@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
 
+import httpx
 import pytest
+from pydantic import SecretStr
 
-from forethought.models import ConfigurationError, TransportError
+from forethought.models import ConfigurationError, Message, ModelRequest, TransportError
 from forethought.models.causes import status_of
 from forethought.models.limits import asked_wait
+from forethought.models.live import LiveTransport
 from forethought.models.retry import Backoff, is_transient, with_retries
+from forethought.settings import Settings
+from tests.support.model_server import script
 
 
 class Response:
@@ -154,6 +160,32 @@ async def test_bugs_surface_as_they_are() -> None:
 async def test_a_refused_key_is_configuration() -> None:
     with pytest.raises(ConfigurationError, match=r"HTTP 401.*key was refused"):
         await run(wrapped(HttpError(401, "nope")))
+
+
+@pytest.mark.parametrize("key", ["sk-abc\n", "sk-äbc"])
+async def test_a_request_that_cannot_be_sent_is_configuration(
+    key: str, model_server: Any, settings: Callable[..., Settings]
+) -> None:
+    server = model_server(script({"answer": "yes"}))
+    unchecked = settings(server).model_copy(update={"api_key": SecretStr(key)})
+    with pytest.raises(ConfigurationError, match=r"the request cannot be sent: .* look at the key") as caught:
+        await send(unchecked, "hi")
+    assert "abc" not in str(caught.value)
+    with pytest.raises(ConfigurationError, match="look at the base URL"):
+        await send(settings(server, base_url="127.0.0.1:9/v1"), "hi")
+    with pytest.raises(ConfigurationError, match="cannot be written as utf-8: look at the text"):
+        await send(settings(server), "caf\udce9")
+    assert not server.requests
+
+
+async def send(settings: Settings, text: str) -> None:
+    request = ModelRequest("answer", "openai:m", (Message("user", text),), "Reply", {"type": "object"})
+    await LiveTransport(settings, Backoff(5, 5)).send(request)
+
+
+def test_a_connection_that_is_in_no_state_to_send_is_transient() -> None:
+    assert is_transient(wrapped(httpx.LocalProtocolError("Can't send data when our state is ERROR")))
+    assert is_transient(wrapped(UnicodeDecodeError("utf-8", b"\xff", 0, 1, "no text")))
 
 
 async def test_who_waits_is_told_why_and_how_long() -> None:

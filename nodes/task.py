@@ -11,6 +11,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from forethought.knowledge.planning_errors import KnowledgeError, load_planning_errors
 from forethought.lessons.book import LOCAL_USER, label_of
 from forethought.models.types import ConfigurationError
+from forethought.settings import Settings
 from forethought.well_formed import well_formed
 from graph.context import Context
 from graph.reducers import CLEAR
@@ -26,7 +27,8 @@ class TaskError(ValueError):
     """What was asked cannot be taken on; one line that says what to do."""
 
 
-def _last_human(messages: list[AnyMessage]) -> HumanMessage | None:
+def last_human(messages: list[AnyMessage]) -> HumanMessage | None:
+    """The last message of a person."""
     return next((m for m in reversed(messages) if isinstance(m, HumanMessage)), None)
 
 
@@ -35,7 +37,7 @@ def is_new_task(state: AgentState) -> bool:
     progress = state.get("progress")
     if not progress or progress.get("refused") or state.get("status") != "running":
         return True
-    human = _last_human(state.get("messages", []))
+    human = last_human(state.get("messages", []))
     if human is not None and human.id != progress.get("message_id"):
         return True
     return bool(state.get("task")) and state["task"] != progress.get("asked")
@@ -47,7 +49,7 @@ def task_text(state: AgentState) -> tuple[str, HumanMessage | None]:
     A `task` that the client just set wins over the messages. Raises TaskError when nothing is asked.
     """
     progress = state.get("progress", {})
-    human = _last_human(state.get("messages", []))
+    human = last_human(state.get("messages", []))
     fresh = human is not None and human.id != progress.get("message_id")
     given = state.get("task") or ""
     if not isinstance(given, str):
@@ -83,8 +85,8 @@ async def begin_task(
     except (ConfigurationError, FilesError, KnowledgeError) as error:
         raise TaskError(str(error)) from error
     _check_prices(services, context)
-    guidance = _guidance(state, text)
-    progress = _counters(state, text)
+    guidance = guidance_of(state, text)
+    progress = counters(state, text)
     asked = human or HumanMessage(text, id=f"task-{progress['task']}")
     progress["message_id"] = asked.id or ""
     return {
@@ -132,33 +134,7 @@ def _mended(message: HumanMessage) -> HumanMessage:
     return message if content == given else message.model_copy(update={"content": content})
 
 
-def refuse(state: AgentState, reason: str) -> dict[str, Any]:
-    """The update that ends a task that cannot be taken on: said openly, with nothing spent.
-
-    Files and guidance that came with it are let go of, so that the next task can be taken on.
-    """
-    progress = _counters(state, str(state.get("task") or ""))
-    human = _last_human(state.get("messages", []))
-    progress["message_id"] = (human.id or "") if human else ""
-    progress["refused"] = well_formed(reason)
-    return {
-        "status": "failed",
-        "answer": "",
-        "sources": [],
-        "plan": {},
-        "draft": {},
-        "guidance": [],
-        "files": [CLEAR, *(item for item in state.get("files", []) if _was_taken_in(item))],
-        "progress": progress,
-        "messages": [AIMessage(f"I cannot take this on: {well_formed(reason)}")],
-    }
-
-
-def _was_taken_in(item: object) -> bool:
-    return isinstance(item, dict) and "data" not in item and {"hash", "size", "type"} <= item.keys()
-
-
-def _guidance(state: AgentState, text: str) -> list[str]:
+def guidance_of(state: AgentState, text: str) -> list[str]:
     """The corrections given with the task, and none that a broken-off or failed task left behind.
 
     Raises TaskError when they are no list of texts.
@@ -172,7 +148,7 @@ def _guidance(state: AgentState, text: str) -> list[str]:
     return [] if left_behind else given
 
 
-def _counters(state: AgentState, text: str) -> Progress:
+def counters(state: AgentState, text: str) -> Progress:
     """The counters of the next task; `n` runs on over the thread."""
     old = state.get("progress", {})
     n = old.get("n", 0)
@@ -214,16 +190,20 @@ def models_used(context: Context) -> list[str]:
 
 
 def _take_in(state: AgentState, services: Services, user: str) -> tuple[list[FileRef], list[AnyMessage]]:
-    """All files of the thread as references, those in messages among them, and the messages without them.
-
-    Each of a server's users names files in a folder of their own within the operator's.
-    """
-    store, settings = services.store, services.settings
-    if user != LOCAL_USER and settings.files_dir is not None:
-        settings = settings.model_copy(update={"files_dir": settings.files_dir / label_of(user)})
+    """All files of the thread as references, those in messages among them, and the messages without them."""
+    store, settings = services.store, settings_of(services, user)
     files = [take_in(item, store=store, settings=settings) for item in state.get("files", [])]
     attached, replaced = take_attachments(state.get("messages", []), files, store=store, settings=settings)
     return [*files, *attached], replaced
+
+
+def settings_of(services: Services, user: str) -> Settings:
+    """The settings with the folder that `user` names files in: each of a server's users has one of their own
+    within the operator's."""
+    settings = services.settings
+    if user == LOCAL_USER or settings.files_dir is None:
+        return settings
+    return settings.model_copy(update={"files_dir": settings.files_dir / label_of(user)})
 
 
 def _finished(state: AgentState) -> list[Json]:

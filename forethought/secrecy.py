@@ -45,7 +45,9 @@ def secret_values(settings: Settings | None = None) -> set[str]:
 
 def scrubber(settings: Settings | None = None, extra: Iterable[str] = ()) -> Callable[[str], str]:
     """A function that blots out the secrets and `extra`, also as they stand in JSON, addresses or headers."""
-    known = {value for value in (*secret_values(settings), *extra) if len(value) >= _SHORTEST}
+    # Without the line break that a file may have left at the end: it is sent and repeated without.
+    values = (value.strip() for value in (*secret_values(settings), *extra))
+    known = {value for value in values if len(value) >= _SHORTEST}
     if not known:
         return lambda text: text
     forms = {form for value in known for form in _forms(value)}
@@ -78,7 +80,7 @@ def without_userinfo(url: str | None) -> str | None:
 
 
 def _forms(value: str) -> tuple[str, ...]:
-    return value, json.dumps(value)[1:-1], quote(value, safe=""), _base64(value)
+    return value, json.dumps(value)[1:-1], quote(value, safe="", errors="surrogateescape"), _base64(value)
 
 
 def _of_address(address: str) -> Iterator[str]:
@@ -96,4 +98,5 @@ def _of_address(address: str) -> Iterator[str]:
 
 
 def _base64(value: str) -> str:
-    return base64.b64encode(value.encode()).decode()
+    # A variable of the environment need not be UTF-8.
+    return base64.b64encode(value.encode("utf-8", "surrogateescape")).decode()

@@ -41,6 +41,20 @@ def key_bytes(text: str) -> bytes:
     return key
 
 
+def sendable_key(text: str) -> str:
+    """A provider's key without the white space that a file or a secret store leaves around it.
+
+    Raises ValueError, which does not repeat it, where no HTTP header can hold it.
+    """
+    text = text.strip()
+    if not re.fullmatch(r"[ -~]*", text):
+        raise ValueError(
+            "cannot be a key: it has a line break, a control character or a character beyond ASCII in it; "
+            "copy it again"
+        )
+    return text
+
+
 def named_tokens(text: str) -> dict[str, str]:
     """Tokens by user. Raises ValueError, which repeats none of them."""
     pairs = [part.strip().partition("=") for part in text.split(",") if part.strip()]
@@ -206,6 +220,12 @@ class Settings(BaseSettings):
         if value is not None:
             named_tokens(value.get_secret_value())
         return value
+
+    @field_validator("api_key", "tavily_api_key")
+    @classmethod
+    def _is_sendable(cls, value: SecretStr | None) -> SecretStr | None:
+        key = sendable_key(value.get_secret_value()) if value is not None else ""
+        return SecretStr(key) if key else None
 
     @field_validator("searxng_url", "archive_url")
     @classmethod

@@ -13,9 +13,12 @@ if TYPE_CHECKING:
 
 async def back_to_work(graph: AgentGraph, config: RunnableConfig, values: Mapping[str, Any]) -> None:
     """Have a task with the state `values`, whose status is failed, go on when its thread is run next: where
-    the next step is decided, or at the planner without a plan.
+    the next step is decided, or at the planner without a plan. One that was refused gets back the files and
+    the guidance that it came with.
     """
+    from nodes.refused import taken_up_again
+
     planned = bool((values.get("plan") or {}).get("subtasks"))
     # The edge behind answer_agent leads to the planner while the task runs: as the next round begins.
     node = "replan_trigger" if planned else "answer_agent"
-    await graph.aupdate_state(config, {"status": "running"}, as_node=node)
+    await graph.aupdate_state(config, {"status": "running", **taken_up_again(values)}, as_node=node)

@@ -23,8 +23,9 @@ from nodes.judgement import Judge
 from nodes.lessons import lesson_items, open_book, recall, user_of
 from nodes.origins import thread_origin
 from nodes.plans import dropped_ids, join_plan, plan_problem
+from nodes.refused import refuse
 from nodes.services import Services
-from nodes.task import TaskError, after_begin, begin_task, fail, is_new_task, refuse
+from nodes.task import TaskError, after_begin, begin_task, fail, is_new_task
 from nodes.usage import total
 from prompts.render import render
 from prompts.replies import Plan as PlanReply
@@ -44,7 +45,7 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
         try:
             update = await _begin(state, runtime, services, context)
         except TaskError as error:
-            return refuse(state, str(error))
+            return await refuse(state, str(error), services, user_of(runtime))
         state = after_begin(state, update)
     progress = _planned(state)
     if exhausted_calls(state, context):

@@ -36,13 +36,14 @@ def earlier_failure(
 ) -> Failure | None:
     """The earlier failure of this call in the task, in the sub-steps `now` of the current step `n` too.
 
-    Transport failures of tools that may be called again do not count.
+    Transport failures of tools that may be called again do not count; one that writes is none of them, since
+    such a failure may have taken effect.
     """
     same = compact(normalise(tool, arguments))
     for at, call in (*_calls(state), *((n, item) for item in now)):
         if call["ok"] or call["tool"] != tool.name or call["cause"] == "repeat":
             continue
-        if tool.retryable and call["cause"] in ("transport", "timeout"):
+        if tool.retryable and tool.repeatable and call["cause"] in ("transport", "timeout"):
             continue
         if compact(normalise(tool, call["arguments"])) == same:
             return Failure(at, call["cause"], call["observation"])

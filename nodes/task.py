@@ -11,6 +11,8 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from forethought.knowledge.planning_errors import KnowledgeError, load_planning_errors
 from forethought.lessons.book import LOCAL_USER, label_of
 from forethought.models.types import ConfigurationError
+from forethought.settings import Settings
+from forethought.well_formed import well_formed
 from graph.context import Context
 from graph.reducers import CLEAR
 from graph.state import AgentState, FileRef, Json, Progress
@@ -25,7 +27,8 @@ class TaskError(ValueError):
     """What was asked cannot be taken on; one line that says what to do."""
 
 
-def _last_human(messages: list[AnyMessage]) -> HumanMessage | None:
+def last_human(messages: list[AnyMessage]) -> HumanMessage | None:
+    """The last message of a person."""
     return next((m for m in reversed(messages) if isinstance(m, HumanMessage)), None)
 
 
@@ -34,7 +37,7 @@ def is_new_task(state: AgentState) -> bool:
     progress = state.get("progress")
     if not progress or progress.get("refused") or state.get("status") != "running":
         return True
-    human = _last_human(state.get("messages", []))
+    human = last_human(state.get("messages", []))
     if human is not None and human.id != progress.get("message_id"):
         return True
     return bool(state.get("task")) and state["task"] != progress.get("asked")
@@ -46,7 +49,7 @@ def task_text(state: AgentState) -> tuple[str, HumanMessage | None]:
     A `task` that the client just set wins over the messages. Raises TaskError when nothing is asked.
     """
     progress = state.get("progress", {})
-    human = _last_human(state.get("messages", []))
+    human = last_human(state.get("messages", []))
     fresh = human is not None and human.id != progress.get("message_id")
     given = state.get("task") or ""
     if not isinstance(given, str):
@@ -72,6 +75,7 @@ async def begin_task(
 
     Raises TaskError, one line that says what to do, before anything is spent.
     """
+    state, mended = _well_formed(state)
     text, human = task_text(state)
     try:
         await asyncio.to_thread(services.models.verify, models_used(context))
@@ -81,12 +85,12 @@ async def begin_task(
     except (ConfigurationError, FilesError, KnowledgeError) as error:
         raise TaskError(str(error)) from error
     _check_prices(services, context)
-    guidance = _guidance(state, text)
-    progress = _counters(state, text)
+    guidance = guidance_of(state, text)
+    progress = counters(state, text)
     asked = human or HumanMessage(text, id=f"task-{progress['task']}")
     progress["message_id"] = asked.id or ""
     return {
-        "messages": [*replaced, *([] if human else [asked])],
+        "messages": [*mended, *replaced, *([] if human else [asked])],
         "task": text,
         "files": files,
         "progress": progress,
@@ -105,33 +109,32 @@ async def begin_task(
     }
 
 
-def refuse(state: AgentState, reason: str) -> dict[str, Any]:
-    """The update that ends a task that cannot be taken on: said openly, with nothing spent.
-
-    Files and guidance that came with it are let go of, so that the next task can be taken on.
-    """
-    progress = _counters(state, str(state.get("task") or ""))
-    human = _last_human(state.get("messages", []))
-    progress["message_id"] = (human.id or "") if human else ""
-    progress["refused"] = reason
-    return {
-        "status": "failed",
-        "answer": "",
-        "sources": [],
-        "plan": {},
-        "draft": {},
-        "guidance": [],
-        "files": [CLEAR, *(item for item in state.get("files", []) if _was_taken_in(item))],
-        "progress": progress,
-        "messages": [AIMessage(f"I cannot take this on: {reason}")],
-    }
+def _well_formed(state: AgentState) -> tuple[AgentState, list[AnyMessage]]:
+    """The state with what a client gave as text that can be stored and sent; the messages that changed."""
+    mended: dict[str, Any] = {}
+    if isinstance(task := state.get("task"), str):
+        mended["task"] = well_formed(task)
+    if isinstance(guidance := state.get("guidance"), list):
+        mended["guidance"] = [well_formed(item) if isinstance(item, str) else item for item in guidance]
+    messages = [(m, _mended(m)) if isinstance(m, HumanMessage) else (m, m) for m in state.get("messages", [])]
+    mended["messages"] = [new for _, new in messages]
+    changed = [new for old, new in messages if new is not old]
+    return {**state, **mended}, changed  # type: ignore[typeddict-item]
 
 
-def _was_taken_in(item: object) -> bool:
-    return isinstance(item, dict) and "data" not in item and {"hash", "size", "type"} <= item.keys()
+def _mended(message: HumanMessage) -> HumanMessage:
+    def block(item: Any) -> Any:
+        if isinstance(item, str):
+            return well_formed(item)
+        text = item.get("text") if isinstance(item, dict) else None
+        return {**item, "text": well_formed(text)} if isinstance(text, str) else item
+
+    given = message.content
+    content = well_formed(given) if isinstance(given, str) else [block(item) for item in given]
+    return message if content == given else message.model_copy(update={"content": content})
 
 
-def _guidance(state: AgentState, text: str) -> list[str]:
+def guidance_of(state: AgentState, text: str) -> list[str]:
     """The corrections given with the task, and none that a broken-off or failed task left behind.
 
     Raises TaskError when they are no list of texts.
@@ -145,7 +148,7 @@ def _guidance(state: AgentState, text: str) -> list[str]:
     return [] if left_behind else given
 
 
-def _counters(state: AgentState, text: str) -> Progress:
+def counters(state: AgentState, text: str) -> Progress:
     """The counters of the next task; `n` runs on over the thread."""
     old = state.get("progress", {})
     n = old.get("n", 0)
@@ -187,16 +190,20 @@ def models_used(context: Context) -> list[str]:
 
 
 def _take_in(state: AgentState, services: Services, user: str) -> tuple[list[FileRef], list[AnyMessage]]:
-    """All files of the thread as references, those in messages among them, and the messages without them.
-
-    Each of a server's users names files in a folder of their own within the operator's.
-    """
-    store, settings = services.store, services.settings
-    if user != LOCAL_USER and settings.files_dir is not None:
-        settings = settings.model_copy(update={"files_dir": settings.files_dir / label_of(user)})
+    """All files of the thread as references, those in messages among them, and the messages without them."""
+    store, settings = services.store, settings_of(services, user)
     files = [take_in(item, store=store, settings=settings) for item in state.get("files", [])]
     attached, replaced = take_attachments(state.get("messages", []), files, store=store, settings=settings)
     return [*files, *attached], replaced
+
+
+def settings_of(services: Services, user: str) -> Settings:
+    """The settings with the folder that `user` names files in: each of a server's users has one of their own
+    within the operator's."""
+    settings = services.settings
+    if user == LOCAL_USER or settings.files_dir is None:
+        return settings
+    return settings.model_copy(update={"files_dir": settings.files_dir / label_of(user)})
 
 
 def _finished(state: AgentState) -> list[Json]:

@@ -116,13 +116,19 @@ class Tool:
     timeout_s: float = 60.0
     """0: no limit (it waits for a person)."""
     retryable: bool = False
-    """Whether the same call may be made again after a transport failure."""
+    """Whether the same call may be made again after a transport failure (never one that writes)."""
     address: str | None = None
     """For effect egress: the one argument that leaves the machine, an address; None: all of them may."""
     outside: bool = True
     """Whether what it returns may hold text from elsewhere; False: it only computes, or asks the user."""
     foreign: bool = False
     """Whether name, description and schema are someone else's (an MCP server's): data, for a prompt."""
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether a call may be made again when nobody knows how far it came: it changes nothing. What is
+        sent out changes nothing where the tool says that it may be sent twice."""
+        return self.effect == "read" or (self.effect == "egress" and self.retryable)
 
 
 def make_tool(

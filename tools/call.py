@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 import time
 import traceback
 from dataclasses import replace
@@ -13,22 +14,30 @@ from typing import Any
 from langgraph.errors import GraphBubbleUp
 from pydantic import BaseModel, ValidationError
 
+from forethought.models.causes import chain
 from forethought.secrecy import scrubber
 from forethought.telemetry import operation
+from forethought.well_formed import well_formed
 from tools.base import Observation, Tool, ToolEnv, ToolError
 
 MAX_CHARACTERS = 20_000
 """Longest text of an observation; what is beyond is cut, visibly."""
+DOUBT = "It may have taken effect"
+"""How the text of a call begins that broke off and may have changed something."""
 PAUSE_S = 0.5
 """Before a call that failed in transport is made once more."""
 _QUICK_S = 15.0
 """A failure that took longer is no hiccup: the call is not made again."""
+_BROKEN_OFF = ("timeout", "transport")
+_LOOK = "look whether it took effect before anything like it is tried"
+_OF_A_CONNECTION = re.compile(r"Timeout|Connect|Protocol|Network|ReadError|WriteError|IncompleteRead")
 _log = logging.getLogger(__name__)
 
 
 async def call_tool(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Observation:
     """Call `tool` and return what came of it. A transport failure that the tool says may pass, of a tool that
-    may be called again, is tried once more.
+    may be called again, is tried once more. Where a call of any other broke off, so that it may have taken
+    effect all the same, the observation says so.
 
     Causes of a failure: arguments, timeout, empty, tool (an unexpected exception), or what the tool's
     `ToolError` says. LangGraph's interrupts and cancellation pass through untouched.
@@ -53,7 +62,7 @@ async def call_tool(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Obse
         ok=ok,
         cause="" if ok else cause or "tool",
         origin=observation.origin or f"tool:{tool.name}",
-        retryable=observation.retryable and tool.retryable,
+        retryable=observation.retryable and _may_repeat(tool),
         partial=observation.partial or len(text) > MAX_CHARACTERS,
     )
 
@@ -61,11 +70,15 @@ async def call_tool(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Obse
 async def _tried(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Observation:
     started = time.monotonic()
     observation = await _attempt(tool, arguments, env)
-    passing = tool.retryable and observation.retryable and observation.cause == "transport"
+    passing = _may_repeat(tool) and observation.retryable and observation.cause == "transport"
     if not passing or time.monotonic() - started > _QUICK_S:
         return observation
     await asyncio.sleep(PAUSE_S)
     return await _attempt(tool, arguments, env)
+
+
+def _may_repeat(tool: Tool) -> bool:
+    return tool.retryable and tool.repeatable
 
 
 async def _attempt(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Observation:
@@ -77,11 +90,13 @@ async def _attempt(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Obser
     try:
         async with scope:
             result = await tool.run(env, **dict(given))
-        return result if isinstance(result, Observation) else Observation(_as_text(result))
+        seen = result if isinstance(result, Observation) else Observation(_as_text(result))
+        return _broken_off(tool, seen) if seen.cause in _BROKEN_OFF else seen
     except (GraphBubbleUp, KeyboardInterrupt, GeneratorExit):
         raise
     except ToolError as error:
-        return _failure(error)
+        seen = _failure(error)
+        return _broken_off(tool, seen) if seen.cause in _BROKEN_OFF else seen
     # Not only Exception: a library in Rust that panics, a task that a tool itself cancelled and exit() are
     # none, and would end the run as well.
     except BaseException as error:
@@ -89,9 +104,26 @@ async def _attempt(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Obser
             raise
         if scope.expired():
             message = f"{tool.name} did not finish within {tool.timeout_s:g} s"
-            return Observation(message, ok=False, cause="timeout", retryable=True)
+            return _broken_off(tool, Observation(message, ok=False, cause="timeout", retryable=True))
         _log.error("tool %s failed\n%s", tool.name, scrubber(env.settings)(traceback.format_exc()))
-        return Observation(_one_line(error), ok=False, cause="tool")
+        seen = Observation(_one_line(error), ok=False, cause="tool")
+        return _broken_off(tool, seen) if _lost(error) else seen
+
+
+def _broken_off(tool: Tool, seen: Observation) -> Observation:
+    """The observation of a call that ended without its answer, with what that means for its effect."""
+    if seen.ok or tool.repeatable:
+        return seen
+    said = seen.text if seen.text.strip() else f"{tool.name} failed and did not say why"
+    return replace(seen, text=f"{DOUBT}: {said}", hint=f"{seen.hint}; {_LOOK}" if seen.hint else _LOOK)
+
+
+def _lost(error: BaseException) -> bool:
+    """Whether a connection failed or a wait ran out within the tool: whoever it asked may have done it."""
+    return any(
+        isinstance(link, ConnectionError | TimeoutError) or _OF_A_CONNECTION.search(type(link).__name__)
+        for link in chain(error)
+    )
 
 
 def _is_cancelled() -> bool:
@@ -171,8 +203,7 @@ def _as_text(result: Any) -> str:
 def _presentable(said: Any, env: ToolEnv) -> str:
     """As text, without secrets, and without the characters that a database or an encoder would refuse."""
     text = said if isinstance(said, str) else str(said)
-    text = text.replace("\x00", "").encode("utf-8", "replace").decode()
-    return scrubber(env.settings)(text)
+    return scrubber(env.settings)(well_formed(text))
 
 
 def _cut(text: str) -> str:

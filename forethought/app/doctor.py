@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
-import os
 import platform
 import sys
 from collections.abc import Iterable
@@ -109,10 +108,15 @@ def _sandbox(settings: Settings) -> Check:
 
 
 def _keys(settings: Settings) -> Iterable[Check]:
-    from forethought.models.providers import KEYS
+    from forethought.models.providers import KEYS, keys_set
+    from forethought.models.types import ConfigurationError
 
-    names = [name for names in KEYS.values() for name in names]
-    found = [name for name in names if os.environ.get(name)]
+    found: list[str] = []
+    for name in (name for names in KEYS.values() for name in names):
+        try:
+            found += keys_set([name])
+        except ConfigurationError as error:
+            yield Check(name, False, str(error))
     enough = bool(found or settings.base_url)
     yield Check(
         "model keys", enough, ", ".join(found) or "none set: set one, such as OPENAI_API_KEY, or a base URL"

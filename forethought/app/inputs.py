@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forethought.app.errors import CliError
+from forethought.well_formed import well_formed
 
 if TYPE_CHECKING:
     from forethought.settings import Settings
@@ -26,7 +27,7 @@ def read_task(task: str | None) -> str:
         )
     if not task.strip():
         raise CliError("the task is empty: say what is asked")
-    return task.encode("utf-8", "replace").decode().replace("\0", "").strip()
+    return well_formed(task).strip()
 
 
 def take_files(paths: Sequence[Path], settings: Settings) -> list[dict[str, Any]]:

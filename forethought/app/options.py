@@ -185,7 +185,7 @@ def _wrong_variable(error: ValidationError) -> str:
     first = error.errors()[0]
     name = str(first["loc"][0])
     variable = name if name.isupper() else f"FORETHOUGHT_{name.upper()}"
-    if name in SECRETS:  # nearly right, it would still say a lot
+    if name.lower() in SECRETS:  # nearly right, it would still say a lot
         return f"{variable}: {_reason(first)}"
     return f"{variable} is {one_line(first.get('input'))!r}: {_reason(first)}"
 

@@ -36,6 +36,7 @@ from forethought.models.types import (
 from forethought.secrecy import scrub_error, scrubber
 from forethought.settings import Settings
 from forethought.telemetry import operation
+from forethought.well_formed import well_formed
 from prompts.render import data
 
 T = TypeVar("T")
@@ -118,7 +119,7 @@ class Models:
         """Send and count, into `usage`; an error carries all that was counted so far."""
         started = time.monotonic()
         scrub = scrubber(self.settings)
-        asked = tuple(replace(message, text=scrub(message.text)) for message in request.messages)
+        asked = tuple(replace(message, text=scrub(well_formed(message.text))) for message in request.messages)
 
         async def send(question: ModelRequest) -> ModelReply:
             def put_to(model: str) -> Awaitable[ModelReply]:

@@ -40,13 +40,16 @@ class Fallbacks:
         order = self.order(model, fallback)
         if order[0] != model:
             _tell(model, order[0], self._failed[model][1])
+        first: ModelError | None = None
         for at, asked in enumerate(order):
             try:
                 got = await send(asked)
             except (TransportError, ModelUnavailable) as error:
                 self._failed[asked] = (self.now() + REST_S, str(error))
                 if at + 1 == len(order):
-                    raise _joined(error, order[:at], self._failed) from error
+                    # Not as `_failed` has it: another call may have found the first one well since.
+                    raise _joined(first, error) from error
+                first = error
                 _tell(asked, order[at + 1], str(error))
             else:
                 self._failed.pop(asked, None)
@@ -57,10 +60,8 @@ class Fallbacks:
         return model in self._failed and self.now() < self._failed[model][0]
 
 
-def _joined(error: ModelError, before: list[str], failed: dict[str, tuple[float, str]]) -> ModelError:
-    if not before:
-        return error
-    return type(error)(f"{failed[before[0]][1]}; then {error}", error.usage)
+def _joined(first: ModelError | None, last: ModelError) -> ModelError:
+    return last if first is None else type(last)(f"{first}; then {last}", last.usage)
 
 
 def _tell(model: str, fallback: str, why: str) -> None:

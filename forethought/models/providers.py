@@ -7,10 +7,11 @@ is sent.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from forethought.models.types import ConfigurationError
-from forethought.settings import Settings
+from forethought.settings import Settings, sendable_key
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -79,13 +80,33 @@ def split(model: str, base_url: str | None) -> tuple[str, str]:
 
 
 def check_key(model: str, settings: Settings) -> None:
-    """Raises ConfigurationError, naming the variable, when the key of `model` is not set."""
+    """Raises ConfigurationError, naming the variable, when the key of `model` is not set or cannot be one."""
     provider, _ = split(model, settings.base_url)
     names = () if settings.base_url or _vertex(provider) else KEYS[provider]
-    if names and not any(os.environ.get(name) for name in names):
+    if names and not keys_set(names):
         raise ConfigurationError(
             f"model {model} needs a key: set {' or '.join(names)} in the environment or in .env"
         )
+
+
+def keys_set(names: Iterable[str]) -> list[str]:
+    """Which of these variables hold a key.
+
+    White space around one is taken off in the environment itself, from where the providers' packages read it.
+    Raises ConfigurationError, which does not repeat the key, where a variable holds what cannot be one.
+    """
+    found = []
+    for name in names:
+        value = os.environ.get(name, "")
+        try:
+            key = sendable_key(value)
+        except ValueError as error:
+            raise ConfigurationError(f"{name} {error}") from None
+        if key != value:
+            os.environ[name] = key
+        if key:
+            found.append(name)
+    return found
 
 
 def _vertex(provider: str) -> bool:

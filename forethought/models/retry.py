@@ -1,28 +1,26 @@
 """The one layer of retries: what the transport does wrong is tried again, what would not help is not.
 
-Providers' packages wrap their errors in classes of their own; what counts is found on the chain of causes: a
-status, a Retry-After header, or the lack of any answer.
+What counts is found on the chain of causes (`forethought.models.causes`): a status, what the provider says of
+its limits (`forethought.models.limits`), or the lack of any answer.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 from tenacity.wait import wait_exponential_jitter
 
+from forethought.models.causes import chain, status_of
+from forethought.models.limits import asked_wait, is_spent, is_too_large
 from forethought.models.types import ConfigurationError, ModelError, ModelUnavailable, TransportError
 
 T = TypeVar("T")
 RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 REFUSED = frozenset({400, 401, 402, 403, 404, 405, 410, 413, 415, 422, 501})
-MAX_RETRY_AFTER_S = 120.0
-_QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|credit balance|billing", re.IGNORECASE)
 _FILTERED = re.compile(
     r"content[ _]filter|content_policy|content management policy|responsible ?ai", re.IGNORECASE
 )
@@ -39,49 +37,10 @@ _HINTS = {
 
 @dataclass(frozen=True)
 class Backoff:
-    """Waits between retries, in seconds, where the provider names none."""
+    """The least wait before the first retry and the longest that it grows to, in seconds."""
 
     first_s: float = 0.5
     longest_s: float = 30.0
-
-
-def chain(error: BaseException) -> Iterator[BaseException]:
-    """The error and what caused it."""
-    seen: set[int] = set()
-    at: BaseException | None = error
-    while at is not None and id(at) not in seen:
-        seen.add(id(at))
-        yield at
-        at = at.__cause__ or at.__context__
-
-
-def status_of(error: BaseException) -> int | None:
-    """The HTTP status of a failed call, if one came."""
-    for link in chain(error):
-        for name in ("status_code", "code"):
-            status = getattr(link, name, None)
-            if isinstance(status, int) and not isinstance(status, bool) and 100 <= status < 600:
-                return status
-    return None
-
-
-def retry_after(error: BaseException, now: datetime | None = None) -> float | None:
-    """Seconds that the provider asks to wait (Retry-After as seconds or an HTTP date), at most 120."""
-    for link in chain(error):
-        headers = getattr(getattr(link, "response", None), "headers", None)
-        value = headers.get("retry-after") if headers is not None else None
-        if value is None:
-            continue
-        try:
-            seconds = float(value)
-        except ValueError:
-            try:
-                seconds = (parsedate_to_datetime(value) - (now or datetime.now(UTC))).total_seconds()
-            except (ValueError, TypeError):
-                continue
-        if seconds == seconds:
-            return min(max(seconds, 0.0), MAX_RETRY_AFTER_S)
-    return None
 
 
 def one_line(error: BaseException) -> str:
@@ -113,7 +72,7 @@ def is_transient(error: BaseException) -> bool:
         return False
     status = status_of(error)
     if status == 429:
-        return not _QUOTA.search(str(error))
+        return not (is_spent(error) or is_too_large(error))
     if status is not None and (status in RETRIED or status in REFUSED):
         return status in RETRIED
     if status is not None and status >= 400:
@@ -122,19 +81,38 @@ def is_transient(error: BaseException) -> bool:
 
 
 def _unanswered(error: BaseException) -> bool:
-    """No status: the connection failed, time ran out, or a 200 came whose body is not what was promised.
+    """No status: the connection failed, time ran out, or a 200 came whose body is not what was promised; and
+    not that the request could not be sent.
 
     The latter reaches us as the ValueError, KeyError or TypeError with which the provider's package stumbled
     over it.
     """
     kinds = (OSError, TimeoutError, ValueError, KeyError, TypeError, IndexError, RecursionError)
     names = ("Connect", "Timeout", "Protocol", "Read", "Write", "Network", "ResponseValidation", "Decod")
-    return any(
+    return not unsendable(error) and any(
         isinstance(link, kinds)
         or getattr(link, "is_retryable", False) is True
         or any(name in type(link).__name__ for name in names)
         for link in chain(error)
     )
+
+
+def unsendable(error: BaseException) -> str:
+    """Why the request could not be put on the wire as it is, however often; '' where it could. A key is not
+    repeated, as the clients' own words would."""
+    if status_of(error) is not None:
+        return ""
+    for link in chain(error):
+        name = type(link).__name__
+        # h11 has the same class for connections that break off at the wrong moment.
+        if name == "LocalProtocolError" and "illegal header" in str(link).lower():
+            return "a header has a character that none may have: look at the key"
+        if isinstance(link, UnicodeEncodeError):
+            what = "the text" if link.encoding.lower().startswith("utf") else "the key and the address"
+            return f"it has a character that cannot be written as {link.encoding}: look at {what}"
+        if name in ("UnsupportedProtocol", "InvalidURL"):
+            return "its address is no URL: look at the base URL"
+    return ""
 
 
 def final(error: BaseException, model: str, tries: int) -> ModelError | None:
@@ -149,7 +127,11 @@ def final(error: BaseException, model: str, tries: int) -> ModelError | None:
         counted = "1 try" if tries == 1 else f"{tries} tries"
         return TransportError(f"model {model} gave no reply in {counted}; the last: {what}{why(error)}")
     if status == 429:
+        if is_too_large(error):  # of this request only: the model is there for others
+            return TransportError(f"model {model}: the request is larger than its limit: {one_line(error)}")
         return ModelUnavailable(f"model {model}: the quota is spent: {one_line(error)}")
+    if reason := unsendable(error):
+        return ConfigurationError(f"model {model}: the request cannot be sent: {reason}")
     if status is not None:
         hint = f"{_HINTS[status]}: " if status in _HINTS else ""
         kind = ModelUnavailable if status in _OF_THE_MODEL else ConfigurationError
@@ -175,8 +157,9 @@ async def with_retries(
 
     def wait(state: RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None
-        asked = retry_after(error) if error else None
-        return asked if asked is not None else exponential(state)
+        asked = asked_wait(error) if error else None
+        # Never less than without its word: "at once", said again and again, would use up all retries at once.
+        return max(asked or 0.0, exponential(state))
 
     async def once() -> T:
         return await call()

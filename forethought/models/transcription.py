@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass, field
 from typing import Any
@@ -52,7 +51,10 @@ def endpoint_lacks(settings: Settings) -> str:
     """
     if settings.base_url:
         return "" if settings.api_key else "FORETHOUGHT_API_KEY, the base URL's own key, is not set"
-    return "" if os.environ.get("OPENAI_API_KEY") else "OPENAI_API_KEY is not set"
+    try:
+        return "" if providers.keys_set(["OPENAI_API_KEY"]) else "OPENAI_API_KEY is not set"
+    except ConfigurationError as error:
+        return str(error)
 
 
 def transcribe_online(data: bytes, kind: str, settings: Settings) -> Transcript:

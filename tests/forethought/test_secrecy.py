@@ -37,6 +37,19 @@ def test_a_variable_named_like_a_key_is_secret_in_every_form(
     assert "signs" not in said
 
 
+def test_a_secret_is_blotted_out_without_the_line_break_that_a_file_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", f"{VALUE}\n")
+    assert scrubber()(f"sent {VALUE} here") == "sent [secret] here"
+
+
+def test_a_secret_that_is_no_text_is_one_nevertheless(monkeypatch: pytest.MonkeyPatch) -> None:
+    value = "caf\udce9 au lait"  # as os.environ has a byte that is no UTF-8
+    monkeypatch.setenv("CLIENT_SECRET", value)
+    assert scrubber()(f"{value}, and caf%E9%20au%20lait") == "[secret], and [secret]"
+
+
 @pytest.mark.parametrize("name", ["PATH_TO_IT", "KEYBOARD", "MONKEY", "COMPASS", "TOKENIZER", "SECRETARY"])
 def test_other_variables_are_not(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(name, "harmless words")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import HumanMessage
 
+from graph.reentering import back_to_work
 from tests.support.agent import Drive, Script, World, broken, dump
 from tests.support.model_server import Fault
 from tests.support.replies import answer, call, plan, sub
@@ -129,6 +130,29 @@ async def test_guidance_of_a_failed_task_does_not_reach_the_next(drive: Drive) -
     assert not any("go left" in seen.text for seen in out.requests[count:])
 
 
+HALF = "caf\udce9\0"
+"""As a command line that is no UTF-8, or a client's JSON, may bring it."""
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"task": HALF},
+        {"messages": [HumanMessage(HALF)]},
+        {"messages": [HumanMessage([{"type": "text", "text": HALF}])]},
+        {"task": "caf?", "guidance": [HALF]},
+    ],
+    ids=["task", "message", "block", "guidance"],
+)
+async def test_half_a_surrogate_pair_comes_no_further(drive: Drive, given: Any) -> None:
+    out = await drive(task=given)
+    assert out.status == "answered"
+    assert (out.state["task"], len(out.state["messages"])) == ("caf?", 2)
+    assert out.state["messages"][0].text == "caf?"
+    assert "caf?" in out.asked("Plan")[0].text
+    assert "caf\udce9" not in str([out.state, out.requests])
+
+
 async def test_a_message_object_works_too(drive: Drive) -> None:
     out = await drive(Script(), task={"messages": [HumanMessage("hello")]})
     assert out.state["task"] == "hello"
@@ -208,6 +232,55 @@ async def test_a_refused_file_is_let_go_of_and_the_others_stay(drive: Drive) -> 
     assert [item["task"] for item in out.state["progress"]["earlier"]] == ["one"]
     await out.go({"task": "four", "files": ["*"]})
     assert out.state["files"] == []
+
+
+@pytest.mark.parametrize(
+    "asked", [said("what do they say?"), {"task": "what do they say?"}], ids=["message", "task"]
+)
+@pytest.mark.parametrize("earlier", [None, said("one"), {"task": "one"}], ids=["first", "message", "task"])
+async def test_a_refused_task_is_taken_on_with_all_that_came_with_it(
+    drive: Drive, tmp_path: Path, asked: Any, earlier: Any
+) -> None:
+    out = await drive(Script(), task=None, setting={"files_dir": tmp_path})
+    if earlier:
+        await out.go(earlier)
+    (tmp_path / "a.txt").write_text("alpha")
+    data = base64.b64encode(b"gamma").decode()
+    given = {"files": ["a.txt", "b.txt", {"name": "c.txt", "data": data}], "guidance": ["Be brief."]}
+    await out.go({**asked, **given})
+    assert out.status == "failed"
+    assert "b.txt: there is no such file" in out.state["messages"][-1].text
+    assert [item["name"] for item in out.state["files"]] == ["a.txt", "c.txt"]
+    assert data not in dump(out.state), "content is in the storage alone"
+    await again(out)
+    assert out.status == "failed", "it is still not there"
+    (tmp_path / "b.txt").write_text("beta")
+    asked_before = len(out.asked("Plan"))
+    await again(out)
+    assert (out.status, out.state["task"]) == ("answered", "what do they say?")
+    assert [item["name"] for item in out.state["files"]] == ["a.txt", "c.txt", "b.txt"]
+    prompt = out.asked("Plan")[asked_before].text
+    for part in ("what do they say?", "a.txt (", "b.txt (", "c.txt (", "Be brief."):
+        assert part in prompt
+    assert "given" not in out.state["progress"]
+
+
+async def again(out: Any) -> None:
+    """Put the failed task back to work, as `forethought resume` does."""
+    snapshot = await out.graph.aget_state(out.config)
+    await back_to_work(out.graph, out.config, snapshot.values)
+    await out.go(None)
+
+
+async def test_a_refused_task_leaves_neither_files_nor_guidance_to_the_next(
+    drive: Drive, tmp_path: Path
+) -> None:
+    out = await drive(Script(), task=None, setting={"files_dir": tmp_path})
+    await out.go({"task": "one", "files": ["b.txt"], "guidance": ["Be brief."]})
+    (tmp_path / "b.txt").write_text("beta")
+    await out.go("two")
+    assert (out.status, out.state["files"]) == ("answered", [])
+    assert not any("Be brief." in seen.text for seen in out.requests)
 
 
 async def test_a_refused_task_does_not_stand_in_the_way_of_the_next_message(drive: Drive) -> None:

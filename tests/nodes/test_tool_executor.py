@@ -71,6 +71,33 @@ async def test_transport_failures_of_a_retryable_tool_may_be_tried_again(
     assert out.state["results"]["a"]["text"] == "there"
 
 
+@pytest.mark.parametrize("retryable", [False, True])
+@pytest.mark.parametrize("cause", ["transport", "timeout"])
+async def test_a_change_that_broke_off_is_not_made_again_and_the_agent_is_told(
+    drive: Drive, cause: str, retryable: bool
+) -> None:
+    made: list[str] = []
+
+    async def pay(key: str) -> str:
+        """Pay.
+
+        Args:
+            key: To whom.
+        """
+        made.append(key)
+        raise broken("no answer came", cause=cause, retryable=True)
+
+    payment = {**call(tool="pay"), "arguments": {"key": "x"}}
+    script = Script(moves={"a": [payment, payment, finish("not known")]})
+    tool = make_tool(pay, effect="write", retryable=retryable)
+    out = await drive(script, tools=[tool], replanning=False, max_attempts=9, approve_tools="never")
+    assert made == ["x"]
+    assert [step["cause"] for step in out.steps] == [cause, "repeat", ""]
+    told = out.asked("ToolChoice", "a")[1].text
+    assert "It may have taken effect: no answer came" in told
+    assert "look whether it took effect" in told
+
+
 @pytest.mark.parametrize(("cause", "retryable"), [("transport", False), ("not_found", True)])
 async def test_other_failures_are_not_tried_again(drive: Drive, cause: str, retryable: bool) -> None:
     world = World({"x": [broken("no", cause=cause), "there"]}, retryable=retryable)

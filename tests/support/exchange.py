@@ -104,6 +104,9 @@ class Fault:
     retry_after: str | None = None
     message: str = "scripted fault"
     code: str | None = None
+    type: str = "error"
+    body: Any = None
+    """The whole JSON of an HTTP status; None: OpenAI's form of message, type and code."""
     value: Json = field(default_factory=lambda: {"answer": "a scripted reply that is cut"})
 
 

@@ -197,9 +197,10 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(200, json.dumps({**body, "usage": usage}).encode())
 
     def _fail(self, fault: Fault) -> None:
-        error = {"message": fault.message, "type": "error", "code": fault.code, "param": None}
+        error = {"message": fault.message, "type": fault.type, "code": fault.code, "param": None}
+        body = {"error": error} if fault.body is None else fault.body
         extra = {} if fault.retry_after is None else {"retry-after": fault.retry_after}
-        self._send(int(fault.kind), json.dumps({"error": error}).encode(), extra)
+        self._send(int(fault.kind), json.dumps(body).encode(), extra)
 
     def _send(
         self,

@@ -123,6 +123,83 @@ async def test_a_passing_failure_of_the_transport_is_tried_once_more(
     assert (len(made), seen.ok) == (calls, calls == 2)
 
 
+class ReadTimeout(Exception):
+    """As HTTP clients name theirs, outside of Python's own kinds."""
+
+
+def wrapped(inner: Exception) -> Exception:
+    try:
+        raise RuntimeError("the shop's client") from inner
+    except RuntimeError as error:
+        return error
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ToolError("line down", cause="transport", hint="wait a little", retryable=True),
+        ToolError("too slow", cause="timeout", retryable=True),
+        ConnectionResetError(104, "Connection reset by peer"),
+        TimeoutError("the printer"),
+        wrapped(ReadTimeout()),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize(
+    ("options", "doubted"),
+    [
+        ({"effect": "write"}, True),
+        ({"effect": "write", "retryable": True}, True),
+        ({"effect": "egress"}, True),
+        ({"effect": "egress", "retryable": True}, False),
+        ({"effect": "read"}, False),
+    ],
+    ids=["write", "retryable-write", "egress", "retryable-egress", "read"],
+)
+async def test_a_change_that_broke_off_is_said_to_be_in_doubt_and_not_tried_again(
+    env: ToolEnv, monkeypatch: pytest.MonkeyPatch, error: Exception, options: Any, doubted: bool
+) -> None:
+    monkeypatch.setattr("tools.call.PAUSE_S", 0)
+    made: list[int] = []
+
+    def act() -> str:
+        made.append(1)
+        raise error
+
+    seen = await call_tool(tool_that(act, **options), {}, env)
+    assert not seen.ok
+    assert seen.text.startswith("It may have taken effect: ") is doubted
+    assert ("look whether it took effect" in seen.hint) is doubted
+    assert "wait a little" in seen.hint or not getattr(error, "hint", "")
+    if doubted:
+        assert (len(made), seen.retryable) == (1, False)
+
+
+async def test_a_change_that_is_too_slow_or_returns_such_a_failure_is_in_doubt(env: ToolEnv) -> None:
+    slow = tool_that(lambda: asyncio.sleep(30), effect="write", timeout_s=0.05)
+    seen = await call_tool(slow, {}, env)
+    assert (seen.cause, seen.retryable) == ("timeout", False)
+    assert seen.text == "It may have taken effect: act_now did not finish within 0.05 s"
+    returned = Observation(" ", ok=False, cause="transport")
+    seen = await call_tool(tool_that(lambda: returned, effect="write"), {}, env)
+    assert seen.text == "It may have taken effect: act_now failed and did not say why"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ToolError("no such room", cause="not_found"),
+        ToolError("sold out"),
+        ValueError("no date"),
+        PermissionError("no"),
+    ],
+    ids=repr,
+)
+async def test_a_change_that_was_answered_is_not(env: ToolEnv, error: Exception) -> None:
+    seen = await call_tool(tool_that(raising(error), effect="write"), {}, env)
+    assert "taken effect" not in seen.text + seen.hint
+
+
 async def test_an_unexpected_exception_is_one_line_and_its_traceback_goes_to_the_log(
     env: ToolEnv, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -181,6 +181,20 @@ def test_a_wrong_variable_is_named(cli: Cli, scripted: Scripted, monkeypatch: py
         assert said in done.err, (name, done.err)
 
 
+@pytest.mark.parametrize("name", ["FORETHOUGHT_API_KEY", "TAVILY_API_KEY"])
+def test_a_key_that_cannot_be_one_is_named_and_not_repeated(
+    cli: Cli, scripted: Scripted, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    _, server = scripted()
+    monkeypatch.setenv(name, "sk-priv\u00e4te")
+    done = cli("run", "x")
+    assert (done.code, is_one_clear_line(done)) == (2, True), done
+    assert f"{name}: " in done.err
+    assert "cannot be a key" in done.err
+    assert "priv" not in done.err
+    assert not server.requests
+
+
 def test_a_misspelt_variable_is_told_and_nothing_else_is(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORETHOUGHT_DEBUG", "0")
     monkeypatch.setenv("FORETHOUGHT_MAX_USDD", "1")
@@ -202,10 +216,10 @@ def test_a_model_asked_in_vain_is_told_with_where_and_what_to_change(cli: Cli, s
 def test_a_wait_for_the_model_is_shown(cli: Cli, scripted: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:
     script, _ = scripted()
     monkeypatch.setenv("FORETHOUGHT_REQUEST_RETRIES", "1")
-    script.fault = lambda seen: Fault("503", retry_after="0", message="busy") if seen.n == 1 else None
+    script.fault = lambda seen: Fault("503", retry_after="1.1", message="busy") if seen.n == 1 else None
     done = cli("run", "x")
     assert done.code == 0
-    assert "model openai:scripted: Error code: 503 - busy; asked again in 0.0s (1 of 1)" in done.out
+    assert "model openai:scripted: Error code: 503 - busy; asked again in 1.1s (1 of 1)" in done.out
 
 
 def test_a_folder_that_cannot_be_written_is_told(cli: Cli, scripted: Scripted, tmp_path: Path) -> None:

@@ -52,6 +52,12 @@ async def ask(settings: Settings, **more: Any) -> Any:
     return await models(settings).ask(**given)
 
 
+async def test_half_a_surrogate_pair_is_not_sent(model_server: Start, settings: Make) -> None:
+    server = model_server(script(GOOD))
+    await ask(settings(server), messages=[Message("system", "\ud83c"), Message("user", "caf\udce9")])
+    assert server.requests[0].messages == [("system", "?"), ("user", "caf?")]
+
+
 async def test_a_strict_schema_is_sent_and_the_reply_validated(model_server: Start, settings: Make) -> None:
     server = model_server(script(Reply(GOOD, prompt_tokens=70, completion_tokens=9, cached_tokens=64)))
     asked = await ask(settings(server))

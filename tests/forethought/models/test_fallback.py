@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -128,6 +129,25 @@ async def test_a_model_that_failed_rests_and_is_then_asked_first_again() -> None
         await fallbacks.ask("main", "other", send)
     out.clear()
     assert await fallbacks.ask("main", "other", send) == "main", "both rest: in their order"
+
+
+async def test_both_fail_while_another_call_finds_the_first_one_well() -> None:
+    fallbacks, gate = Fallbacks(), asyncio.Event()
+
+    async def both_out(model: str) -> str:
+        if model == "other":
+            await gate.wait()
+        raise TransportError(f"{model} is out")
+
+    async def well(model: str) -> str:
+        return model
+
+    asked = asyncio.create_task(fallbacks.ask("main", "other", both_out))
+    await asyncio.sleep(0)
+    assert await fallbacks.ask("main", None, well) == "main"
+    gate.set()
+    with pytest.raises(TransportError, match="main is out; then other is out"):
+        await asked
 
 
 async def test_it_is_told_in_the_stream(models: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -22,6 +23,7 @@ from forethought.models import (
 )
 from forethought.models.live import LiveTransport
 from forethought.models.retry import Backoff
+from forethought.models.types import ModelUnavailable
 from forethought.settings import Settings
 
 Make = Callable[..., Settings]
@@ -34,7 +36,7 @@ class Sum(BaseModel):
 
 
 class Gemini:
-    """Answers generateContent with scripted parts or (status, message)."""
+    """Answers generateContent with scripted parts or (status, message), details of the error third."""
 
     def __init__(self) -> None:
         self.answers: list[Any] = []
@@ -49,8 +51,9 @@ class Gemini:
     def answer(self) -> tuple[int, dict[str, Any]]:
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if isinstance(answer, tuple):
-            status, message = answer
-            return status, {"error": {"code": status, "message": message, "status": "FAILED"}}
+            status, message, *details = answer
+            error = {"code": status, "message": message, "status": "FAILED"}
+            return status, {"error": {**error, "details": details[0]} if details else error}
         candidate = {"content": {"role": "model", "parts": [answer]}, "finishReason": self.finish}
         counts = {"promptTokenCount": 100, "candidatesTokenCount": 20, "cachedContentTokenCount": 60}
         return 200, {"candidates": [candidate], "usageMetadata": {**counts, "totalTokenCount": 120}}
@@ -124,6 +127,42 @@ async def test_one_layer_of_retries(gemini: Gemini, settings: Make) -> None:
     gemini.answers = [(503, "overloaded"), (429, "exhausted"), GOOD]
     assert (await ask(settings(request_retries=2))).reply.total == 5
     assert len(gemini.seen) == 3
+
+
+EXCEEDED = "You exceeded your current quota, please check your plan and billing details."
+WAIT = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "0.3s"}
+
+
+def quota(*ids: str) -> dict[str, Any]:
+    """As Gemini tells which quota is exceeded."""
+    violations = [{"quotaMetric": "generate_content_free_tier_requests", "quotaId": name} for name in ids]
+    return {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": violations}
+
+
+MINUTE = "GenerateRequestsPerMinutePerProjectPerModel-FreeTier"
+DAY = "GenerateRequestsPerDayPerProjectPerModel-FreeTier"
+
+
+@pytest.mark.parametrize(
+    ("words", "details"),
+    [("", [quota(MINUTE), WAIT]), (" Please retry in 0.3s.", [quota(MINUTE)]), ("", [WAIT])],
+    ids=["details", "words", "wait-only"],
+)
+async def test_the_limit_of_a_minute_is_waited_for(
+    gemini: Gemini, settings: Make, words: str, details: list[Any]
+) -> None:
+    gemini.answers = [(429, EXCEEDED + words, details), GOOD]
+    started = time.monotonic()
+    assert (await ask(settings(request_retries=2))).reply.total == 5
+    assert time.monotonic() - started >= 0.3
+    assert len(gemini.seen) == 2
+
+
+async def test_the_quota_of_a_day_is_not(gemini: Gemini, settings: Make) -> None:
+    gemini.answers = [(429, f"{EXCEEDED} Please retry in 0.3s.", [quota(MINUTE, DAY), WAIT]), GOOD]
+    with pytest.raises(ModelUnavailable, match=r"the quota is spent: .*exceeded your current quota"):
+        await ask(settings())
+    assert len(gemini.seen) == 1
 
 
 async def test_a_refused_key(gemini: Gemini, settings: Make) -> None:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from forethought.models import ConfigurationError, Message, Models, reply_spec
 from forethought.models.pricing import price
@@ -66,6 +66,41 @@ def test_a_missing_key_is_named_before_the_first_call(model: str, variable: str,
 def test_a_key_that_is_set_is_enough(settings: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-somekey")
     Models(settings()).verify(["openai:gpt-4.1", "gpt-4.1-mini"])
+
+
+async def test_white_space_around_a_key_is_not_sent(
+    model_server: Start, settings: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = model_server(script({"ok": True}))
+    await ask(settings(server, api_key=" given-by-operator\r\n"), "m")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-somekey\n")
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    await ask(settings(), "openai:gpt-4.1")
+    assert [seen.key for seen in server.requests] == ["given-by-operator", "sk-somekey"]
+
+
+@pytest.mark.parametrize(
+    "key", ["sk-some\nkey-", "sk-s\u00f6mekey", "sk-some\u200bkey", "\ufeffsk-somekey", "\udce9"]
+)
+def test_what_cannot_be_a_key_is_refused_and_not_repeated(
+    key: str, settings: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GEMINI_API_KEY", key)
+    with pytest.raises(
+        ConfigurationError, match=r"^GEMINI_API_KEY cannot be a key: .* copy it again"
+    ) as caught:
+        Models(settings()).verify(["google_genai:gemini-2.5-flash"])
+    with pytest.raises(ValidationError, match="cannot be a key") as refused:
+        settings(api_key=key)
+    assert "key-" not in f"{caught.value}{refused.value}"
+    assert key not in f"{caught.value}{refused.value}"
+
+
+def test_a_blank_key_is_none(settings: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", " \n")
+    with pytest.raises(ConfigurationError, match="set OPENAI_API_KEY"):
+        Models(settings()).verify(["openai:gpt-4.1"])
+    assert settings(api_key=" \n").api_key is None
 
 
 def test_a_missing_package_is_named(settings: Make, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
 
+import httpx
 import pytest
+from pydantic import SecretStr
 
-from forethought.models import ConfigurationError, TransportError
-from forethought.models.retry import Backoff, is_transient, retry_after, status_of, with_retries
+from forethought.models import ConfigurationError, Message, ModelRequest, TransportError
+from forethought.models.causes import status_of
+from forethought.models.limits import asked_wait
+from forethought.models.live import LiveTransport
+from forethought.models.retry import Backoff, is_transient, with_retries
+from forethought.settings import Settings
+from tests.support.model_server import script
 
 
 class Response:
@@ -38,13 +46,37 @@ def wrapped(inner: Exception) -> Exception:
     [("3", 3.0), ("0.25", 0.25), ("-4", 0.0), ("86400", 120.0), ("soon", None), ("nan", None)],
 )
 def test_retry_after_in_seconds(value: str, seconds: float | None) -> None:
-    assert retry_after(wrapped(HttpError(429, retry_after=value))) == seconds
+    assert asked_wait(wrapped(HttpError(429, retry_after=value))) == seconds
 
 
 def test_retry_after_as_a_date() -> None:
     now = datetime(2026, 1, 1, tzinfo=UTC)
     later = format_datetime(now + timedelta(seconds=7), usegmt=True)
-    assert retry_after(HttpError(503, retry_after=later), now) == 7.0
+    assert asked_wait(HttpError(503, retry_after=later), now) == 7.0
+    assert asked_wait(HttpError(503, retry_after=later), now + timedelta(minutes=1)) == 0.0
+
+
+def test_milliseconds_are_exact() -> None:
+    assert asked_wait(wrapped(HttpError(429, retry_after_ms="408", retry_after="1"))) == 0.408
+
+
+@pytest.mark.parametrize(
+    ("words", "seconds"),
+    [
+        ("Limit 10000, Used 6630, Requested 3787. Please try again in 2.502s. Visit ...", 2.502),
+        ("Please try again in 250ms.", 0.25),
+        ("Please try again in 1m12.5s.", 72.5),
+        ("Please try again in 7h2m0s.", 120.0),
+        ("Please retry in 25.465784708s.", 25.465784708),
+        ("exceeded call rate limit of your current S0 pricing tier. Please retry after 6 seconds.", 6.0),
+        ("Try again in 2 minutes", 120.0),
+        ("Please try again later.", None),
+        ("Please try again in a few minutes.", None),
+        ("Limit 20s. Error code: 429", None),
+    ],
+)
+def test_a_wait_in_words(words: str, seconds: float | None) -> None:
+    assert asked_wait(wrapped(HttpError(429, words))) == seconds
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504, 520, 529])
@@ -94,8 +126,12 @@ async def test_the_provider_says_how_long() -> None:
     got, took = await run(HttpError(429, retry_after="0.3"))
     assert got == "done"
     assert took >= 0.3
-    _, took = await run(HttpError(429, retry_after="0"), backoff=Backoff(5, 5))
-    assert took < 1
+
+
+@pytest.mark.parametrize("said", ["0", "-3", "0.001", "Wed, 21 Oct 2015 07:28:00 GMT"])
+async def test_a_wait_of_nothing_does_not_end_the_growing_waits(said: str) -> None:
+    _, took = await run(*[HttpError(429, retry_after=said)] * 4, backoff=Backoff(0.02, 0.05))
+    assert 0.02 + 0.04 + 0.05 + 0.05 <= took < 1
 
 
 async def test_waits_grow_and_are_capped() -> None:
@@ -124,6 +160,32 @@ async def test_bugs_surface_as_they_are() -> None:
 async def test_a_refused_key_is_configuration() -> None:
     with pytest.raises(ConfigurationError, match=r"HTTP 401.*key was refused"):
         await run(wrapped(HttpError(401, "nope")))
+
+
+@pytest.mark.parametrize("key", ["sk-abc\n", "sk-äbc"])
+async def test_a_request_that_cannot_be_sent_is_configuration(
+    key: str, model_server: Any, settings: Callable[..., Settings]
+) -> None:
+    server = model_server(script({"answer": "yes"}))
+    unchecked = settings(server).model_copy(update={"api_key": SecretStr(key)})
+    with pytest.raises(ConfigurationError, match=r"the request cannot be sent: .* look at the key") as caught:
+        await send(unchecked, "hi")
+    assert "abc" not in str(caught.value)
+    with pytest.raises(ConfigurationError, match="look at the base URL"):
+        await send(settings(server, base_url="127.0.0.1:9/v1"), "hi")
+    with pytest.raises(ConfigurationError, match="cannot be written as utf-8: look at the text"):
+        await send(settings(server), "caf\udce9")
+    assert not server.requests
+
+
+async def send(settings: Settings, text: str) -> None:
+    request = ModelRequest("answer", "openai:m", (Message("user", text),), "Reply", {"type": "object"})
+    await LiveTransport(settings, Backoff(5, 5)).send(request)
+
+
+def test_a_connection_that_is_in_no_state_to_send_is_transient() -> None:
+    assert is_transient(wrapped(httpx.LocalProtocolError("Can't send data when our state is ERROR")))
+    assert is_transient(wrapped(UnicodeDecodeError("utf-8", b"\xff", 0, 1, "no text")))
 
 
 async def test_who_waits_is_told_why_and_how_long() -> None:

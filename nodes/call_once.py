@@ -40,15 +40,9 @@ Settle = Callable[[Unknown], "Made | None"]
 """What a person says of it (an interrupt): what came of it, or None to make the call again."""
 
 
-def repeatable(tool: Tool) -> bool:
-    """Whether a call may be made again when nobody knows how far it came: it changes nothing. What is sent
-    out changes nothing where the tool says that it may be sent twice."""
-    return tool.effect == "read" or (tool.effect == "egress" and tool.retryable)
-
-
 def decided(tool: Tool, attempts: Attempts) -> bool:
     """Whether nothing is to be decided of the call any more but what came of it."""
-    return attempts.outcome is not None or (attempts.open > 0 and not repeatable(tool))
+    return attempts.outcome is not None or (attempts.open > 0 and not tool.repeatable)
 
 
 async def call_once(
@@ -66,13 +60,13 @@ async def call_once(
     """
 
     async def keep(attempt: int, part: str, value: Json) -> None:
-        await current().write(entry_key(attempts.name, attempt, part), value, effect=not repeatable(tool))
+        await current().write(entry_key(attempts.name, attempt, part), value, effect=not tool.repeatable)
 
     if tool.timeout_s == 0 and tool.effect == "read":  # it waits for a person
         return await make()
     if attempts.outcome is not None:
         return attempts.outcome
-    if attempts.open and settle is not None and not repeatable(tool):
+    if attempts.open and settle is not None and not tool.repeatable:
         settled = settle(Unknown(tool, arguments, attempts.open))
         if settled is not None:
             await keep(attempts.open, "outcome", as_entry(settled, 0.0))

@@ -10,7 +10,7 @@ from graph.context import Context
 from graph.state import AgentState, Proposal
 from nodes.approval import Verdict
 from nodes.attempts import Attempts, Made, arguments_digest, attempts_at, attempts_of, call_name
-from nodes.call_once import Unknown, call_once, decided, repeatable
+from nodes.call_once import Unknown, call_once, decided
 from nodes.code_actions import CodeActions
 from nodes.digest import compact, cut
 from nodes.inert import for_person
@@ -85,7 +85,7 @@ async def make_call(
         "pinned": verdict.pinned,
         "call_id": call_id,
     }
-    if not repeatable(tool):
+    if not tool.repeatable:
         intent["call"] = cut(compact(verdict.arguments), _TOLD)
     if verdict.word == "edited":
         intent["arguments"] = verdict.arguments

@@ -17,7 +17,7 @@ from langgraph.runtime import Runtime
 from forethought.models.types import Asked, Message, ReplyError, ReplySpec, reply_spec
 from graph.context import Context
 from graph.state import AgentState, Draft, Source, Status, Step
-from nodes.budget import exhausted
+from nodes.budget import answer_allowance, exhausted
 from nodes.digest import files_text, step_items, trajectory
 from nodes.events import thinking
 from nodes.inert import for_person
@@ -40,6 +40,7 @@ async def answer_agent(state: AgentState, runtime: Runtime[Context], *, services
             messages=answer_messages(state, services, context),
             reply=_spec(context),
             check=_checker(state),
+            allowance=answer_allowance(state, context),
         )
     except ReplyError as error:
         update = {"usage": {"answer": error.usage}}

@@ -3,9 +3,11 @@ be written."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from forethought.models.allowance import Allowance
 from forethought.models.types import Usage
 from graph.context import Context
 from graph.state import AgentState
@@ -71,9 +73,43 @@ def exhausted_calls(state: AgentState, context: Context) -> str:
         return "tokens"
     if context.max_usd is not None and used.usd >= context.max_usd * (1 - _ANSWER_SHARE):
         return "usd"
-    if context.max_seconds is not None and used.seconds >= context.max_seconds * (1 - _ANSWER_SHARE):
-        return "seconds"
-    return ""
+    if context.max_seconds is None:
+        return ""
+    late = used.seconds >= context.max_seconds * (1 - _ANSWER_SHARE) or _out_of_time(state)
+    return "seconds" if late else ""
+
+
+def _out_of_time(state: AgentState) -> bool:
+    """Whether a model could only have been asked again when the task's time had passed."""
+    return any(usage.get("out_of_time") for usage in state.get("usage", {}).values())
+
+
+def allowance(state: AgentState, context: Context, *, answered: bool = False) -> Allowance:
+    """What one of the wave's subtasks, or a node that works alone, may use now: its share of what is left
+    beyond the reserve, so that all of them together keep within the budget. When the task is `answered`,
+    nothing is kept back any more."""
+    used, width = spent(state), max(len(state.get("dispatch", [])), 1)
+    allowed, share = Allowance(), 1.0 if answered else 1 - _ANSWER_SHARE
+    if context.max_tokens is not None:
+        reserve = 0 if answered else reserve_tokens(state, context)
+        allowed.tokens = (context.max_tokens - used.tokens - reserve) / width
+    if context.max_usd is not None:
+        allowed.usd = (context.max_usd * share - used.usd) / width
+    if context.max_seconds is not None:
+        # Those of the proposals are not in the trajectory before the wave has ended.
+        proposing = [proposal["seconds"] for proposal in state.get("proposals", {}).values()]
+        left = context.max_seconds * share - used.seconds - max(proposing, default=0.0)
+        allowed.deadline = time.monotonic() + left
+    return allowed
+
+
+def answer_allowance(state: AgentState, context: Context) -> Allowance:
+    """What the answer may use: all of the time that is left, and never less than was kept back for it. Tokens
+    and dollars do not end it, for then there would be none."""
+    if context.max_seconds is None:
+        return Allowance()
+    left = max(context.max_seconds - spent(state).seconds, context.max_seconds * _ANSWER_SHARE)
+    return Allowance(deadline=time.monotonic() + left)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from langgraph.runtime import Runtime
 from forethought.models.types import Message, ReplyError, ReplySpec, Usage, no_usage, reply_spec
 from graph.context import Context
 from graph.state import AgentState, Plan, Progress
-from nodes.budget import exhausted_calls, left_text
+from nodes.budget import allowance, exhausted_calls, left_text
 from nodes.digest import files_text, plan_text, result_items, rounds_texts, steps_text, trajectory
 from nodes.events import thinking
 from nodes.judgement import Judge
@@ -60,6 +60,8 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
     update["progress"] = {**progress, "rejection": ""}
     if best is None:
         old = state.get("plan", {})
+        if exhausted_calls(_with(state, usage), context):
+            return update
         if not old.get("subtasks"):
             failed = fail(f"no valid plan ({problem})")
             return {**update, **failed, "messages": [*update.get("messages", []), *failed["messages"]]}
@@ -89,7 +91,7 @@ async def _begin(
         update["lessons"] = await recall(begun, runtime, context)
     foreseen = state.get("draft", {}).get("expected_reply", "")
     if context.foresees_user and foreseen:
-        judge = Judge(runtime, services, context)
+        judge = Judge(runtime, services, context, allowance(begun, context))
         found = await judge.next_message(foreseen, state.get("answer", ""), begun)
         update["usage"] = {**update["usage"], "planner": found.usage}
         if found.reflection:
@@ -120,7 +122,7 @@ async def _scored_plan(
     spec = _spec(context)
     best: PlanReply | None = None
     usage, revisions = no_usage(), 0
-    check = _checker(state, services)
+    check, allowed = _checker(state, services), allowance(state, context)
     while True:
         thinking(runtime, "planner", revision=revisions)
         try:
@@ -131,6 +133,7 @@ async def _scored_plan(
                 messages=messages,
                 reply=spec,
                 check=check,
+                allowance=allowed,
             )
         except ReplyError as error:
             if best is None:

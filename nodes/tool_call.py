@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from forethought.journal import current
+from forethought.models.allowance import Allowance
 from graph.context import Context
 from graph.state import AgentState, Proposal
 from nodes.approval import Verdict
@@ -21,11 +22,17 @@ from tools.call import call_tool
 
 
 async def make_call(
-    tool: Tool, proposal: Proposal, verdict: Verdict, state: AgentState, services: Services, context: Context
+    tool: Tool,
+    proposal: Proposal,
+    verdict: Verdict,
+    state: AgentState,
+    services: Services,
+    context: Context,
+    allowance: Allowance,
 ) -> Made:
-    """Make the call that was settled, once: see `nodes.call_once`. Raises ReplayError where a recording lacks
-    what the tool asked a model."""
-    inspection = Inspection(services, context)
+    """Make the call that was settled, once: see `nodes.call_once`. What models cost that it asks is booked in
+    `allowance`. Raises ReplayError where a recording lacks what the tool asked a model."""
+    inspection = Inspection(services, context, allowance)
     name = call_id(tool, verdict.arguments, str(proposal["n"]))
     env = _environment(proposal, state, services, inspection, verdict)
     env = replace(env, call_id=current().id(name))
@@ -45,7 +52,11 @@ async def make_call(
     def settle(unknown: Unknown) -> Made | None:
         return ask_outcome(unknown, proposal, lambda text: for_person(text, state, services.tools))
 
-    return await call_once(tool, name, verdict.arguments, make, settle)
+    made = await call_once(tool, name, verdict.arguments, make, settle)
+    if made.kept:
+        allowance.used.extend(made.inspected)
+        allowance.paid.extend(made.paid)
+    return made
 
 
 def _environment(

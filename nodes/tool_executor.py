@@ -20,6 +20,7 @@ from forethought.models.types import Usage, no_usage
 from graph.context import Context
 from graph.state import AgentState, Dispatch, Proposal, Step, Surprise
 from nodes.approval import Verdict, settle
+from nodes.budget import allowance
 from nodes.call_once import Made
 from nodes.digest import cut
 from nodes.events import acting
@@ -46,6 +47,7 @@ READS = (
     "short_term",
     "progress",
     "usage",
+    "dispatch",
 )
 
 
@@ -127,12 +129,13 @@ async def _call(
         observation = Observation(refused, ok=False, cause="rejected", origin="user")
         return _Outcome(observation, False, proposal["surprise"], verdict)
     acting(runtime, n=proposal["n"], subtask=proposal["subtask"], tool=tool.name, arguments=verdict.arguments)
-    made = await make_call(tool, proposal, verdict, state, services, context)
+    allowed = allowance(state, context)
+    made = await make_call(tool, proposal, verdict, state, services, context, allowed)
     observation = made.observation
     if made.by_person:
         found = Finding(proposal["surprise"])
     else:
-        found = await Judge(runtime, services, context).call(tool, proposal, observation, state)
+        found = await Judge(runtime, services, context, allowed).call(tool, proposal, observation, state)
     finished = observation.ok and proposal["finishes"] and not found.note and not observation.partial
     if found.note:
         observation = replace(observation, text=f"[{found.note}]\n{observation.text}")

@@ -11,11 +11,11 @@ from forethought.models.allowance import Allowance
 from forethought.models.types import Usage
 from graph.context import Context
 from graph.state import AgentState
+from nodes.answer_prompt import answer_prompt_tokens
 from nodes.digest import trajectory
 
-_CHARS_A_TOKEN = 3.5
-_ANSWER_TOKENS = 2_500
-"""The answer prompt's fixed part and the answer itself, roughly."""
+_ANSWER_TOKENS = 2_000
+"""The answer itself and the schema that is sent with its prompt, roughly."""
 _FIRST_STEP_TOKENS = 3_000
 """What a step is taken to cost at least before one was seen; else as much as a call of the task so far."""
 _ANSWER_SHARE = 0.1
@@ -51,10 +51,8 @@ def spent(state: AgentState) -> Spent:
 
 
 def reserve_tokens(state: AgentState, context: Context) -> int:
-    """Tokens kept back for the answer: its prompt holds the trajectory and the results."""
-    material = sum(len(step["observation"]) + len(step["thought"]) for step in trajectory(state))
-    material += sum(len(result["text"]) for result in state.get("results", {}).values())
-    estimate = _ANSWER_TOKENS + int(min(material, 200_000) / _CHARS_A_TOKEN)
+    """Tokens kept back for the answer: what its prompt takes, as it would be now, and the reply."""
+    estimate = _ANSWER_TOKENS + answer_prompt_tokens(state, context)
     return max(estimate, int(_ANSWER_SHARE * (context.max_tokens or 0)))
 
 

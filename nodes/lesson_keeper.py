@@ -34,6 +34,7 @@ from prompts.replies import LessonDraft
 _TASK_CHARS = 400
 _PART_CHARS = 1_000
 _STEPS_CHARS = 30_000
+_REASON_CHARS = 4_000
 
 
 async def lesson_keeper(
@@ -105,7 +106,9 @@ async def _draft(
         plan=plan_text(state.get("plan", {})),
         steps=cut(steps_text(trajectory(state)), _STEPS_CHARS),
         replans=[
-            item["reason"] for item in state.get("replans", []) if item["task"] == state["progress"]["task"]
+            cut(item["reason"], _REASON_CHARS)
+            for item in state.get("replans", [])
+            if item["task"] == state["progress"]["task"]
         ],
         rounds=rounds_texts(state.get("long_term", {})),
         status=state["status"],

@@ -17,7 +17,15 @@ from forethought.models.types import Message, ReplyError, ReplySpec, Usage, no_u
 from graph.context import Context
 from graph.state import AgentState, Plan, Progress
 from nodes.budget import allowance, exhausted_calls, left_text
-from nodes.digest import files_text, plan_text, result_items, rounds_texts, steps_text, trajectory
+from nodes.digest import (
+    earlier_items,
+    files_text,
+    plan_text,
+    result_items,
+    rounds_texts,
+    steps_text,
+    trajectory,
+)
 from nodes.events import thinking
 from nodes.judgement import Judge
 from nodes.lessons import lesson_items, open_book, recall, user_of
@@ -237,7 +245,7 @@ def planner_messages(state: AgentState, services: Services, context: Context) ->
         answer_format=context.answer_format,
         files=files_text(state.get("files", [])),
         guidance=state.get("guidance", []),
-        earlier=state["progress"].get("earlier", []),
+        earlier=earlier_items(state["progress"]),
         reflection=state["progress"].get("reflection", ""),
         lessons=lesson_items(state),
         rounds=rounds_texts(state.get("long_term", {})) if context.long_term_memory else [],

@@ -52,8 +52,11 @@ def spent(state: AgentState) -> Spent:
 
 def reserve_tokens(state: AgentState, context: Context) -> int:
     """Tokens kept back for the answer: what its prompt takes, as it would be now, and the reply."""
-    estimate = _ANSWER_TOKENS + answer_prompt_tokens(state, context)
-    return max(estimate, int(_ANSWER_SHARE * (context.max_tokens or 0)))
+    return max(_answer_tokens(state, context), int(_ANSWER_SHARE * (context.max_tokens or 0)))
+
+
+def _answer_tokens(state: AgentState, context: Context) -> int:
+    return _ANSWER_TOKENS + answer_prompt_tokens(state, context)
 
 
 def exhausted(state: AgentState, context: Context) -> str:
@@ -119,13 +122,15 @@ class Width:
 
 
 def wave_width(state: AgentState, context: Context) -> Width:
-    """Never more than the steps, tokens and dollars that are left allow. Seconds bound no width: siblings
-    take theirs at the same time."""
+    """Never more than the steps, tokens and dollars that are left allow. Each step also adds to what the
+    answer will take. Seconds bound no width: siblings take theirs at the same time."""
     used = spent(state)
     widths = [Width(context.max_parallel, ""), Width(context.max_steps - used.steps, "steps")]
     if context.max_tokens is not None:
-        left = context.max_tokens - used.tokens - reserve_tokens(state, context)
-        widths.append(Width(left // _step_tokens(state), "tokens"))
+        step, answer = _step_tokens(state), _answer_tokens(state, context)
+        left = context.max_tokens - used.tokens
+        widths.append(Width((left - reserve_tokens(state, context)) // step, "tokens"))
+        widths.append(Width((left - answer) // (step + _told_tokens(state, context, answer)), "tokens"))
     step_usd = _step_usd(state)
     if context.max_usd is not None and step_usd:
         left_usd = context.max_usd * (1 - _ANSWER_SHARE) - used.usd
@@ -140,6 +145,13 @@ def _step_tokens(state: AgentState) -> int:
         return max(int(sum(known) / len(known)), 1)
     calls = _calls(state)
     return max(spent(state).tokens // calls if calls else 0, _FIRST_STEP_TOKENS)
+
+
+def _told_tokens(state: AgentState, context: Context, answer: int) -> int:
+    """What a step of the task has added to the answer's prompt; 0 before one was taken."""
+    steps = len(trajectory(state))
+    before = _answer_tokens({**state, "trajectory": []}, context) if steps else answer
+    return (answer - before) // max(steps, 1)
 
 
 def _step_usd(state: AgentState) -> float:

@@ -14,17 +14,17 @@ from typing import Any
 from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
-from forethought.models.types import Asked, Message, ReplyError, ReplySpec, reply_spec
+from forethought.models.types import Asked, ReplyError, ReplySpec, reply_spec
 from graph.context import Context
-from graph.state import AgentState, Draft, Source, Status, Step
-from nodes.budget import exhausted
-from nodes.digest import files_text, step_items, trajectory
+from graph.state import AgentState, Draft, Source, Status
+from nodes.answer_prompt import answer_messages
+from nodes.budget import answer_allowance, exhausted
+from nodes.digest import trajectory
 from nodes.events import thinking
 from nodes.inert import for_person
 from nodes.rounds import end_round
 from nodes.services import Services
 from nodes.task import fail
-from prompts.render import render
 from prompts.replies import AnswerDraft, AnswerUnscored, ForeseeingAnswer, ForeseeingUnscored
 
 
@@ -37,9 +37,10 @@ async def answer_agent(state: AgentState, runtime: Runtime[Context], *, services
             role="answer",
             model=context.model_for("answer"),
             fallback=context.fallback_model,
-            messages=answer_messages(state, services, context),
+            messages=answer_messages(state, context),
             reply=_spec(context),
             check=_checker(state),
+            allowance=answer_allowance(state, context),
         )
     except ReplyError as error:
         update = {"usage": {"answer": error.usage}}
@@ -158,35 +159,3 @@ def _checker(state: AgentState) -> Callable[[AnswerDraft], str | None]:
         return None
 
     return check
-
-
-def _standing(step: Step, state: AgentState) -> str:
-    """What a finishing step's result is worth now: it stands, or it was discarded by a later plan."""
-    if not step["finished"]:
-        return ""
-    result = state.get("results", {}).get(step["subtask"])
-    if result and result["n"] == step["n"]:
-        return "\nThis is the subtask's result."
-    return "\nThis result was discarded by a later plan: do not rest on it."
-
-
-def answer_messages(state: AgentState, services: Services, context: Context) -> list[Message]:
-    """The answer agent's prompt: task, the whole trajectory, the results, and what was not done."""
-    subtasks = state.get("plan", {}).get("subtasks", [])
-    left_open = [
-        f"{s['id']} [{s['status']}]: {s['description']}" for s in subtasks if s["status"] != "finished"
-    ]
-    system, user = render(
-        "answer_agent",
-        intra=context.answer_intra,
-        foresees=context.foresees_user,
-        task=state["task"],
-        answer_format=context.answer_format,
-        files=files_text(state.get("files", [])),
-        guidance=state.get("guidance", []),
-        earlier=state["progress"].get("earlier", []),
-        steps=step_items(trajectory(state), lambda step: _standing(step, state)),
-        open="\n".join(left_open),
-        stopped=state["progress"]["stopped"] if left_open or not subtasks else "",
-    )
-    return [Message("system", system), Message("user", user)]

@@ -3,17 +3,19 @@ be written."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from forethought.models.allowance import Allowance
 from forethought.models.types import Usage
 from graph.context import Context
 from graph.state import AgentState
+from nodes.answer_prompt import answer_prompt_tokens
 from nodes.digest import trajectory
 
-_CHARS_A_TOKEN = 3.5
-_ANSWER_TOKENS = 2_500
-"""The answer prompt's fixed part and the answer itself, roughly."""
+_ANSWER_TOKENS = 2_000
+"""The answer itself and the schema that is sent with its prompt, roughly."""
 _FIRST_STEP_TOKENS = 3_000
 """What a step is taken to cost at least before one was seen; else as much as a call of the task so far."""
 _ANSWER_SHARE = 0.1
@@ -49,11 +51,12 @@ def spent(state: AgentState) -> Spent:
 
 
 def reserve_tokens(state: AgentState, context: Context) -> int:
-    """Tokens kept back for the answer: its prompt holds the trajectory and the results."""
-    material = sum(len(step["observation"]) + len(step["thought"]) for step in trajectory(state))
-    material += sum(len(result["text"]) for result in state.get("results", {}).values())
-    estimate = _ANSWER_TOKENS + int(min(material, 200_000) / _CHARS_A_TOKEN)
-    return max(estimate, int(_ANSWER_SHARE * (context.max_tokens or 0)))
+    """Tokens kept back for the answer: what its prompt takes, as it would be now, and the reply."""
+    return max(_answer_tokens(state, context), int(_ANSWER_SHARE * (context.max_tokens or 0)))
+
+
+def _answer_tokens(state: AgentState, context: Context) -> int:
+    return _ANSWER_TOKENS + answer_prompt_tokens(state, context)
 
 
 def exhausted(state: AgentState, context: Context) -> str:
@@ -71,9 +74,43 @@ def exhausted_calls(state: AgentState, context: Context) -> str:
         return "tokens"
     if context.max_usd is not None and used.usd >= context.max_usd * (1 - _ANSWER_SHARE):
         return "usd"
-    if context.max_seconds is not None and used.seconds >= context.max_seconds * (1 - _ANSWER_SHARE):
-        return "seconds"
-    return ""
+    if context.max_seconds is None:
+        return ""
+    late = used.seconds >= context.max_seconds * (1 - _ANSWER_SHARE) or _out_of_time(state)
+    return "seconds" if late else ""
+
+
+def _out_of_time(state: AgentState) -> bool:
+    """Whether a model could only have been asked again when the task's time had passed."""
+    return any(usage.get("out_of_time") for usage in state.get("usage", {}).values())
+
+
+def allowance(state: AgentState, context: Context, *, answered: bool = False) -> Allowance:
+    """What one of the wave's subtasks, or a node that works alone, may use now: its share of what is left
+    beyond the reserve, so that all of them together keep within the budget. When the task is `answered`,
+    nothing is kept back any more."""
+    used, width = spent(state), max(len(state.get("dispatch", [])), 1)
+    allowed, share = Allowance(), 1.0 if answered else 1 - _ANSWER_SHARE
+    if context.max_tokens is not None:
+        reserve = 0 if answered else reserve_tokens(state, context)
+        allowed.tokens = (context.max_tokens - used.tokens - reserve) / width
+    if context.max_usd is not None:
+        allowed.usd = (context.max_usd * share - used.usd) / width
+    if context.max_seconds is not None:
+        # Those of the proposals are not in the trajectory before the wave has ended.
+        proposing = [proposal["seconds"] for proposal in state.get("proposals", {}).values()]
+        left = context.max_seconds * share - used.seconds - max(proposing, default=0.0)
+        allowed.deadline = time.monotonic() + left
+    return allowed
+
+
+def answer_allowance(state: AgentState, context: Context) -> Allowance:
+    """What the answer may use: all of the time that is left, and never less than was kept back for it. Tokens
+    and dollars do not end it, for then there would be none."""
+    if context.max_seconds is None:
+        return Allowance()
+    left = max(context.max_seconds - spent(state).seconds, context.max_seconds * _ANSWER_SHARE)
+    return Allowance(deadline=time.monotonic() + left)
 
 
 @dataclass(frozen=True)
@@ -85,13 +122,15 @@ class Width:
 
 
 def wave_width(state: AgentState, context: Context) -> Width:
-    """Never more than the steps, tokens and dollars that are left allow. Seconds bound no width: siblings
-    take theirs at the same time."""
+    """Never more than the steps, tokens and dollars that are left allow. Each step also adds to what the
+    answer will take. Seconds bound no width: siblings take theirs at the same time."""
     used = spent(state)
     widths = [Width(context.max_parallel, ""), Width(context.max_steps - used.steps, "steps")]
     if context.max_tokens is not None:
-        left = context.max_tokens - used.tokens - reserve_tokens(state, context)
-        widths.append(Width(left // _step_tokens(state), "tokens"))
+        step, answer = _step_tokens(state), _answer_tokens(state, context)
+        left = context.max_tokens - used.tokens
+        widths.append(Width((left - reserve_tokens(state, context)) // step, "tokens"))
+        widths.append(Width((left - answer) // (step + _told_tokens(state, context, answer)), "tokens"))
     step_usd = _step_usd(state)
     if context.max_usd is not None and step_usd:
         left_usd = context.max_usd * (1 - _ANSWER_SHARE) - used.usd
@@ -106,6 +145,13 @@ def _step_tokens(state: AgentState) -> int:
         return max(int(sum(known) / len(known)), 1)
     calls = _calls(state)
     return max(spent(state).tokens // calls if calls else 0, _FIRST_STEP_TOKENS)
+
+
+def _told_tokens(state: AgentState, context: Context, answer: int) -> int:
+    """What a step of the task has added to the answer's prompt; 0 before one was taken."""
+    steps = len(trajectory(state))
+    before = _answer_tokens({**state, "trajectory": []}, context) if steps else answer
+    return (answer - before) // max(steps, 1)
 
 
 def _step_usd(state: AgentState) -> float:

@@ -15,7 +15,7 @@ from typing import Any
 from graph.state import AgentState
 from nodes.attempts import Made, attempts_of, call_name
 from nodes.call_once import call_once
-from nodes.inspection import Inspection
+from nodes.inspection import ENOUGH, Inspection, beyond
 from nodes.repeats import earlier_failure
 from tools.base import Observation, Tool, ToolEnv
 from tools.call import call_tool
@@ -53,6 +53,10 @@ class CodeActions:
         if len(self.sub_steps) >= MAX_CALLS:
             said, hint = f"a program may make at most {MAX_CALLS} calls", "go on in another program"
             return Observation(said, ok=False, cause="limit", hint=hint, origin="model")
+        over = self._inspection.allowance.spent()
+        if over == "seconds" or (over and self._inspection.paid):
+            # Reading costs only time, unless a tool pays by itself; what asks a model is refused there.
+            return Observation(beyond(over), ok=False, cause="limit", hint=ENOUGH, origin="model")
         started = time.monotonic()
         failure = earlier_failure(tool, arguments, self._state, self.sub_steps, self._n)
         made = Made(failure.refusal(tool)) if failure else await self._once(tool, arguments)

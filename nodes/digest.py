@@ -7,8 +7,8 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from graph.state import AgentState, FileRef, LongTerm, Plan, Result, ShortTerm, Step, Subtask
-from nodes.long_run import condensed, share, split
+from graph.state import AgentState, FileRef, LongTerm, Plan, Progress, Result, ShortTerm, Step, Subtask
+from nodes.long_run import MANY, MATERIAL_CHARS, MOST_LINES, condensed, one_line, said_share, share, split
 
 OBSERVATION_CHARS = 6_000
 """An observation's length in the prompts of its own subtask and of the answer agent."""
@@ -50,22 +50,26 @@ def files_text(files: Sequence[FileRef | str]) -> str:
     return "\n".join(lines) or "No files were given."
 
 
-def call_text(step: Mapping[str, Any]) -> str:
-    """A call as tool(arguments), or the action when it was none."""
-    if step.get("tool"):
-        return f"{step['tool']}({compact(step['arguments'])})"
-    return str(step.get("action", ""))
+def call_text(step: Mapping[str, Any], limit: int | None = None) -> str:
+    """A call as tool(arguments), or the action when it was none: one line. `limit` bounds the length of the
+    arguments in characters."""
+    if not step.get("tool"):
+        return str(step.get("action", ""))
+    arguments = compact(step["arguments"])
+    shown = arguments if limit is None else cut(arguments, limit).replace("\n", " ")
+    return f"{step['tool']}({shown})"
 
 
-def step_text(step: Step, limit: int = OBSERVATION_CHARS) -> str:
-    """A step with its outcome. `limit` bounds the observation's length in characters."""
+def step_text(step: Step, limit: int = OBSERVATION_CHARS, said: int | None = None) -> str:
+    """A step with its outcome. `limit` bounds the observation's length in characters, `said` that of the
+    arguments and of what was expected."""
     lines = [
         f"subtask: {step['subtask']}",
         f"thought: {cut(step['thought'], HEAD_CHARS)}",
-        f"move: {call_text(step)}",
+        f"move: {call_text(step, said)}",
     ]
     if step["expected"]:
-        lines.append(f"expected: {step['expected']}")
+        lines.append(f"expected: {step['expected'] if said is None else cut(step['expected'], said)}")
     outcome = "ok" if step["ok"] else f"failed ({step['cause']})"
     if step["surprise"] == "serious":
         outcome += ", a serious surprise"
@@ -85,7 +89,7 @@ def steps_text(steps: Iterable[Step], results: Mapping[str, Result] | None = Non
     for key in results or {}:
         telling.pop(key, None)
     earlier, newest = split(steps)
-    lines = condensed(earlier)
+    lines, said = condensed(earlier), said_share(len(newest))
     for step in newest:
         outcome = "ok" if step["ok"] else f"FAILED ({step['cause']})"
         if step["n"] in standing:
@@ -97,25 +101,28 @@ def steps_text(steps: Iterable[Step], results: Mapping[str, Result] | None = Non
         surprise = f" [surprise: {step['surprise']}]" if step["surprise"] != "none" else ""
         if "foresight" in step:
             surprise += f" [reflection: {cut(step['foresight']['reflection'], HEAD_CHARS)}]"
-        lines.append(f"step {step['n']} [{step['subtask']}] {call_text(step)}: {outcome}{surprise}: {seen}")
+        move = f"[{step['subtask']}] {call_text(step, said)}"
+        lines.append(f"step {step['n']} {move}: {outcome}{surprise}: {seen}")
     return "\n".join(lines)
 
 
 def tool_record(steps: Iterable[Step]) -> str:
     """How each tool has behaved: calls, failures and their causes (PreFlect 3.2.2)."""
     by_tool: dict[str, list[Step]] = {}
-    for step in steps:
-        if step["tool"] and step["action"] == "call":
-            by_tool.setdefault(step["tool"], []).append(step)
+    made = [step for step in steps if step["tool"] and step["action"] == "call"]
+    for step in made:
+        by_tool.setdefault(str(step["tool"]), []).append(step)
+    told = {step["n"] for step in split([step for step in made if not step["ok"]])[1]}
     lines = []
     for tool, calls in sorted(by_tool.items()):
         failed = [
             f"step {step['n']}: {step['cause']}: {cut(step['observation'], 160)}"
             for step in calls
-            if not step["ok"]
+            if step["n"] in told
         ]
+        failures = sum(not step["ok"] for step in calls)
         lines.append(
-            f"{tool}: {len(calls)} calls, {len(failed)} failed" + "".join(f"\n  {line}" for line in failed)
+            f"{tool}: {len(calls)} calls, {failures} failed" + "".join(f"\n  {line}" for line in failed)
         )
     return "\n".join(lines)
 
@@ -131,10 +138,16 @@ def subtask_text(subtask: Subtask) -> str:
 
 
 def plan_text(plan: Plan, *, only_open: bool = False) -> str:
-    """The plan, a block a subtask, with each one's status."""
-    blocks = []
-    for subtask in plan.get("subtasks", []):
-        if only_open and subtask["status"] == "finished":
+    """The plan, a block a subtask, with each one's status. Of a long plan the finished ones are a line each,
+    and the first of very many a number."""
+    subtasks = plan.get("subtasks", [])
+    finished = [subtask for subtask in subtasks if subtask["status"] == "finished"]
+    brief = [] if only_open or len(subtasks) <= MANY else finished
+    left_out = max(len(brief) - MOST_LINES, 0)
+    blocks = [f"{left_out} subtasks are finished besides those below."] if left_out else []
+    blocks += [f"{item['id']} [finished] {one_line(item['description'])}" for item in brief[left_out:]]
+    for subtask in subtasks:
+        if subtask["status"] == "finished" and (only_open or brief):
             continue
         after = f", after {', '.join(subtask['depends_on'])}" if subtask["depends_on"] else ""
         blocks.append(f"{subtask['id']} [{subtask['status']}{after}]\n{subtask_text(subtask)}")
@@ -146,20 +159,26 @@ def result_items(results: Mapping[str, Result], ids: Iterable[str] | None = None
     chosen = results if ids is None else {key: results[key] for key in ids if key in results}
     found = sorted(chosen.items(), key=lambda item: (item[1]["n"], item[0]))
     earlier, newest = split(found)
+    first, earlier = earlier[: -2 * MOST_LINES], earlier[-2 * MOST_LINES :]
     limits = [HEAD_CHARS // 4] * len(earlier) + [share(RESULT_CHARS, len(newest))] * len(newest)
-    return [
+    items: list[dict[str, Any]] = [
         {"id": key, "n": result["n"], "origin": result["origin"], "text": cut(result["text"], limit)}
-        for (key, result), limit in zip(found, limits, strict=True)
+        for (key, result), limit in zip([*earlier, *newest], limits, strict=True)
     ]
+    if first:
+        steps = f"{first[0][1]['n']} to {first[-1][1]['n']}"
+        said = f"{len(first)} results before these stand as well."
+        items.insert(0, {"id": "earlier", "n": steps, "origin": "model", "text": said})
+    return items
 
 
 def step_items(steps: Sequence[Step], note: Callable[[Step], str] = lambda step: "") -> list[dict[str, Any]]:
     """Steps for a prompt, one by one with `note` behind each: {n, text}; of very many the first are
     condensed."""
     earlier, newest = split(steps)
-    limit = share(OBSERVATION_CHARS, len(newest))
+    limit, said_limit = share(OBSERVATION_CHARS, len(newest)), said_share(len(newest))
     items: list[dict[str, Any]] = [
-        {"n": step["n"], "text": step_text(step, limit) + note(step)} for step in newest
+        {"n": step["n"], "text": step_text(step, limit, said_limit) + note(step)} for step in newest
     ]
     if earlier:
         said = {"n": f"{earlier[0]['n']} to {earlier[-1]['n']}", "text": "\n".join(condensed(earlier))}
@@ -168,7 +187,7 @@ def step_items(steps: Sequence[Step], note: Callable[[Step], str] = lambda step:
 
 
 def memory_items(memory: ShortTerm | None) -> list[dict[str, Any]]:
-    """Short-term memory for a prompt, in the order it came: {id, text}."""
+    """Short-term memory for a prompt, in the order it came: {id, text}; of very many memories the newest."""
     items: list[tuple[int, int, str, str]] = []
     if memory is None:
         return []
@@ -185,7 +204,13 @@ def memory_items(memory: ShortTerm | None) -> list[dict[str, Any]]:
     for reflection in memory.get("reflections", []):
         text = f"Step {reflection['n']}, reflection on what came: {cut(reflection['text'], 3_000)}"
         items.append((reflection["n"], 2, f"reflection:{reflection['n']}", text))
-    return [{"id": key, "text": text} for _, _, key, text in sorted(items, key=lambda item: item[:2])]
+    earlier, newest = split(sorted(items, key=lambda item: item[:2]))
+    limit = share(MATERIAL_CHARS, len(newest))
+    told = [{"id": key, "text": cut(text, limit)} for _, _, key, text in newest]
+    if earlier:
+        said = f"{len(earlier)} moves, up to step {earlier[-1][0]}, failed or were rejected before these."
+        told.insert(0, {"id": "earlier", "text": said})
+    return told
 
 
 def round_text(record: LongTerm) -> str:
@@ -213,4 +238,15 @@ def round_text(record: LongTerm) -> str:
 def rounds_texts(long_term: Mapping[str, LongTerm]) -> list[str]:
     """The failed rounds, in order; a round that is still under way has no score and is left out."""
     records = [record for record in long_term.values() if "score" in record]
-    return [round_text(record) for record in sorted(records, key=lambda record: record["round"])]
+    texts = [round_text(record) for record in sorted(records, key=lambda record: record["round"])]
+    return [cut(text, said_share(len(texts))) for text in texts]
+
+
+def earlier_items(progress: Progress) -> list[dict[str, str]]:
+    """The earlier tasks of the thread, with their answers: {task, answer}; of very many the newest."""
+    first, newest = split(progress.get("earlier", []))
+    limit = said_share(len(newest))
+    items = [{"task": cut(item["task"], limit), "answer": cut(item["answer"], limit)} for item in newest]
+    if first:
+        items.insert(0, {"task": f"{len(first)} tasks before these", "answer": "left out here"})
+    return items

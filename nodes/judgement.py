@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 
 from langgraph.runtime import Runtime
 
+from forethought.models.allowance import Allowance
 from forethought.models.types import Message, ModelError, ReplayError, Usage, reply_spec
 from graph.context import Context, Role
 from graph.state import AgentState, Proposal, Step, Surprise
-from nodes.budget import exhausted_calls
 from nodes.digest import OBSERVATION_CHARS, call_text, cut, steps_text, subtask_text, trajectory
 from nodes.events import thinking
 from nodes.foresight import Finding, as_expected, by_rules, quoted_terms
@@ -38,6 +38,7 @@ class Judge:
     runtime: Runtime[Context]
     services: Services
     context: Context
+    allowance: Allowance
 
     async def call(
         self, tool: Tool, proposal: Proposal, observation: Observation, state: AgentState
@@ -82,7 +83,7 @@ class Judge:
     async def _judge(
         self, proposal: Proposal, observation: Observation, state: AgentState, *, user: bool
     ) -> Finding:
-        if exhausted_calls(state, self.context):
+        if self.allowance.spent():
             return Finding()
         subtask = next(item for item in state["plan"]["subtasks"] if item["id"] == proposal["subtask"])
         before = [step for step in trajectory(state) if step["subtask"] == proposal["subtask"]]
@@ -112,6 +113,7 @@ class Judge:
                 fallback=self.context.fallback_model,
                 messages=[Message("system", system), Message("user", user)],
                 reply=reply_spec(ForesightVerdict),
+                allowance=self.allowance,
             )
         except ReplayError:
             raise

@@ -22,7 +22,7 @@ from forethought.models.types import Asked, Message, ModelError, ReplayError, re
 from forethought.training.scrub import training_scrubber
 from graph.context import Context
 from graph.state import AgentState, Lessons
-from nodes.budget import spent
+from nodes.budget import allowance
 from nodes.digest import cut, plan_text, rounds_texts, steps_text, trajectory
 from nodes.events import thinking
 from nodes.lessons import lesson_items, open_book, thread_of
@@ -34,6 +34,7 @@ from prompts.replies import LessonDraft
 _TASK_CHARS = 400
 _PART_CHARS = 1_000
 _STEPS_CHARS = 30_000
+_REASON_CHARS = 4_000
 
 
 async def lesson_keeper(
@@ -95,7 +96,8 @@ async def _draft(
     known: Sequence[str],
 ) -> tuple[Asked[LessonDraft] | None, str]:
     """The lesson as the retrospective role words it, or None and why there is none."""
-    if over := _overspent(state, context):
+    allowed = allowance(state, context, answered=True)
+    if over := allowed.spent():
         return None, f"the budget of {over} is spent"
     system, user = render(
         "lesson",
@@ -104,7 +106,9 @@ async def _draft(
         plan=plan_text(state.get("plan", {})),
         steps=cut(steps_text(trajectory(state)), _STEPS_CHARS),
         replans=[
-            item["reason"] for item in state.get("replans", []) if item["task"] == state["progress"]["task"]
+            cut(item["reason"], _REASON_CHARS)
+            for item in state.get("replans", [])
+            if item["task"] == state["progress"]["task"]
         ],
         rounds=rounds_texts(state.get("long_term", {})),
         status=state["status"],
@@ -120,24 +124,12 @@ async def _draft(
             reply=reply_spec(LessonDraft),
             check=_checker(state),
             messages=[Message("system", system), Message("user", user)],
+            allowance=allowed,
         ), ""
     except ReplayError:
         raise
     except ModelError as error:
         return None, f"no lesson was written: {error}"
-
-
-def _overspent(state: AgentState, context: Context) -> str:
-    """Which budget is used up whole; what was kept back for the answer may be used now."""
-    used = spent(state)
-    for name, have, most in (
-        ("tokens", used.tokens, context.max_tokens),
-        ("usd", used.usd, context.max_usd),
-        ("seconds", used.seconds, context.max_seconds),
-    ):
-        if most is not None and have >= most:
-            return name
-    return ""
 
 
 def _checker(state: AgentState) -> Callable[[LessonDraft], str | None]:

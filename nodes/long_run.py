@@ -1,8 +1,9 @@
 """A long run as a model is told it: what a prompt holds of the trajectory is bounded, however many
 steps there are.
 
-The newest steps stand one by one, with less of each observation the more there are; those before them are a
-line a subtask. A run of ordinary length is told whole.
+The newest steps stand one by one, with less of each observation and of its call's arguments the more there
+are; those before them are a line a subtask. So it is with results, memories, rounds, earlier tasks and
+finished subtasks. A run of ordinary length is told whole.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ T = TypeVar("T")
 MANY = 150
 """Steps that are told one by one."""
 MATERIAL_CHARS = 400_000
-"""Characters of all observations told one by one together."""
+"""Characters of all observations told one by one together; of all results, and all memories, too."""
+SAID_CHARS = 200_000
+"""Characters of all that the models themselves wrote: arguments; rounds; the texts of earlier tasks."""
 MOST_LINES = 200
 """Lines about the steps before them."""
 _LEAST_CHARS = 400
@@ -28,9 +31,19 @@ def split(items: Sequence[T]) -> tuple[Sequence[T], Sequence[T]]:
     return items[:-MANY], items[-MANY:]
 
 
-def share(whole: int, count: int) -> int:
-    """How many characters each of `count` observations may have, of at most `whole`."""
-    return max(_LEAST_CHARS, min(whole, MATERIAL_CHARS // max(count, 1)))
+def share(whole: int, count: int, material: int = MATERIAL_CHARS) -> int:
+    """How many characters each of `count` texts may have, of at most `whole`; `material` for all of them."""
+    return max(_LEAST_CHARS, min(whole, material // max(count, 1)))
+
+
+def said_share(count: int) -> int:
+    """How many characters each of `count` texts may have that a model wrote."""
+    return share(SAID_CHARS, count, SAID_CHARS)
+
+
+def one_line(text: str, limit: int = _HEAD_CHARS) -> str:
+    """The head of `text`, on one line."""
+    return " ".join(text.split())[:limit]
 
 
 def condensed(steps: Sequence[Step]) -> list[str]:
@@ -49,7 +62,7 @@ def condensed(steps: Sequence[Step]) -> list[str]:
 
 def _line(steps: Sequence[Step]) -> str:
     seen = [step["observation"] for step in steps if step["ok"]]
-    head = " ".join((seen[-1] if seen else steps[-1]["observation"]).split())[:_HEAD_CHARS]
+    head = one_line(seen[-1] if seen else steps[-1]["observation"])
     return (
         f"{_span(steps)} [{steps[0]['subtask']}]: {len(steps)} steps, {_failed(steps)} failed; last: {head}"
     )

@@ -16,8 +16,16 @@ from langgraph.runtime import Runtime
 from forethought.models.types import Message, ReplyError, ReplySpec, Usage, no_usage, reply_spec
 from graph.context import Context
 from graph.state import AgentState, Plan, Progress
-from nodes.budget import exhausted_calls, left_text
-from nodes.digest import files_text, plan_text, result_items, rounds_texts, steps_text, trajectory
+from nodes.budget import allowance, exhausted_calls, left_text
+from nodes.digest import (
+    earlier_items,
+    files_text,
+    plan_text,
+    result_items,
+    rounds_texts,
+    steps_text,
+    trajectory,
+)
 from nodes.events import thinking
 from nodes.judgement import Judge
 from nodes.lessons import lesson_items, open_book, recall, user_of
@@ -61,6 +69,8 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
     update["progress"] = {**progress, "rejection": ""}
     if best is None:
         old = state.get("plan", {})
+        if exhausted_calls(_with(state, usage), context):
+            return update
         if not old.get("subtasks"):
             failed = fail(f"no valid plan ({problem})")
             return {**update, **failed, "messages": [*update.get("messages", []), *failed["messages"]]}
@@ -90,7 +100,7 @@ async def _begin(
         update["lessons"] = await recall(begun, runtime, context)
     foreseen = state.get("draft", {}).get("expected_reply", "")
     if context.foresees_user and foreseen:
-        judge = Judge(runtime, services, context)
+        judge = Judge(runtime, services, context, allowance(begun, context))
         found = await judge.next_message(foreseen, state.get("answer", ""), begun)
         update["usage"] = {**update["usage"], "planner": found.usage}
         if found.reflection:
@@ -121,7 +131,7 @@ async def _scored_plan(
     spec = _spec(context)
     best: PlanReply | None = None
     usage, revisions = no_usage(), 0
-    check = _checker(state, services)
+    check, allowed = _checker(state, services), allowance(state, context)
     while True:
         thinking(runtime, "planner", revision=revisions)
         try:
@@ -132,6 +142,7 @@ async def _scored_plan(
                 messages=messages,
                 reply=spec,
                 check=check,
+                allowance=allowed,
             )
         except ReplyError as error:
             if best is None:
@@ -235,7 +246,7 @@ def planner_messages(state: AgentState, services: Services, context: Context) ->
         answer_format=context.answer_format,
         files=files_text(state.get("files", [])),
         guidance=state.get("guidance", []),
-        earlier=state["progress"].get("earlier", []),
+        earlier=earlier_items(state["progress"]),
         reflection=state["progress"].get("reflection", ""),
         lessons=lesson_items(state),
         rounds=rounds_texts(state.get("long_term", {})) if context.long_term_memory else [],

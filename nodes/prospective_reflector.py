@@ -20,7 +20,7 @@ from forethought.knowledge.planning_errors import PlanningError, load_planning_e
 from forethought.models.types import Asked, Message, ReplyError, ReplySpec, Usage, no_usage, reply_spec
 from graph.context import Context
 from graph.state import AgentState, Plan, PlanReview
-from nodes.budget import exhausted_calls, left_text
+from nodes.budget import allowance, exhausted_calls, left_text
 from nodes.digest import files_text, plan_text, result_items, steps_text, tool_record, trajectory
 from nodes.events import thinking
 from nodes.lessons import lesson_items
@@ -148,6 +148,7 @@ async def _diagnose(
             fallback=context.fallback_model,
             messages=messages,
             reply=_diagnosis_spec(errors),
+            allowance=allowance(state, context),
         )
     except ReplyError as error:
         reflection.usage = total(reflection.usage, error.usage)
@@ -181,6 +182,7 @@ async def _revise(
             reply=reply_spec(PlanRevision),
             check=check,
             messages=[*messages, Message("assistant", diagnosis.text), Message("user", text)],
+            allowance=allowance(state, context),
         )
     except ReplyError as error:
         reflection.usage = total(reflection.usage, error.usage)

@@ -14,6 +14,7 @@ from forethought.models.types import Message, ReplyError, Usage, reply_spec
 from forethought.training.prompt import reflection_prompt, trajectory_text
 from graph.context import Context
 from graph.state import AgentState, Draft, LongTerm, PlanError
+from nodes.budget import allowance
 from nodes.digest import files_text, plan_text, steps_text, trajectory
 from nodes.events import thinking
 from nodes.origins import thread_origin
@@ -96,6 +97,7 @@ async def _reflection(
             fallback=context.fallback_model,
             reply=reply_spec(RoundReflection),
             messages=[Message("system", system), Message("user", user)],
+            allowance=allowance(state, context),
         )
     except ReplyError as error:
         return draft["evaluation"], error.usage

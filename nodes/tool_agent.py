@@ -18,7 +18,7 @@ from langgraph.runtime import Runtime
 from forethought.models.types import Message, ReplyError, Usage, no_usage
 from graph.context import Context
 from graph.state import AgentState, Dispatch, Json, Proposal, ShortTerm, Subtask
-from nodes.budget import exhausted_calls, left_text
+from nodes.budget import allowance, exhausted_calls, left_text
 from nodes.digest import files_text, memory_items, result_items, step_items, subtask_text, trajectory
 from nodes.events import thinking
 from nodes.reading import read_state
@@ -122,6 +122,7 @@ async def _propose(
     spec = tool_choice_spec(
         services.tools, choice_fields(context), functions=context.proposals == "functions"
     )
+    allowed = allowance(state, context)
     while True:
         thinking(runtime, "tool", subtask=dispatch["subtask"], n=dispatch["n"], revision=turn.revisions)
         try:
@@ -132,6 +133,7 @@ async def _propose(
                 messages=messages,
                 reply=spec,
                 check=_checker(services.tools),
+                allowance=allowed,
             )
         except ReplyError as error:
             turn.usage = total(turn.usage, error.usage)

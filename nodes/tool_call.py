@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from forethought.journal import current
+from forethought.models.allowance import Allowance
 from graph.context import Context
 from graph.state import AgentState, Proposal
 from nodes.approval import Verdict
@@ -55,10 +56,11 @@ async def make_call(
     state: AgentState,
     services: Services,
     context: Context,
+    allowance: Allowance,
 ) -> Made:
-    """Make the call that was settled, once: see `nodes.call_once`. Raises ReplayError where a recording lacks
-    what the tool asked a model."""
-    inspection = Inspection(services, context)
+    """Make the call that was settled, once: see `nodes.call_once`. What models cost that it asks is booked in
+    `allowance`. Raises ReplayError where a recording lacks what the tool asked a model."""
+    inspection = Inspection(services, context, allowance)
     name = call_name(tool, verdict.arguments, str(proposal["n"]))
     attempts = begun.attempts or await attempts_of(name)
     call_id = str(attempts.intent.get("call_id") or current().id(name))
@@ -89,7 +91,11 @@ async def make_call(
         intent["call"] = cut(compact(verdict.arguments), _TOLD)
     if verdict.word == "edited":
         intent["arguments"] = verdict.arguments
-    return await call_once(tool, verdict.arguments, attempts, make, settle, intent)
+    made = await call_once(tool, verdict.arguments, attempts, make, settle, intent)
+    if made.kept:
+        allowance.used.extend(made.inspected)
+        allowance.paid.extend(made.paid)
+    return made
 
 
 def _verdict(tool: Tool, proposal: Proposal, found: Attempts) -> Verdict | None:

@@ -21,6 +21,7 @@ from graph.context import Context
 from graph.state import AgentState, Dispatch, Proposal, Step, Surprise
 from nodes.approval import Verdict, settle
 from nodes.attempts import Made
+from nodes.budget import allowance
 from nodes.digest import cut
 from nodes.events import acting
 from nodes.foresight import Finding
@@ -46,6 +47,7 @@ READS = (
     "short_term",
     "progress",
     "usage",
+    "dispatch",
 )
 
 
@@ -136,14 +138,14 @@ async def _call(
         observation = Observation(refused, ok=False, cause="rejected", origin="user")
         return _Outcome(observation, False, proposal["surprise"], verdict).noted(begun.note)
     acting(runtime, n=proposal["n"], subtask=proposal["subtask"], tool=tool.name, arguments=verdict.arguments)
-    made = await make_call(tool, proposal, verdict, begun, state, services, context)
+    allowed = allowance(state, context)
+    made = await make_call(tool, proposal, verdict, begun, state, services, context, allowed)
     found = Finding(proposal["surprise"])
     if not made.by_person:
-        found = await Judge(runtime, services, context).call(tool, proposal, made.observation, state)
-    finished = (
-        made.observation.ok and proposal["finishes"] and not found.note and not made.observation.partial
-    )
-    outcome = _Outcome(made.observation, finished, found.surprise, verdict, made, found)
+        found = await Judge(runtime, services, context, allowed).call(tool, proposal, made.observation, state)
+    seen = made.observation
+    finished = seen.ok and proposal["finishes"] and not found.note and not seen.partial
+    outcome = _Outcome(seen, finished, found.surprise, verdict, made, found)
     return outcome.noted(found.note).noted(begun.note)
 
 

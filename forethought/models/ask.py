@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from forethought.models.allowance import Allowance
 from forethought.models.extract import find_object
 from forethought.models.fallback import Fallbacks
 from forethought.models.once import sent_once
@@ -25,13 +26,13 @@ from forethought.models.types import (
     ModelError,
     ModelReply,
     ModelRequest,
+    OutOfTime,
     Pricing,
     ReplyError,
     ReplySpec,
     Transport,
     Usage,
     Verifying,
-    no_usage,
 )
 from forethought.secrecy import scrub_error, scrubber
 from forethought.settings import Settings
@@ -84,22 +85,26 @@ class Models:
         reply: ReplySpec[T],
         check: Callable[[T], str | None] | None = None,
         fallback: str | None = None,
+        allowance: Allowance | None = None,
     ) -> Asked[T]:
         """The validated reply of `model` to `messages`; `check` names what is wrong with it beyond its own
         fields. `fallback` is asked where `model` gives none (see `forethought.models.fallback`).
 
-        Raises ReplyError after two repairs or a refusal, TransportError after the retries,
-        ConfigurationError.
+        What it costs is booked in `allowance` as it comes, also where the question is cancelled; when it is
+        spent, neither a repair is asked for nor a retry waited for.
+
+        Raises ReplyError after two repairs, a refusal or when the allowance is spent, TransportError after
+        the retries, ConfigurationError.
         """
         for named in (model, fallback):
             if named is not None:
                 self._allow(named)
-        usage, started, history = no_usage(), time.monotonic(), tuple(messages)
-        problem = ""
-        for repairs in range(MAX_REPAIRS + 1):
-            request = ModelRequest(
-                role, model, history, reply.name, reply.schema, reply.functions, reply.strict
-            )
+        allowance = allowance or Allowance()
+        usage, started, history = allowance.question(), time.monotonic(), tuple(messages)
+        fixed = reply.name, reply.schema, reply.functions, reply.strict, allowance.deadline
+        problem, repairs = "", 0
+        while True:
+            request = ModelRequest(role, model, history, *fixed)
             got = await self._send(request, fallback, usage)
             if got.finish_reason == "refusal":
                 said = got.text.strip()[:200] or "no reason given"
@@ -108,12 +113,15 @@ class Models:
                 value, text = _accept(got, reply, check)
             except ValueError as error:
                 problem = describe(error)
+                spent = allowance.spent()
+                if repairs == MAX_REPAIRS or spent:
+                    why = f"{problem}; the budget of {spent} is spent" if spent else problem
+                    said = f"{reply.name}: no valid reply after {repairs} repairs: {why}"
+                    raise ReplyError(said, usage, problem) from error
                 history = (*history, *_repair(got, reply, problem))
+                repairs += 1
                 continue
             return Asked(value, text, usage, time.monotonic() - started, repairs, got.model or model)
-        raise ReplyError(
-            f"{reply.name}: no valid reply after {MAX_REPAIRS} repairs: {problem}", usage, problem
-        )
 
     async def _send(self, request: ModelRequest, fallback: str | None, usage: Usage) -> ModelReply:
         """Send and count, into `usage`; an error carries all that was counted so far."""
@@ -129,13 +137,17 @@ class Models:
 
         try:
             got, seconds = await sent_once(replace(request, messages=asked), send)
-        except Exception as error:
+        except BaseException as error:
+            usage["calls"] += 1
+            usage["seconds"] += time.monotonic() - started
             # Of whatever kind: it will be shown, and kept with the thread.
             scrub_error(error, scrub)
-            if isinstance(error, ModelError):
-                usage["calls"] += 1
-                usage["seconds"] += time.monotonic() - started
-                error.usage = usage
+            if not isinstance(error, ModelError):
+                raise
+            error.usage = usage
+            if isinstance(error, OutOfTime):
+                usage["out_of_time"] = 1
+                raise ReplyError(str(error), usage, str(error)) from error
             raise
         usage["calls"] += 1
         usage["seconds"] += seconds

@@ -99,6 +99,7 @@ class LiveTransport:
                 retries=self.settings.request_retries,
                 backoff=self.backoff,
                 waiting=partial(_tell_waiting, request.model, self.settings.request_retries),
+                deadline=request.deadline,
             )
             if not isinstance(got, _Refused):
                 return self._reply(got, request)

@@ -6,17 +6,25 @@ its limits (`forethought.models.limits`), or the lack of any answer.
 
 from __future__ import annotations
 
+import math
 import re
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, stop_before_delay
 from tenacity.wait import wait_exponential_jitter
 
 from forethought.models.causes import chain, status_of
 from forethought.models.limits import asked_wait, is_spent, is_too_large
-from forethought.models.types import ConfigurationError, ModelError, ModelUnavailable, TransportError
+from forethought.models.types import (
+    ConfigurationError,
+    ModelError,
+    ModelUnavailable,
+    OutOfTime,
+    TransportError,
+)
 
 T = TypeVar("T")
 RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
@@ -146,10 +154,12 @@ async def with_retries(
     retries: int,
     backoff: Backoff,
     waiting: Callable[[str, float, int], None] | None = None,
+    deadline: float = math.inf,
 ) -> T:
     """What `call` returns, tried again up to `retries` times. Raises TransportError or ConfigurationError.
 
-    `waiting` is told before each wait: what went wrong, the seconds, and the number of the retry.
+    `waiting` is told before each wait: what went wrong, the seconds, and the number of the retry. No wait is
+    begun that ends after `deadline` (on the clock of `time.monotonic`): OutOfTime is raised instead.
     """
     exponential = wait_exponential_jitter(
         initial=backoff.first_s, max=backoff.longest_s, jitter=min(backoff.first_s, 1.0)
@@ -170,7 +180,7 @@ async def with_retries(
             waiting(why(error), state.upcoming_sleep, state.attempt_number)
 
     retrying = AsyncRetrying(
-        stop=stop_after_attempt(retries + 1),
+        stop=stop_after_attempt(retries + 1) | stop_before_delay(deadline - time.monotonic()),
         wait=wait,
         retry=retry_if_exception(is_transient),
         before_sleep=tell,
@@ -182,7 +192,10 @@ async def with_retries(
     except ModelError:
         raise
     except Exception as error:
-        known = final(error, model, retries + 1)
+        tries = retrying.statistics["attempt_number"]
+        known = final(error, model, tries)
+        if tries <= retries and is_transient(error):
+            known = OutOfTime(f"{known}; the time of the task is spent")
         if known is None:
             raise
         raise known from error

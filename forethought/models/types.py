@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
@@ -35,6 +36,8 @@ class Usage(TypedDict, total=False):
     seconds: float
     fallbacks: int
     """Calls that were put to the fallback model; absent: none."""
+    out_of_time: int
+    """Questions given up because the task's time would have passed before the next try; absent: none."""
 
 
 def no_usage() -> Usage:
@@ -152,6 +155,8 @@ class ModelRequest:
     schema: Json
     functions: tuple[Function, ...] = ()
     strict: bool = True
+    deadline: float = math.inf
+    """No wait for a retry may end after it, on the clock of `time.monotonic`; no part of what is asked."""
 
 
 @dataclass(frozen=True)
@@ -216,7 +221,7 @@ class ModelError(RuntimeError):
 
 class ReplyError(ModelError):
     """The model answered, but not with what was asked for: invalid after two repairs, empty, cut off or
-    refused; or it cannot see the images that it was shown.
+    refused; it cannot see the images that it was shown; or the task has no time left to wait for it.
     """
 
     def __init__(self, message: str, usage: Usage | None = None, problem: str = "") -> None:
@@ -226,6 +231,10 @@ class ReplyError(ModelError):
 
 class TransportError(ModelError):
     """No reply came, and the retries are used up."""
+
+
+class OutOfTime(TransportError):
+    """No reply came, and the next try would be made after the request's deadline."""
 
 
 class ConfigurationError(ModelError):

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from forethought.models.live import LiveTransport
+from forethought.models.tokens import estimate_tokens
 from forethought.models.types import ModelReply, ModelRequest
 from forethought.settings import Settings
 from graph.context import Context
@@ -239,3 +240,28 @@ def test_the_width_of_a_wave_names_the_budget_that_bounds_it() -> None:
     assert wave_width({}, Context(max_parallel=8, max_usd=0.001)) == Width(8, ""), "no price was seen yet"
     assert wave_width(state, Context(max_parallel=20, max_steps=20)).bound == ""
     assert wave_width(state, Context(max_parallel=32, max_steps=3)) == Width(3, "steps")
+
+
+async def test_a_wave_leaves_room_for_what_its_steps_add_to_the_answers_prompt(drive: Drive) -> None:
+    first = [sub("s0"), *(sub(key, ["s0"]) for key in EIGHT), *(sub(f"x{n}", EIGHT) for n in range(9))]
+    pages = {key: ["p" * 20_000] for key in ("s0", *EIGHT, *(f"x{n}" for n in range(9)))}
+    script = Script(plans=lambda seen: plan(*first))
+
+    class Metered(Priced):
+        async def send(self, request: ModelRequest) -> ModelReply:
+            got = await super().send(request)
+            tokens = sum(estimate_tokens(message.text) for message in request.messages)
+            return replace(got, input_tokens=tokens) if request.reply == "AnswerDraft" else got
+
+    out = await drive(
+        script,
+        World(pages),
+        transport=lambda settings: Metered(script),
+        max_parallel=8,
+        max_tokens=20_000,
+        replanning=False,
+        prospective_reflection=False,
+    )
+    assert out.status == "budget_exhausted"
+    assert len(out.steps) >= 4
+    assert spent(out.state).tokens <= 20_000

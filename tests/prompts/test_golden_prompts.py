@@ -13,7 +13,7 @@ from forethought.models.types import Message
 from forethought.training.prompt import trajectory_text
 from graph.context import Context
 from graph.state import AgentState
-from nodes.answer_agent import answer_messages
+from nodes.answer_prompt import answer_messages
 from nodes.planner import planner_messages
 from nodes.prospective_reflector import reflector_messages
 from nodes.services import Services
@@ -56,7 +56,7 @@ def tool(state: AgentState, key: str = "check_year", **switches: Any) -> Render:
 
 
 def answerer(state: AgentState, **switches: Any) -> Render:
-    return lambda services: answer_messages(state, services, Context(**switches))
+    return lambda services: answer_messages(state, Context(**switches))
 
 
 def turn(template: str, **values: Any) -> Render:

@@ -17,6 +17,7 @@ from forethought.models.causes import status_of
 from forethought.models.limits import asked_wait
 from forethought.models.live import LiveTransport
 from forethought.models.retry import Backoff, is_transient, with_retries
+from forethought.models.types import OutOfTime
 from forethought.settings import Settings
 from tests.support.model_server import script
 
@@ -206,3 +207,25 @@ async def test_who_waits_is_told_why_and_how_long() -> None:
         ("provider package: [Errno 111] Connection refused", 1)
     ]
     assert 0 < told[0][1] < 1
+
+
+async def test_no_wait_is_begun_that_would_end_after_the_deadline() -> None:
+    made: list[float] = []
+
+    async def call() -> None:
+        made.append(time.monotonic())
+        raise HttpError(429, "slow down", retry_after="0.2" if len(made) < 3 else "60")
+
+    started = time.monotonic()
+    with pytest.raises(OutOfTime, match=r"in 3 tries; .*the time of the task is spent$"):
+        await with_retries(call, model="m", retries=9, backoff=Backoff(), deadline=started + 30)
+    assert len(made) == 3
+    assert time.monotonic() - started < 10
+
+
+async def test_what_no_retry_can_help_is_no_matter_of_time() -> None:
+    async def call() -> None:
+        raise HttpError(401, "wrong key")
+
+    with pytest.raises(ConfigurationError, match="the key was refused"):
+        await with_retries(call, model="m", retries=9, backoff=Backoff(), deadline=time.monotonic() - 1)

@@ -1,0 +1,43 @@
+"""What the model calls of one node may use, and what they have used so far: known also while a call is under
+way, and when it is cancelled."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, field
+
+from forethought.models.types import Usage, no_usage
+
+
+@dataclass
+class Allowance:
+    """Limits that hold for all that is booked in it together. A call that is under way is never broken off
+    for them: none is begun beyond them."""
+
+    tokens: float = math.inf
+    usd: float = math.inf
+    deadline: float = math.inf
+    """On the clock of `time.monotonic`; no wait for a retry goes beyond it either."""
+    used: list[Usage] = field(default_factory=list)
+    """A record a question, which grows with each of its calls."""
+    paid: list[Usage] = field(default_factory=list)
+    """What a tool paid for by itself."""
+
+    def question(self) -> Usage:
+        """The record of a question that is about to be asked."""
+        self.used.append(no_usage())
+        return self.used[-1]
+
+    def spent(self) -> str:
+        """Which limit is reached: '', tokens, usd or seconds."""
+        tokens, usd, late = 0, 0.0, time.monotonic() >= self.deadline
+        for usage in (*self.used, *self.paid):
+            tokens += usage.get("input_tokens", 0) + usage.get("output_tokens", 0)
+            usd += usage.get("usd", 0.0)
+            late = late or bool(usage.get("out_of_time"))
+        if tokens >= self.tokens:
+            return "tokens"
+        if usd >= self.usd:
+            return "usd"
+        return "seconds" if late else ""

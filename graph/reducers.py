@@ -71,7 +71,8 @@ def add_usage(old: Mapping[str, Usage] | None, new: Mapping[str, Usage | None] |
         if role == CLEAR or usage is None:
             continue
         sums = total.setdefault(role, {})
-        for key, value in usage.items():
+        figures: Mapping[str, Any] = usage
+        for key, value in figures.items():
             sums[key] = sums.get(key, 0) + (value if value > 0 else 0)
     return total
 

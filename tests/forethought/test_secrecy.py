@@ -57,7 +57,9 @@ def test_what_a_variable_lists_is_secret_by_itself(
     assert scrubber()(f"token {secret}.") == "token [secret]."
 
 
-@pytest.mark.parametrize("name", ["PATH_TO_IT", "KEYBOARD", "MONKEY", "COMPASS", "TOKENIZER", "SECRETARY", "PWD", "MAX_TOKENS"])
+@pytest.mark.parametrize(
+    "name", ["PATH_TO_IT", "KEYBOARD", "MONKEY", "COMPASS", "TOKENIZER", "SECRETARY", "PWD", "MAX_TOKENS"]
+)
 def test_other_variables_are_not(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(name, "harmless words")
     assert scrubber()("harmless words") == "harmless words"

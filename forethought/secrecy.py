@@ -22,22 +22,23 @@ if TYPE_CHECKING:
 
 BLOTTED = "[secret]"
 _NAME = re.compile(
-    r"(API_?KEYS?|_KEYS?|KEY_BASE|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PGPASS|_PASS|_PAT)(_?\d+)?$",
+    r"(API_?KEYS?|_KEYS?|KEY_BASE|TOKEN|(ACCESS|API|AUTH)_TOKENS|SECRETS?|CREDENTIALS?"
+    r"|PASSWORD|PASSWD|PASSPHRASE|PGPASS|_PASS|_PWD|_PAT|AUTHORIZATION|OTLP_(TRACES_|METRICS_|LOGS_)?HEADERS)(_?\d+)?$",
     re.IGNORECASE,
 )
 _SHORTEST = 8
-"""Characters; a shorter value is likely to stand in harmless text by chance."""
+"""Characters; a shorter value is likely to stand in harmless text by chance. No key of a provider's is
+shorter."""
 
 
 def secret_values(settings: Settings | None = None) -> set[str]:
     """The secrets of the environment and of the settings."""
     found: set[str] = set()
     for name, value in os.environ.items():
-        found.update([value] if _NAME.search(name) else _of_address(value))
+        found.update(_parts(value) if _NAME.search(name) else _of_address(value))
     for value in (settings.model_dump() if settings is not None else {}).values():
         if hasattr(value, "get_secret_value"):
-            secret = value.get_secret_value()
-            found.update([secret, *(part.partition("=")[2].strip() for part in secret.split(","))])
+            found.update(_parts(value.get_secret_value()))
         elif isinstance(value, str):
             found.update(_of_address(value))
     return found
@@ -80,7 +81,19 @@ def without_userinfo(url: str | None) -> str | None:
 
 
 def _forms(value: str) -> tuple[str, ...]:
-    return value, json.dumps(value)[1:-1], quote(value, safe="", errors="surrogateescape"), _base64(value)
+    as_json = (json.dumps(value, ensure_ascii=ascii)[1:-1] for ascii in (True, False))
+    return value, *as_json, quote(value, safe="", errors="surrogateescape"), _base64(value)
+
+
+def _parts(secret: str) -> Iterator[str]:
+    """The secret, and those that it lists: NAME=TOKEN,... or headers such as authorization=Basic%20..."""
+    yield secret
+    for part in (secret, *(part.partition("=")[2] for part in secret.split(","))):
+        said = unquote(part).strip()
+        yield from (part.strip(), said)
+        scheme, _, credentials = said.partition(" ")
+        if scheme.lower() in ("basic", "bearer"):
+            yield credentials.strip()
 
 
 def _of_address(address: str) -> Iterator[str]:

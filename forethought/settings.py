@@ -63,6 +63,8 @@ def named_tokens(text: str) -> dict[str, str]:
         raise ValueError("must be name=token, comma-separated; a name has letters, digits and . _ - only")
     if any(len(token) < SHORTEST_TOKEN for token in users.values()):
         raise ValueError(f"each token needs {SHORTEST_TOKEN} characters or more: openssl rand -hex 24")
+    if not all(token.isascii() and token.isprintable() for token in users.values()):
+        raise ValueError("a token is sent in a header: ASCII letters, digits and signs only")
     if len(set(users.values())) < len(users):
         raise ValueError("two users have the same token: give each their own")
     return users

@@ -76,7 +76,7 @@ def build_agent(
     compiled = _wire(services, kept=checkpointer is not False).compile(
         checkpointer=checkpointer, store=store, name="agent"
     )
-    return TurnTaking.of(compiled).with_config(recursion_limit=RECURSION_LIMIT)
+    return TurnTaking.of(compiled, settings).with_config(recursion_limit=RECURSION_LIMIT)
 
 
 def _usable(tools: dict[str, Tool]) -> dict[str, Tool]:

@@ -37,6 +37,11 @@ def bounded(context: Context, settings: Settings) -> Context:
     return result
 
 
+def bounds_budgets(settings: Settings) -> bool:
+    """Whether the operator bounds what a run may spend."""
+    return any(getattr(settings, name) is not None for name in _BUDGETS)
+
+
 def models_of(context: Context) -> tuple[str, ...]:
     """The distinct models that a run with `context` may call, by role; last the fallback."""
     roles: tuple[Role, ...] = get_args(Role)

@@ -19,6 +19,7 @@ from forethought.models.ask import Models
 from forethought.models.types import Transport
 from forethought.rollouts.types import Environment
 from forethought.settings import Settings
+from forethought.telemetry import enable
 from graph import debugger_routing as routing
 from graph.debugger_context import DebuggerContext
 from graph.debugger_state import DebuggerInput, DebuggerOutput, DebuggerState, LabelDispatch
@@ -57,6 +58,7 @@ def build_debugger(
     `evaluators` replaces the judges. Reads the taxonomy from disk.
     """
     settings = settings or Settings()
+    enable(settings)
     services = DebugServices(
         settings=settings,
         models=Models(settings, transport),
@@ -67,7 +69,7 @@ def build_debugger(
         evaluators=evaluators,
     )
     compiled = _wire(services).compile(checkpointer=checkpointer, name="debugger")
-    return TurnTaking.of(compiled).with_config(recursion_limit=RECURSION_LIMIT)
+    return TurnTaking.of(compiled, settings).with_config(recursion_limit=RECURSION_LIMIT)
 
 
 def _wire(

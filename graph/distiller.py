@@ -18,6 +18,7 @@ from langgraph.types import Checkpointer
 from forethought.models.ask import Models
 from forethought.models.types import Transport
 from forethought.settings import Settings
+from forethought.telemetry import enable
 from graph import distiller_routing as routing
 from graph.distiller_context import DistillerContext
 from graph.distiller_state import (
@@ -51,9 +52,10 @@ def build_distiller(
 ) -> DistillerGraph:
     """The compiled distiller. `settings` default to the environment's; `transport` carries model calls."""
     settings = settings or Settings()
+    enable(settings)
     services = DistillServices(settings, Models(settings, transport), FileStore.of(settings))
     compiled = _wire(services).compile(checkpointer=checkpointer, name="distiller")
-    return TurnTaking.of(compiled).with_config(recursion_limit=RECURSION_LIMIT)
+    return TurnTaking.of(compiled, settings).with_config(recursion_limit=RECURSION_LIMIT)
 
 
 def _wire(

@@ -64,14 +64,16 @@ def merge_rounds(old: Json | None, new: Json | None) -> Json:
 
 
 def add_usage(old: Mapping[str, Usage] | None, new: Mapping[str, Usage | None] | None) -> dict[str, Usage]:
-    """Reducer of `usage`: sums every figure by role; the key `"*"` clears first."""
+    """Reducer of `usage`: sums every figure by role; the key `"*"` clears first. What is less than nothing
+    counts as nothing: no write lowers what was spent."""
     total: dict[str, Any] = {} if new and CLEAR in new else {role: dict(u) for role, u in (old or {}).items()}
     for role, usage in (new or {}).items():
         if role == CLEAR or usage is None:
             continue
         sums = total.setdefault(role, {})
-        for key, value in usage.items():
-            sums[key] = sums.get(key, 0) + value
+        figures: Mapping[str, Any] = usage
+        for key, value in figures.items():
+            sums[key] = sums.get(key, 0) + (value if value > 0 else 0)
     return total
 
 

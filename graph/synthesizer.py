@@ -20,6 +20,7 @@ from forethought.collecting.attempts import Attempt
 from forethought.models.ask import Models
 from forethought.models.types import Transport
 from forethought.settings import Settings
+from forethought.telemetry import enable
 from graph import synthesizer_routing as routing
 from graph.edges import at_once
 from graph.synthesizer_context import SynthesizerContext
@@ -60,11 +61,12 @@ def build_synthesizer(
     """The compiled synthesizer. `settings` default to the environment's; `transport` carries model calls;
     `attempt` makes one trial of a task, and without it only trajectories can be given."""
     settings = settings or Settings()
+    enable(settings)
     models, store = Models(settings, transport), FileStore.of(settings)
     compiled = _wire(SynthesizeServices(settings, models, store, attempt)).compile(
         checkpointer=checkpointer, name="synthesizer"
     )
-    return TurnTaking.of(compiled).with_config(recursion_limit=RECURSION_LIMIT)
+    return TurnTaking.of(compiled, settings).with_config(recursion_limit=RECURSION_LIMIT)
 
 
 def _wire(

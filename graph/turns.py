@@ -1,45 +1,76 @@
-"""A graph whose runs on one thread come one after the other, whoever serves it."""
+"""A graph whose runs on one thread come one after the other, and stay bounded, whoever serves it."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from typing import Any, Self, cast
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.types import Command
+from langgraph.types import Command, StateUpdate
 from langgraph.typing import ContextT, InputT, OutputT, StateT
 
+from forethought.settings import Settings
 from forethought.storage.turns import turn
+from graph.bounds import bounds_budgets
+from graph.outside import check_update
 
-_WITHIN_A_RUN = "__pregel_task_id"
-"""LangGraph's mark in the config of a graph that a node of another one runs."""
+_WITHIN_A_RUN = "__pregel_send"
+"""What LangGraph gives a graph that a node of another one runs: a function, so that no client can."""
 
 
 class TurnTaking(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
-    """A compiled graph that waits for its turn on a thread before it reads the thread's state.
+    """A compiled graph that waits for its turn on a thread before it reads the thread's state, and, where the
+    operator bounds what runs may spend (`bounds`), takes no write from outside that takes a bound away.
 
-    Every way of running a graph asynchronously comes through `astream`.
+    Every way of running a graph asynchronously comes through `astream`, every update of a state through the
+    bulk ones.
     """
 
+    def __init__(self, *, bounds: bool, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.bounds = bounds
+
     @classmethod
-    def of(cls, compiled: CompiledStateGraph[StateT, ContextT, InputT, OutputT]) -> Self:
-        """`compiled`, taking turns."""
+    def of(cls, compiled: CompiledStateGraph[StateT, ContextT, InputT, OutputT], settings: Settings) -> Self:
+        """`compiled`, taking turns within the bounds of `settings`."""
         # As Pregel.copy does it.
-        return cls(**{key: value for key, value in vars(compiled).items() if key != "__orig_class__"})
+        made = {key: value for key, value in vars(compiled).items() if key != "__orig_class__"}
+        return cls(bounds=bounds_budgets(settings), **made)
 
     async def astream(
         self, input: InputT | Command[Any] | None, config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[Any]:
-        """See CompiledStateGraph. Raises StorageError when the thread is lost to another run on the way."""
+        """See CompiledStateGraph. Raises StorageError when the thread is lost to another run on the way, and
+        OutsideError for a command that may not be given."""
+        if isinstance(input, Command):
+            self._check(input)
         configurable = merge_configs(self.config, config).get("configurable", {})
         thread_id = configurable.get("thread_id")
         # A graph within another one's run has its turn already.
-        saver = None if thread_id is None or _WITHIN_A_RUN in configurable else self.checkpointer
+        saver = None if thread_id is None or callable(configurable.get(_WITHIN_A_RUN)) else self.checkpointer
         steps = cast("AsyncGenerator[Any]", super().astream(input, config, **kwargs))
         async with turn(saver, str(thread_id)) as still_held, aclosing(steps):
             async for chunk in steps:
                 await still_held()
                 yield chunk
+
+    async def abulk_update_state(
+        self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
+    ) -> RunnableConfig:
+        """See CompiledStateGraph. Raises OutsideError before anything is written."""
+        self._check([update[0] for superstep in supersteps for update in superstep])
+        return await super().abulk_update_state(config, supersteps)
+
+    def bulk_update_state(
+        self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
+    ) -> RunnableConfig:
+        """As `abulk_update_state`."""
+        self._check([update[0] for superstep in supersteps for update in superstep])
+        return super().bulk_update_state(config, supersteps)
+
+    def _check(self, values: Any) -> None:
+        if self.bounds:
+            check_update(values)

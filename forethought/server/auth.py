@@ -6,6 +6,7 @@ whoever asks (graph/bounds.py).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from langgraph_sdk import Auth
@@ -17,7 +18,9 @@ from forethought.settings import Settings
 OWNER = "owner"
 """The key of metadata under which a thread, run, cron or assistant has its user."""
 OF_THE_SERVER = {"created_by": "system"}
-"""Metadata of the assistants that the server makes of the graphs in langgraph.json."""
+"""Metadata of the assistants that the server makes of the graphs in langgraph.json: of no others, since a
+server lets everybody run what is marked so."""
+OF_A_USER = {"created_by": "user"}
 
 auth = Auth()
 
@@ -51,7 +54,7 @@ async def own_only(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> Auth.t
 @auth.on.assistants
 async def assistants(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> Auth.types.FilterType:
     """The server's own assistants may be read and run by all, changed by nobody; others are their owner's."""
-    own = _owned(ctx, value)
+    own = _owned(ctx, value, OF_A_USER)
     if ctx.action in ("read", "search"):
         return {"$or": [own, OF_THE_SERVER]}  # type: ignore[return-value]
     return own
@@ -65,11 +68,14 @@ async def store(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> bool:
     return named[: len(own)] == own
 
 
-def _owned(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str, str]:
+def _owned(
+    ctx: Auth.types.AuthContext, value: dict[str, Any], written: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """The filter for what is the user's; what is written is marked as theirs, and with `written`."""
     own = {OWNER: ctx.user.identity}
     if ctx.action not in ("read", "search", "delete"):
         # In place: the server goes on with the dict that it gave, where it gave one.
         if value.get("metadata") is None:
             value["metadata"] = {}
-        value["metadata"].update(own)
+        value["metadata"].update({**own, **(written or {})})
     return own

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-from forethought.secrecy import scrubber
+from forethought.secrecy import scrubber, secret_values
 from forethought.settings import Settings
 
 if TYPE_CHECKING:
@@ -15,23 +17,57 @@ if TYPE_CHECKING:
 FLUSH_S = 10.0
 """Longest wait at a command's end for what is still to be sent."""
 _SWITCHES = ("LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING_V2", "LANGSMITH_TRACING", "LANGCHAIN_TRACING")
+_HIDING = ("_hide_inputs", "_hide_outputs", "_hide_metadata")
 _client: Client | None = None
+_secrets: set[str] = set()
+"""Those of all settings that a graph was built with; the environment's are looked up each time."""
 
 
 def guard(settings: Settings) -> None:
-    """Have the client that LangChain traces with blot secrets out of inputs, outputs and metadata.
+    """Have the client that LangChain traces with blot secrets out of inputs, outputs, errors and metadata.
 
-    A person's task is kept as it was written, so a key in it would be sent. The client is made once a
-    process: one that was made before stays as it is.
+    A person's task is kept as it was written, so a key in it would be sent. There is one client a process,
+    and it may be there before any graph is built: whoever made it, it is this one that is guarded, and what
+    it hides already stays hidden.
     """
     global _client
     if not any(os.environ.get(name, "").lower() in ("true", "1") for name in _SWITCHES):
         return
-    from langsmith.anonymizer import create_anonymizer
     from langsmith.run_trees import get_cached_client
 
-    clean = create_anonymizer(lambda text, path: scrubber(settings)(text), max_depth=64)
-    _client = get_cached_client(anonymizer=clean, hide_metadata=clean)
+    _secrets.update(secret_values(settings))
+    client = get_cached_client()
+    if client is not _client:
+        _guard(client)
+        _client = client
+
+
+def _guard(client: Any) -> None:
+    """The client takes such functions only when it is made, so its own fields are set."""
+    hiding = {name: getattr(client, name, False) for name in _HIDING}
+    for name, hides in hiding.items():
+        if hides is not True:
+            setattr(client, name, _cleaned(hides))
+    # An anonymizer stands in for functions that hide: where the client has such of its own, they are kept.
+    if client._anonymizer or not any(callable(hides) for hides in hiding.values()):
+        client._anonymizer = _cleaned(client._anonymizer)
+
+
+def _cleaned(first: Any) -> Callable[[Any], Any]:
+    def clean(data: Any) -> Any:
+        known = first(data) if callable(first) else data
+        # What is no JSON, such as a message, is sent as its text.
+        return _blotted(json.loads(json.dumps(known, default=str)), scrubber(extra=_secrets))
+
+    return clean
+
+
+def _blotted(value: Any, scrub: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return scrub(value)
+    if isinstance(value, dict):
+        return {scrub(key): _blotted(item, scrub) for key, item in value.items()}
+    return [_blotted(item, scrub) for item in value] if isinstance(value, list) else value
 
 
 def flush() -> None:

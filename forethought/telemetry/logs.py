@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -15,15 +16,40 @@ LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 _TEXT = "%(levelname)s %(name)s: %(message)s"
 
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
 class ScrubbedFormatter(logging.Formatter):
-    """Plain lines without secrets."""
+    """Plain lines without secrets. What a message, or an error in a traceback, says cannot begin a line that
+    looks like another record's, nor steer a terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
         """See logging.Formatter."""
-        return scrubber()(super().format(record))
+        record.exc_text = None  # as another handler's formatter may have left it
+        return super().format(record)
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        """See logging.Formatter."""
+        return _one_line(scrubber()(super().formatMessage(record)))
+
+    def formatException(self, ei: Any) -> str:
+        """See logging.Formatter."""
+        return _indented(scrubber()(super().formatException(ei)))
+
+    def formatStack(self, stack_info: str) -> str:
+        """See logging.Formatter."""
+        return _indented(scrubber()(super().formatStack(stack_info)))
 
 
-class JsonFormatter(ScrubbedFormatter):
+def _one_line(text: str) -> str:
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"    {_one_line(line)}" for line in text.split("\n"))
+
+
+class JsonFormatter(logging.Formatter):
     """A line a record: time (UTC), level, logger, message, where it was, and an operation's fields."""
 
     def format(self, record: logging.LogRecord) -> str:

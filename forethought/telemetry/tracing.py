@@ -76,7 +76,8 @@ def span(done: Operation) -> Iterator[None]:
     from opentelemetry.trace import SpanKind, Status, StatusCode
 
     kind = SpanKind.CLIENT if done.kind in _CLIENT else SpanKind.INTERNAL
-    name = _NAMES[done.kind].format(done.name)
+    scrub = scrubber()
+    name = scrub(_NAMES[done.kind].format(done.name))
     started = _tracer.start_as_current_span(
         name, kind=kind, record_exception=False, set_status_on_exception=False
     )
@@ -84,7 +85,6 @@ def span(done: Operation) -> Iterator[None]:
         try:
             yield
         finally:
-            scrub = scrubber()
             for key, value in {**_place(), **_of(done)}.items():
                 made.set_attribute(key, scrub(value) if isinstance(value, str) else value)
             if done.outcome in ("failed", "error"):

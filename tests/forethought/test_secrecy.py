@@ -10,7 +10,7 @@ import pytest
 
 from forethought.secrecy import scrub_error, scrubber
 
-VALUE = 'val"ue/with:signs'
+VALUE = 'val"ue/wïth:signs'
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,9 @@ VALUE = 'val"ue/with:signs'
         "OPENAI_API_KEY", "MY_APIKEY", "OPENAI_KEY", "SSH_PRIVATE_KEY", "AWS_SECRET_ACCESS_KEY",
         "SIGNING_KEY", "API_KEYS", "SECRET_KEY_BASE", "HF_TOKEN", "TOKEN_2",
         "CLIENT_SECRET", "DB_PASSWORD", "DB_PASSWD", "DB_PASS",
-        "PGPASSWORD", "GITHUB_PAT", "PASSPHRASE", "tavily_api_key",
+        "PGPASSWORD", "GITHUB_PAT", "PASSPHRASE", "tavily_api_key", "MYSQL_PWD", "MY_CREDENTIAL",
+        "AWS_CREDENTIALS", "AUTHORIZATION", "OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
+        "CLIENT_SECRETS",
     ],
 )  # fmt: skip
 def test_a_variable_named_like_a_key_is_secret_in_every_form(
@@ -29,11 +31,12 @@ def test_a_variable_named_like_a_key_is_secret_in_every_form(
     forms = [
         VALUE,
         json.dumps({"k": VALUE}),
+        json.dumps({"k": VALUE}, ensure_ascii=False),
         quote(VALUE, safe=""),
         base64.b64encode(VALUE.encode()).decode(),
     ]
     said = scrubber()(" ".join(forms))
-    assert said.count("[secret]") == 4
+    assert said.count("[secret]") == 5
     assert "signs" not in said
 
 
@@ -50,7 +53,26 @@ def test_a_secret_that_is_no_text_is_one_nevertheless(monkeypatch: pytest.Monkey
     assert scrubber()(f"{value}, and caf%E9%20au%20lait") == "[secret], and [secret]"
 
 
-@pytest.mark.parametrize("name", ["PATH_TO_IT", "KEYBOARD", "MONKEY", "COMPASS", "TOKENIZER", "SECRETARY"])
+@pytest.mark.parametrize(
+    ("name", "value", "secret"),
+    [
+        ("FORETHOUGHT_ACCESS_TOKENS", "alice=alices-own-token, bob=bobs-own-token", "bobs-own-token"),
+        ("OTEL_EXPORTER_OTLP_HEADERS", "x-team=ours,authorization=Basic%20b3duOnRva2Vu", "b3duOnRva2Vu"),
+        ("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer own-token-1", "own-token-1"),
+        ("OTEL_EXPORTER_OTLP_HEADERS", "api-key=own%2Ftoken%2F1", "own/token/1"),
+        ("AUTHORIZATION", "Bearer own-token-1", "own-token-1"),
+    ],
+)
+def test_what_a_variable_lists_is_secret_by_itself(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, secret: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    assert scrubber()(f"token {secret}.") == "token [secret]."
+
+
+@pytest.mark.parametrize(
+    "name", ["PATH_TO_IT", "KEYBOARD", "MONKEY", "COMPASS", "TOKENIZER", "SECRETARY", "PWD", "MAX_TOKENS"]
+)
 def test_other_variables_are_not(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(name, "harmless words")
     assert scrubber()("harmless words") == "harmless words"

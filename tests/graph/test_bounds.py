@@ -28,7 +28,7 @@ def test_budgets_are_lowered_to_the_operators_and_never_raised(settings: Make, n
     assert getattr(bounded(Context(**{name: None}), made), name) == 2_000
 
 
-@pytest.mark.parametrize("role", ["model", "planner_model", "retrospective_model"])
+@pytest.mark.parametrize("role", ["model", "planner_model", "retrospective_model", "fallback_model"])
 def test_a_model_that_is_not_allowed_is_refused_in_any_role(settings: Make, role: str) -> None:
     made = settings(allowed_models="openai:gpt-4.1, openai:small")
     assert bounded(Context(model="openai:small"), made).model == "openai:small"
@@ -67,3 +67,4 @@ def test_models_by_role() -> None:
     context = Context(model="openai:a", tool_model="openai:b")
     assert (context.model_for("planner"), context.model_for("tool")) == ("openai:a", "openai:b")
     assert models_of(context) == ("openai:a", "openai:b")
+    assert models_of(Context(model="openai:a", fallback_model="openai:c")) == ("openai:a", "openai:c")

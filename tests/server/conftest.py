@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.server.served import Served, serving
 from tests.server.support import DevServer, agent_policy
+from tests.support.langsmith_server import LangSmithServer
 from tests.support.model_server import ModelServer
 
 
@@ -30,3 +32,18 @@ def server(started_server: DevServer) -> DevServer:
     started_server.models.requests.clear()
     started_server.models.policy = agent_policy()
     return started_server
+
+
+@pytest.fixture(scope="session")
+def langsmith() -> Iterator[LangSmithServer]:
+    """A stand-in for LangSmith, which the server with access tokens traces to."""
+    server = LangSmithServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="session")
+def served(langsmith: LangSmithServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server with access tokens."""
+    with serving(tmp_path_factory.mktemp("access"), langsmith.variables) as served:
+        yield served

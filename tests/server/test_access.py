@@ -6,75 +6,19 @@ Nobody gets in without a token; what is alice's is bob's to neither see nor chan
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import httpx
 import pytest
 
 from forethought.lessons.book import namespace_of
-from tests.server.support import DevServer, agent_policy
-from tests.support.model_server import ModelServer
+from tests.server.served import MARK, TOKENS, Served
+from tests.support.langsmith_server import LangSmithServer
 
 pytestmark = pytest.mark.server
 Json = dict[str, Any]
-TOKENS = {"alice": "alices-very-own-token", "bob": "bobs-very-own-token"}
-MARK = "alices-secret-word"
 OPEN = {"/ok", "/info", "/metrics", "/docs", "/openapi.json", "/"}
 """Routes that say nothing of anybody's: health, version, counters, the document itself."""
-
-
-@dataclass(frozen=True)
-class Served:
-    """The server, and what alice has on it."""
-
-    url: str
-    thread: str
-    run: str
-    assistant: str
-    document: Json
-    files: Any
-
-    def client(self, user: str | None) -> httpx.Client:
-        """A client with the user's token."""
-        headers = {"authorization": f"Bearer {TOKENS[user]}"} if user else {}
-        return httpx.Client(base_url=self.url, headers=headers, timeout=30)
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A server on which alice has a thread, a finished run, an assistant and a lesson."""
-    models = ModelServer(agent_policy())
-    folder = tmp_path_factory.mktemp("access")
-    files = folder / "files"
-    for user in TOKENS:
-        (files / user).mkdir(parents=True)
-    (files / "alice" / "notes.txt").write_text(MARK)
-    settings = {
-        "FORETHOUGHT_ACCESS_TOKENS": ",".join(f"{name}={token}" for name, token in TOKENS.items()),
-        "FORETHOUGHT_FILES_DIR": str(files),
-        "FORETHOUGHT_MAX_TOKENS": "50000",
-        "FORETHOUGHT_ALLOWED_MODELS": "openai:scripted",
-    }
-    server = DevServer(folder, models, settings)
-    alice = httpx.Client(
-        base_url=server.url, headers={"authorization": f"Bearer {TOKENS['alice']}"}, timeout=60
-    )
-    with alice:
-        thread = alice.post("/threads", json={}).json()["thread_id"]
-        given = {"assistant_id": "agent", "input": {"task": MARK}}
-        done = alice.post(f"/threads/{thread}/runs/wait", json=given)
-        assert done.json().get("status") == "answered", done.text
-        run = alice.get(f"/threads/{thread}/runs").json()[0]["run_id"]
-        made = alice.post("/assistants", json={"graph_id": "agent", "name": MARK})
-        place = list(namespace_of("alice", "default"))
-        kept = alice.put("/store/items", json={"namespace": place, "key": "one", "value": {"text": MARK}})
-        assert kept.is_success, kept.text
-        document = alice.get("/openapi.json").json()
-    yield Served(server.url, thread, run, made.json()["assistant_id"], document, files)
-    server.close()
-    models.close()
 
 
 def requests(served: Served) -> list[tuple[str, str, Json]]:
@@ -199,3 +143,69 @@ def test_a_context_stays_within_the_settings(served: Served) -> None:
         given = {"assistant_id": "agent", "input": {"task": "x"}, "context": {"model": "openai:gpt-4.1"}}
         told = bob.post(f"/threads/{thread}/runs/wait", json=given).text
     assert "model openai:gpt-4.1 is not allowed here" in told
+
+
+def test_no_user_publishes_an_assistant_as_the_servers(served: Served) -> None:
+    """Such a one would be seen and run by all, with its maker's context."""
+    forged = {"metadata": {"created_by": "system", "owner": "alice"}}
+    with served.client("bob") as bob, served.client("alice") as alice:
+        made = bob.post("/assistants", json={"graph_id": "agent", "name": "agent", **forged}).json()
+        mine = f"/assistants/{made['assistant_id']}"
+        told = [made, bob.patch(mine, json={"name": "agent", **forged}).json()]
+        told += [bob.post(f"{mine}/latest", json={"version": version, **forged}).json() for version in (1, 2)]
+        given = {"assistant_id": made["assistant_id"], "input": {"task": "x"}}
+        refused = [alice.get(mine).status_code, alice.post("/runs/wait", json=given).status_code]
+        seen = {item["assistant_id"] for item in alice.post("/assistants/search", json={}).json()}
+        called = _call_tool(alice, "agent")
+        assert bob.post("/runs/wait", json=given).json()["status"] == "answered"
+        bob.delete(mine)
+    assert [item["metadata"]["created_by"] for item in told] == ["user"] * 4
+    assert {item["metadata"]["owner"] for item in told} == {"bob"}
+    assert refused == [404, 404]
+    assert made["assistant_id"] not in seen
+    assert "the answer" in called, "an assistant of bob's that is named as the server's is nothing to alice"
+
+
+def _call_tool(client: httpx.Client, name: str) -> str:
+    """What an MCP client is told that calls the assistant `name`."""
+    asked = {"name": name, "arguments": {"task": "x"}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": asked}
+    return client.post("/mcp", json=body, headers={"accept": "application/json, text/event-stream"}).text
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://93.184.215.14/x",
+        "https://10.0.0.1/x",
+        "https://192.168.1.1/x",
+        "https://100.64.0.1/x",
+        "https://169.254.169.254/latest",
+        "https://127.0.0.1/x",
+        "https://[::1]/x",
+        "https://[fd00::1]/x",
+        "https://[::ffff:10.0.0.1]/x",
+        "https://localhost/x",
+        "/threads",
+    ],
+)
+@pytest.mark.parametrize("route", ["/runs/wait", "/runs/crons"])
+def test_a_webhook_reaches_nothing_inside(served: Served, route: str, address: str) -> None:
+    given = {"assistant_id": "agent", "input": {"task": "x"}, "webhook": address, "schedule": "0 0 1 1 *"}
+    heard = len(served.models.requests)
+    with served.client("bob") as bob:
+        answer = bob.post(route, json=given)
+    assert answer.status_code == 422, answer.text
+    assert len(served.models.requests) == heard, "and nothing is run for it"
+
+
+def test_langsmith_is_sent_no_secret_by_a_server(served: Served, langsmith: LangSmithServer) -> None:
+    task = f"is {TOKENS['alice']} a good token?"
+    step = {"id": "x", "task": task, "steps": []}
+    given: Json = {"debugger": {"trajectory": step}, "agent": {"task": task}}
+    given |= {"distiller": {"trajectories": [step]}, "synthesizer": {"tasks": [step]}}
+    with served.client("alice") as alice:
+        for graph, asked in given.items():
+            alice.post("/runs/wait", json={"assistant_id": graph, "input": asked})
+    told = langsmith.wait_for("a good token?", *(f'"name":"{graph}"' for graph in given))
+    assert TOKENS["alice"] not in told

@@ -18,6 +18,7 @@ from forethought.batch.worker import SharedDrain
 from forethought.models.types import ConfigurationError
 from graph.agent import build_agent
 from graph.context import Context
+from graph.run_metadata import saved_of
 from tests.forethought.batch.conftest import MakeBench, script
 from tests.support.model_server import Fault, SeenRequest
 from tests.support.postgres import PostgresServer
@@ -252,6 +253,20 @@ async def test_a_model_that_this_worker_may_not_ask_is_not_asked(bench: MakeBenc
         assert await b.work() == {"failed": 1}
         assert "not allowed here" in b.ended["b:task-one"].error
         assert b.server.requests == []
+
+
+async def test_a_job_is_bounded_by_the_worker_that_carries_it_out(bench: MakeBench) -> None:
+    """Whatever the bounds were where it was submitted; a `resume` of its thread is bounded alike."""
+    async with bench() as b:
+        await b.submit("task-one", context=Context(model="openai:scripted", max_tokens=900_000))
+        bounds = {"max_tokens": 50_000, "require_plan_approval": True, "least_approval": "always"}
+        b.settings = b.settings.model_copy(update=bounds)
+        assert await b.work() == {"waiting": 1}
+        assert b.asked("task-one") == CALLS[:2], "its plan waits for approval"
+        graph = build_agent(settings=b.settings, checkpointer=b.queue.threads)
+        snapshot = await graph.aget_state({"configurable": {"thread_id": "b:task-one"}})
+        kept = saved_of(snapshot.metadata)["context"]
+        assert (kept["max_tokens"], kept["approve_plan"], kept["approve_tools"]) == (50_000, True, "always")
 
 
 async def test_a_worker_outlives_the_database_being_gone_for_a_moment(

@@ -2,113 +2,139 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
-import zstandard
+from langsmith import Client
 
+from forethought.settings import Settings
+from forethought.telemetry import langsmith as ours
 from tests.support.agent import Script
+from tests.support.langsmith_server import LangSmithServer
 from tests.support.model_server import ModelServer
 from tests.support.replies import finish
 
 ROOT = Path(__file__).parents[3]
-INGESTION = {
-    "use_multipart_endpoint": True,
-    "size_limit": 100,
-    "size_limit_bytes": 20_000_000,
-    "scale_up_nthreads_limit": 16,
-    "scale_up_qsize_trigger": 1000,
-    "scale_down_nempty_trigger": 4,
-}
 SECRET = "sk-very-secret-value"
+ALL_GRAPHS = """
+import asyncio, contextlib
+import langsmith
+from forethought.models.types import ConfigurationError
+from forethought.settings import Settings
+from forethought.telemetry.langsmith import flush
+from graph.agent import build_agent
+from graph.debugger import build_debugger
+from graph.distiller import build_distiller
+from graph.synthesizer import build_synthesizer
+
+task = "is {secret} a good key?"
+run = {{"id": "x", "task": task, "steps": [], "{secret}": "as a key"}}
+given = [
+    (build_debugger, {{"trajectory": run}}),
+    (build_distiller, {{"trajectories": [run]}}),
+    (build_synthesizer, {{"tasks": [run]}}),
+    (build_agent, {{"task": task}}),
+]
+for build, asked in given:
+    langsmith.configure(client=langsmith.Client())  # somebody else's, made before the graph is
+    graph = build(settings=Settings())
+    with contextlib.suppress(ConfigurationError):  # no model is set up, and none is needed
+        asyncio.run(graph.ainvoke(asked, {{"metadata": {{"why": "{secret}"}}}}))
+    flush()
+"""
 
 
 @pytest.fixture
-def langsmith() -> Iterator[tuple[str, list[str]]]:
-    """The address of a stand-in for LangSmith, and the bodies that it got."""
-    bodies: list[str] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self) -> None:
-            self._answer(json.dumps({"batch_ingest_config": INGESTION}).encode())
-
-        def do_POST(self) -> None:
-            bodies.append(self._decoded(self._body()))
-            self._answer(b"{}")
-
-        do_PATCH = do_POST
-
-        def _body(self) -> bytes:
-            if length := self.headers.get("content-length"):
-                return self.rfile.read(int(length))
-            whole = b""
-            while size := int(self.rfile.readline(), 16):
-                whole += self.rfile.read(size)
-                self.rfile.readline()
-            self.rfile.readline()
-            return whole
-
-        def _decoded(self, body: bytes) -> str:
-            coding = self.headers.get("content-encoding", "")
-            if coding == "zstd":
-                body = zstandard.ZstdDecompressor().decompressobj().decompress(body)
-            return (gzip.decompress(body) if coding == "gzip" else body).decode("utf-8", "replace")
-
-        def _answer(self, body: bytes) -> None:
-            self.send_response(200)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: Any) -> None:
-            """Nothing is logged."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}", bodies
-    server.shutdown()
-    server.server_close()
-    thread.join()
+def langsmith() -> Iterator[LangSmithServer]:
+    """A stand-in for LangSmith."""
+    server = LangSmithServer()
+    yield server
+    server.close()
 
 
-def test_a_run_of_the_command(
-    langsmith: tuple[str, list[str]], model_server: Callable[..., ModelServer], tmp_path: Path
-) -> None:
-    address, bodies = langsmith
-    server = model_server(Script(moves={"a": [finish("done")]}))
-    done = subprocess.run(
-        [sys.executable, "-m", "forethought", "run", f"is {SECRET} a good key?", "--json"],
-        env={
-            **os.environ,
-            "PYTHONPATH": str(ROOT),
-            "FORETHOUGHT_BASE_URL": server.url,
-            "FORETHOUGHT_MODEL": "openai:scripted",
-            "FORETHOUGHT_API_KEY": SECRET,
-            "LANGSMITH_TRACING": "true",
-            "LANGSMITH_ENDPOINT": address,
-            "LANGSMITH_API_KEY": "lsv2_another_secret",
-        },
-        cwd=tmp_path,
+def run_python(
+    langsmith: LangSmithServer, folder: Path, *arguments: str, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Python with tracing on."""
+    return subprocess.run(
+        [sys.executable, *arguments],
+        env={**os.environ, "PYTHONPATH": str(ROOT), **langsmith.variables, **variables},
+        cwd=folder,
         capture_output=True,
         text=True,
         timeout=120,
     )
+
+
+def test_a_run_of_the_command(
+    langsmith: LangSmithServer, model_server: Callable[..., ModelServer], tmp_path: Path
+) -> None:
+    server = model_server(Script(moves={"a": [finish("done")]}))
+    done = run_python(
+        langsmith,
+        tmp_path,
+        *("-m", "forethought", "run", f"is {SECRET} a good key?", "--json"),
+        FORETHOUGHT_BASE_URL=server.url,
+        FORETHOUGHT_MODEL="openai:scripted",
+        FORETHOUGHT_API_KEY=SECRET,
+    )
     assert done.returncode == 0, done.stderr
-    told = "\n".join(bodies)
-    assert "a good key?" in told
-    assert "prospective_reflector" in told
-    assert SECRET not in told
-    assert "lsv2_another_secret" not in told
+    assert "a good key?" in langsmith.told
+    assert "prospective_reflector" in langsmith.told
+    assert SECRET not in langsmith.told
+    assert "lsv2_another_secret" not in langsmith.told
+
+
+def test_no_graph_sends_a_secret_whoever_made_the_client(langsmith: LangSmithServer, tmp_path: Path) -> None:
+    done = run_python(langsmith, tmp_path, "-c", ALL_GRAPHS.format(secret=SECRET), SOME_API_KEY=SECRET)
+    assert done.returncode == 0, done.stderr
+    assert "a good key?" in langsmith.told
+    for graph in ("debugger", "distiller", "synthesizer", "agent"):
+        assert f'"name":"{graph}"' in langsmith.told.replace(": ", ":")
+    assert SECRET not in langsmith.told
+
+
+def guarded(monkeypatch: pytest.MonkeyPatch, **options: Any) -> Any:
+    """A client made with `options`, guarded."""
+    for name, value in (("LANGSMITH_TRACING", "true"), ("SOME_API_KEY", SECRET)):
+        monkeypatch.setenv(name, value)
+    client = Client(api_url="http://127.0.0.1:9", api_key="k", auto_batch_tracing=False, **options)
+    monkeypatch.setattr("langsmith.run_trees._CLIENT", client)
+    monkeypatch.setattr(ours, "_client", None)
+    ours.guard(Settings())
+    return client
+
+
+def sent(client: Any) -> dict[str, Any]:
+    """What is made of a run before it is sent."""
+    said = {"said": f"{SECRET} and more", "name": "ann"}
+    run = {"id": "0" * 32, "name": "x", "run_type": "chain", "inputs": said, "outputs": said}
+    made: dict[str, Any] = client._run_transform({**run, "error": SECRET, "extra": {"metadata": said}})
+    return {**{key: made[key] for key in ("inputs", "outputs")}, "metadata": made["extra"]["metadata"]}
+
+
+def test_metadata_is_hidden_by_itself_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some releases of the client put no metadata through the anonymizer."""
+    client = guarded(monkeypatch)
+    assert client._hide_metadata({"a": [SECRET]}) == {"a": ["[secret]"]}
+    assert SECRET not in str(sent(client))
+
+
+def test_what_a_client_hides_already_stays_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nameless(data: dict[str, Any]) -> dict[str, Any]:
+        return {key: value for key, value in data.items() if key != "name"}
+
+    blotted = {"said": "[secret] and more", "name": "ann"}
+    nobody = {"said": "[secret] and more"}
+    assert sent(guarded(monkeypatch, hide_inputs=True))["inputs"] == {}
+    assert sent(guarded(monkeypatch, hide_inputs=nameless)) == {
+        "inputs": nobody, "outputs": blotted, "metadata": blotted,
+    }  # fmt: skip
+    assert sent(guarded(monkeypatch, anonymizer=nameless)) == {
+        "inputs": nobody, "outputs": nobody, "metadata": nobody,
+    }  # fmt: skip

@@ -58,6 +58,19 @@ def test_a_failed_call_is_a_failed_span_but_no_warning(spans: Any, caplog: pytes
     assert [record.levelname for record in caplog.records] == ["INFO"]
 
 
+def test_a_span_holds_no_secret(spans: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names come from models and clients: a tool's, an error's, a model's."""
+    monkeypatch.setenv("SOME_API_KEY", "sk-very-secret-value")
+    secret = "sk-very-secret-value"
+    with operation("execute_tool", secret, gen_ai__tool__name=secret) as done:
+        done.failed(f"no {secret}")
+    (span,) = spans()
+    assert span.name == "execute_tool [secret]"
+    assert span.attributes["gen_ai.tool.name"] == "[secret]"
+    assert span.attributes["error.type"] == "no [secret]"
+    assert span.status.description == "no [secret]"
+
+
 def test_a_json_line_is_one_object_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_API_KEY", "sk-very-secret-value")
     record = logging.LogRecord(

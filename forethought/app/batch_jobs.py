@@ -149,7 +149,21 @@ def _lines(found: Progress) -> list[str]:
     for state, what in (("todo", "in the queue"), ("waiting", "waiting for a person")):
         if oldest := found.oldest.get(state):
             lines.append(f"longest {what}: {oldest['thread_id']}, {_span(oldest['seconds'])}")
+    if found.held:
+        lines.append(_held(found.held))
+    if found.damaged:
+        lines.append(f"{found.damaged} jobs whose row was changed by hand: their cost or end is not counted")
     return lines
+
+
+def _held(held: list[Json]) -> str:
+    first = held[0]
+    silent = f", a worker's, silent for {_span(first['seconds'])}" if first["seconds"] is not None else ""
+    return (
+        f"{len(held)} in the queue whose thread another process holds, the first: {first['thread_id']} "
+        f"(session {first['session']} of the database{silent}); should that process hang, end it, or the "
+        f"session: SELECT pg_terminate_backend({first['session']})"
+    )
 
 
 def _span(seconds: float) -> str:

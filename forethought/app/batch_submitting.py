@@ -34,7 +34,7 @@ def submit(path: Path, flags: Flags, asked: Asked, as_json: bool) -> int:
     postgres_of(settings)
 
     async def run() -> Submitted:
-        tasks = read_batch(path)
+        tasks = read_batch(path, settings.key)
         async with open_queue(settings) as queue:
             return await put(
                 queue,

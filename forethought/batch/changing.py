@@ -12,14 +12,16 @@ WHERE f.outcome IS NULL AND p.status IN ('todo', 'doing') AND (?::text IS NULL O
 AND (?::text IS NULL OR f.thread_id = ?)
 """
 _CLOSED = f"""
-SELECT f.thread_id, f.queue, f.priority, {tables.STATE} AS state
+SELECT f.thread_id, f.queue, f.priority, f.job, {tables.STATE} AS state
 FROM {tables.JOINED} WHERE (%s::text IS NULL OR f.batch = %s) AND {tables.STATE} = ANY(%s)
 ORDER BY f.position FOR UPDATE OF f
 """
 _REOPEN = """
-UPDATE forethought_jobs SET outcome = NULL, error = '', tries = 0, again = true, ended_at = NULL
+UPDATE forethought_jobs SET outcome = NULL, error = '', tries = 0, again = true, ended_at = NULL, run = NULL
 WHERE thread_id = ANY(%s)
 """
+_DROP = "DELETE FROM procrastinate_jobs WHERE id = ANY(%s::bigint[]) AND status <> 'doing'"
+"""Rows of the queue of an earlier time. One that a worker has is its to end, or `rescue`'s."""
 
 
 async def cancel(queue: Queue, *, thread_id: str | None = None, batch: str | None = None) -> int:
@@ -48,14 +50,11 @@ async def retry(queue: Queue, *, batch: str | None = None, cancelled: bool = Fal
         async with connection.cursor(row_factory=tuple_row) as cursor:
             await cursor.execute(_CLOSED, (batch, batch, states))
             found = await cursor.fetchall()
-        rows = [
-            (thread_id, name, priority)
-            for thread_id, name, priority, state in found
-            if state != "waiting" or not await _waits(queue, thread_id)
-        ]
-        await connection.execute(_REOPEN, ([thread_id for thread_id, _, _ in rows],))
-        await enqueue(queue, rows, connection)
-    return len(rows)
+        taken = [row for row in found if row[4] != "waiting" or not await _waits(queue, row[0])]
+        await connection.execute(_REOPEN, ([row[0] for row in taken],))
+        await connection.execute(_DROP, ([row[3] for row in taken if row[3] is not None],))
+        await enqueue(queue, [row[:3] for row in taken], connection)
+    return len(taken)
 
 
 async def _waits(queue: Queue, thread_id: str) -> bool:

@@ -5,11 +5,10 @@ Needs neither the extra `scale` nor a queue, since `threads --prune` is for ever
 
 from __future__ import annotations
 
-import json
 from datetime import timedelta
-from typing import Any
 
 from forethought.batch import tables
+from forethought.storage import StorageError
 from forethought.storage.saver import ThreadSaver
 
 _OVER = f"""
@@ -45,11 +44,14 @@ async def forget(saver: ThreadSaver, older_than: timedelta) -> tuple[int, int]:
 
 
 async def _forget_files(saver: ThreadSaver) -> int:
+    from forethought.batch.given import read_given
+
     named: set[str] = set()
-    async for row in saver.stream("SELECT given FROM forethought_jobs"):
-        text = saver.sealer.open_text(row[0]) if saver.sealer else row[0]
-        given: dict[str, Any] = json.loads(text)
-        named.update(str(reference["hash"]) for reference in given["files"])
+    async for thread_id, kept in saver.stream("SELECT thread_id, given FROM forethought_jobs"):
+        try:
+            named.update(file.hash for file in read_given(kept, saver.sealer).files)
+        except ValueError as error:
+            raise StorageError(f"job {thread_id[:100]}: {error}") from error
     # Each is looked at again as it goes: it may have been submitted just now.
     query = "DELETE FROM forethought_files WHERE hash <> ALL(?::text[]) AND shared_at < now() - ?::interval "
     return len(await saver.rows(f"{query} RETURNING hash", (sorted(named), _YOUNG)))

@@ -79,11 +79,12 @@ def _load() -> None:
     except ImportError as error:
         raise StorageError(MISSING_EXTRA, wrong_use=True) from error
     # A job that fails is told by us, in one line.
-    logging.getLogger(f"{procrastinate.__name__}.worker").addFilter(_not_of_a_job)
+    for name in ("worker", "worker.worker"):
+        logging.getLogger(f"{procrastinate.__name__}.{name}").addFilter(_not_of_a_job)
 
 
 def _not_of_a_job(record: logging.LogRecord) -> bool:
-    return not str(getattr(record, "action", "")).startswith("job_")
+    return not str(getattr(record, "action", "")).startswith(("job_", "task_not_found"))
 
 
 def _app(address: Address) -> App:

@@ -88,6 +88,8 @@ def line_of(error: BaseException, scrub: Callable[[str], str]) -> str:
     from forethought.storage.errors import is_postgres
 
     said = postgres_line(error) if is_postgres(error) else str(error)
+    # What no database takes is left out.
+    said = said.encode("utf-8", "replace").decode().replace("\0", "")
     line = " ".join(said.split()) or type(error).__name__
     if not isinstance(error, ModelError | FilesError | ValueError) and not is_lost(error):
         line = f"internal error: {type(error).__name__}: {line}"

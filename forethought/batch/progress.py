@@ -8,19 +8,32 @@ from typing import Any
 
 from forethought.batch import tables
 from forethought.batch.opening import Queue
+from forethought.batch.rescue import DEAD_AFTER_S
+from forethought.storage import StorageError
 
 Json = dict[str, Any]
 STATES = ("todo", "doing", "done", "waiting", "failed", "cancelled")
 _OF_BATCH = "(?::text IS NULL OR f.batch = ?)"
 _COUNTS = f"SELECT {tables.STATE} AS state, count(*) FROM {tables.JOINED} WHERE {_OF_BATCH} GROUP BY state"
+_SPENT_ON = ("calls", "input_tokens", "output_tokens", "cached_tokens", "usd", "unpriced")
+_MOST = "1e15"
+"""What is beyond that nobody has spent."""
+_SOUND = f"""
+jsonb_typeof(f.usage) = 'object' AND NOT EXISTS (
+    SELECT 1 FROM jsonb_each(CASE jsonb_typeof(f.usage) WHEN 'object' THEN f.usage ELSE '{{}}' END) AS spent
+    WHERE CASE jsonb_typeof(spent.value) WHEN 'number'
+        THEN spent.value::numeric NOT BETWEEN 0 AND {_MOST} ELSE true END
+)
+"""
+"""Whether a job's usage is one that a worker has written."""
 _SPENT = f"""
-SELECT {
-    ", ".join(
-        f"coalesce(sum((f.usage->>'{key}')::float8), 0)"
-        for key in ("calls", "input_tokens", "output_tokens", "cached_tokens", "usd", "unpriced")
-    )
-}
-FROM forethought_jobs f WHERE {_OF_BATCH}
+SELECT {", ".join(f"coalesce(sum((usage->>'{key}')::float8) FILTER (WHERE sound), 0)" for key in _SPENT_ON)},
+    count(*) FILTER (WHERE NOT sound OR NOT known)
+FROM (
+    SELECT CASE WHEN {_SOUND} THEN f.usage ELSE '{{}}' END AS usage, {_SOUND} AS sound,
+        coalesce(f.outcome IN ('done', 'waiting', 'failed', 'cancelled'), true) AS known
+    FROM forethought_jobs f WHERE {_OF_BATCH}
+) AS spent
 """
 _RATE = f"""
 SELECT count(*)::float8,
@@ -35,8 +48,12 @@ SELECT DISTINCT ON (state) state, thread_id, since FROM (
     FROM {tables.JOINED} WHERE {_OF_BATCH}
 ) open WHERE state IN ('todo', 'waiting') ORDER BY state, since DESC
 """
+_PUT_BACK = f"""
+SELECT f.thread_id FROM {tables.JOINED}
+WHERE {_OF_BATCH} AND f.outcome IS NULL AND p.status = 'todo' AND p.attempts > 0 ORDER BY f.position
+"""
 _LISTED = f"""
-SELECT f.batch, f.task, f.thread_id, {tables.STATE}, f.status, f.error, f.tries, f.usage
+SELECT f.batch, f.task, f.thread_id, {tables.STATE}, f.status, f.error, f.tries, f.usage, f.outcome
 FROM {tables.JOINED} WHERE {_OF_BATCH} ORDER BY f.position
 """
 
@@ -59,6 +76,13 @@ class Progress:
     """Jobs that ended in the last ten minutes, a minute."""
     oldest: dict[str, Json]
     """Of todo and waiting: {thread_id, seconds} of the job that has been so the longest."""
+    held: list[Json]
+    """Jobs that wait in the queue while another process holds their thread: {thread_id, session, seconds},
+    the server's number of its session, and for how long a worker has been silent on it (None: it has not, it
+    is no worker, or it is another user's)."""
+    damaged: int = 0
+    """Jobs whose row no worker has written like this: their cost is not counted, or how they ended is not
+    known."""
 
     @property
     def total(self) -> int:
@@ -88,6 +112,7 @@ async def progress_of(queue: Queue, batch: str | None = None) -> Progress:
     spent = (await rows(_SPENT, given))[0]
     ended, seconds = (await rows(_RATE, given))[0]
     oldest = await rows(_OLDEST, given)
+    held = await _held(queue, given)
     return Progress(
         states={state: int(states.get(state, 0)) for state in STATES},
         calls=int(spent[0]),
@@ -98,15 +123,49 @@ async def progress_of(queue: Queue, batch: str | None = None) -> Progress:
         unpriced=int(spent[5]),
         per_minute=round(ended / max(seconds or 0, 1) * 60, 2),
         oldest={state: {"thread_id": thread_id, "seconds": round(s)} for state, thread_id, s in oldest},
+        held=held,
+        damaged=int(spent[6]),
     )
+
+
+async def _held(queue: Queue, given: tuple[str | None, str | None]) -> list[Json]:
+    from forethought.storage.advisory_locks import holders, lock_key, silent
+
+    rows = queue.threads.rows
+    waiting = await rows(_PUT_BACK, given)
+    sessions = await holders(rows) if waiting else {}
+    quiet = await silent(rows, DEAD_AFTER_S) if sessions else {}
+    found = [(thread_id, sessions.get(lock_key(thread_id))) for (thread_id,) in waiting]
+    return [
+        {
+            "thread_id": thread_id,
+            "session": session,
+            "seconds": round(quiet[session]) if session in quiet else None,
+        }
+        for thread_id, session in found
+        if session is not None
+    ]
 
 
 async def listed(queue: Queue, batch: str | None = None) -> AsyncIterator[Json]:
     """The jobs in the order of their submitting: {batch, id, thread_id, state, status, error, tries, usage}.
 
-    Raises StorageError where they are encrypted with another key, psycopg.Error.
+    Raises psycopg.Error.
     """
     async for row in queue.threads.stream(_LISTED, (batch, batch)):
         keys = ("batch", "id", "thread_id", "state", "status", "error", "tries", "usage")
-        job = dict(zip(keys, row, strict=True))
-        yield {**job, "error": queue.open(job["error"]) if job["error"] else ""}
+        *kept, outcome = row
+        job = dict(zip(keys, kept, strict=True))
+        yield {**job, "error": _error(queue, job, outcome)}
+
+
+def _error(queue: Queue, job: Json, outcome: str | None) -> str:
+    """Why a job failed, in one line."""
+    if job["error"]:
+        try:
+            return " ".join(queue.open(job["error"]).split())
+        except StorageError as error:
+            return f"what is kept of its error cannot be read: {error}"
+    if job["state"] == "failed" and outcome != "failed":
+        return "its row was changed by hand, or is lost; take it up again with: forethought jobs --retry"
+    return ""

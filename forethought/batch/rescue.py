@@ -1,18 +1,26 @@
-"""Putting jobs back into the queue whose worker is gone.
+"""Putting jobs back into the queue whose worker is gone, and freeing threads whose worker hangs.
 
 A worker that has not been heard of for 15 s is dead: its jobs are to be taken over. Every worker looks after
 that itself, besides its jobs; as a job of the queue, as procrastinate proposes it, this would wait behind
 long ones.
+
+A worker that hangs (SIGSTOP, a frozen machine) is as silent as a dead one, and its jobs go back too; but its
+session in the database still holds their threads. After 30 s it is ended. Should the worker wake up, it has
+lost its threads, which it is told at its next write: so it writes nothing, and makes no call that changes
+something, since the intent to make it is written first.
 """
 
 from __future__ import annotations
 
 from forethought.batch import tables
 from forethought.batch.opening import Queue
-from forethought.storage.advisory_locks import lock_key
+from forethought.storage.advisory_locks import end, lock_key, silent
 
 HEARTBEAT_S = 5.0
 DEAD_AFTER_S = 15.0
+SILENT_S = 30.0
+"""So long is waited for a worker that may only hang: somewhat longer than for a lost network, which the
+database finds out itself (25 s)."""
 LOOK_S = 2.0
 """How often is looked for them."""
 ALONE = lock_key("rescuing jobs")
@@ -20,23 +28,34 @@ ALONE = lock_key("rescuing jobs")
 
 
 async def rescue(queue: Queue) -> list[str]:
-    """Threads of dead workers' jobs, which wait in the queue again. One process at a time does this.
+    """Threads of dead workers' jobs, which wait in the queue again. One process at a time does this, and one
+    that hangs as it does so is not waited for.
 
     Raises psycopg.Error, procrastinate's ConnectorException.
     """
-    rescued: list[str] = []
+    from forethought.batch.acknowledging import put_back
+
     async with queue.threads.pool.connection() as connection, connection.transaction():
         got = await connection.execute("SELECT pg_try_advisory_xact_lock(%s) AS alone", (ALONE,))
         row = await got.fetchone()
         if not row or not row["alone"]:
             return []
+        await connection.execute("SET LOCAL idle_in_transaction_session_timeout = '30s'")
         stalled = await queue.manager.get_stalled_jobs(
             task_name=tables.TASK, seconds_since_heartbeat=DEAD_AFTER_S
         )
-        for job in stalled:
-            await queue.manager.retry_job(job)
-            rescued.append(str(job.task_kwargs["thread_id"]))
-    return rescued
+        return [
+            job.lock or f"job {job.id}"
+            for job in stalled
+            if await put_back(queue.threads.rows, job.id or 0, job.worker_id)
+        ]
+
+
+async def end_silent(queue: Queue) -> None:
+    """End the sessions of workers that hold threads and have not been heard of for 30 s, as far as this
+    database user may; `forethought jobs` tells of those that it may not. Raises psycopg.Error."""
+    for session in await silent(queue.threads.rows, SILENT_S):
+        await end(queue.threads.rows, session)
 
 
 class Strays:
@@ -48,8 +67,10 @@ class Strays:
 
     async def put_back(self, queue: Queue, worker_id: int, running: set[int]) -> None:
         """Put those back that were strays the last time too: others are only just being begun or ended."""
+        from forethought.batch.acknowledging import put_back
+
         jobs = await queue.manager.list_jobs_async(task=tables.TASK, status="doing", worker_id=worker_id)
-        strays = {job.id: job for job in jobs if job.id is not None and job.id not in running}
-        for number in self._suspected & set(strays):
-            await queue.manager.retry_job(strays[number])
-        self._suspected = set(strays)
+        strays = {job.id for job in jobs if job.id is not None and job.id not in running}
+        for number in self._suspected & strays:
+            await put_back(queue.threads.rows, number, worker_id)
+        self._suspected = strays

@@ -5,46 +5,69 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import uuid
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from forethought.batch import files
+from forethought.batch.given import Given, read_given
 from forethought.batch.opening import Queue
 from forethought.batch.outcomes import Ended, Retries, TryAgain, failed, line_of, may_pass, of_state
+from forethought.batch.patience import patiently
+from forethought.batch.room import Room
 from forethought.batch.thread_run import ThreadRun
 from forethought.draining import Drain, Drained
 from forethought.models.types import Transport
 from forethought.secrecy import scrub_error, scrubber
 from forethought.settings import Settings
 from forethought.storage import StorageError, open_lessons
+from forethought.storage.errors import is_disconnected, is_outage
 from graph.bounds import bounded
-from graph.context import Context
 
 if TYPE_CHECKING:
     from graph.agent import AgentGraph
 
-Json = dict[str, Any]
 _LOG = logging.getLogger(__name__)
 _HELD_S = 5.0
 """When a job is taken up again whose thread is held: by a person's `resume`, or for a dead process's sake."""
-_BEGIN = """
-UPDATE forethought_jobs SET tries = tries + 1, started_at = coalesce(started_at, now())
-WHERE thread_id = ? AND outcome IS NULL RETURNING given, tries, again
+_NEWEST = """
+coalesce((SELECT max(c.checkpoint_id) FROM checkpoints c WHERE c.thread_id = f.thread_id
+    AND c.checkpoint_ns = ''), '')
+"""
+_THREAD = "SELECT thread_id FROM forethought_jobs WHERE job = ?"
+_SUSPECT = f"""
+SELECT f.run IS NOT NULL AND f.begun_from = {_NEWEST} FROM forethought_jobs f
+WHERE f.job = ? AND f.outcome IS NULL
+"""
+"""Whether the worker that last began it died before the thread had come any further."""
+_BEGIN = f"""
+UPDATE forethought_jobs f SET run = ?, begun_from = {_NEWEST}, started_at = coalesce(f.started_at, now()),
+    tries = f.tries + CASE WHEN f.run = ? OR f.begun_from <> {_NEWEST} AND f.run IS NOT NULL THEN 0 ELSE 1 END
+WHERE f.job = ? AND f.outcome IS NULL RETURNING f.given, f.tries, f.again
 """
 _END = """
 UPDATE forethought_jobs
-SET outcome = ?, status = ?, error = ?, usage = ?::jsonb, again = false, ended_at = now() WHERE thread_id = ?
+SET outcome = ?, status = ?, error = ?, usage = ?::jsonb, again = false, ended_at = now()
+WHERE job = ? AND run = ? RETURNING job
 """
-_SPENT = "UPDATE forethought_jobs SET usage = ?::jsonb WHERE thread_id = ?"
+_PUT_BACK = """
+UPDATE forethought_jobs SET tries = greatest(tries - ?, 0), run = NULL, usage = coalesce(?::jsonb, usage)
+WHERE job = ? AND run = ?
+"""
 
 
 @dataclass(frozen=True)
 class Job:
     """A job that was begun."""
 
+    number: int
+    """procrastinate's."""
+    run: str
+    """This try's own id."""
     thread_id: str
-    given: Json
+    kept: str
+    """What it is given, as it is kept."""
     tries: int
     """Which time it is begun, from 1."""
     again: bool
@@ -61,66 +84,80 @@ class Runner:
     stack: AsyncExitStack
     """Closes what is opened on the way."""
     retries: Retries = field(default_factory=Retries)
+    _room: Room = field(default_factory=Room)
     _graphs: dict[bool, AgentGraph] = field(default_factory=dict)
     _building: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def run(self, thread_id: str, drain: Drain) -> Ended | None:
-        """How a job ended, which is kept; None where it had ended before.
+    async def run(self, number: int, drain: Drain) -> Ended | None:
+        """How a job ended, which is kept; None where it had ended before, or another worker has it.
 
-        Raises Drained and TryAgain, with the job to be put back into the queue; psycopg.Error.
+        All that is said of a job is said while its thread is held. Raises Drained and TryAgain, with the job
+        to be put back into the queue; psycopg.Error.
         """
-        job = await self._begin(thread_id)
-        if job is None:
-            return None
         try:
+            found = await patiently(lambda: self.queue.threads.rows(_THREAD, (number,)))
+            return await self._run(number, found[0][0], drain) if found else None
+        except Exception as error:
+            if not is_outage(error):
+                raise
+            line = line_of(error, scrubber(self.settings))
+            raise TryAgain(line, self.retries.wait_s(1), counted=False) from error
+
+    async def _run(self, number: int, thread_id: str, drain: Drain) -> Ended | None:
+        async with AsyncExitStack() as held:
+            try:
+                await held.enter_async_context(self.queue.threads.claim(thread_id))
+            except StorageError as error:
+                raise TryAgain(str(error), _HELD_S, counted=False) from error
+            # From now on silence tells that this worker hangs.
+            await self.queue.threads.beat()
+            found = await patiently(lambda: self.queue.threads.rows(_SUSPECT, (number,)))
+            if not found:
+                return None
+            await held.enter_async_context(self._room.enter(found[0][0], drain))
+            job = await self._begin(number, thread_id)
+            if job is None:
+                return None
             ended = await self._attempt(job, drain)
-        except (Drained, TryAgain) as stopped:
-            if isinstance(stopped, Drained) or not stopped.counted:
-                await self._not_counted(thread_id)
-            raise
-        row = (ended.outcome, ended.status, self.queue.seal(ended.error), json.dumps(ended.usage), thread_id)
-        await self.queue.threads.rows(_END, row)
-        return ended
+            said = (ended.outcome, ended.status, self.queue.seal(ended.error), json.dumps(ended.usage))
+            kept = await patiently(lambda: self.queue.threads.rows(_END, (*said, number, job.run)))
+            return ended if kept else None
 
-    async def _begin(self, thread_id: str) -> Job | None:
-        rows = await self.queue.threads.rows(_BEGIN, (thread_id,))
-        if not rows:
-            return None
-        given, tries, again = rows[0]
-        return Job(thread_id, json.loads(self.queue.open(given)), tries, again)
-
-    async def _not_counted(self, thread_id: str) -> None:
-        """A try that nothing was wrong with: the job was put back in order."""
-        query = "UPDATE forethought_jobs SET tries = greatest(tries - 1, 0) WHERE thread_id = ?"
-        await self.queue.threads.rows(query, (thread_id,))
+    async def _begin(self, number: int, thread_id: str) -> Job | None:
+        run = uuid.uuid4().hex
+        rows = await patiently(lambda: self.queue.threads.rows(_BEGIN, (run, run, number)))
+        return Job(number, run, thread_id, *rows[0]) if rows else None
 
     async def _attempt(self, job: Job, drain: Drain) -> Ended:
         if job.tries > self.retries.most:
             return Ended("failed", "failed", f"given up: begun {job.tries - 1} times, and never ended")
-        async with AsyncExitStack() as held:
+        thread: ThreadRun | None = None
+        try:
+            given = read_given(job.kept, self.queue.threads.sealer)
+            thread = await self._thread(job, given)
+            return of_state(await thread.go(given, job.again, drain))
+        except Exception as error:
+            usage = await thread.spent() if thread else {}
             try:
-                await held.enter_async_context(self.queue.threads.claim(job.thread_id))
-            except StorageError as error:
-                raise TryAgain(str(error), _HELD_S, counted=False) from error
-            thread: ThreadRun | None = None
-            try:
-                thread = await self._thread(job)
-                return of_state(await thread.go(job.given, job.again, drain))
-            except Exception as error:
-                usage = await thread.spent() if thread else {}
-                if usage:
-                    # Should it go back into the queue, or be cancelled, its cost counts all the same.
-                    await self.queue.threads.rows(_SPENT, (json.dumps(usage), job.thread_id))
                 if isinstance(error, Drained):
                     raise
                 return self._failed(job, error, usage)
+            except (Drained, TryAgain) as stopped:
+                await self._put_back(job, stopped, usage)
+                raise
 
-    async def _thread(self, job: Job) -> ThreadRun:
+    async def _put_back(self, job: Job, stopped: Drained | TryAgain, usage: dict[str, float]) -> None:
+        """Nothing was wrong with a try that is not counted. What it has cost counts all the same."""
+        uncounted = int(isinstance(stopped, Drained) or not stopped.counted)
+        said = (uncounted, json.dumps(usage) if usage else None, job.number, job.run)
+        await patiently(lambda: self.queue.threads.rows(_PUT_BACK, said))
+
+    async def _thread(self, job: Job, given: Given) -> ThreadRun:
         """The job's thread, ready to run: its files are here, its Context is allowed."""
         from tools.files import FileStore
 
-        context = bounded(Context.model_validate(job.given["context"]), self.settings)
-        await files.fetch(self.queue, job.given["files"], FileStore.of(self.settings))
+        context = bounded(given.context, self.settings)
+        await files.fetch(self.queue, given.references, FileStore.of(self.settings))
         graph = await self._graph(context.lessons)
         return ThreadRun(job.thread_id, graph, self.settings, context)
 
@@ -145,6 +182,8 @@ class Runner:
     def _failed(self, job: Job, error: Exception, usage: dict[str, float]) -> Ended:
         """How the job ended. Raises TryAgain where it is worth another try."""
         scrub = scrubber(self.settings)
+        if is_disconnected(error):
+            raise TryAgain(line_of(error, scrub), self.retries.wait_s(1), counted=False) from error
         if may_pass(error) and job.tries < self.retries.most:
             raise TryAgain(line_of(error, scrub), self.retries.wait_s(job.tries)) from error
         ended = failed(error, usage, scrub)

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from forethought.batch import files, tables
+from forethought.batch.given import digest_of
 from forethought.batch.opening import Queue
-from forethought.batch.tasks import BatchTask, digest_of, with_ids
+from forethought.batch.tasks import BatchTask, with_ids
 from forethought.settings import Settings
 from graph.bounds import bounded
 from graph.context import Context
@@ -48,11 +49,8 @@ class _Job:
     thread_id: str
     task: str
     given: Json
+    digest: str
     priority: int
-
-    @property
-    def digest(self) -> str:
-        return digest_of(self.given)
 
 
 async def submit(
@@ -71,11 +69,18 @@ async def submit(
     batch. Raises ValueError (an id is not usable, is used twice or stands for another task; a model is not
     allowed), FilesError, StorageError, psycopg.Error.
     """
-    named = with_ids(list(tasks))
+    key = settings.key
+    named = with_ids(list(tasks), key)
     given = [(task, await asyncio.to_thread(_given, task, context, settings)) for task in named]
-    batch = _checked(batch) if batch else _own_id([(task.id, item) for task, item in given])
+    batch = _checked(batch) if batch else _own_id([(task.id, item) for task, item in given], key)
     jobs = [
-        _Job(f"{batch}:{task.id}", task.id, item, priority if task.priority is None else task.priority)
+        _Job(
+            f"{batch}:{task.id}",
+            task.id,
+            item,
+            digest_of(item, key),
+            priority if task.priority is None else task.priority,
+        )
         for task, item in given
     ]
     await files.share(
@@ -113,8 +118,8 @@ def _checked(batch: str) -> str:
     return batch
 
 
-def _own_id(given: list[tuple[str, Json]]) -> str:
-    return f"b{digest_of({'tasks': given})[:_OWN_ID]}"
+def _own_id(given: list[tuple[str, Json]], key: bytes | None) -> str:
+    return f"b{digest_of({'tasks': given}, key)[:_OWN_ID]}"
 
 
 async def _insert(queue: Queue, batch: str, jobs: Sequence[_Job], name: str) -> int:

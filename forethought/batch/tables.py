@@ -24,15 +24,24 @@ CREATE TABLE IF NOT EXISTS forethought_jobs (
     usage jsonb NOT NULL DEFAULT '{}',
     submitted_at timestamptz NOT NULL DEFAULT now(),
     started_at timestamptz,
-    ended_at timestamptz
+    ended_at timestamptz,
+    run text,
+    begun_from text
 )
 """
 """A row a job. `given` and `error` are encrypted where there is a key; `job` is procrastinate's id of it.
 
 `tries` counts how often it was begun since it was last put into the queue, but for when it was put back in
-order; `again` says that a thread whose run failed is to be gone on with; `outcome` is how the job ended
-(done, waiting, failed, cancelled), `status` how its run did.
+order, and for when its worker died after the thread had come further; `again` says that a thread whose run
+failed is to be gone on with; `outcome` is how the job ended (done, waiting, failed, cancelled), `status` how
+its run did. `run` is an id of the try that is under way, or was when the job ended: what another try says of
+the job is not heard. `begun_from` is the thread's newest checkpoint when that try was begun.
 """
+JOBS_MORE = """
+ALTER TABLE forethought_jobs ADD COLUMN IF NOT EXISTS run text, ADD COLUMN IF NOT EXISTS begun_from text
+"""
+"""For a table that was made before these."""
+JOBS_BY_JOB = "CREATE INDEX IF NOT EXISTS forethought_jobs_job ON forethought_jobs (job)"
 JOBS_BY_BATCH = "CREATE INDEX IF NOT EXISTS forethought_jobs_batch ON forethought_jobs (batch, position)"
 FILES = """
 CREATE TABLE IF NOT EXISTS forethought_files (
@@ -52,12 +61,19 @@ CREATE TABLE IF NOT EXISTS forethought_rates (
 )
 """
 """A model's token buckets: how full they were at a moment."""
-ALL = (JOBS, JOBS_BY_BATCH, FILES, RATES)
-NAMES = ("procrastinate_jobs", "forethought_jobs", "forethought_files", "forethought_rates")
+ALL = (JOBS, JOBS_MORE, JOBS_BY_BATCH, JOBS_BY_JOB, FILES, RATES)
+NAMES = (
+    "procrastinate_jobs",
+    "forethought_jobs",
+    "forethought_jobs_job",
+    "forethought_files",
+    "forethought_rates",
+)
 
 STATE = """
 CASE
-    WHEN f.outcome IS NOT NULL THEN f.outcome
+    WHEN f.outcome IN ('done', 'waiting', 'failed', 'cancelled') THEN f.outcome
+    WHEN f.outcome IS NOT NULL THEN 'failed'
     WHEN p.status IN ('todo', 'doing') THEN p.status::text
     WHEN p.status IN ('cancelled', 'aborted') OR p.abort_requested THEN 'cancelled'
     ELSE 'failed'

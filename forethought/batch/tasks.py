@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from forethought.batch.given import digest_of
 from forethought.collecting.tasks import found_files, lines_of, parsed
 from graph.context import Context
 
@@ -52,8 +51,8 @@ class BatchTask(BaseModel):
         return value
 
 
-def read_batch(path: Path) -> list[BatchTask]:
-    """The tasks in a file, each with an id, their files as absolute paths that exist.
+def read_batch(path: Path, key: bytes | None = None) -> list[BatchTask]:
+    """The tasks in a file, each with an id, their files as absolute paths that exist. `key`: see `with_ids`.
 
     Reads the disk. Raises ValueError, in one line with the file's line number.
     """
@@ -69,15 +68,16 @@ def read_batch(path: Path) -> list[BatchTask]:
     if not read:
         raise ValueError(f"{path}: no tasks in it; write one {{task}} or {{id, task, files}} as JSON a line")
     # The ids first: they are to be the same wherever the folder is.
-    named = with_ids([task for _, task in read])
+    named = with_ids([task for _, task in read], key)
     return [
         task.model_copy(update={"files": found_files(task.files, path, number)})
         for task, (number, _) in zip(named, read, strict=True)
     ]
 
 
-def with_ids(tasks: list[BatchTask]) -> list[BatchTask]:
-    """The tasks, those without an id with one of their own: the same when they are submitted again.
+def with_ids(tasks: list[BatchTask], key: bytes | None = None) -> list[BatchTask]:
+    """The tasks, those without an id with one of their own: the same when they are submitted again. With the
+    operator's key an id does not tell who has guessed a task that it is this one.
 
     Equal tasks without an id are told apart by which of them they are. Raises ValueError for an id used
     twice.
@@ -86,15 +86,10 @@ def with_ids(tasks: list[BatchTask]) -> list[BatchTask]:
     named: dict[str, BatchTask] = {}
     for task in tasks:
         if not task.id:
-            own = hashlib.sha256(task.model_dump_json(exclude={"id"}).encode()).hexdigest()[:_OWN_ID]
+            own = digest_of(task.model_dump(mode="json", exclude={"id"}), key)[:_OWN_ID]
             seen[own] += 1
             task = task.model_copy(update={"id": own if seen[own] == 1 else f"{own}-{seen[own]}"})
         if task.id in named:
             raise ValueError(f"the id {task.id!r} is used twice; ids must differ")
         named[task.id] = task
     return list(named.values())
-
-
-def digest_of(given: dict[str, Any]) -> str:
-    """A hash of what a job is given to do, the same for the same thing."""
-    return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()

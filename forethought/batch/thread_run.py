@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from langgraph.errors import InvalidUpdateError
 
+from forethought.batch.given import Given
 from forethought.draining import Drain
 from forethought.settings import Settings
 from forethought.storage.errors import is_storage_failure
@@ -44,7 +44,7 @@ class ThreadRun:
         metadata = saved_with(self.context, self.settings)
         return {"configurable": {"thread_id": self.thread_id}, "metadata": metadata}
 
-    async def go(self, given: Mapping[str, Any], again: bool, drain: Drain) -> StateSnapshot:
+    async def go(self, given: Given, again: bool, drain: Drain) -> StateSnapshot:
         """The thread's last state, once it has come to its end or waits for a person.
 
         Idempotent: what is finished stays as it is, unless it failed and is to be gone on with `again`.
@@ -54,7 +54,7 @@ class ThreadRun:
         if snapshot.interrupts:
             return snapshot
         if not snapshot.values and not snapshot.tasks:
-            await self._invoke({"task": given["task"], "files": given["files"]}, drain)
+            await self._invoke({"task": given.task, "files": given.references}, drain)
         elif snapshot.tasks:
             await self._invoke(None, drain)
         elif again and snapshot.values.get("status") == "failed":

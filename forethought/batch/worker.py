@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from forethought.batch import rescue, tables
@@ -22,7 +21,7 @@ from forethought.settings import Settings
 from forethought.storage import StorageError
 
 if TYPE_CHECKING:
-    from procrastinate import App, JobContext
+    from procrastinate import JobContext
     from procrastinate.worker import Worker as Fetcher
 
 _POLL_S = 1.0
@@ -89,13 +88,15 @@ async def work(
 
 class _Worker:
     def __init__(self, queue: Queue, runner: Runner, choices: Choices, drain: SharedDrain) -> None:
+        from forethought.batch.acknowledging import app_of
+
         self.queue, self.runner, self.choices, self.drain = queue, runner, choices, drain
         self.ended: Counter[str] = Counter()
         self._running: set[int] = set()
         self._refused = 0
         self._error: Exception | None = None
         self._empty = False
-        self._app = self._jobs()
+        self._app = app_of(queue, self._job)
 
     async def work(self) -> Counter[str]:
         lost = 0
@@ -131,9 +132,10 @@ class _Worker:
             delete_jobs="successful",
             install_signal_handlers=False,
         )
-        helpers = [asyncio.create_task(self._stop(fetcher)), asyncio.create_task(self._look_after(fetcher))]
+        helpers = [self._help(fetcher, self._stop), self._help(fetcher, self._look_after)]
+        helpers.append(self._help(fetcher, self._beat))
         if self.choices.until_empty:
-            helpers.append(asyncio.create_task(self._stop_when_empty(fetcher)))
+            helpers.append(self._help(fetcher, self._stop_when_empty))
         fetching = asyncio.create_task(fetcher.run())  # type: ignore[no-untyped-call]
         try:
             await asyncio.shield(fetching)
@@ -152,6 +154,23 @@ class _Worker:
             await asyncio.gather(*helpers, return_exceptions=True)
         return None
 
+    def _help(self, fetcher: Fetcher, work: Callable[[Fetcher], Awaitable[None]]) -> asyncio.Task[None]:
+        """Do this beside the jobs. A mistake of ours in it ends the worker, which would go on without."""
+
+        async def helped() -> None:
+            try:
+                await work(fetcher)
+            except Exception as error:
+                self._error = error
+                self.drain.request()
+
+        return asyncio.create_task(helped())
+
+    async def _beat(self, fetcher: Fetcher) -> None:
+        while True:
+            await _unless_lost(self.queue.threads.beat)
+            await asyncio.sleep(rescue.HEARTBEAT_S)
+
     async def _stop(self, fetcher: Fetcher) -> None:
         try:
             await self.drain.finish(asyncio.Event().wait(), 0)
@@ -164,6 +183,7 @@ class _Worker:
         async def once() -> None:
             for thread_id in await rescue.rescue(self.queue):
                 self.choices.on_put_back(thread_id, "its worker is gone")
+            await rescue.end_silent(self.queue)
             if fetcher.worker_id is not None:
                 await strays.put_back(self.queue, fetcher.worker_id, self._running)
 
@@ -186,33 +206,18 @@ class _Worker:
             await asyncio.sleep(0 if self._empty else _EMPTY_S)
         fetcher.stop()  # type: ignore[no-untyped-call]
 
-    def _jobs(self) -> App:
-        """procrastinate's app, which knows the one kind of job."""
-        from procrastinate import App, BaseRetryStrategy, RetryDecision
-
-        class PutBack(BaseRetryStrategy):
-            """Jobs that a worker did not end."""
-
-            def get_retry_decision(self, *, exception: BaseException, job: Any) -> RetryDecision | None:
-                if isinstance(exception, Drained | TryAgain):
-                    wait = timedelta(seconds=getattr(exception, "wait_s", 0))
-                    return RetryDecision(retry_at=datetime.now(UTC) + wait)
-                return None
-
-        app = App(connector=self.queue.app.connector)
-        app.task(name=tables.TASK, pass_context=True, retry=PutBack())(self._job)
-        return app
-
-    async def _job(self, context: JobContext, thread_id: str) -> None:
-        """One job. What it raises says whether it goes back into the queue."""
+    async def _job(self, context: JobContext, **_: Any) -> None:
+        """One job, which the row says that has its number. What is raised says whether it goes back into the
+        queue."""
         drain, number = Drain(), context.job.id or 0
+        thread_id = context.job.lock or f"job {number}"
         self.drain.jobs.add(drain)
         self._running.add(number)
         if self.drain.requested:
             drain.request()
         started = time.monotonic()
         try:
-            ended = await self._unless_aborted(self.runner.run(thread_id, drain), drain)
+            ended = await self._unless_aborted(self.runner.run(number, drain), drain)
         except (Drained, TryAgain) as stopped:
             self.choices.on_put_back(thread_id, str(stopped))
             raise

@@ -2,19 +2,25 @@
 
 A byte of one file a thread: nothing piles up beside the database. The system's locks belong to the process
 and all go as soon as it closes the file anywhere; so a process opens it once, and knows itself what it holds.
+
+No call waits: who is patient asks again (`hold`). So a task that is cancelled holds what it was told that it
+holds, and nothing else.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import os
 import sys
 import threading
-import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
-_PATIENCE_S = 0.5
+PATIENCE_S = 0.5
 """Somebody who only looks whether a thread is held holds it for a moment."""
+_POLL_S = 0.02
 _guard = threading.Lock()
 _open: dict[Path, _LockFile] = {}
 
@@ -28,21 +34,35 @@ class _LockFile:
         self.held: set[str] = set()
 
 
-def take(database: Path, thread_id: str, patience_s: float = _PATIENCE_S) -> bool:
-    """Hold a thread. False when a process, perhaps this one, still holds it after all. Raises OSError."""
-    deadline = time.monotonic() + patience_s
+@asynccontextmanager
+async def hold(database: Path, thread_id: str, patience_s: float = PATIENCE_S) -> AsyncIterator[bool]:
+    """Hold a thread; yields False when a process, perhaps this one, still does after that long.
+
+    Raises OSError.
+    """
+    deadline = asyncio.get_running_loop().time() + patience_s
+    while not (held := take(database, thread_id)):
+        if asyncio.get_running_loop().time() >= deadline:
+            break
+        await asyncio.sleep(_POLL_S)
+    try:
+        yield held
+    finally:
+        if held:
+            give_back(database, thread_id)
+
+
+def take(database: Path, thread_id: str) -> bool:
+    """Hold a thread. False when a process, perhaps this one, does. Raises OSError."""
     path = _lock_path(database)
-    while True:
-        with _guard:
-            file = _open.get(path) or _LockFile(path)
-            _open[path] = file
-            if thread_id not in file.held and _lock_byte(file.descriptor, _place(thread_id)):
-                file.held.add(thread_id)
-                return True
-            _close_if_idle(file)
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
+    with _guard:
+        file = _open.get(path) or _LockFile(path)
+        _open[path] = file
+        if thread_id not in file.held and _lock_byte(file.descriptor, _place(thread_id)):
+            file.held.add(thread_id)
+            return True
+        _close_if_idle(file)
+        return False
 
 
 def give_back(database: Path, thread_id: str) -> None:

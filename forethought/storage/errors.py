@@ -39,6 +39,12 @@ _BY_WORDS = (
 )
 
 
+_DISCONNECTED = ("08", "57P01", "57P02", "57P03", "57P05")
+"""How the SQLSTATEs begin of a connection that is lost, or refused by a server that stops or starts."""
+_PROTOCOL_VIOLATION = "08P01"
+"""A message that the server cannot take, a value that is far too large say; it hangs up on it each time."""
+
+
 class StorageError(Exception):
     """Storage that cannot be used; one line that says what to do.
 
@@ -48,6 +54,10 @@ class StorageError(Exception):
     def __init__(self, line: str, *, wrong_use: bool = False) -> None:
         super().__init__(line)
         self.wrong_use = wrong_use
+
+
+class ThreadLost(StorageError):
+    """This process has lost a thread that it held: another one may have taken it up."""
 
 
 def postgres_line(error: BaseException, shown: str = "") -> str:
@@ -65,6 +75,26 @@ def is_postgres(error: BaseException) -> bool:
     kinds = (("psycopg", "Error"), ("psycopg_pool", "PoolTimeout"), ("psycopg_pool", "PoolClosed"))
     found = (getattr(sys.modules.get(module), name, None) for module, name in kinds)
     return isinstance(error, tuple(kind for kind in found if isinstance(kind, type)))
+
+
+def is_disconnected(error: BaseException) -> bool:
+    """Whether the connection to the Postgres database was lost, or is not to be had for now: nothing is wrong
+    with what was asked of it."""
+    if isinstance(error, ThreadLost):
+        return True
+    if isinstance(error, StorageError):
+        return error.__cause__ is not None and is_disconnected(error.__cause__)
+    # The pool's errors are of this kind too.
+    if not isinstance(error, getattr(sys.modules.get("psycopg"), "OperationalError", ())):
+        return False
+    state = getattr(error, "sqlstate", None)
+    return state is None or (state.startswith(_DISCONNECTED) and state != _PROTOCOL_VIOLATION)
+
+
+def is_outage(error: BaseException) -> bool:
+    """Whether the database cannot be used for now, whatever is asked of it: its connection, disk, places."""
+    operational = getattr(sys.modules.get("psycopg"), "OperationalError", ())
+    return is_disconnected(error) or isinstance(error, operational | StorageError)
 
 
 def is_storage_failure(error: BaseException) -> bool:

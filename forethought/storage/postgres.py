@@ -21,7 +21,7 @@ try:
 except ImportError as error:
     raise StorageError(MISSING_EXTRA, wrong_use=True) from error
 
-from forethought.storage.advisory_locks import KEEPALIVES, AdvisoryLocks, held_keys, lock_key
+from forethought.storage.advisory_locks import KEEPALIVES, AdvisoryLocks, holders, lock_key
 from forethought.storage.postgres_setup import OPTIONS, alone, connect, prepare, query_of, rows_of, tables
 
 if TYPE_CHECKING:
@@ -97,16 +97,16 @@ class PostgresThreads(ThreadSaver, AsyncPostgresSaver):
 
     async def claimed(self, thread_ids: Iterable[str]) -> set[str]:
         """See ThreadSaver."""
-        query = (
-            "SELECT classid::bigint, objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND granted "
-            "AND objsubid = 1 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
-        )
-        held = held_keys((row[0], row[1]) for row in await self.rows(query))
+        held = await holders(self.rows)
         return {thread_id for thread_id in thread_ids if lock_key(thread_id) in held}
 
     async def check_held(self, thread_id: str) -> None:
         """See ThreadSaver."""
         await self._locks.check(thread_id)
+
+    async def beat(self) -> None:
+        """Tell the server that the process that holds threads lives: see `AdvisoryLocks.beat`."""
+        await self._locks.beat()
 
     async def aput(
         self,

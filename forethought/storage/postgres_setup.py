@@ -47,7 +47,11 @@ async def connect(address: Address) -> AsyncConnection[Any]:
 async def connected(conninfo: str) -> AsyncConnection[Any]:
     """A connection whose lost network is noticed. Raises psycopg.Error, OSError."""
     connection = await AsyncConnection.connect(conninfo, **{**OPTIONS, "row_factory": tuple_row})
-    await connection.execute("; ".join(KEEPALIVES), prepare=False)
+    try:
+        await connection.execute("; ".join(KEEPALIVES), prepare=False)
+    except BaseException:
+        await connection.close()
+        raise
     return connection
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -86,12 +85,10 @@ class SqliteThreads(ThreadSaver, AsyncSqliteSaver):
     @asynccontextmanager
     async def claim(self, thread_id: str) -> AsyncIterator[None]:
         """See ThreadSaver."""
-        if not await asyncio.to_thread(byte_locks.take, self.path, thread_id):
-            raise taken(thread_id)
-        try:
+        async with byte_locks.hold(self.path, thread_id) as held:
+            if not held:
+                raise taken(thread_id)
             yield
-        finally:
-            byte_locks.give_back(self.path, thread_id)
 
     async def claimed(self, thread_ids: Iterable[str]) -> set[str]:
         """See ThreadSaver."""

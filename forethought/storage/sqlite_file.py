@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -114,13 +113,10 @@ async def alone(path: Path) -> AsyncIterator[None]:
 
     Raises StorageError when another one does so for long.
     """
-    name = "setting up"
-    if not await asyncio.to_thread(byte_locks.take, path, name, _BUSY_MS / 1000):
-        raise StorageError(f"the database of threads {path}: another process is setting it up; try again")
-    try:
+    async with byte_locks.hold(path, "setting up", _BUSY_MS / 1000) as held:
+        if not held:
+            raise StorageError(f"the database of threads {path}: another process is setting it up; try again")
         yield
-    finally:
-        byte_locks.give_back(path, name)
 
 
 @dataclass(frozen=True)

@@ -58,5 +58,5 @@ async def _forget_files(saver: ThreadSaver) -> int:
 
 
 async def _has_jobs(saver: ThreadSaver) -> bool:
-    # Of an SQLite file's tables none is ever called so.
-    return await saver.has_table("forethought_jobs") and await saver.has_table("forethought_files")
+    # The index that is made last. Nothing in an SQLite file is ever called so.
+    return await saver.has_table("forethought_jobs_job")

@@ -52,6 +52,9 @@ CREATE TABLE IF NOT EXISTS forethought_files (
 """
 """Contents of jobs' files by SHA-256, for workers that do not share a folder; encrypted where there is a
 key. `shared_at` is when a job with it was last submitted."""
+FILES_MORE = """
+ALTER TABLE forethought_files ADD COLUMN IF NOT EXISTS shared_at timestamptz NOT NULL DEFAULT now()
+"""
 RATES = """
 CREATE TABLE IF NOT EXISTS forethought_rates (
     model text PRIMARY KEY,
@@ -61,7 +64,8 @@ CREATE TABLE IF NOT EXISTS forethought_rates (
 )
 """
 """A model's token buckets: how full they were at a moment."""
-ALL = (JOBS, JOBS_MORE, JOBS_BY_BATCH, JOBS_BY_JOB, FILES, RATES)
+ALL = (JOBS, JOBS_MORE, JOBS_BY_BATCH, FILES, FILES_MORE, RATES, JOBS_BY_JOB)
+"""The last one shows that all of them were carried out."""
 NAMES = (
     "procrastinate_jobs",
     "forethought_jobs",

@@ -9,6 +9,7 @@ import pytest
 
 from forethought.batch import BatchTask, cancel
 from forethought.batch.forgetting import forget, forgettable
+from forethought.storage import StorageError
 from forethought.storage.retention import erase
 from tests.forethought.batch.conftest import Bench, MakeBench
 
@@ -68,6 +69,17 @@ async def test_a_job_that_was_cancelled_before_it_began_goes_whole(bench: MakeBe
         await cancel(b.queue, thread_id="b:one")
         assert await forget(b.queue.threads, NOW) == (1, 0)
         assert await b.queue.threads.rows("SELECT args->>'thread_id' FROM procrastinate_jobs") == [("b:two",)]
+
+
+async def test_while_a_job_cannot_be_read_all_files_stay(bench: MakeBench, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("a file")
+    async with bench() as b:
+        await b.submit(BatchTask(id="one", task="one", files=[str(tmp_path / "a.txt")]), "two")
+        await b.queue.threads.rows("UPDATE forethought_jobs SET given = 'x' WHERE task = 'one'")
+        await _pretend_an_hour_went_by(b)
+        with pytest.raises(StorageError, match="job b:one: its row cannot be read"):
+            await forget(b.queue.threads, NOW)
+        assert await _files(b) == 1
 
 
 async def test_open_and_waiting_jobs_stay(bench: MakeBench) -> None:

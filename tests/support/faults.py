@@ -132,7 +132,7 @@ class Model:
         return _reply(name)
 
     def _outlasts(self, name: str) -> bool:
-        """Whether the call is in flight still when the one beside it stops the run: its reply is to be kept."""
+        """Whether the call is in flight still when the one beside it stops the run, its reply to be kept."""
         stops = (self.case.middle or self.case.outcome) == "stopped"
         return stops and not self.mended and (name, self.at) == ("ToolChoice a", PLACES["middle"])
 

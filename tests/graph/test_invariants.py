@@ -33,12 +33,12 @@ from graph.agent import build_agent
 from graph.context import Context
 from nodes.budget import spent
 from tests.support.crashes import Moment, Seen
-from tests.support.wild import INPUT, OUTPUT, USD, Clock, Process, Wild
+from tests.support.wild import AT_EFFECT, INPUT, OUTPUT, USD, Clock, Process, Wild
 
 Json = dict[str, Any]
 CONFIG: Any = {"configurable": {"thread_id": "t"}}
 EXAMPLES = int(os.environ.get("STATE_MACHINE_EXAMPLES", "0"))
-KILLS = st.one_of(st.none(), st.integers(0, 60))
+KILLS = st.one_of(st.none(), st.integers(0, 60), st.just(AT_EFFECT))
 """Moments of a process before it is killed: model calls, tool calls and durable writes, before and after."""
 TIMED = (
     forethought.models.ask,
@@ -97,6 +97,8 @@ class Thread(RuleBasedStateMachine):
         self.clock = Clock()
         self.model = Wild(self.pick, self.clock, self.spent)
         self.saver = InMemorySaver()
+        self.counted: tuple[Any, ...] = ()
+        """What was counted of the task before the present one."""
         self.replies_before = 0
         """Model replies in the journal when the task began."""
         self.seconds_before, self.went_on_at = 0.0, 0.0
@@ -145,6 +147,7 @@ class Thread(RuleBasedStateMachine):
     def start(self, data: Any, kill: int | None) -> None:
         """A new task."""
         self.tasks += 1
+        self.counted = self.model.answered, self.dispatched, self.model.late, self.replies_before
         self.model.answered, self.dispatched, self.model.late = 0, [], []
         self.replies_before = self._kept_replies()
         self._go({"task": f"task {self.tasks}"}, data, kill)
@@ -179,7 +182,7 @@ class Thread(RuleBasedStateMachine):
 
     def _said(self, asked: Json) -> list[str]:
         if "unknown" not in asked:
-            said = {"plan": ["approve", "approve", "reject"], "tool": ["approve", "reject"]}
+            said = {"plan": ["approve", "approve", "reject"], "tool": ["approve", "approve", "reject"]}
             return said.get(asked["kind"], ["this"])
         happened, again, give_up = asked["choices"]
         return [happened if asked["unknown"]["arguments"]["text"] in self.model.effects else again, give_up]
@@ -222,6 +225,9 @@ class Thread(RuleBasedStateMachine):
             tuple(task.name for task in snapshot.tasks),
             list(snapshot.interrupts),
         )
+        if process.left and isinstance(given, dict) and not self.next:
+            # Killed before anything of it was kept, a task was never begun.
+            self.model.answered, self.dispatched, self.model.late, self.replies_before = self.counted
 
     async def _streamed(self, graph: Any, given: Any) -> None:
         modes = ["updates", "values"]

@@ -22,6 +22,8 @@ Pick = Callable[[Sequence[Any]], Any]
 _SUBTASK = re.compile(r'<subtask id="([^"]+)">')
 INPUT, OUTPUT, USD, SECONDS = 400, 100, 0.01, 1.0
 """Tokens, dollars and seconds of every call."""
+AT_EFFECT = -1
+"""In place of a number of moments: right after the next effect."""
 _TURNS = 30
 """Turns of the event loop in which all that is to happen at a time has happened."""
 
@@ -61,18 +63,20 @@ class Process:
         self.left: InMemorySaver | None = None
         self._moments = moments
 
-    def pass_moment(self) -> None:
-        """A moment at which it may be killed."""
+    def pass_moment(self, *, effect: bool = False) -> None:
+        """A moment at which it may be killed; `effect`: something was changed just now."""
         if self._moments is None or self.left is not None:
             return
-        self._moments -= 1
-        if self._moments < 0:
+        due = effect if self._moments == AT_EFFECT else self._moments == 0
+        if self._moments > 0:
+            self._moments -= 1
+        if due:
             self.left = self.saver.left()
             self.killed.set()
 
-    async def live(self) -> None:
+    async def live(self, *, effect: bool = False) -> None:
         """As `pass_moment`, where a process that is gone does not come back from."""
-        self.pass_moment()
+        self.pass_moment(effect=effect)
         if self.left is not None:
             await asyncio.Event().wait()
 
@@ -157,7 +161,7 @@ class Wild:
         return made
 
     def _move(self, key: str) -> Json:
-        kind = self.pick(["call", "call", "call", "open", "finish", "replan", "low", "note", "ask"])
+        kind = self.pick(["call", "call", "note", "open", "finish", "replan", "low", "note", "ask"])
         name = f"{key} {self.pick(range(6))}"
         moves: dict[str, Json] = {
             "call": call(name),
@@ -197,11 +201,11 @@ class Wild:
             """
             await self._alive()
             self.effects.append(text)
-            await self._alive()
+            await self._alive(effect=True)
             return "noted"
 
         return [make_tool(lookup), make_tool(note, effect="write")]
 
-    async def _alive(self) -> None:
+    async def _alive(self, *, effect: bool = False) -> None:
         assert self.process is not None
-        await self.process.live()
+        await self.process.live(effect=effect)

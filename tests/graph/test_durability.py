@@ -1,4 +1,4 @@
-"""With every durability that a run can be resumed from, what is kept when an effect takes place tells of it."""
+"""With every durability that a run can be resumed from, what is kept at an effect tells of it."""
 
 from __future__ import annotations
 

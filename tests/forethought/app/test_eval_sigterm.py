@@ -1,5 +1,5 @@
-"""SIGTERM to a real `forethought eval run`: samples under way come to their ends, no other begins, and the same
-command goes on."""
+"""SIGTERM to a real `forethought eval run`: samples under way come to their ends, no other begins, and the
+same command goes on."""
 
 from __future__ import annotations
 

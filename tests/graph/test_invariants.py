@@ -97,6 +97,7 @@ class Thread(RuleBasedStateMachine):
         self.clock = Clock()
         self.model = Wild(self.pick, self.clock, self.spent)
         self.saver = InMemorySaver()
+        self.task_before: int | None = None
         self.counted: tuple[Any, ...] = ()
         """What was counted of the task before the present one."""
         self.replies_before = 0
@@ -239,8 +240,11 @@ class Thread(RuleBasedStateMachine):
                 self._note(part)
 
     def _seconds(self, given: Any) -> float:
-        """What the task had taken when it is gone on with."""
-        return 0.0 if isinstance(given, dict) or "progress" not in self.state else spent(self.state).seconds
+        """What the task had taken when it is gone on with; 0 where the state is of the one before."""
+        task = self.state.get("progress", {}).get("task")
+        if isinstance(given, dict):
+            self.task_before = task
+        return 0.0 if task == self.task_before else spent(self.state).seconds
 
     def _note(self, part: Json) -> None:
         update = part.get("replan_trigger")

@@ -18,7 +18,7 @@ BROWSER := $(if $(DISPLAY)$(WAYLAND_DISPLAY)$(filter Darwin,$(shell uname)),,--n
 help:
 	@echo 'make demo    answer the demo question with recorded model replies (no key; network only to install)'
 	@echo 'make test    run the tests'
-	@echo 'make test-kills  kill 200 real processes and go on with what they leave (some minutes)'
+	@echo 'make test-kills  kill 260 real processes and go on with what they leave (some minutes)'
 	@echo 'make test-train  train a tiny model in tests, for which the extra `train` (torch) is installed'
 	@echo 'make test-alfworld  play generated ALFWorld games in tests, for which the extra `alfworld` is installed'
 	@echo 'make test-scale  carry a batch out with workers that are killed, on a Postgres of its own'
@@ -33,7 +33,7 @@ test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile
 
 test-kills: $(VENV)/.dev
-	$(BIN)/python -m benchmarks.kills --kills 200
+	$(BIN)/python -m benchmarks.kills --kills 260
 
 test-train: $(VENV)/.train
 	$(BIN)/python -m pytest -m train

@@ -1,10 +1,12 @@
 """Many threads at the same time in one process, against a scripted model server in another.
 
     python -m benchmarks.concurrent_threads --threads 500
+    python -m benchmarks.concurrent_threads --threads 500 --db threads.sqlite
 
 Each thread's task is a plan of three subtasks, two of them side by side: six model calls, each answered after
-50 to 200 ms. Prints the wall time, calls a second, and the process's peak memory; exits with 1 where a thread
-was not answered.
+50 to 200 ms. Without --db the threads are kept in memory (InMemorySaver, which the peak then includes), with
+it in that database, as `forethought` keeps them. Prints the wall time, calls a second, and the process's
+peak memory; exits with 1 where a thread was not answered.
 """
 
 from __future__ import annotations
@@ -18,7 +20,10 @@ import resource
 import sys
 import tempfile
 import time
+import uuid
 from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -27,6 +32,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from forethought.models.live import LiveTransport
 from forethought.settings import Settings
+from forethought.storage import address_of, open_threads
 from graph.agent import build_agent
 from graph.context import Context
 from tests.support.agent import kind_of, subtask_of
@@ -95,8 +101,23 @@ def serve(port: Connection) -> None:
     asyncio.run(run())
 
 
-async def run_threads(threads: int, url: str, folder: Path) -> Counter[str]:
+@asynccontextmanager
+async def opened(db: str | None) -> AsyncIterator[Any]:
+    """What keeps the threads: a database, or the memory."""
+    if db is None:
+        yield InMemorySaver()
+        return
+    async with open_threads(address_of(Settings(db=db)), None) as saver:
+        yield saver
+
+
+async def run_threads(threads: int, url: str, folder: Path, db: str | None) -> Counter[str]:
     """Run them all at the same time; how many ended with which status."""
+    async with opened(db) as saver:
+        return await _run_threads(threads, url, folder, saver)
+
+
+async def _run_threads(threads: int, url: str, folder: Path, saver: Any) -> Counter[str]:
 
     async def lookup(key: str, note: str | None = None) -> str:
         """Look something up.
@@ -111,12 +132,12 @@ async def run_threads(threads: int, url: str, folder: Path) -> Counter[str]:
     graph = build_agent(
         tools=[make_tool(lookup)],
         settings=settings,
-        checkpointer=InMemorySaver(),
+        checkpointer=saver,
         transport=LiveTransport(settings),
     )
 
     async def one(name: int) -> str:
-        config: Any = {"configurable": {"thread_id": str(name)}}
+        config: Any = {"configurable": {"thread_id": f"{uuid.uuid4()}"}}
         try:
             state = await graph.ainvoke({"task": f"task {name}"}, config, context=Context())
         except Exception as error:
@@ -130,6 +151,7 @@ def main() -> int:
     """Run and report."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--threads", type=int, default=500)
+    parser.add_argument("--db", help="database that keeps the threads: a path or an address; else the memory")
     given = parser.parse_args()
     ours, theirs = multiprocessing.Pipe()
     server = multiprocessing.get_context("spawn").Process(target=serve, args=(theirs,), daemon=True)
@@ -137,10 +159,10 @@ def main() -> int:
     url = f"http://127.0.0.1:{ours.recv()}/v1"
     try:
         with tempfile.TemporaryDirectory() as folder:
-            asyncio.run(run_threads(1, url, Path(folder)))  # what is loaded once is not counted
+            asyncio.run(run_threads(1, url, Path(folder), given.db))  # what is loaded once is not counted
             before = resource.getrusage(resource.RUSAGE_SELF)
             started = time.monotonic()
-            ended = asyncio.run(run_threads(given.threads, url, Path(folder)))
+            ended = asyncio.run(run_threads(given.threads, url, Path(folder), given.db))
             seconds = time.monotonic() - started
     finally:
         server.terminate()
@@ -149,7 +171,8 @@ def main() -> int:
     processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     grown = (after.ru_maxrss - before.ru_maxrss) / 1024
     calls = given.threads * CALLS
-    print(f"threads: {given.threads}; ended: {dict(ended)}")
+    where = "in memory" if given.db is None else f"in {address_of(Settings(db=given.db)).shown}"
+    print(f"threads: {given.threads}, kept {where}; ended: {dict(ended)}")
     print(f"wall: {seconds:.1f} s; processor: {processor:.1f} s; model calls: {calls / seconds:.0f} a second")
     print(
         f"peak memory: {after.ru_maxrss / 1024:.0f} MiB, {grown:.0f} MiB more than with one thread "

@@ -4,6 +4,7 @@ begun anew with `python -m forethought`."""
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import signal
 import subprocess
@@ -55,6 +56,9 @@ def load() -> None:
     import tools.python
 
     del langchain_openai, pydantic_monty, forethought, graph, tools
+    # What is loaded is not collected again in each fork.
+    gc.collect()
+    gc.freeze()
 
 
 def run(arguments: Sequence[str], env: dict[str, str], folder: Path, kill: Kill | None) -> Ended:

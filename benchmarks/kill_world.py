@@ -25,6 +25,8 @@ FOLDER, THREAD, AT = "KILLS_FOLDER", "KILLS_THREAD", "KILLS_AT"
 """Environment variables: where the files are, whose they are, and at which effect the process kills itself
 (`begun rent`, `done rent`)."""
 EFFECTS = ("rent", "letter", "books")
+APPROVED = {"rent": 1, "books": 2}
+"""The writes among them, and how many processes end for want of an approval before each."""
 STEPS = 7
 READS = ("prices", "one", "two")
 REQUESTS = (

@@ -22,6 +22,8 @@ from typing import Any, TypeVar
 from langgraph.errors import GraphDrained
 from langgraph.runtime import RunControl
 
+from forethought.starting import over
+
 T = TypeVar("T")
 
 
@@ -108,6 +110,7 @@ def on_sigterm(drain: Drain) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    over()
     # Not the loop's own handler: a person may be asked while no loop runs.
     before = signal.signal(signal.SIGTERM, drain._signalled)
     try:

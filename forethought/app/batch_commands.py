@@ -75,7 +75,7 @@ def worker(
     debug: Debug = False,
 ) -> int:
     """Carry out the jobs of a queue; start one on each machine. SIGTERM ends it with nothing lost."""
-    begin(debug)
+    begin(debug, drains=True)
     from forethought.app import batch_working
     from forethought.app.options import Flags
 

@@ -95,7 +95,7 @@ def run(
     debug: Debug = False,
 ) -> int:
     """Carry out TASK and print the answer."""
-    begin(debug)
+    begin(debug, drains=True)
     from forethought.app import runs
     from forethought.app.driving import Output
     from forethought.app.options import Flags
@@ -131,7 +131,7 @@ def resume(
     debug: Debug = False,
 ) -> int:
     """Go on with a thread that was broken off, that failed, or that waits for a reply."""
-    begin(debug)
+    begin(debug, drains=True)
     from forethought.app import runs
     from forethought.app.driving import Output
     from forethought.app.options import Flags
@@ -191,7 +191,7 @@ def fork(
     debug: Debug = False,
 ) -> int:
     """Go back to before a step and run on from there; what was done before it is not done again."""
-    begin(debug)
+    begin(debug, drains=True)
     from forethought.app import runs
     from forethought.app.driving import Output
     from forethought.app.options import Flags

@@ -74,7 +74,7 @@ def debug(
     debug: Debug = False,
 ) -> int:
     """Find the step that doomed a run and, with --rerun, run it again from there."""
-    begin(debug)
+    begin(debug, drains=True)
     from forethought.app import debugging
     from forethought.app.debug_choices import Asked
     from forethought.app.options import Flags

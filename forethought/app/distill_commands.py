@@ -52,7 +52,7 @@ def collect(
     debug: Debug = False,
 ) -> int:
     """Run each of TASKS several times and keep the trajectories, to learn from mixed outcomes."""
-    begin(debug)
+    begin(debug, drains=True)
     from forethought.app import collecting
     from forethought.app.collect_state import Asked
     from forethought.app.options import Flags
@@ -98,7 +98,7 @@ def distill(
     debug: Debug = False,
 ) -> int:
     """Distill planning errors from tasks whose runs partly failed and partly succeeded."""
-    begin(debug)
+    begin(debug, drains=True)
     from forethought.app import distilling
     from forethought.app.distill_choices import Asked
     from forethought.app.options import Flags

@@ -9,13 +9,23 @@ from contextlib import AsyncExitStack, contextmanager
 
 from forethought.app.collect_display import Bar, cost_line
 from forethought.app.display import make_console
-from forethought.app.errors import ANSWERED, FAILED, INTERRUPTED, NOT_PASSED, WAITS, CliError, explain
+from forethought.app.errors import (
+    ANSWERED,
+    DRAINED,
+    FAILED,
+    INTERRUPTED,
+    NOT_PASSED,
+    WAITS,
+    CliError,
+    explain,
+)
 from forethought.app.eval_choosing import choose
 from forethought.app.eval_display import result_line, show_ended
 from forethought.app.eval_state import Asked, Open, Underway
 from forethought.app.options import Flags
 from forethought.app.tell import tell, tell_error
 from forethought.app.text import one_line, to_json
+from forethought.draining import Drain, Drained, on_sigterm
 from forethought.evals.harness.choices import Choices
 from forethought.evals.harness.control import Control, Gate
 from forethought.evals.harness.folder import RunFolder
@@ -34,21 +44,34 @@ def evaluate(asked: Asked, flags: Flags, as_json: bool) -> int:
     console = make_console(sys.stderr if as_json else sys.stdout)
     interactive = not as_json and sys.stdin.isatty() and sys.stdout.isatty()
     settings, choices = choose(asked, flags)
-    with asyncio.Runner() as loop, _opened(loop, asked, settings, choices) as (bench, found):
+    drain = Drain()
+    with (
+        on_sigterm(drain),
+        asyncio.Runner() as loop,
+        _opened(loop, asked, settings, choices) as (bench, found),
+    ):
         control = Control(
-            Gate(asked.parallel), bench.spent, asked.max_usd, asked.max_tokens_total, asked.fail_after
+            Gate(asked.parallel),
+            bench.spent,
+            asked.max_usd,
+            asked.max_tokens_total,
+            asked.fail_after,
+            stopping=lambda: drain.requested,
         )
         results = {(result.method, result.sample, result.trial): result for result in found}
         underway = Underway(asked, bench, control, console, interactive, results)
-        return _driven(loop, underway, as_json)
+        return _driven(loop, underway, as_json, drain)
 
 
-def _driven(loop: asyncio.Runner, underway: Underway, as_json: bool) -> int:
+def _driven(loop: asyncio.Runner, underway: Underway, as_json: bool, drain: Drain) -> int:
     """Run it all, and report."""
     error: Exception | None = None
+    stopped: Drained | None = None
     waits = False
     try:
-        waits = not _carry_out(loop, underway)
+        waits = not _carry_out(loop, underway, drain)
+    except Drained as drained:
+        stopped = drained
     except (KeyboardInterrupt, asyncio.CancelledError):
         raise CliError("interrupted; the same command goes on with it", INTERRUPTED) from None
     except Exception as failure:
@@ -62,6 +85,9 @@ def _driven(loop: asyncio.Runner, underway: Underway, as_json: bool) -> int:
         print(to_json(told), flush=True)
     if error is not None:
         return _stopped(error, underway)
+    if stopped and underway.left:
+        tell(f"{stopped}; the same command goes on with it")
+        return DRAINED
     if waits:
         tell("nothing further was run; go on with the same command and --yes")
         return WAITS
@@ -85,21 +111,25 @@ def _stopped(error: Exception, underway: Underway) -> int:
     return code
 
 
-def _carry_out(loop: asyncio.Runner, underway: Underway) -> bool:
-    """Try one sample with each method, estimate, learn, run the rest; False where it is not to go on."""
+def _carry_out(loop: asyncio.Runner, underway: Underway, drain: Drain) -> bool:
+    """Try one sample with each method, estimate, learn, run the rest; False where it is not to go on.
+
+    Raises Drained, and what stopped it all.
+    """
     _read_learned(underway)
     if not underway.left:
         return True
     if pilots := _pilots(underway):
-        _run(loop, underway, pilots, "first runs")
+        _run(loop, underway, drain, pilots, "first runs")
     if not underway.left:
         return True
     _estimate(underway)
-    if not underway.asked.yes and not (underway.interactive and _agreed()):
-        return False
-    _learn(loop, underway)
+    with drain.idle():
+        if not underway.asked.yes and not (underway.interactive and _agreed()):
+            return False
+    _learn(loop, underway, drain)
     waiting = {method.name for method in underway.untrained()}
-    _run(loop, underway, [item for item in underway.open if item[0].name not in waiting], "runs")
+    _run(loop, underway, drain, [item for item in underway.open if item[0].name not in waiting], "runs")
     return True
 
 
@@ -127,8 +157,9 @@ def _estimate(underway: Underway) -> None:
     )
 
 
-def _run(loop: asyncio.Runner, underway: Underway, open: Open, what: str) -> None:
-    """Carry out `open` under a progress bar that tells the cost so far."""
+def _run(loop: asyncio.Runner, underway: Underway, drain: Drain, open: Open, what: str) -> None:
+    """Carry out `open` under a progress bar that tells the cost so far. Raises Drained: what was under way
+    has ended, or was broken off when its time was up."""
     from forethought.evals.harness.running import run_methods
 
     with Bar(underway.console, what, sum(len(keys) for _, keys in open)) as bar:
@@ -137,11 +168,12 @@ def _run(loop: asyncio.Runner, underway: Underway, open: Open, what: str) -> Non
             underway.finished(result)
             bar.tick(result_line(result), underway.spent())
 
-        loop.run(
-            run_methods(
-                underway.bench, open, underway.learned, underway.control, underway.asked.parallel, finished
-            )
+        work = run_methods(
+            underway.bench, open, underway.learned, underway.control, underway.asked.parallel, finished
         )
+        loop.run(drain.finish(work, underway.bench.settings.drain_s))
+    if drain.requested:
+        raise Drained
 
 
 def _read_learned(underway: Underway) -> None:
@@ -161,15 +193,18 @@ def _read_learned(underway: Underway) -> None:
             underway.learned[method.name] = kept["learned"]
 
 
-def _learn(loop: asyncio.Runner, underway: Underway) -> None:
-    """Have each method learn that must, where the caps allow it."""
+def _learn(loop: asyncio.Runner, underway: Underway, drain: Drain) -> None:
+    """Have each method learn that must, where the caps allow it. Raises Drained."""
     from forethought.evals.harness.running import train
 
     for method in underway.untrained():
         if not underway.control.affordable():
             return
         underway.console.print(f"{method.name} learns from {len(underway.choices.training)} samples")
-        underway.learned[method.name] = loop.run(train(underway.bench, method))
+        work = drain.finish(train(underway.bench, method), underway.bench.settings.drain_s)
+        underway.learned[method.name] = loop.run(work)
+        if drain.requested:
+            raise Drained
 
 
 def _agreed() -> bool:

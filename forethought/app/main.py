@@ -9,6 +9,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from forethought.starting import expect_sigterm
+
 
 def run_cli(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code. Nothing is raised.
@@ -58,6 +60,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 def main() -> None:
     """The console script."""
+    expect_sigterm()
     _open_streams()
     for stream in (sys.stdout, sys.stderr):
         # A terminal or pipe that cannot show a character gets a question mark, not a traceback.

@@ -54,7 +54,7 @@ def synthesize(
     debug: Debug = False,
 ) -> int:
     """Reflect on failed trials at three levels, against references, into records to train a model on."""
-    begin(debug)
+    begin(debug, drains=True)
     from forethought.app import synthesizing
     from forethought.app.options import Flags
     from forethought.app.synthesize_choices import Asked

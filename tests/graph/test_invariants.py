@@ -1,7 +1,8 @@
 """Whatever models, tools, persons and kills do, in any order: what always holds of a thread.
 
-A hypothesis state machine over the compiled graph. STATE_MACHINE_EXAMPLES=2000 runs that many, each drawn
-anew; without it a few dozen, always the same.
+A hypothesis state machine over the compiled graph. A kill abandons the run at a model call, a tool call or a
+durable write: what was kept by then is all that the next process finds. Time passes only in model calls.
+STATE_MACHINE_EXAMPLES=2000 runs that many, each drawn anew; without it a few dozen, always the same.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ import asyncio
 import os
 import random
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -20,15 +23,31 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
+import forethought.models.ask
+import forethought.models.once
+import nodes.call_once
+import nodes.tool_agent
+import nodes.tool_executor
 from forethought.settings import Settings
 from graph.agent import build_agent
 from graph.context import Context
-from tests.support.wild import INPUT, OUTPUT, USD, Killed, Wild
+from nodes.budget import spent
+from tests.support.crashes import Moment, Seen
+from tests.support.wild import AT_EFFECT, INPUT, OUTPUT, USD, Clock, Process, Wild
 
 Json = dict[str, Any]
 CONFIG: Any = {"configurable": {"thread_id": "t"}}
 EXAMPLES = int(os.environ.get("STATE_MACHINE_EXAMPLES", "0"))
-KILLS = st.sampled_from([None, None, 0, 1, 2, 5])
+KILLS = st.one_of(st.none(), st.integers(0, 60), st.just(AT_EFFECT))
+"""Moments of a process before it is killed: model calls, tool calls and durable writes, before and after."""
+TIMED = (
+    forethought.models.ask,
+    forethought.models.once,
+    nodes.call_once,
+    nodes.tool_agent,
+    nodes.tool_executor,
+)
+"""What measures the seconds of a budget."""
 _MOST = 60
 """Resumptions of one thread; it has long ended by then."""
 
@@ -42,10 +61,23 @@ class Thread(RuleBasedStateMachine):
         steps=st.sampled_from([1, 4, 9]),
         replans=st.integers(0, 2),
         usd=st.sampled_from([None, None, 0.15]),
+        tokens=st.sampled_from([None, None, 6_000, 12_000]),
+        seconds=st.sampled_from([None, None, 10, 20]),
     )
-    def begin(self, approve_plan: bool, rounds: int, steps: int, replans: int, usd: float | None) -> None:
+    def begin(
+        self,
+        approve_plan: bool,
+        rounds: int,
+        steps: int,
+        replans: int,
+        usd: float | None,
+        tokens: int | None,
+        seconds: float | None,
+    ) -> None:
         """An agent, and what it may use."""
         self.context = Context(
+            max_tokens=tokens,
+            max_seconds=seconds,
             max_rounds=rounds,
             max_steps=steps,
             max_replans=replans,
@@ -62,7 +94,16 @@ class Thread(RuleBasedStateMachine):
         self.folder = tempfile.TemporaryDirectory()
         self.rng = random.Random(0)
         self.data: Any = None
-        self.model = Wild(self.pick)
+        self.clock = Clock()
+        self.model = Wild(self.pick, self.clock, self.spent)
+        self.saver = InMemorySaver()
+        self.task_before: int | None = None
+        self.counted: tuple[Any, ...] = ()
+        """What was counted of the task before the present one."""
+        self.replies_before = 0
+        """Model replies in the journal when the task began."""
+        self.seconds_before, self.went_on_at = 0.0, 0.0
+        """Seconds of the task when it was gone on with, and when that was."""
         self.state: Json = {}
         self.waiting: list[Any] = []
         self.next: tuple[str, ...] = ()
@@ -71,12 +112,25 @@ class Thread(RuleBasedStateMachine):
         self.dispatched: list[tuple[Json, Json, Json]] = []
         """(update that sent a wave, the state it was sent from, ids of results then) of the task."""
         self.versions: dict[int, Json] = {}
-        self.graph = build_agent(
+
+    def _graph(self, process: Process) -> Any:
+        return build_agent(
             tools=self.model.tools(),
             settings=Settings(data_dir=Path(self.folder.name)),
-            checkpointer=InMemorySaver(),
+            checkpointer=process.saver,
             transport=self.model,
         )
+
+    def spent(self) -> str:
+        """Which budget the task has spent by now: '', usd, tokens or seconds."""
+        calls, context = self.model.answered, self.context
+        seconds = self.seconds_before + self.clock.now - self.went_on_at
+        budgets = {
+            "usd": (USD * calls, context.max_usd),
+            "tokens": ((INPUT + OUTPUT) * calls, context.max_tokens),
+            "seconds": (seconds, context.max_seconds),
+        }
+        return next((name for name, (used, most) in budgets.items() if most and used >= most), "")
 
     def pick(self, choices: Any) -> Any:
         """One of `choices`: drawn by hypothesis, or at the end of the test by a generator."""
@@ -94,7 +148,9 @@ class Thread(RuleBasedStateMachine):
     def start(self, data: Any, kill: int | None) -> None:
         """A new task."""
         self.tasks += 1
-        self.model.answered, self.dispatched = 0, []
+        self.counted = self.model.answered, self.dispatched, self.model.late, self.replies_before
+        self.model.answered, self.dispatched, self.model.late = 0, [], []
+        self.replies_before = self._kept_replies()
         self._go({"task": f"task {self.tasks}"}, data, kill)
 
     @precondition(lambda self: not self.ended and not self.waiting)
@@ -123,32 +179,72 @@ class Thread(RuleBasedStateMachine):
             assert self.ended
 
     def _replies(self) -> Command[Any]:
-        said = {"plan": ["approve", "approve", "reject"], "tool": ["approve", "reject"], "question": ["this"]}
-        return Command(resume={item.id: self.pick(said[item.value["kind"]]) for item in self.waiting})
+        return Command(resume={item.id: self.pick(self._said(item.value)) for item in self.waiting})
+
+    def _said(self, asked: Json) -> list[str]:
+        if "unknown" not in asked:
+            said = {"plan": ["approve", "approve", "reject"], "tool": ["approve", "approve", "reject"]}
+            return said.get(asked["kind"], ["this"])
+        happened, again, give_up = asked["choices"]
+        return [happened if asked["unknown"]["arguments"]["text"] in self.model.effects else again, give_up]
+
+    def _kept_replies(self) -> int:
+        journal = Moment(self.saver, Seen()).journal
+        return sum(entry["key"].startswith("reply") for entry in journal)
 
     def _go(self, given: Any, data: Any, kill: int | None) -> None:
-        self.data, self.model.kill_in = data, kill
+        self.data = data
         self.cut_short = True  # hypothesis may end an example within a draw, and asserts may fail
         try:
-            asyncio.run(self._run(given))
+            with ExitStack() as patched:
+                for module in TIMED:
+                    patched.enter_context(mock.patch.object(module, "time", self.clock))
+                asyncio.run(self._run(given, kill))
         finally:
             self.data = None
         self.check()
         self.cut_short = False
 
-    async def _run(self, given: Any) -> None:
-        try:
-            modes = ["updates", "values"]
-            stream = self.graph.astream(given, CONFIG, context=self.context, stream_mode=modes)
-            async for mode, part in stream:
-                if mode == "values":
-                    self.state = part
-                else:
-                    self._note(part)
-        except Killed:
-            pass
-        snapshot = await self.graph.aget_state(CONFIG)
-        self.state, self.next, self.waiting = dict(snapshot.values), snapshot.next, list(snapshot.interrupts)
+    async def _run(self, given: Any, kill: int | None) -> None:
+        """A process that goes on with what the one before left, and is killed or not."""
+        process = self.model.process = Process(kill, self.saver)
+        self.seconds_before, self.went_on_at = self._seconds(given), self.clock.now
+        work = asyncio.ensure_future(self._streamed(self._graph(process), given))
+        gone = asyncio.ensure_future(process.killed.wait())
+        await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
+        gone.cancel()
+        self.saver = process.left or process.saver
+        if process.left:
+            work.cancel()
+            await asyncio.gather(work, return_exceptions=True)
+            self.model.answered = self._kept_replies() - self.replies_before
+        else:
+            await work
+        snapshot = await self._graph(Process(None, self.saver)).aget_state(CONFIG)
+        self.state, self.next, self.waiting = (
+            dict(snapshot.values),
+            tuple(task.name for task in snapshot.tasks),
+            list(snapshot.interrupts),
+        )
+        if process.left and isinstance(given, dict) and not self.next:
+            # Killed before anything of it was kept, a task was never begun.
+            self.model.answered, self.dispatched, self.model.late, self.replies_before = self.counted
+
+    async def _streamed(self, graph: Any, given: Any) -> None:
+        modes = ["updates", "values"]
+        options: Json = {"context": self.context, "stream_mode": modes, "durability": "sync"}
+        async for mode, part in graph.astream(given, CONFIG, **options):
+            if mode == "values":
+                self.state = part
+            else:
+                self._note(part)
+
+    def _seconds(self, given: Any) -> float:
+        """What the task had taken when it is gone on with; 0 where the state is of the one before."""
+        task = self.state.get("progress", {}).get("task")
+        if isinstance(given, dict):
+            self.task_before = task
+        return 0.0 if task == self.task_before else spent(self.state).seconds
 
     def _note(self, part: Json) -> None:
         update = part.get("replan_trigger")
@@ -189,9 +285,10 @@ class Thread(RuleBasedStateMachine):
         assert self.state.get("plan", {}).get("revisions", 0) <= context.max_revisions
         numbers = [step["n"] for step in steps]
         assert len(set(numbers)) == len(numbers)
-        if context.max_usd is not None:
-            in_flight = context.max_parallel + 1
-            assert self._sum("usd") <= context.max_usd + in_flight * USD * 3  # a bad reply is sent back twice
+        assert len(self.model.effects) == len(set(self.model.effects)), "an effect happened twice"
+        late = self.model.late
+        assert len(late) <= 1, late
+        assert all(question.startswith("AnswerDraft") for question in late), late
 
     def _check_end(self) -> None:
         state, progress, status = self.state, self.state["progress"], self.state["status"]
@@ -204,8 +301,8 @@ class Thread(RuleBasedStateMachine):
         assert "pending" not in left or status in ("budget_exhausted", "failed"), "a subtask was dropped"
         assert status in ("answered", "best_effort", "budget_exhausted", "failed")
         assert bool(state["answer"]) == (status != "failed")
-        spent = self.model.answered
-        figures = {"input_tokens": INPUT * spent, "output_tokens": OUTPUT * spent, "usd": USD * spent}
+        paid = self.model.answered
+        figures = {"input_tokens": INPUT * paid, "output_tokens": OUTPUT * paid, "usd": USD * paid}
         assert {key: self._sum(key) for key in figures} == pytest.approx(figures), "paid, but not booked once"
 
     def _sum(self, figure: str) -> float:

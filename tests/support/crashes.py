@@ -78,9 +78,13 @@ class Witness(InMemorySaver):
             and _size(self.moments[-1].saver) == _size(self)
         ):
             return
+        self.moments.append(Moment(self.left(), copy.deepcopy(self.seen)))
+
+    def left(self) -> InMemorySaver:
+        """What a kill would leave now."""
         left = InMemorySaver()
         _copy(self, left)
-        self.moments.append(Moment(left, copy.deepcopy(self.seen)))
+        return left
 
 
 def _size(saver: InMemorySaver) -> tuple[int, int]:

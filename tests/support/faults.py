@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,6 +42,8 @@ CONFIG: Any = {"configurable": {"thread_id": "t"}}
 TASK = {"task": "Note what a and b say."}
 ANSWER = "a and b are noted"
 _WAIT_S = 0.15
+_LONGER_S = 0.4
+"""How much longer than a call that stops the run the one beside it takes."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,7 @@ class Model:
     """Good replies by the request's content: more than one is a call that was repeated."""
     faults: int = 0
     requests: int = 0
+    _met: threading.Event = field(default_factory=threading.Event)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __call__(self, seen: SeenRequest) -> Answer:
@@ -116,12 +120,21 @@ class Model:
             )
             if self.case.fault is not None and due:
                 self.faults += 1
+                self._met.set()
                 return self.case.fault
             self.good[json.dumps([seen.reply_name, seen.messages])] += 1
         if self.case.fault is None and name == _BEFORE[self.at]:
             self.faults += 1
             self.server.refuse_connections(_WAIT_S)
+        if self._outlasts(name):
+            self._met.wait(_LONGER_S)
+            time.sleep(_LONGER_S)
         return _reply(name)
+
+    def _outlasts(self, name: str) -> bool:
+        """Whether the call is in flight still when the one beside it stops the run, its reply to be kept."""
+        stops = (self.case.middle or self.case.outcome) == "stopped"
+        return stops and not self.mended and (name, self.at) == ("ToolChoice a", PLACES["middle"])
 
 
 def _name(seen: SeenRequest) -> str:

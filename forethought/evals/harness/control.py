@@ -68,6 +68,8 @@ class Control:
     max_tokens: int | None = None
     fail_after: int = 5
     """Infrastructure failures in a row that stop the evaluation."""
+    stopping: Callable[[], bool] = lambda: False
+    """Whether no further sample is to begin."""
     stop: Callable[[], object] = lambda: None
     """Breaks off what is running."""
     error: Exception | None = None
@@ -75,6 +77,10 @@ class Control:
     capped: bool = False
     """Whether a sample was not begun for want of money or tokens."""
     _in_row: int = field(default=0)
+
+    def may_begin(self) -> bool:
+        """Whether another sample may begin."""
+        return not self.stopping() and self.affordable()
 
     def affordable(self) -> bool:
         """Whether the caps allow another sample; where they do not, that is remembered."""

@@ -68,14 +68,17 @@ class MethodRun:
         return "forethought"
 
     async def schedule_sample(self, id: str | int, epoch: int) -> EarlyStop | None:
-        """Wait for a place; a sample is not begun that is finished, or that the caps do not allow."""
+        """Wait for a place; a sample is not begun that is finished, or that the caps do not allow, or once
+        the evaluation is to stop."""
         key = (str(id), epoch)
         if key not in self.open:
             return EarlyStop(id=id, epoch=epoch, reason="finished, or not asked for")
         await self.control.gate.enter((epoch, self._place(key[0])))
-        if not self.control.affordable():
+        if not self.control.may_begin():
             self.control.gate.leave()
-            return EarlyStop(id=id, epoch=epoch, reason="the cap of the evaluation is reached")
+            capped = self.control.capped
+            reason = "the cap of the evaluation is reached" if capped else "the evaluation is stopped"
+            return EarlyStop(id=id, epoch=epoch, reason=reason)
         sample = self.bench.choices.samples[self._place(key[0])]
         self._running[key] = TrialRun(self.bench, self.method, sample, epoch, self.learned)
         return None

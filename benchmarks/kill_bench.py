@@ -1,0 +1,209 @@
+"""Threads that are killed and gone on with, and what is counted of them (`benchmarks/kills.py`)."""
+
+from __future__ import annotations
+
+import json
+import random
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks.kill_process import Ended, Kill, run
+from benchmarks.kill_world import (
+    AT,
+    EFFECTS,
+    FOLDER,
+    READS,
+    REQUESTS,
+    STEPS,
+    THREAD,
+    WIDTH,
+    noted,
+)
+
+Json = dict[str, Any]
+SETTINGS = ("replanning=false", f"max_parallel={WIDTH}", "prospective_reflection=true")
+_MOST = 40
+"""Processes of one thread; it has long ended by then."""
+
+
+@dataclass
+class Tally:
+    """What was counted over the threads of one kind of kill."""
+
+    threads: int = 0
+    kills: int = 0
+    asked: int = 0
+    """Questions about a change whose outcome nobody knew."""
+    approved_again: int = 0
+    """Approvals beyond the first of each call."""
+    repeated: int = 0
+    """Model requests beyond the first of their kind."""
+    in_flight: int = 0
+    """Model requests that no process kept the reply of, so that they may be repeated."""
+    wrong: list[str] = field(default_factory=list)
+
+    @property
+    def figures(self) -> tuple[int, ...]:
+        """The table's columns."""
+        return (self.threads, self.kills, self.asked, self.approved_again, self.repeated, len(self.wrong))
+
+
+@dataclass(frozen=True)
+class Writes:
+    """Durable writes of a run that nobody kills."""
+
+    plain: int
+    """Of one that needs no approval, and so is one process."""
+    approved: Sequence[int]
+    """Of each process that a person's approval begins."""
+
+
+class Bench:
+    """Threads that are killed, in a folder."""
+
+    def __init__(self, folder: Path, url: str, chance: random.Random) -> None:
+        self.folder, self.url, self.chance = folder, url, chance
+        self.tallies: dict[str, Tally] = {}
+        self.threads = 0
+        self.seconds = self.seconds_anew = 60.0
+        """How long a run takes that nobody kills, in a fork and begun anew."""
+        self.writes: list[int] = []
+        """Durable writes of each process of the last thread that was not killed."""
+        self.met: set[object] = set()
+        """The known places at which a thread was killed."""
+        self._settings: tuple[str, ...] = ()
+        self._approved: Counter[str] = Counter()
+
+    def measure(self) -> Writes:
+        """Run three threads that nobody kills; how often each of their processes writes."""
+        began = time.monotonic()
+        self.thread("unkilled", [])
+        self.seconds = time.monotonic() - began
+        (plain,) = self.writes
+        began = time.monotonic()
+        self.thread("unkilled", [Kill("exec", 600)])
+        self.seconds_anew = time.monotonic() - began
+        self.thread("unkilled", [], approved=True)
+        _, *approved = self.writes
+        return Writes(plain, approved)
+
+    def thread(self, kind: str, kills: Sequence[Kill | None], *, approved: bool = False) -> int:
+        """Run a thread to its end through `kills`, one a process (None: that one is let be); the kills that
+        fell while it ran. `approved`: a person approves each write."""
+        self.threads += 1
+        name = f"{kind}{self.threads}".replace(" ", "-")
+        tally = self.tallies.setdefault(kind, Tally())
+        self.writes, self._settings = [], (*SETTINGS, f"approve_tools={'always' if approved else 'never'}")
+        self._approved = Counter()
+        before = tally.kills
+        wanted = iter(kills)
+        arguments = ["run", f"Do what is due for thread {name}.", "--thread", name]
+        for _ in range(_MOST):
+            kill, began = next(wanted, None), time.monotonic()
+            ended = self._run(name, arguments, kill)
+            if not ended.killed and (self.folder / "writes").exists():
+                self.writes.append(int((self.folder / "writes").read_text()))
+            if not ended.killed and kill is not None:
+                self._came_too_late(kill, time.monotonic() - began)
+            tally.kills += ended.killed
+            if "is finished" in ended.err:  # killed when all was done
+                ended = self._run(name, ["show", name], None)
+            if not ended.killed and ended.code != 4:
+                break
+            arguments = self._go_on(name, ended, tally)
+        tally.threads += 1
+        tally.approved_again += sum(self._approved.values()) - len(self._approved)
+        tally.wrong += self._wrong(name, ended, tally, tally.kills - before)
+        return tally.kills - before
+
+    def _came_too_late(self, kill: Kill, seconds: float) -> None:
+        """A process had ended before its kill: where a machine is busy by turns, later kills fall earlier."""
+        if kill.kind == "within":
+            self.seconds = min(self.seconds, seconds)
+        if kill.kind == "exec":
+            self.seconds_anew = min(self.seconds_anew, seconds)
+
+    def _run(self, name: str, arguments: list[str], kill: Kill | None) -> Ended:
+        env = {
+            FOLDER: str(self.folder),
+            THREAD: name,
+            "FORETHOUGHT_BASE_URL": self.url,
+            "FORETHOUGHT_MODEL": "openai:scripted",
+            "FORETHOUGHT_DATA_DIR": str(self.folder / "data"),
+            "FORETHOUGHT_TOOLS": "benchmarks.kill_world",
+            AT: f"{kill.kind} {kill.effect}" if kill and kill.effect else "",
+        }
+        if arguments[0] != "show":
+            arguments = [*arguments, *(part for setting in self._settings for part in ("--set", setting))]
+        return run([*arguments, "--json"], env, self.folder, kill)
+
+    def _go_on(self, name: str, ended: Ended, tally: Tally) -> list[str]:
+        """The next command: the same again where nothing was kept yet, else to resume, with the replies of a
+        person who has looked at the effects."""
+        if not self._kept(name, "SELECT 1 FROM checkpoints WHERE thread_id = ? LIMIT 1"):
+            return ["run", f"Do what is due for thread {name}.", "--thread", name]
+        arguments = ["resume", name]
+        waiting = json.loads(ended.out)["interrupts"] if ended.code == 4 else []
+        for question in waiting:
+            if question["kind"] == "tool":
+                arguments += ["--reply", f"{question['id']}=approve"]
+                self._approved[question["id"]] += 1
+                continue
+            what = question["unknown"]["arguments"]["what"]
+            happened, again, _ = question["choices"]
+            said = happened if what in noted(self.folder, name, "effects") else again
+            arguments += ["--reply", f"{question['id']}={said}"]
+            tally.asked += 1
+        return arguments
+
+    def _wrong(self, name: str, ended: Ended, tally: Tally, kills: int) -> list[str]:
+        """What must not be, of a thread that has ended."""
+        effects, reads, requests = (
+            Counter(noted(self.folder, name, kind)) for kind in ("effects", "reads", "requests")
+        )
+        keys = self._entries(name)
+        lost_replies = sum(requests.values()) - sum(key.startswith("reply") for key in keys)
+        lost_reads = sum(reads.values()) - sum("look_up" in key and key.endswith("outcome") for key in keys)
+        repeated = sum(requests.values()) - len(requests)
+        tally.repeated += repeated
+        tally.in_flight += lost_replies
+        try:
+            result = json.loads(ended.out)
+        except ValueError:
+            return [f"{name}: ended with {ended.code} and no result: {ended.err[-300:]}"]
+        steps = [(step["n"], step["ok"]) for step in result.get("steps") or []]
+        found = {
+            f"status {result['status']}": result["status"] != "answered",
+            f"steps {steps}": steps != [(n, True) for n in range(1, STEPS + 1)],
+            f"effects {dict(effects)}": effects != Counter(EFFECTS),
+            f"requests {dict(requests)}": set(requests) != set(REQUESTS),
+            f"{repeated} requests repeated, {lost_replies} in flight": repeated > lost_replies,
+            f"reads {dict(reads)}": set(reads) != set(READS) or sum(reads.values()) - len(READS) > lost_reads,
+            f"{lost_replies} replies lost at {kills} kills": lost_replies > WIDTH * kills,
+        }
+        return [f"{name}: {text}" for text, is_wrong in found.items() if is_wrong]
+
+    def _entries(self, name: str) -> list[str]:
+        """The keys of the thread's journal."""
+        from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+        loads = JsonPlusSerializer().loads_typed
+        query = "SELECT type, value FROM writes WHERE thread_id = ? AND channel = 'forethought:journal'"
+        return [loads((kind, value))["key"] for kind, value in self._kept(name, query)]
+
+    def _kept(self, name: str, query: str) -> list[Any]:
+        path = self.folder / "data" / "threads.sqlite"
+        if not path.exists():
+            return []
+        connection = sqlite3.connect(path)
+        try:
+            return connection.execute(query, (name,)).fetchall()
+        except sqlite3.OperationalError:  # killed before its tables were made
+            return []
+        finally:
+            connection.close()

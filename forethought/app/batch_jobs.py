@@ -78,7 +78,8 @@ async def _check_batch(queue: Queue, batch: str) -> None:
 
 async def _changed(queue: Queue, asked: Asked) -> list[str]:
     """What was changed, as lines."""
-    from forethought.batch.changing import cancel, retry
+    from forethought.batch.changing import cancel, retry, thread_gone
+    from forethought.batch.outcomes import THREAD_GONE
 
     if asked.cancel:
         for thread_id in asked.cancel:
@@ -88,8 +89,15 @@ async def _changed(queue: Queue, asked: Asked) -> list[str]:
     if asked.cancel_all:
         return [f"cancelled {await cancel(queue, batch=asked.batch)} jobs"]
     if asked.retry:
-        return [f"took up {await retry(queue, batch=asked.batch, cancelled=asked.cancelled)} jobs again"]
+        took_up = await retry(queue, batch=asked.batch, cancelled=asked.cancelled)
+        gone = await thread_gone(queue, batch=asked.batch, cancelled=asked.cancelled)
+        refused = [f"not taken up: {_first(gone)}: {THREAD_GONE}"] if gone else []
+        return [f"took up {took_up} jobs again", *refused]
     return []
+
+
+def _first(thread_ids: list[str]) -> str:
+    return ", ".join(thread_ids[:5]) + " …" * (len(thread_ids) > 5)
 
 
 async def _write(queue: Queue, settings: Settings, batch: str | None, path: Path) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from forethought.app.text import one_line
 from forethought.app.thread import Thread, open_thread
 from forethought.app.threads import is_debugging, new_thread_id
 from forethought.app.transport import Answering, asked_how, choose_transport
+from forethought.storage.errors import is_storage_failure
 
 if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
@@ -102,7 +104,7 @@ def drive(
     """Open the thread, run what `begin` gives until it ends or waits, and report. Returns the exit code."""
     if is_debugging(thread_id):
         raise CliError(f"{one_line(thread_id)} is a debugging: its kind of id cannot be run or forked")
-    opening = open_thread(thread_id, flags, answering, must_exist=must_exist)
+    opening = _of_a_job(open_thread(thread_id, flags, answering, must_exist=must_exist))
 
     def end(thread: Thread, last: driving.Last) -> int:
         asked = "" if output.replay else asked_how(thread.context, thread.settings)
@@ -110,6 +112,21 @@ def drive(
         return finish(thread.id, last.snapshot, last.error, ending)
 
     return driving.drive(opening, begin, output, driving.Manner("thread", Display, end))
+
+
+@asynccontextmanager
+async def _of_a_job(opening: AbstractAsyncContextManager[Thread]) -> AsyncIterator[Thread]:
+    """The thread, whose job, if it is one, is over with it."""
+    from forethought.batch.settling import settle
+
+    async with opening as thread:
+        yield thread
+        try:
+            await settle(thread.saver, thread.id, await thread.snapshot())
+        except Exception as error:
+            # The run has told its end already; `jobs --retry` settles such a job as well.
+            if not is_storage_failure(error):
+                raise
 
 
 def _refuse_unfinished(snapshot: StateSnapshot, thread_id: str) -> None:

@@ -14,7 +14,12 @@ AND (?::text IS NULL OR f.thread_id = ?)
 _CLOSED = f"""
 SELECT f.thread_id, f.queue, f.priority, {tables.STATE} AS state
 FROM {tables.JOINED} WHERE (%s::text IS NULL OR f.batch = %s) AND {tables.STATE} = ANY(%s)
+AND NOT {tables.THREAD_GONE}
 ORDER BY f.position FOR UPDATE OF f
+"""
+_GONE = f"""
+SELECT f.thread_id FROM {tables.JOINED} WHERE (?::text IS NULL OR f.batch = ?) AND {tables.STATE} = ANY(?)
+AND {tables.THREAD_GONE} ORDER BY f.position
 """
 _REOPEN = """
 UPDATE forethought_jobs SET outcome = NULL, error = '', tries = 0, again = true, ended_at = NULL
@@ -37,13 +42,13 @@ async def cancel(queue: Queue, *, thread_id: str | None = None, batch: str | Non
 
 async def retry(queue: Queue, *, batch: str | None = None, cancelled: bool = False) -> int:
     """Put jobs back into the queue that failed or whose person has answered, and cancelled ones where that is
-    asked for. Their threads are gone on with. Returns how many.
+    asked for. Their threads are gone on with; jobs whose threads are gone stay. Returns how many.
 
     Raises psycopg.Error.
     """
     from psycopg.rows import tuple_row
 
-    states = ["failed", "waiting", *(["cancelled"] if cancelled else [])]
+    states = _states(cancelled)
     async with queue.threads.pool.connection() as connection, connection.transaction():
         async with connection.cursor(row_factory=tuple_row) as cursor:
             await cursor.execute(_CLOSED, (batch, batch, states))
@@ -56,6 +61,19 @@ async def retry(queue: Queue, *, batch: str | None = None, cancelled: bool = Fal
         await connection.execute(_REOPEN, ([thread_id for thread_id, _, _ in rows],))
         await enqueue(queue, rows, connection)
     return len(rows)
+
+
+async def thread_gone(queue: Queue, *, batch: str | None = None, cancelled: bool = False) -> list[str]:
+    """The jobs that `retry` does not take up, since they were begun and their threads are gone.
+
+    Raises psycopg.Error.
+    """
+    rows = await queue.threads.rows(_GONE, (batch, batch, _states(cancelled)))
+    return [str(row[0]) for row in rows]
+
+
+def _states(cancelled: bool) -> list[str]:
+    return ["failed", "waiting", *(["cancelled"] if cancelled else [])]
 
 
 async def _waits(queue: Queue, thread_id: str) -> bool:

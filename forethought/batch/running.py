@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from forethought.batch import files
 from forethought.batch.opening import Queue
-from forethought.batch.outcomes import Ended, Retries, TryAgain, failed, line_of, may_pass, of_state
+from forethought.batch.outcomes import (
+    THREAD_GONE,
+    Ended,
+    Retries,
+    TryAgain,
+    failed,
+    line_of,
+    may_pass,
+    of_state,
+)
 from forethought.batch.thread_run import ThreadRun
 from forethought.draining import Drain, Drained
 from forethought.models.types import Transport
@@ -30,7 +39,7 @@ _HELD_S = 5.0
 """When a job is taken up again whose thread is held: by a person's `resume`, or for a dead process's sake."""
 _BEGIN = """
 UPDATE forethought_jobs SET tries = tries + 1, started_at = coalesce(started_at, now())
-WHERE thread_id = ? AND outcome IS NULL RETURNING given, tries, again
+WHERE thread_id = ? AND outcome IS NULL RETURNING given, tries, again, usage
 """
 _END = """
 UPDATE forethought_jobs
@@ -49,6 +58,8 @@ class Job:
     """Which time it is begun, from 1."""
     again: bool
     """Whether a run that failed is to be gone on with."""
+    usage: Json
+    """What it has cost so far, of what is known."""
 
 
 @dataclass
@@ -86,8 +97,8 @@ class Runner:
         rows = await self.queue.threads.rows(_BEGIN, (thread_id,))
         if not rows:
             return None
-        given, tries, again = rows[0]
-        return Job(thread_id, json.loads(self.queue.open(given)), tries, again)
+        given, tries, again, usage = rows[0]
+        return Job(thread_id, json.loads(self.queue.open(given)), tries, again, usage)
 
     async def _not_counted(self, thread_id: str) -> None:
         """A try that nothing was wrong with: the job was put back in order."""
@@ -102,6 +113,8 @@ class Runner:
                 await held.enter_async_context(self.queue.threads.claim(job.thread_id))
             except StorageError as error:
                 raise TryAgain(str(error), _HELD_S, counted=False) from error
+            if job.usage and await self.queue.threads.begun(job.thread_id) is None:
+                return Ended("failed", "failed", THREAD_GONE, job.usage)
             thread: ThreadRun | None = None
             try:
                 thread = await self._thread(job)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -13,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from forethought.settings import Settings
+from forethought.storage import address_of, open_threads
 from tests.forethought.app.conftest import Cli, Outcome
 from tests.forethought.app.test_bad_input import is_one_clear_line
 from tests.support.model_server import Fault, SeenRequest
@@ -32,6 +35,16 @@ def refused(outcome: Outcome, code: int, told: str) -> None:
     assert is_one_clear_line(outcome), outcome.err
     assert outcome.code == code
     assert told in outcome.err
+
+
+def row(*statements: str) -> None:
+    """Change the database by hand."""
+
+    async def change() -> None:
+        async with open_threads(address_of(Settings())) as saver:
+            await saver.transact([(statement, ()) for statement in statements])
+
+    asyncio.run(change())
 
 
 def write(folder: Path, *lines: dict[str, Any]) -> None:
@@ -94,8 +107,42 @@ def test_a_person_replies_and_the_job_ends(cli: Cli, scripted: Scripted, tmp_pat
     assert "longest waiting for a person: paint:t1" in cli("jobs").out
     replied = cli("resume", "paint:t1", "--reply", "red", "--json")
     assert (replied.code, replied.json["status"]) == (0, "answered"), replied.err
+    assert cli("jobs", "--json").json["states"]["done"] == 1, "a person has ended it"
+    assert cli("jobs", "--retry").out.splitlines()[0] == "took up 0 jobs again"
+
+
+def test_a_thread_stays_while_its_job_is_not_over_and_no_job_is_begun_anew(
+    cli: Cli, scripted: Scripted, tmp_path: Path, shared: str
+) -> None:
+    """Else what the thread had done would be done again."""
+    _, server = scripted(question="Which colour?")
+    write(tmp_path, {"id": "t1", "task": "Paint it"})
+    cli("submit", "tasks.jsonl", "--batch", "paint")
+    cli("worker", "--until-empty")
+    prune = ("threads", "--prune", "--older-than", "0m", "--yes", "--status", "answered,interrupted,failed")
+    assert cli("resume", "paint:t1", "--reply", "red").code == 0
+    row("UPDATE forethought_jobs SET outcome = 'waiting'")
+    kept = cli(*prune)
+    assert (kept.code, kept.out.startswith("nothing to prune")) == (0, True), kept
+    assert kept.err == "forethought: 1 threads stay, since their jobs are not over: paint:t1 (waiting)\n"
     assert cli("jobs", "--retry").out.splitlines()[0] == "took up 1 jobs again"
     assert cli("worker", "--until-empty").out.splitlines()[-1] == "1 done"
+
+    calls = len(server.requests)
+    row("UPDATE forethought_jobs SET outcome = 'failed'", "DELETE FROM checkpoints")
+    took_up, refused_line, *_ = cli("jobs", "--retry").out.splitlines()
+    assert took_up == "took up 0 jobs again"
+    assert refused_line.startswith("not taken up: paint:t1: its thread is gone, and with it what was done")
+    row(
+        "UPDATE forethought_jobs SET outcome = NULL",
+        "INSERT INTO procrastinate_jobs (queue_name, task_name, args, lock) "
+        """VALUES ('default', 'forethought.run', '{"thread_id": "paint:t1"}', 'paint:t1')""",
+    )
+    for _ in range(2):
+        worked = cli("worker", "--until-empty")
+        assert "paint:t1  failed" in worked.out or "no job ended" in worked.out
+    assert "its thread is gone" in cli("jobs", "--results", "-").out
+    assert len(server.requests) == calls, "no call is made again"
 
 
 def test_jobs_are_cancelled_and_taken_up_again(

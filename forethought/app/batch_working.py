@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections import Counter
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from rich.console import Console
 
 from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, INTERRUPTED, CliError
+from forethought.app.leaving import event_loop
 from forethought.app.options import Flags, settings_from
 from forethought.app.tell import tell
 from forethought.app.text import one_line, to_json
@@ -67,9 +67,9 @@ def work(flags: Flags, asked: Asked, as_json: bool) -> int:
             shown.line(f"queue {asked.queue} of {address.shown}: {asked.concurrency} jobs side by side")
             return await carry_out(queue, settings, choices, drain=drain)
 
-    with on_sigterm(drain):
+    with on_sigterm(drain), event_loop() as loop:
         try:
-            ended = asyncio.run(run())
+            ended = loop.run(run())
         except KeyboardInterrupt:
             raise CliError(
                 "interrupted; jobs that were not done are in the queue again", INTERRUPTED

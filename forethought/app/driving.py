@@ -21,6 +21,7 @@ from rich.console import Console
 from forethought.app import questions
 from forethought.app.display import make_console
 from forethought.app.errors import DRAINED, INTERRUPTED, CliError, explain
+from forethought.app.leaving import event_loop
 from forethought.app.report import waiting
 from forethought.app.tell import tell
 from forethought.settings import Settings
@@ -115,7 +116,7 @@ def drive(opening: AbstractAsyncContextManager[T], begin: Begin[T], output: Outp
 
     console = make_console(sys.stderr if output.as_json else sys.stdout)
     drain = Drain()
-    with on_sigterm(drain), asyncio.Runner() as loop, _opened(loop, opening) as thread:
+    with on_sigterm(drain), event_loop() as loop, _opened(loop, opening) as thread:
         given: Any = loop.run(begin(thread))
         console.print(f"{manner.kind} {thread.id}")
         error: Exception | None = None
@@ -127,7 +128,7 @@ def drive(opening: AbstractAsyncContextManager[T], begin: Begin[T], output: Outp
             manner.end(thread, Last(console, _last_state(loop, thread), None))
             return DRAINED
         except KeyboardInterrupt:
-            raise _interrupted(_last_state(loop, thread), output.resume_command(thread.id)) from None
+            raise _interrupted(loop, thread, output.resume_command(thread.id)) from None
         except Exception as failure:
             if explain(failure).internal:
                 tell(f"what was done is kept; it can be continued with: {output.resume_command(thread.id)}")
@@ -136,8 +137,12 @@ def drive(opening: AbstractAsyncContextManager[T], begin: Begin[T], output: Outp
         return manner.end(thread, Last(console, snapshot, error))
 
 
-def _interrupted(snapshot: StateSnapshot | None, again: str) -> CliError:
+def _interrupted(loop: asyncio.Runner, thread: Driven, again: str) -> CliError:
     """What Ctrl-C left: a thread to go on with, unless it came before the first checkpoint."""
+    try:
+        snapshot = _last_state(loop, thread)
+    except KeyboardInterrupt:
+        snapshot = None
     if snapshot is not None and snapshot.created_at is None:
         return CliError("interrupted before anything was done; run it again", INTERRUPTED)
     return CliError(f"interrupted; continue with: {again}", INTERRUPTED)

@@ -48,7 +48,7 @@ async def forget(saver: ThreadSaver, older_than: timedelta) -> tuple[int, int]:
 
 
 async def open_jobs(saver: ThreadSaver) -> dict[str, str]:
-    """The jobs that have not ended, by thread, with their states (todo, doing, waiting). Raises psycopg.Error."""
+    """The states of the jobs that have not ended (todo, doing, waiting), by thread. Raises psycopg.Error."""
     return dict(await saver.rows(_OPEN, (_ENDED,))) if await _has_jobs(saver) else {}
 
 

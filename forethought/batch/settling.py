@@ -21,9 +21,9 @@ ended_at = now() WHERE thread_id = ? AND outcome IN ('waiting', 'failed') RETURN
 
 
 async def settle(saver: ThreadSaver, thread_id: str, snapshot: StateSnapshot) -> bool:
-    """Count the job of a thread as done if the thread is, and the job is in no worker's hands; whether it was.
+    """Count the job of a thread as done, if the thread is and no worker is to take the job; whether it was.
 
-    By the process that holds the thread. Raises psycopg.Error.
+    For the process that holds the thread. Raises psycopg.Error.
     """
     ended = of_state(snapshot)
     if ended.outcome != "done" or not await saver.has_table("forethought_jobs"):

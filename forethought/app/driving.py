@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import shlex
+import sqlite3
 import sys
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack, contextmanager
@@ -25,13 +26,14 @@ from forethought.app.leaving import event_loop
 from forethought.app.report import waiting
 from forethought.app.tell import tell
 from forethought.settings import Settings
-from forethought.storage.errors import is_storage_failure
+from forethought.storage.errors import is_postgres, is_storage_failure
 
 if TYPE_CHECKING:
     from langgraph.runtime import RunControl
     from langgraph.types import StateSnapshot
 
     from forethought.draining import Drain
+    from forethought.storage.saver import ThreadSaver
 
 WAIT: Final = object()
 """What a beginning gives when the graph has nothing to do before a person replies."""
@@ -43,6 +45,11 @@ class Driven(Protocol):
     @property
     def id(self) -> str:
         """The thread's id."""
+        ...
+
+    @property
+    def saver(self) -> ThreadSaver:
+        """Where it is kept."""
         ...
 
     async def snapshot(self) -> StateSnapshot:
@@ -100,6 +107,13 @@ class Last:
     error: Exception | None
 
 
+def go_on_hint(snapshot: StateSnapshot | None, resume: str) -> str:
+    """How to go on with what is not over, where something of it is kept."""
+    if snapshot is not None and snapshot.created_at is None:
+        return "nothing of it is kept; when that is put right, run it again"
+    return f"what was done is kept; continue with: {resume}"
+
+
 @dataclass(frozen=True)
 class Manner(Generic[T]):
     """How one kind of thread is shown and reported."""
@@ -133,6 +147,8 @@ def drive(opening: AbstractAsyncContextManager[T], begin: Begin[T], output: Outp
             if explain(failure).internal:
                 tell(f"what was done is kept; it can be continued with: {output.resume_command(thread.id)}")
                 raise
+            if isinstance(failure, sqlite3.Error) or is_postgres(failure):
+                failure.add_note(thread.saver.shown)
             error, snapshot = failure, _last_state(loop, thread)
         return manner.end(thread, Last(console, snapshot, error))
 

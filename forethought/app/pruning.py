@@ -21,6 +21,7 @@ from forethought.app.tell import tell
 from forethought.app.text import clean, one_line, to_json
 from forethought.app.threads import DAMAGED, LEARNING, is_debugging, listed
 from forethought.storage import StorageError, address_of, open_threads
+from forethought.storage.errors import NothingKept
 
 if TYPE_CHECKING:
     from forethought.settings import Settings
@@ -86,7 +87,10 @@ def prune(flags: Flags, choice: Choice, yes: bool, as_json: bool) -> int:
     if not address.exists:
         console.print(Text(f"nothing to prune: there is no database at {clean(address.shown)}"))
         return _end({"status": "pruned", "threads": [], "debuggings": []}, as_json)
-    found = asyncio.run(_choose(settings, choice))
+    try:
+        found = asyncio.run(_choose(settings, choice))
+    except NothingKept:
+        found = _Found([], False, {})
     chosen = found.chosen
     threads = [name for name in chosen if not is_debugging(name)]
     debuggings = [name for name in chosen if is_debugging(name)]
@@ -107,7 +111,7 @@ def prune(flags: Flags, choice: Choice, yes: bool, as_json: bool) -> int:
     gone = [name for name in chosen if name not in result["skipped"]]
     console.print(
         Text(
-            f"deleted {len(gone)} of {len(chosen)}, with {len(result['files'])} stored files"
+            f"deleted {_counted(gone, chosen)}{len(result['files'])} stored files"
             + (f" and {result['jobs']} jobs" if result["jobs"] else "")
             + "; the database: "
             f"{result['bytes_before']:,} bytes before, {result['bytes_after']:,} after"
@@ -116,6 +120,11 @@ def prune(flags: Flags, choice: Choice, yes: bool, as_json: bool) -> int:
     for line in result["problems"]:
         tell(line)
     return _end({**result, "status": "pruned"}, as_json)
+
+
+def _counted(gone: Sequence[str], chosen: Sequence[str]) -> str:
+    """How many threads and debuggings; '' where it is files or jobs alone that are left from before."""
+    return f"{len(gone)} of {len(chosen)}, with " if chosen else ""
 
 
 def _kept_for_jobs(jobs: dict[str, str]) -> str:

@@ -62,9 +62,13 @@ def resume(thread_id: str, replies: Sequence[str], flags: Flags, output: Output)
         snapshot = await thread.snapshot()
         asked = [waiting(item) for item in snapshot.interrupts]
         if replies and not asked:
-            raise CliError(f"thread {thread_id} waits for no reply")
+            raise waits_for_no_reply(f"thread {thread_id}", snapshot, output.resume_command(thread_id))
         if replies:
             return Command(resume=questions.replies_from(replies, asked))
+        if any("unknown" in item for item in asked):
+            # A call that was made again and broken off as well is another question than the one that is kept;
+            # the graph asks anew, and does nothing else.
+            return None
         if asked:
             return WAIT
         if not unfinished(snapshot):
@@ -127,6 +131,13 @@ async def _of_a_job(opening: AbstractAsyncContextManager[Thread]) -> AsyncIterat
             # The run has told its end already; `jobs --retry` settles such a job as well.
             if not is_storage_failure(error):
                 raise
+
+
+def waits_for_no_reply(what: str, snapshot: StateSnapshot, resume: str) -> CliError:
+    """A reply was given and nothing is asked: not yet, if it was broken off."""
+    if unfinished(snapshot):
+        return CliError(f"{what} waits for no reply yet; go on with it first: {resume}")
+    return CliError(f"{what} waits for no reply")
 
 
 def _refuse_unfinished(snapshot: StateSnapshot, thread_id: str) -> None:

@@ -11,6 +11,10 @@ SELECT f.thread_id, f.job, {tables.STATE} FROM {tables.JOINED}
 WHERE f.outcome IS NULL AND p.status IN ('todo', 'doing') AND (?::text IS NULL OR f.batch = ?)
 AND (?::text IS NULL OR f.thread_id = ?)
 """
+_ENDING = f"""
+SELECT f.thread_id FROM {tables.JOINED} WHERE f.outcome IS NULL AND p.status = 'doing' AND p.abort_requested
+AND (?::text IS NULL OR f.batch = ?) ORDER BY f.position
+"""
 _CLOSED = f"""
 SELECT f.thread_id, f.queue, f.priority, {tables.STATE} AS state
 FROM {tables.JOINED} WHERE (%s::text IS NULL OR f.batch = %s) AND {tables.STATE} = ANY(%s)
@@ -38,6 +42,11 @@ async def cancel(queue: Queue, *, thread_id: str | None = None, batch: str | Non
     for _, job, _ in found:
         cancelled += await queue.manager.cancel_job_by_id_async(job, abort=True)
     return cancelled
+
+
+async def being_cancelled(queue: Queue, batch: str | None = None) -> list[str]:
+    """The jobs that are cancelled and whose calls under way have not ended. Raises psycopg.Error."""
+    return [str(row[0]) for row in await queue.threads.rows(_ENDING, (batch, batch))]
 
 
 async def retry(queue: Queue, *, batch: str | None = None, cancelled: bool = False) -> int:

@@ -145,6 +145,39 @@ def test_a_thread_stays_while_its_job_is_not_over_and_no_job_is_begun_anew(
     assert len(server.requests) == calls, "no call is made again"
 
 
+def test_jobs_that_failed_are_named_with_the_reason(
+    cli: Cli, scripted: Scripted, tmp_path: Path, shared: str
+) -> None:
+    script, _ = scripted()
+    script.fault = lambda seen: Fault("401", message="no such key") if "bad" in seen.text else None
+    write(tmp_path, *({"id": f"t{n}", "task": f"{'bad' if n else 'good'} {n}"} for n in range(5)))
+    cli("submit", "tasks.jsonl", "--batch", "b")
+    worked = cli("worker", "--until-empty", "--concurrency", "1")
+    assert "WARNING" not in worked.err
+    answered = next(line for line in worked.out.splitlines() if line.startswith("b:t0  answered"))
+    assert "USD" not in answered
+    assert answered.endswith(" calls of unknown price")
+    cli("worker", "--until-empty")
+    lines = cli("jobs").out.splitlines()
+    assert lines[0] == "5 jobs: 1 done, 4 failed"
+    named = [line for line in lines if line.startswith("failed: b:t")]
+    assert len(named) == 3
+    assert "failed: b:t1: model openai:scripted refused the request (HTTP 401)" in named[0]
+    assert lines[-1] == "1 more failed; all of them: forethought jobs --results FILE"
+
+
+def test_a_job_that_runs_is_being_cancelled(
+    cli: Cli, scripted: Scripted, tmp_path: Path, shared: str
+) -> None:
+    scripted()
+    write(tmp_path, {"id": "t1", "task": "one"}, {"id": "t2", "task": "two"})
+    cli("submit", "tasks.jsonl", "--batch", "b")
+    row("UPDATE procrastinate_jobs SET status = 'doing' WHERE args->>'thread_id' = 'b:t1'")
+    being = "1 are being cancelled, and end after their calls under way: b:t1"
+    assert cli("jobs", "--cancel", "b:t1").out.splitlines()[0] == being
+    assert cli("jobs", "--cancel-all").out.splitlines()[:2] == ["cancelled 1 jobs", being]
+
+
 def test_jobs_are_cancelled_and_taken_up_again(
     cli: Cli, scripted: Scripted, tmp_path: Path, shared: str
 ) -> None:

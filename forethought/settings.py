@@ -8,8 +8,9 @@ client chose, and a client can name neither a path nor a module.
 from __future__ import annotations
 
 import base64
+import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -284,7 +285,18 @@ def read_settings() -> Settings:
     raise ValueError(f"{variable} is {str(first.get('input'))[:100]!r}: {reason}")
 
 
-def reason_of(error: Mapping[str, Any]) -> str:
-    """Why a value is not taken, of one of pydantic's errors."""
+def reason_of(error: Mapping[str, Any], known: Iterable[str] = ()) -> str:
+    """Why a value is not taken, of one of pydantic's errors; `known` are the names that there are."""
+    if error["type"] == "missing":
+        return "is missing"
+    if error["type"] == "extra_forbidden":
+        close = difflib.get_close_matches(str(error["loc"][-1]), list(known), n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(known)}"
+        return f"is not known; {hint}"
+    if error["type"] == "string_pattern_mismatch":
+        return (
+            "is empty, too long, or has a character that it may not have: use letters, digits and . _ - (for "
+            "a model, provider:name)"
+        )
     reason = str(error["msg"]).removeprefix("Value error, ")
     return reason[:1].lower() + reason[1:]

@@ -8,15 +8,21 @@ client chose, and a client can name neither a path nor a module.
 from __future__ import annotations
 
 import base64
+import difflib
 import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import platformdirs
-from pydantic import Field, SecretStr, field_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 OFF = "off"
+LEAST_TOKENS = 1_000
+"""The smallest token budget of a task."""
+MODEL_NAME = r"^[A-Za-z0-9][A-Za-z0-9_.:/@+-]*$"
+MODEL_HINT = "write provider:name, as openai:gpt-4.1"
 SHORTEST_TOKEN = 16
 _USER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -59,6 +65,8 @@ def named_tokens(text: str) -> dict[str, str]:
     """Tokens by user. Raises ValueError, which repeats none of them."""
     pairs = [part.strip().partition("=") for part in text.split(",") if part.strip()]
     users = {name.strip(): token.strip() for name, _, token in pairs}
+    if not all(equals for _, equals, _ in pairs):
+        raise ValueError("must be name=token, comma-separated, such as alice=...,bob=...")
     if not all(_USER.fullmatch(name) for name in users) or len(users) < len(pairs):
         raise ValueError("must be name=token, comma-separated; a name has letters, digits and . _ - only")
     if any(len(token) < SHORTEST_TOKEN for token in users.values()):
@@ -125,7 +133,9 @@ class Settings(BaseSettings):
         "https://archive.org/wayback/available",
         description="Where copies of pages that are gone are asked for (the Wayback Machine), or 'off'.",
     )
-    request_timeout_s: float = Field(600, gt=0, description="Longest wait for one model reply, in seconds.")
+    request_timeout_s: float = Field(
+        600, gt=0, allow_inf_nan=False, description="Longest wait for one model reply, in seconds."
+    )
     drain_s: float = Field(
         25,
         ge=0,
@@ -150,7 +160,7 @@ class Settings(BaseSettings):
         "monty",
         description="Sandbox of the python tool: a Python subset, or a full CPython confined by the kernel.",
     )
-    python_seconds: float = Field(10, gt=0, description="Time limit of one python call.")
+    python_seconds: float = Field(10, gt=0, allow_inf_nan=False, description="Time limit of one python call.")
     python_memory_mb: int = Field(256, ge=16, description="Memory limit of one python call.")
 
     tracing: Literal["off", "otel"] = Field(
@@ -192,7 +202,9 @@ class Settings(BaseSettings):
     allowed_models: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description="Models (comma-separated) that a run may ask for; empty: any."
     )
-    max_tokens: int | None = Field(None, gt=0, description="Highest token budget that a run may ask for.")
+    max_tokens: int | None = Field(
+        None, ge=LEAST_TOKENS, description="Highest token budget that a run may ask for."
+    )
     max_usd: float | None = Field(
         None, gt=0, allow_inf_nan=False, description="Highest dollar budget that a run may ask for."
     )
@@ -206,6 +218,13 @@ class Settings(BaseSettings):
     least_approval: Literal["never", "tainted", "always"] = Field(
         "never", description="Least approval of tools that change something; a run may ask for more."
     )
+
+    @field_validator("model")
+    @classmethod
+    def _is_model(cls, value: str | None) -> str | None:
+        if value is not None and not re.fullmatch(MODEL_NAME, value):
+            raise ValueError(MODEL_HINT)
+        return value
 
     @field_validator("allowed_hosts", "allowed_models", mode="before")
     @classmethod
@@ -273,3 +292,33 @@ SECRETS = frozenset(
     name for name, field in Settings.model_fields.items() if field.annotation == SecretStr | None
 )
 """The fields whose values are never shown."""
+
+
+def read_settings() -> Settings:
+    """The settings. Raises ValueError, one line that names the variable that is wrong and keeps a secret."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        first = error.errors()[0]
+    name, reason = str(first["loc"][0]), reason_of(first)
+    variable = name if name.isupper() else f"FORETHOUGHT_{name.upper()}"
+    if name in SECRETS:  # nearly right, it would still say a lot
+        raise ValueError(f"{variable}: {reason}")
+    raise ValueError(f"{variable} is {str(first.get('input'))[:100]!r}: {reason}")
+
+
+def reason_of(error: Mapping[str, Any], known: Iterable[str] = ()) -> str:
+    """Why a value is not taken, of one of pydantic's errors; `known` are the names that there are."""
+    if error["type"] == "missing":
+        return "is missing"
+    if error["type"] == "extra_forbidden":
+        close = difflib.get_close_matches(str(error["loc"][-1]), list(known), n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(known)}"
+        return f"is not known; {hint}"
+    if error["type"] == "string_pattern_mismatch":
+        return (
+            "is empty, too long, or has a character that it may not have: use letters, digits and . _ - (for "
+            "a model, provider:name)"
+        )
+    reason = str(error["msg"]).removeprefix("Value error, ")
+    return reason[:1].lower() + reason[1:]

@@ -16,12 +16,14 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
+from forethought.settings import LEAST_TOKENS, MODEL_NAME
+
 Role = Literal["planner", "reflector", "tool", "vision", "answer", "retrospective"]
 Approval = Literal["never", "tainted", "always"]
 Foresight = Literal["off", "tools", "user", "both"]
 Namespace = Annotated[str, Field(max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
 Score = Annotated[int, Field(ge=1, le=10)]
-ModelName = Annotated[str, Field(max_length=200, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:/@+-]*$")]
+ModelName = Annotated[str, Field(max_length=200, pattern=MODEL_NAME)]
 
 _ASKING = (
     "planner",
@@ -108,7 +110,9 @@ class Context(BaseModel):
         (6, 12), max_length=20, description="Steps by which a new plan is forced if none was made."
     )
 
-    max_tokens: int | None = Field(400_000, ge=1_000, description="Tokens of a task, input and output.")
+    max_tokens: int | None = Field(
+        400_000, ge=LEAST_TOKENS, description="Tokens of a task, input and output."
+    )
     max_usd: float | None = Field(
         None, gt=0, allow_inf_nan=False, description="Dollars of a task; needs models with a known price."
     )

@@ -174,7 +174,8 @@ def _check_prices(services: Services, context: Context) -> None:
     unknown = [model for model in models_used(context) if not services.models.priced(model)]
     if context.max_usd is not None and unknown:
         raise TaskError(
-            f"max_usd cannot be kept: the price of {unknown[0]} is unknown; use max_tokens, or another model"
+            f"max_usd cannot be kept: the price of {unknown[0]} is unknown; leave it out (max_usd=none) and "
+            "use max_tokens, or choose a model whose price is known"
         )
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from forethought.app.batch_working import cost_of
 from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, CliError
 from forethought.app.options import Flags, settings_from
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from forethought.settings import Settings
 
 Json = dict[str, Any]
+_NAMED = 3
+"""Most failed jobs that are told one by one."""
 _RESULT = ("status", "answer", "sources", "score", "rounds", "usage", "seconds", "interrupts", "error")
 
 
@@ -58,12 +61,13 @@ def jobs(flags: Flags, asked: Asked, as_json: bool) -> int:
             done = await _changed(queue, asked)
             if asked.results is not None:
                 done.append(await _write(queue, settings, asked.batch, asked.results))
-            return done, await progress_of(queue, asked.batch)
+            found = await progress_of(queue, asked.batch)
+            return [*done, *_lines(found), *await _failed(queue, asked.batch, found)], found
 
-    done, found = asyncio.run(run())
+    told, found = asyncio.run(run())
     to_stdout = asked.results is not None and str(asked.results) == "-"
     console = make_console(sys.stderr if as_json or to_stdout else sys.stdout)
-    for line in [*done, *_lines(found)]:
+    for line in told:
         console.print(line, highlight=False, markup=False, soft_wrap=True)
     if as_json:
         print(to_json(found.to_json()), flush=True)
@@ -78,18 +82,35 @@ async def _check_batch(queue: Queue, batch: str) -> None:
 
 async def _changed(queue: Queue, asked: Asked) -> list[str]:
     """What was changed, as lines."""
-    from forethought.batch.changing import cancel, retry
+    from forethought.batch.changing import being_cancelled, cancel, retry, thread_gone
+    from forethought.batch.outcomes import THREAD_GONE
 
     if asked.cancel:
         for thread_id in asked.cancel:
             if not await cancel(queue, thread_id=thread_id):
                 raise CliError(f"{one_line(thread_id, 100)} is no open job; give the id of its thread")
-        return [f"cancelled {', '.join(asked.cancel)}"]
+        ending = set(await being_cancelled(queue)).intersection(asked.cancel)
+        ended = [thread_id for thread_id in asked.cancel if thread_id not in ending]
+        return [*([f"cancelled {', '.join(ended)}"] if ended else []), *_ending(sorted(ending))]
     if asked.cancel_all:
-        return [f"cancelled {await cancel(queue, batch=asked.batch)} jobs"]
+        count = await cancel(queue, batch=asked.batch)
+        ending = set(await being_cancelled(queue, asked.batch))
+        return [f"cancelled {count - len(ending)} jobs", *_ending(sorted(ending))]
     if asked.retry:
-        return [f"took up {await retry(queue, batch=asked.batch, cancelled=asked.cancelled)} jobs again"]
+        took_up = await retry(queue, batch=asked.batch, cancelled=asked.cancelled)
+        gone = await thread_gone(queue, batch=asked.batch, cancelled=asked.cancelled)
+        refused = [f"not taken up: {_first(gone)}: {THREAD_GONE}"] if gone else []
+        return [f"took up {took_up} jobs again", *refused]
     return []
+
+
+def _ending(thread_ids: list[str]) -> list[str]:
+    line = f"{len(thread_ids)} are being cancelled, and end after their calls under way: {_first(thread_ids)}"
+    return [line] if thread_ids else []
+
+
+def _first(thread_ids: list[str]) -> str:
+    return ", ".join(thread_ids[:5]) + " …" * (len(thread_ids) > 5)
 
 
 async def _write(queue: Queue, settings: Settings, batch: str | None, path: Path) -> str:
@@ -136,11 +157,10 @@ async def _results(queue: Queue, settings: Settings, batch: str | None) -> Async
 def _lines(found: Progress) -> list[str]:
     """The progress, for a person."""
     states = ", ".join(f"{count} {state}" for state, count in found.states.items() if count) or "none"
-    unpriced = f" and {found.unpriced} calls of unknown price" if found.unpriced else ""
     lines = [
         f"{found.total} jobs: {states}",
         f"{found.calls} calls, {found.input_tokens:,} tokens in, {found.output_tokens:,} out, "
-        f"{found.usd:.4f} USD{unpriced}",
+        f"{cost_of(found.usd, found.calls, found.unpriced)}",
     ]
     if found.per_minute:
         left = found.seconds_left
@@ -164,6 +184,21 @@ def _held(held: list[Json]) -> str:
         f"(session {first['session']} of the database{silent}); should that process hang, end it, or the "
         f"session: SELECT pg_terminate_backend({first['session']})"
     )
+
+
+async def _failed(queue: Queue, batch: str | None, found: Progress) -> list[str]:
+    """The first jobs that failed, and why."""
+    from forethought.batch.progress import listed
+
+    count = found.states["failed"]
+    lines: list[str] = []
+    if not count:
+        return lines
+    async for job in listed(queue, batch):
+        if job["state"] == "failed" and len(lines) < _NAMED:
+            lines.append(f"failed: {job['thread_id']}: {one_line(job['error'], 200)}".rstrip(": "))
+    more = [f"{count - len(lines)} more failed; all of them: forethought jobs --results FILE"]
+    return lines + more * (count > len(lines))
 
 
 def _span(seconds: float) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections import Counter
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from rich.console import Console
 
 from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, INTERRUPTED, CliError
+from forethought.app.leaving import event_loop
 from forethought.app.options import Flags, settings_from
 from forethought.app.tell import tell
 from forethought.app.text import one_line, to_json
@@ -67,9 +67,9 @@ def work(flags: Flags, asked: Asked, as_json: bool) -> int:
             shown.line(f"queue {asked.queue} of {address.shown}: {asked.concurrency} jobs side by side")
             return await carry_out(queue, settings, choices, drain=drain)
 
-    with on_sigterm(drain):
+    with on_sigterm(drain), event_loop() as loop:
         try:
-            ended = asyncio.run(run())
+            ended = loop.run(run())
         except KeyboardInterrupt:
             raise CliError(
                 "interrupted; jobs that were not done are in the queue again", INTERRUPTED
@@ -96,10 +96,19 @@ class _Shown:
     def ended(self, thread_id: str, ended: Ended, seconds: float) -> None:
         what = ended.status if ended.outcome == "done" else ended.outcome
         error = f": {one_line(ended.error, 200)}" if ended.error else ""
-        self.line(f"{thread_id}  {what}  {seconds:.1f} s  {ended.usage.get('usd', 0):.4f} USD{error}")
+        usage = ended.usage
+        cost = cost_of(usage.get("usd", 0), usage.get("calls", 0), usage.get("unpriced", 0))
+        self.line(f"{thread_id}  {what}  {seconds:.1f} s  {cost}{error}")
 
     def put_back(self, thread_id: str, why: str) -> None:
         self.line(f"{thread_id}  back into the queue: {one_line(why, 200)}")
+
+
+def cost_of(usd: float, calls: float, unpriced: float) -> str:
+    """Dollars of the calls whose price is known, and how many others there are."""
+    told = [f"{usd:.4f} USD"] if calls > unpriced or not unpriced else []
+    told += [f"{unpriced:.0f} calls of unknown price"] if unpriced else []
+    return " and ".join(told)
 
 
 def _settings(flags: Flags, asked: Asked) -> Settings:

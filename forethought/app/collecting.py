@@ -23,6 +23,7 @@ from forethought.app.errors import (
     CliError,
     explain,
 )
+from forethought.app.leaving import event_loop
 from forethought.app.options import Flags, context_from_flags, settings_from
 from forethought.app.tell import tell, tell_error
 from forethought.app.text import one_line, to_json
@@ -68,7 +69,7 @@ def collect(asked: Asked, flags: Flags, as_json: bool) -> int:
     drain = Drain()
     with (
         on_sigterm(drain),
-        asyncio.Runner() as loop,
+        event_loop() as loop,
         _opened(loop, settings, context, folder, judges) as collector,
     ):
         collector.control = drain.control

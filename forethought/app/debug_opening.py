@@ -21,6 +21,7 @@ from forethought.app.debug_file import environment_rollouts, make_environment
 from forethought.app.debug_thread import open_debugged
 from forethought.app.errors import CliError
 from forethought.app.options import Flags, settings_from, without_userinfo
+from forethought.app.streaming import hand_on
 from forethought.app.thread import check_thread_id, unknown_thread
 from forethought.app.threads import DEBUGGING
 from forethought.settings import Settings
@@ -102,8 +103,7 @@ class Debugging:
             durability="sync",
             control=control,
         )
-        async for part in parts:
-            show(part)
+        await hand_on(parts, show)
         # Its first checkpoint was made a moment after it was opened.
         self.started = await _started(self.saver, self.id)
 

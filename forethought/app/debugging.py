@@ -105,10 +105,12 @@ def resume_debugging(thread_id: str, replies: Sequence[str], flags: Flags, as_js
     async def begin(debugging: Debugging) -> Any:
         from langgraph.types import Command
 
+        from forethought.app.runs import waits_for_no_reply
+
         snapshot = await debugging.snapshot()
         asked = [waiting(item) for item in snapshot.interrupts]
         if replies and not asked:
-            raise CliError(f"{thread_id} waits for no reply")
+            raise waits_for_no_reply(thread_id, snapshot, Output().resume_command(thread_id))
         if replies:
             return Command(resume=questions.replies_from(replies, asked))
         if not asked and not unfinished(snapshot):
@@ -150,7 +152,7 @@ def _finish(debugging: Debugging, last: Last, output: Output) -> int:
         for line in questions.how_to_reply(resume, result["interrupts"]):
             tell(f"  {line}")
     elif last.error or result["status"] == "running":
-        tell(f"what was done is kept; continue with: {resume}")
+        tell(driving.go_on_hint(last.snapshot, resume))
     return failure.code if failure else debug_exit_code(result["status"])
 
 

@@ -29,8 +29,10 @@ from forethought.app.errors import (
     CliError,
     explain,
 )
+from forethought.app.leaving import event_loop
 from forethought.app.options import Flags, settings_from
 from forethought.app.report import unfinished, usage_of, waiting
+from forethought.app.streaming import hand_on
 from forethought.app.tell import tell, tell_error
 from forethought.app.text import one_line, to_json
 from forethought.knowledge.documents import KnowledgeError
@@ -99,8 +101,7 @@ class Distillation:
             durability="sync",
             control=control,
         )
-        async for part in parts:
-            display.part(part)
+        await hand_on(parts, display.part)
 
 
 def distill(asked: Asked, flags: Flags, as_json: bool) -> int:
@@ -115,7 +116,7 @@ def distill(asked: Asked, flags: Flags, as_json: bool) -> int:
     drain = Drain()
     with (
         on_sigterm(drain),
-        asyncio.Runner() as loop,
+        event_loop() as loop,
         _opened(loop, settings, context, gathered) as distillation,
     ):
         error: Exception | None = None

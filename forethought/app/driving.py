@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import shlex
+import sqlite3
 import sys
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack, contextmanager
@@ -21,16 +22,18 @@ from rich.console import Console
 from forethought.app import questions
 from forethought.app.display import make_console
 from forethought.app.errors import DRAINED, INTERRUPTED, CliError, explain
+from forethought.app.leaving import event_loop
 from forethought.app.report import waiting
 from forethought.app.tell import tell
 from forethought.settings import Settings
-from forethought.storage.errors import is_storage_failure
+from forethought.storage.errors import is_postgres, is_storage_failure
 
 if TYPE_CHECKING:
     from langgraph.runtime import RunControl
     from langgraph.types import StateSnapshot
 
     from forethought.draining import Drain
+    from forethought.storage.saver import ThreadSaver
 
 WAIT: Final = object()
 """What a beginning gives when the graph has nothing to do before a person replies."""
@@ -42,6 +45,11 @@ class Driven(Protocol):
     @property
     def id(self) -> str:
         """The thread's id."""
+        ...
+
+    @property
+    def saver(self) -> ThreadSaver:
+        """Where it is kept."""
         ...
 
     async def snapshot(self) -> StateSnapshot:
@@ -99,6 +107,13 @@ class Last:
     error: Exception | None
 
 
+def go_on_hint(snapshot: StateSnapshot | None, resume: str) -> str:
+    """How to go on with what is not over, where something of it is kept."""
+    if snapshot is not None and snapshot.created_at is None:
+        return "nothing of it is kept; when that is put right, run it again"
+    return f"what was done is kept; continue with: {resume}"
+
+
 @dataclass(frozen=True)
 class Manner(Generic[T]):
     """How one kind of thread is shown and reported."""
@@ -115,7 +130,7 @@ def drive(opening: AbstractAsyncContextManager[T], begin: Begin[T], output: Outp
 
     console = make_console(sys.stderr if output.as_json else sys.stdout)
     drain = Drain()
-    with on_sigterm(drain), asyncio.Runner() as loop, _opened(loop, opening) as thread:
+    with on_sigterm(drain), event_loop() as loop, _opened(loop, opening) as thread:
         given: Any = loop.run(begin(thread))
         console.print(f"{manner.kind} {thread.id}")
         error: Exception | None = None
@@ -127,17 +142,23 @@ def drive(opening: AbstractAsyncContextManager[T], begin: Begin[T], output: Outp
             manner.end(thread, Last(console, _last_state(loop, thread), None))
             return DRAINED
         except KeyboardInterrupt:
-            raise _interrupted(_last_state(loop, thread), output.resume_command(thread.id)) from None
+            raise _interrupted(loop, thread, output.resume_command(thread.id)) from None
         except Exception as failure:
             if explain(failure).internal:
                 tell(f"what was done is kept; it can be continued with: {output.resume_command(thread.id)}")
                 raise
+            if isinstance(failure, sqlite3.Error) or is_postgres(failure):
+                failure.add_note(thread.saver.shown)
             error, snapshot = failure, _last_state(loop, thread)
         return manner.end(thread, Last(console, snapshot, error))
 
 
-def _interrupted(snapshot: StateSnapshot | None, again: str) -> CliError:
+def _interrupted(loop: asyncio.Runner, thread: Driven, again: str) -> CliError:
     """What Ctrl-C left: a thread to go on with, unless it came before the first checkpoint."""
+    try:
+        snapshot = _last_state(loop, thread)
+    except KeyboardInterrupt:
+        snapshot = None
     if snapshot is not None and snapshot.created_at is None:
         return CliError("interrupted before anything was done; run it again", INTERRUPTED)
     return CliError(f"interrupted; continue with: {again}", INTERRUPTED)

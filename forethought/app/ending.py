@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from forethought.app import questions, render
+from forethought.app.driving import go_on_hint
 from forethought.app.errors import explain
 from forethought.app.report import Json, exit_code, report
 from forethought.app.tell import tell, tell_error
@@ -44,13 +45,13 @@ def finish(thread_id: str, snapshot: StateSnapshot | None, error: Exception | No
     except OSError:
         # The reader has left, or the disk is full: what is kept must be found again all the same.
         tell(f"the output could not be written; see it with: forethought show {thread_id}")
-        _how_to_go_on(result, ending.resume)
+        _how_to_go_on(result, snapshot, ending.resume)
         raise
     if error:
         tell_error(error)
         if ending.asked and explain(error).model:
             tell(ending.asked)
-    _how_to_go_on(result, ending.resume)
+    _how_to_go_on(result, snapshot, ending.resume)
     return explain(error).code if error else exit_code(result["status"])
 
 
@@ -67,10 +68,10 @@ def show_ending(result: Json, console: Console, told: bool = False) -> None:
     console.print(render.summary(result))
 
 
-def _how_to_go_on(result: Json, resume: str) -> None:
+def _how_to_go_on(result: Json, snapshot: StateSnapshot | None, resume: str) -> None:
     if result.get("interrupts"):
         tell("it waits for a reply:")
         for line in questions.how_to_reply(resume, result["interrupts"]):
             tell(f"  {line}")
     elif result["status"] in {"failed", "running"}:
-        tell(f"what was done is kept; continue with: {resume}")
+        tell(go_on_hint(snapshot, resume))

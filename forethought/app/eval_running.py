@@ -22,6 +22,7 @@ from forethought.app.errors import (
 from forethought.app.eval_choosing import choose
 from forethought.app.eval_display import result_line, show_ended
 from forethought.app.eval_state import Asked, Open, Underway
+from forethought.app.leaving import event_loop
 from forethought.app.options import Flags
 from forethought.app.tell import tell, tell_error
 from forethought.app.text import one_line, to_json
@@ -47,7 +48,7 @@ def evaluate(asked: Asked, flags: Flags, as_json: bool) -> int:
     drain = Drain()
     with (
         on_sigterm(drain),
-        asyncio.Runner() as loop,
+        event_loop() as loop,
         _opened(loop, asked, settings, choices) as (bench, found),
     ):
         control = Control(

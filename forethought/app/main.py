@@ -66,7 +66,10 @@ def main() -> None:
         # A terminal or pipe that cannot show a character gets a question mark, not a traceback.
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
-    sys.exit(run_cli(sys.argv[1:]))
+    code = run_cli(sys.argv[1:])
+    from forethought.app.leaving import leave
+
+    leave(code)
 
 
 def _open_streams() -> None:

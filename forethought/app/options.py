@@ -21,7 +21,7 @@ from pydantic import BaseModel, ValidationError
 from forethought.app.errors import CliError
 from forethought.app.text import one_line
 from forethought.secrecy import without_userinfo as without_userinfo
-from forethought.settings import SECRETS, Settings
+from forethought.settings import MODEL_HINT, Settings, read_settings, reason_of
 from graph.context import Context
 
 _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
@@ -81,9 +81,9 @@ def settings_from(flags: Flags, saved: Mapping[str, Any] | None = None) -> Setti
     Raises CliError that names the variable that is wrong.
     """
     try:
-        settings = Settings()
-    except ValidationError as error:
-        raise CliError(_wrong_variable(error)) from error
+        settings = read_settings()
+    except ValueError as error:
+        raise CliError(str(error)) from error
     _check_flags(flags)
     saved = saved or {}
     chosen: dict[str, Any] = {}
@@ -181,15 +181,6 @@ def _numbers(text: str) -> Any:
     return tuple(int(part) if part.isdigit() else part for part in parts)
 
 
-def _wrong_variable(error: ValidationError) -> str:
-    first = error.errors()[0]
-    name = str(first["loc"][0])
-    variable = name if name.isupper() else f"FORETHOUGHT_{name.upper()}"
-    if name.lower() in SECRETS:  # nearly right, it would still say a lot
-        return f"{variable}: {_reason(first)}"
-    return f"{variable} is {one_line(first.get('input'))!r}: {_reason(first)}"
-
-
 def wrong_setting(error: ValidationError, flags: Flags) -> str:
     """Which setting is out of bounds, and how."""
     first = error.errors()[0]
@@ -201,11 +192,6 @@ def wrong_setting(error: ValidationError, flags: Flags) -> str:
         flag = "--model" if flags.model else "FORETHOUGHT_MODEL"
     if first["type"] == "string_pattern_mismatch":
         given = one_line(first.get("input"))
-        return f"{flag}: {given!r} is not a model's name; write provider:name, as openai:gpt-4.1"
+        return f"{flag}: {given!r} is not a model's name; {MODEL_HINT}"
     given = typed[key] if named and len(first["loc"]) == 1 else first.get("input")
-    return f"{flag}: {one_line(given)!r}: {_reason(first)}"
-
-
-def _reason(first: Mapping[str, Any]) -> str:
-    reason = str(first["msg"])
-    return reason[0].lower() + reason[1:]
+    return f"{flag}: {one_line(given)!r}: {reason_of(first)}"

@@ -21,6 +21,7 @@ from forethought.app.tell import tell
 from forethought.app.text import clean, one_line, to_json
 from forethought.app.threads import DAMAGED, LEARNING, is_debugging, listed
 from forethought.storage import StorageError, address_of, open_threads
+from forethought.storage.errors import NothingKept
 
 if TYPE_CHECKING:
     from forethought.settings import Settings
@@ -50,6 +51,18 @@ class Choice:
     """Stored files that only they named go too."""
 
 
+@dataclass(frozen=True)
+class _Found:
+    """What there is to prune."""
+
+    chosen: list[str]
+    """Ids of the threads that go, the newest first, each followed by its debuggings."""
+    left: bool
+    """Whether there is something else: files that an earlier pruning has left, jobs without a thread."""
+    open_jobs: dict[str, str]
+    """Threads that would go, were their jobs over, and the states of those."""
+
+
 def choice_of(older_than: str | None, statuses: str | None, keep: int, keep_files: bool) -> Choice:
     """The flags as a choice. Raises CliError."""
     text = (older_than or OLDER_THAN).strip().lower()
@@ -74,11 +87,18 @@ def prune(flags: Flags, choice: Choice, yes: bool, as_json: bool) -> int:
     if not address.exists:
         console.print(Text(f"nothing to prune: there is no database at {clean(address.shown)}"))
         return _end({"status": "pruned", "threads": [], "debuggings": []}, as_json)
-    chosen, left = asyncio.run(_choose(settings, choice))
+    try:
+        found = asyncio.run(_choose(settings, choice))
+    except NothingKept:
+        found = _Found([], False, {})
+    chosen = found.chosen
     threads = [name for name in chosen if not is_debugging(name)]
     debuggings = [name for name in chosen if is_debugging(name)]
     result: Json = {"status": "waits", "threads": threads, "debuggings": debuggings}
-    if not chosen and not left:
+    if found.open_jobs:
+        result["open_jobs"] = found.open_jobs
+        tell(_kept_for_jobs(found.open_jobs))
+    if not chosen and not found.left:
         console.print(Text(f"nothing to prune in {clean(address.shown)}"))
         return _end({**result, "status": "pruned"}, as_json)
     what = f"{len(threads)} threads and {len(debuggings)} debuggings in {clean(address.shown)}"
@@ -91,7 +111,7 @@ def prune(flags: Flags, choice: Choice, yes: bool, as_json: bool) -> int:
     gone = [name for name in chosen if name not in result["skipped"]]
     console.print(
         Text(
-            f"deleted {len(gone)} of {len(chosen)}, with {len(result['files'])} stored files"
+            f"deleted {_counted(gone, chosen)}{len(result['files'])} stored files"
             + (f" and {result['jobs']} jobs" if result["jobs"] else "")
             + "; the database: "
             f"{result['bytes_before']:,} bytes before, {result['bytes_after']:,} after"
@@ -100,6 +120,16 @@ def prune(flags: Flags, choice: Choice, yes: bool, as_json: bool) -> int:
     for line in result["problems"]:
         tell(line)
     return _end({**result, "status": "pruned"}, as_json)
+
+
+def _counted(gone: Sequence[str], chosen: Sequence[str]) -> str:
+    """How many threads and debuggings; '' where it is files or jobs alone that are left from before."""
+    return f"{len(gone)} of {len(chosen)}, with " if chosen else ""
+
+
+def _kept_for_jobs(jobs: dict[str, str]) -> str:
+    named = ", ".join(f"{thread_id} ({state})" for thread_id, state in list(jobs.items())[:5])
+    return f"{len(jobs)} threads stay, since their jobs are not over: {named}{' …' * (len(jobs) > 5)}"
 
 
 def _end(result: Json, as_json: bool) -> int:
@@ -117,10 +147,9 @@ def _agreed(what: str, as_json: bool) -> bool:
         return False
 
 
-async def _choose(settings: Settings, choice: Choice) -> tuple[list[str], bool]:
-    """Ids of the threads that go, the newest first, each followed by its debuggings; and whether there is
-    something else: files that an earlier pruning has left, jobs without a thread. Raises StorageError."""
-    from forethought.batch.forgetting import forgettable
+async def _choose(settings: Settings, choice: Choice) -> _Found:
+    """What there is to prune. Raises StorageError, psycopg.Error."""
+    from forethought.batch.forgetting import forgettable, open_jobs
     from forethought.storage.retention import has_left_files
 
     async with open_threads(address_of(settings), settings.key, read_only=True) as saver:
@@ -128,6 +157,8 @@ async def _choose(settings: Settings, choice: Choice) -> tuple[list[str], bool]:
         left = left or await forgettable(saver, choice.older_than) > 0
         ids = await saver.newest(_ALL, LEARNING)
         held = await saver.claimed(ids)
+        jobs = await open_jobs(saver)
+        kept: dict[str, str] = {}
         subjects: dict[str, list[str]] = {}
         wanted: list[str] = []
         place = 0
@@ -139,9 +170,12 @@ async def _choose(settings: Settings, choice: Choice) -> tuple[list[str], bool]:
             place += not is_debugging(thread_id)
             found = await listed(saver, thread_id, thread_id in held)
             if found and place > choice.keep and _may_go(found, choice):
-                wanted.append(thread_id)
+                if thread_id in jobs:
+                    kept[thread_id] = jobs[thread_id]
+                else:
+                    wanted.append(thread_id)
     chosen = [name for thread_id in wanted for name in (thread_id, *subjects.get(thread_id, ()))]
-    return chosen, left
+    return _Found(chosen, left, kept)
 
 
 def _may_go(found: Json, choice: Choice) -> bool:
@@ -170,7 +204,7 @@ async def _carry_out(settings: Settings, choice: Choice, chosen: Sequence[str]) 
     """Delete, and shrink the database: {bytes_before, bytes_after, files, jobs, skipped, problems}."""
     import sqlite3
 
-    from forethought.batch.forgetting import forget
+    from forethought.batch.forgetting import forget, open_jobs
     from forethought.storage.retention import drop_files, erase
 
     skipped: list[str] = []
@@ -180,8 +214,11 @@ async def _carry_out(settings: Settings, choice: Choice, chosen: Sequence[str]) 
     async with AsyncExitStack() as stack:
         saver = await stack.enter_async_context(open_threads(address_of(settings), settings.key))
         before = await saver.size()
+        begun_again = await open_jobs(saver)
         for thread_id in chosen:
             try:
+                if thread_id in begun_again:
+                    raise StorageError(f"{thread_id} stays: its job was taken up again")
                 await erase(saver, thread_id, settings.blobs_dir)
             except StorageError as error:
                 skipped.append(thread_id)

@@ -36,7 +36,7 @@ def show_question(question: Mapping[str, Any]) -> RenderableType:
     asker = f"{one_line(question['subtask'], 40)} asks: " if question.get("subtask") else ""
     lines = [Text(asker + clean(question.get("question") or ""), style="bold cyan")]
     lines += [Text(f"  {number}. {one_line(choice)}") for number, choice in enumerate(_choices(question), 1)]
-    return Group(*lines)
+    return Group(*lines, *_problem(question))
 
 
 def _problem(question: Mapping[str, Any]) -> list[Text]:

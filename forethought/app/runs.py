@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from forethought.app.text import one_line
 from forethought.app.thread import Thread, open_thread
 from forethought.app.threads import is_debugging, new_thread_id
 from forethought.app.transport import Answering, asked_how, choose_transport
+from forethought.storage.errors import is_storage_failure
 
 if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
@@ -60,9 +62,13 @@ def resume(thread_id: str, replies: Sequence[str], flags: Flags, output: Output)
         snapshot = await thread.snapshot()
         asked = [waiting(item) for item in snapshot.interrupts]
         if replies and not asked:
-            raise CliError(f"thread {thread_id} waits for no reply")
+            raise waits_for_no_reply(f"thread {thread_id}", snapshot, output.resume_command(thread_id))
         if replies:
             return Command(resume=questions.replies_from(replies, asked))
+        if any("unknown" in item for item in asked):
+            # A call that was made again and broken off as well is another question than the one that is kept;
+            # the graph asks anew, and does nothing else.
+            return None
         if asked:
             return WAIT
         if not unfinished(snapshot):
@@ -102,7 +108,7 @@ def drive(
     """Open the thread, run what `begin` gives until it ends or waits, and report. Returns the exit code."""
     if is_debugging(thread_id):
         raise CliError(f"{one_line(thread_id)} is a debugging: its kind of id cannot be run or forked")
-    opening = open_thread(thread_id, flags, answering, must_exist=must_exist)
+    opening = _of_a_job(open_thread(thread_id, flags, answering, must_exist=must_exist))
 
     def end(thread: Thread, last: driving.Last) -> int:
         asked = "" if output.replay else asked_how(thread.context, thread.settings)
@@ -110,6 +116,28 @@ def drive(
         return finish(thread.id, last.snapshot, last.error, ending)
 
     return driving.drive(opening, begin, output, driving.Manner("thread", Display, end))
+
+
+@asynccontextmanager
+async def _of_a_job(opening: AbstractAsyncContextManager[Thread]) -> AsyncIterator[Thread]:
+    """The thread, whose job, if it is one, is over with it."""
+    from forethought.batch.settling import settle
+
+    async with opening as thread:
+        yield thread
+        try:
+            await settle(thread.saver, thread.id, await thread.snapshot())
+        except Exception as error:
+            # The run has told its end already; `jobs --retry` settles such a job as well.
+            if not is_storage_failure(error):
+                raise
+
+
+def waits_for_no_reply(what: str, snapshot: StateSnapshot, resume: str) -> CliError:
+    """A reply was given and nothing is asked: not yet, if it was broken off."""
+    if unfinished(snapshot):
+        return CliError(f"{what} waits for no reply yet; go on with it first: {resume}")
+    return CliError(f"{what} waits for no reply")
 
 
 def _refuse_unfinished(snapshot: StateSnapshot, thread_id: str) -> None:

@@ -22,6 +22,7 @@ from forethought.app.text import clean, one_line, to_json
 from forethought.app.thread import read_thread
 from forethought.app.threads import is_debugging, list_threads
 from forethought.storage import address_of, open_threads
+from forethought.storage.errors import NothingKept
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -51,8 +52,11 @@ def threads(flags: Flags, limit: int, every: bool, as_json: bool) -> int:
     address = address_of(settings)
 
     async def read() -> list[Json]:
-        async with open_threads(address, settings.key, read_only=True) as saver:
-            return await list_threads(saver, limit, every)
+        try:
+            async with open_threads(address, settings.key, read_only=True) as saver:
+                return await list_threads(saver, limit, every)
+        except NothingKept:
+            return []
 
     found = asyncio.run(read()) if address.exists else []
     if as_json:

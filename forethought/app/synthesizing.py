@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Any, get_args
 from forethought.app.checking import read_state
 from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, DRAINED, FAILED, INTERRUPTED, NOT_PASSED, CliError, explain
+from forethought.app.leaving import event_loop
 from forethought.app.options import Flags, settings_from
 from forethought.app.report import unfinished
+from forethought.app.streaming import hand_on
 from forethought.app.synthesize_choices import Asked, Gathered, contexts, gather_material
 from forethought.app.synthesize_display import SynthesizeDisplay, show_synthesis, synthesis_report
 from forethought.app.tell import tell, tell_error
@@ -101,7 +103,7 @@ class Synthesis:
             }
             if snapshot.values.get("tasks"):
                 given = {"trajectories": [], "tasks_file": []}
-        async for part in self.graph.astream(
+        parts = self.graph.astream(
             given,
             self.config,
             context=self.choice.context,
@@ -109,8 +111,8 @@ class Synthesis:
             version="v2",
             durability="sync",
             control=control,
-        ):
-            display.part(part)
+        )
+        await hand_on(parts, display.part)
 
 
 def synthesize(asked: Asked, flags: Flags, as_json: bool) -> int:
@@ -122,7 +124,7 @@ def synthesize(asked: Asked, flags: Flags, as_json: bool) -> int:
     choice = Choice(asked, settings, context, agent, gather_material(asked))
     console = make_console(sys.stderr if as_json else sys.stdout)
     drain = Drain()
-    with on_sigterm(drain), asyncio.Runner() as loop, _opened(loop, choice) as synthesis:
+    with on_sigterm(drain), event_loop() as loop, _opened(loop, choice) as synthesis:
         error: Exception | None = None
         display = SynthesizeDisplay(console)
         try:
@@ -132,8 +134,7 @@ def synthesize(asked: Asked, flags: Flags, as_json: bool) -> int:
             tell(f"{stopped}; the same command goes on with it")
             return DRAINED
         except KeyboardInterrupt:
-            tell("interrupted; the same command goes on with it")
-            return INTERRUPTED
+            raise CliError("interrupted; the same command goes on with it", INTERRUPTED) from None
         except Exception as failure:
             if explain(failure).internal:
                 raise

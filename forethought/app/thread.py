@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from forethought.app.checking import read_state
 from forethought.app.errors import CliError
 from forethought.app.options import Flags, context_from_flags, settings_from
+from forethought.app.streaming import hand_on
 from forethought.app.text import one_line
 from forethought.settings import Settings
 from forethought.storage import address_of, open_lessons, open_threads
@@ -77,8 +78,7 @@ class Thread:
             control=control,
         )
         with operation("invoke_agent", "forethought", gen_ai__agent__name="forethought"):
-            async for part in parts:
-                show(part)
+            await hand_on(parts, show)
 
 
 @asynccontextmanager

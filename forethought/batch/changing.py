@@ -11,10 +11,19 @@ SELECT f.thread_id, f.job, {tables.STATE} FROM {tables.JOINED}
 WHERE f.outcome IS NULL AND p.status IN ('todo', 'doing') AND (?::text IS NULL OR f.batch = ?)
 AND (?::text IS NULL OR f.thread_id = ?)
 """
+_ENDING = f"""
+SELECT f.thread_id FROM {tables.JOINED} WHERE f.outcome IS NULL AND p.status = 'doing' AND p.abort_requested
+AND (?::text IS NULL OR f.batch = ?) ORDER BY f.position
+"""
 _CLOSED = f"""
 SELECT f.thread_id, f.queue, f.priority, f.job, {tables.STATE} AS state
 FROM {tables.JOINED} WHERE (%s::text IS NULL OR f.batch = %s) AND {tables.STATE} = ANY(%s)
+AND NOT {tables.THREAD_GONE}
 ORDER BY f.position FOR UPDATE OF f
+"""
+_GONE = f"""
+SELECT f.thread_id FROM {tables.JOINED} WHERE (?::text IS NULL OR f.batch = ?) AND {tables.STATE} = ANY(?)
+AND {tables.THREAD_GONE} ORDER BY f.position
 """
 _REOPEN = """
 UPDATE forethought_jobs SET outcome = NULL, error = '', tries = 0, again = true, ended_at = NULL, run = NULL
@@ -37,15 +46,20 @@ async def cancel(queue: Queue, *, thread_id: str | None = None, batch: str | Non
     return cancelled
 
 
+async def being_cancelled(queue: Queue, batch: str | None = None) -> list[str]:
+    """The jobs that are cancelled and whose calls under way have not ended. Raises psycopg.Error."""
+    return [str(row[0]) for row in await queue.threads.rows(_ENDING, (batch, batch))]
+
+
 async def retry(queue: Queue, *, batch: str | None = None, cancelled: bool = False) -> int:
     """Put jobs back into the queue that failed or whose person has answered, and cancelled ones where that is
-    asked for. Their threads are gone on with. Returns how many.
+    asked for. Their threads are gone on with; jobs whose threads are gone stay. Returns how many.
 
     Raises psycopg.Error.
     """
     from psycopg.rows import tuple_row
 
-    states = ["failed", "waiting", *(["cancelled"] if cancelled else [])]
+    states = _states(cancelled)
     async with queue.threads.pool.connection() as connection, connection.transaction():
         async with connection.cursor(row_factory=tuple_row) as cursor:
             await cursor.execute(_CLOSED, (batch, batch, states))
@@ -55,6 +69,19 @@ async def retry(queue: Queue, *, batch: str | None = None, cancelled: bool = Fal
         await connection.execute(_DROP, ([row[3] for row in taken if row[3] is not None],))
         await enqueue(queue, [row[:3] for row in taken], connection)
     return len(taken)
+
+
+async def thread_gone(queue: Queue, *, batch: str | None = None, cancelled: bool = False) -> list[str]:
+    """The jobs that `retry` does not take up, since they were begun and their threads are gone.
+
+    Raises psycopg.Error.
+    """
+    rows = await queue.threads.rows(_GONE, (batch, batch, _states(cancelled)))
+    return [str(row[0]) for row in rows]
+
+
+def _states(cancelled: bool) -> list[str]:
+    return ["failed", "waiting", *(["cancelled"] if cancelled else [])]
 
 
 async def _waits(queue: Queue, thread_id: str) -> bool:

@@ -1,4 +1,5 @@
 """Letting go of jobs that have ended: their rows, once their threads are gone, and files that no job names.
+Jobs that have not ended keep their threads.
 
 Needs neither the extra `scale` nor a queue, since `threads --prune` is for everybody.
 """
@@ -16,6 +17,8 @@ SELECT f.thread_id, f.job FROM {tables.JOINED} WHERE {tables.STATE} IN ('done', 
 AND coalesce(f.ended_at, f.submitted_at) < now() - ?::interval
 AND NOT EXISTS (SELECT 1 FROM checkpoints c WHERE c.thread_id = f.thread_id)
 """
+_OPEN = f"SELECT f.thread_id, {tables.STATE} FROM {tables.JOINED} WHERE {tables.STATE} <> ALL(?::text[])"
+_ENDED = ["done", "failed", "cancelled"]
 _YOUNG = "1 hour"
 """Files that were submitted since then stay: their jobs may be on their way."""
 
@@ -41,6 +44,11 @@ async def forget(saver: ThreadSaver, older_than: timedelta) -> tuple[int, int]:
     numbers = [row[0] for row in gone if row[0] is not None]
     await saver.rows("DELETE FROM procrastinate_jobs WHERE id = ANY(?::bigint[])", (numbers,))
     return len(gone), await _forget_files(saver)
+
+
+async def open_jobs(saver: ThreadSaver) -> dict[str, str]:
+    """The states of the jobs that have not ended (todo, doing, waiting), by thread. Raises psycopg.Error."""
+    return dict(await saver.rows(_OPEN, (_ENDED,))) if await _has_jobs(saver) else {}
 
 
 async def _forget_files(saver: ThreadSaver) -> int:

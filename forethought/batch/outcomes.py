@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 Outcome = Literal["done", "waiting", "failed", "cancelled"]
 _SHOWN = 500
+THREAD_GONE = (
+    "its thread is gone, and with it what was done, so that it is not begun anew; if it is to be, submit the "
+    "task with another id"
+)
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,19 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from forethought.batch import files
+from forethought.batch import files, tables
 from forethought.batch.given import Given, read_given
 from forethought.batch.opening import Queue
-from forethought.batch.outcomes import Ended, Retries, TryAgain, failed, line_of, may_pass, of_state
+from forethought.batch.outcomes import (
+    THREAD_GONE,
+    Ended,
+    Retries,
+    TryAgain,
+    failed,
+    line_of,
+    may_pass,
+    of_state,
+)
 from forethought.batch.patience import patiently
 from forethought.batch.room import Room
 from forethought.batch.thread_run import ThreadRun
@@ -36,11 +45,12 @@ coalesce((SELECT max(c.checkpoint_id) FROM checkpoints c WHERE c.thread_id = f.t
     AND c.checkpoint_ns = ''), '')
 """
 _THREAD = "SELECT thread_id FROM forethought_jobs WHERE job = ?"
-_SUSPECT = f"""
-SELECT f.run IS NOT NULL AND f.begun_from = {_NEWEST} FROM forethought_jobs f
+_BEFORE = f"""
+SELECT f.run IS NOT NULL AND f.begun_from = {_NEWEST}, {tables.THREAD_GONE}, f.usage FROM forethought_jobs f
 WHERE f.job = ? AND f.outcome IS NULL
 """
-"""Whether the worker that last began it died before the thread had come any further."""
+"""Whether the worker that last began it died before the thread had come any further; whether the thread is
+gone since."""
 _BEGIN = f"""
 UPDATE forethought_jobs f SET run = ?, begun_from = {_NEWEST}, started_at = coalesce(f.started_at, now()),
     tries = f.tries + CASE WHEN f.run = ? OR f.begun_from <> {_NEWEST} AND f.run IS NOT NULL THEN 0 ELSE 1 END
@@ -111,14 +121,18 @@ class Runner:
                 raise TryAgain(str(error), _HELD_S, counted=False) from error
             # From now on silence tells that this worker hangs.
             await self.queue.threads.beat()
-            found = await patiently(lambda: self.queue.threads.rows(_SUSPECT, (number,)))
+            found = await patiently(lambda: self.queue.threads.rows(_BEFORE, (number,)))
             if not found:
                 return None
-            await held.enter_async_context(self._room.enter(found[0][0], drain))
+            suspect, gone, usage = found[0]
+            await held.enter_async_context(self._room.enter(suspect, drain))
             job = await self._begin(number, thread_id)
             if job is None:
                 return None
-            ended = await self._attempt(job, drain)
+            if gone:
+                ended = Ended("failed", "failed", THREAD_GONE, usage)
+            else:
+                ended = await self._attempt(job, drain)
             said = (ended.outcome, ended.status, self.queue.seal(ended.error), json.dumps(ended.usage))
             kept = await patiently(lambda: self.queue.threads.rows(_END, (*said, number, job.run)))
             return ended if kept else None

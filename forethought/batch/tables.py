@@ -84,4 +84,9 @@ CASE
 END
 """
 """A job's state, of forethought_jobs f and procrastinate_jobs p: todo, doing, or its outcome."""
+THREAD_GONE = """
+((f.usage <> '{}'::jsonb OR coalesce(f.begun_from, '') <> '')
+    AND NOT EXISTS (SELECT 1 FROM checkpoints c WHERE c.thread_id = f.thread_id))
+"""
+"""Whether a job was begun and its thread is gone: nobody knows what it did, so that it is not begun anew."""
 JOINED = "forethought_jobs f LEFT JOIN procrastinate_jobs p ON p.id = f.job"

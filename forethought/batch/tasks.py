@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from forethought.batch.given import digest_of
 from forethought.collecting.tasks import found_files, lines_of, parsed
+from forethought.settings import reason_of
 from graph.context import Context
 
 ID = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$"
@@ -47,7 +48,8 @@ class BatchTask(BaseModel):
             Context.model_validate(value)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
-            raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+            place = ".".join(map(str, first["loc"]))
+            raise ValueError(f"{place}: {reason_of(first, Context.model_fields)}") from error
         return value
 
 

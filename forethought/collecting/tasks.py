@@ -16,6 +16,8 @@ from pydantic import (
     model_validator,
 )
 
+from forethought.settings import reason_of
+
 M = TypeVar("M", bound=BaseModel)
 
 
@@ -92,8 +94,7 @@ def parsed(of: type[M], line: str, path: Path, number: int) -> M:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"])) or "the task"
-        reason = str(first["msg"]).removeprefix("Value error, ")
-        raise ValueError(f"{path}:{number}: {place}: {reason}") from error
+        raise ValueError(f"{path}:{number}: {place}: {reason_of(first, of.model_fields)}") from error
     except RecursionError as error:
         raise ValueError(f"{path}:{number}: broken JSON (nested too deeply); correct it") from error
     except ValueError as error:

@@ -13,8 +13,18 @@ from langgraph_sdk import Auth
 
 from forethought.lessons.book import namespace_of
 from forethought.server.access import NoAccess, header_texts, identity
-from forethought.settings import Settings
+from forethought.settings import Settings, read_settings
 
+
+def _settings() -> Settings:
+    """Read as the server starts: one that is wrong ends it with a line, and no client is told of it."""
+    try:
+        return read_settings()
+    except ValueError as error:
+        raise SystemExit(f"forethought: {error}") from None
+
+
+SETTINGS = _settings()
 OWNER = "owner"
 """The key of metadata under which a thread, run, cron or assistant has its user."""
 OF_THE_SERVER = {"created_by": "system"}
@@ -37,7 +47,7 @@ async def authenticate(
     given = header_texts(headers)
     client = (scope or {}).get("client")
     try:
-        name = identity(Settings(), given.get("authorization"), client[0] if client else None, given)
+        name = identity(SETTINGS, given.get("authorization"), client[0] if client else None, given)
     except NoAccess as error:
         raise Auth.exceptions.HTTPException(
             status_code=401, detail=str(error), headers={"WWW-Authenticate": "Bearer"}

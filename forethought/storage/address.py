@@ -86,11 +86,20 @@ def _postgres(given: str) -> Address:
     try:
         parts = {name: str(value) for name, value in conninfo_to_dict(given).items()}
     except (ProgrammingError, ValueError, UnicodeError) as error:
+        if "query parameter" in str(error):
+            advice = (
+                "after ? stand parameters of libpq, as in ?sslmode=require&connect_timeout=5, and one of "
+                "these is none; a ? of a password is written %3F"
+            )
         raise StorageError(f"--db postgresql://...: {advice}", wrong_use=True) from error
     ports = parts.get("port", "")
     name = parts.get("dbname", "")
     if not re.fullmatch(r"[0-9,]*", ports) or re.search(r"[@/:]", name) or "@" in parts.get("host", ""):
         raise StorageError(f"--db postgresql://...: {advice}", wrong_use=True)
     user = f"{parts['user']}{':***' if 'password' in parts else ''}@" if "user" in parts else ""
+    host = parts.get("host", "")
+    if "/" in host:  # a socket's folder, which an address holds in this way only
+        port = f"&port={ports}" if ports else ""
+        return Address(f"postgresql://{user}/{name}?host={host}{port}", conninfo=given)
     port = f":{ports}" if ports else ""
-    return Address(f"postgresql://{user}{parts.get('host', '')}{port}/{name}", conninfo=given)
+    return Address(f"postgresql://{user}{host}{port}/{name}", conninfo=given)

@@ -12,6 +12,7 @@ _BY_STATE = {
     "3D000": "there is no such database: create it (createdb), or name another one",
     "42501": "this user has no right to do that: grant it, or name another user",
     "25006": "it takes no writes (a standby, or a read-only user): name the primary server",
+    "3F000": "the schema of `search_path` is not there: create it (CREATE SCHEMA), or mend the address",
     "42P01": _OTHERS,
     "42703": _OTHERS,
     "53100": "its disk is full: free some space, then go on with `forethought resume`; what was done is kept",
@@ -58,6 +59,13 @@ class StorageError(Exception):
 
 class ThreadLost(StorageError):
     """This process has lost a thread that it held: another one may have taken it up."""
+
+
+class NothingKept(StorageError):
+    """A database that nothing is kept in yet, and that is not to be set up."""
+
+    def __init__(self, shown: str) -> None:
+        super().__init__(f"no threads yet in {shown}", wrong_use=True)
 
 
 def postgres_line(error: BaseException, shown: str = "") -> str:

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from forethought.storage.address import MISSING_EXTRA, Address
-from forethought.storage.errors import StorageError, postgres_line
+from forethought.storage.errors import NothingKept, StorageError, postgres_line
 from forethought.storage.sealing import Sealer
 from forethought.storage.stamp import TABLE, check_stamp, write_stamp
 
@@ -62,7 +62,7 @@ async def prepare(address: Address, sealer: Sealer | None, create: bool, read_on
         if await _lacking(connection, address, sealer):
             if read_only or not create:
                 if not await tables(connection, ("checkpoints",)):
-                    raise StorageError(f"no threads yet in {address.shown}", wrong_use=True)
+                    raise NothingKept(address.shown)
                 if read_only:
                     return
             async with alone(address):

@@ -11,7 +11,7 @@ import aiosqlite
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from forethought.storage import byte_locks
-from forethought.storage.errors import StorageError
+from forethought.storage.errors import NothingKept, StorageError
 from forethought.storage.saver import ThreadSaver
 from forethought.storage.sealing import Sealer
 from forethought.storage.serializer import ThreadSerializer
@@ -78,7 +78,7 @@ class SqliteThreads(ThreadSaver, AsyncSqliteSaver):
         """Only read: make no table. Raises StorageError where there is none."""
         columns = {row[1] for row in await self.rows("PRAGMA table_info(writes)")}
         if not columns:
-            raise StorageError(f"no threads yet in {self.shown}", wrong_use=True)
+            raise NothingKept(self.shown)
         self._has_task_path = "task_path" in columns
         self.is_setup = True
 

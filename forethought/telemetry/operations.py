@@ -65,7 +65,9 @@ def operation(kind: Kind, name: str, **attributes: Value | None) -> Iterator[Ope
 def _ending(error: BaseException) -> tuple[str, str]:
     from langgraph.errors import GraphBubbleUp
 
-    if isinstance(error, GraphBubbleUp):
+    from forethought.draining import Drained
+
+    if isinstance(error, GraphBubbleUp | Drained):
         return "interrupted", ""
     if isinstance(error, asyncio.CancelledError | KeyboardInterrupt | GeneratorExit):
         return "cancelled", ""
@@ -73,10 +75,8 @@ def _ending(error: BaseException) -> tuple[str, str]:
 
 
 def _log(done: Operation, seconds: float) -> None:
-    level = logging.INFO if done.outcome in ("ok", "interrupted", "cancelled") else logging.WARNING
-    if level == logging.WARNING and done.kind in ("chat", "execute_tool"):
-        level = logging.INFO  # what becomes of it is the run's business, and told by it
-    if not _LOG.isEnabledFor(level):
+    # Of errors too: what becomes of one is the run's business, and told by whoever began it.
+    if not _LOG.isEnabledFor(logging.INFO):
         return
     told = {"operation": done.kind, "name": done.name, "outcome": done.outcome, "seconds": round(seconds, 3)}
     if done.error:
@@ -84,4 +84,4 @@ def _log(done: Operation, seconds: float) -> None:
     fields = {**here(), **told, **done.attributes}
     why = f" ({done.error})" if done.error else ""
     line = f"{done.kind} {done.name}: {done.outcome}{why} in {seconds:.2f} s"
-    _LOG.log(level, line, extra={"fields": fields})
+    _LOG.info(line, extra={"fields": fields})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -13,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from forethought.settings import Settings
+from forethought.storage import address_of, open_threads
 from tests.forethought.app.conftest import Cli, Outcome
 from tests.forethought.app.test_bad_input import is_one_clear_line
 from tests.support.model_server import Fault, SeenRequest
@@ -32,6 +35,16 @@ def refused(outcome: Outcome, code: int, told: str) -> None:
     assert is_one_clear_line(outcome), outcome.err
     assert outcome.code == code
     assert told in outcome.err
+
+
+def row(*statements: str) -> None:
+    """Change the database by hand."""
+
+    async def change() -> None:
+        async with open_threads(address_of(Settings())) as saver:
+            await saver.transact([(statement, ()) for statement in statements])
+
+    asyncio.run(change())
 
 
 def write(folder: Path, *lines: dict[str, Any]) -> None:
@@ -94,8 +107,75 @@ def test_a_person_replies_and_the_job_ends(cli: Cli, scripted: Scripted, tmp_pat
     assert "longest waiting for a person: paint:t1" in cli("jobs").out
     replied = cli("resume", "paint:t1", "--reply", "red", "--json")
     assert (replied.code, replied.json["status"]) == (0, "answered"), replied.err
+    assert cli("jobs", "--json").json["states"]["done"] == 1, "a person has ended it"
+    assert cli("jobs", "--retry").out.splitlines()[0] == "took up 0 jobs again"
+
+
+def test_a_thread_stays_while_its_job_is_not_over_and_no_job_is_begun_anew(
+    cli: Cli, scripted: Scripted, tmp_path: Path, shared: str
+) -> None:
+    """Else what the thread had done would be done again."""
+    _, server = scripted(question="Which colour?")
+    write(tmp_path, {"id": "t1", "task": "Paint it"})
+    cli("submit", "tasks.jsonl", "--batch", "paint")
+    cli("worker", "--until-empty")
+    prune = ("threads", "--prune", "--older-than", "0m", "--yes", "--status", "answered,interrupted,failed")
+    assert cli("resume", "paint:t1", "--reply", "red").code == 0
+    row("UPDATE forethought_jobs SET outcome = 'waiting'")
+    kept = cli(*prune)
+    assert (kept.code, kept.out.startswith("nothing to prune")) == (0, True), kept
+    assert kept.err == "forethought: 1 threads stay, since their jobs are not over: paint:t1 (waiting)\n"
     assert cli("jobs", "--retry").out.splitlines()[0] == "took up 1 jobs again"
     assert cli("worker", "--until-empty").out.splitlines()[-1] == "1 done"
+
+    calls = len(server.requests)
+    row("UPDATE forethought_jobs SET outcome = 'failed'", "DELETE FROM checkpoints")
+    took_up, refused_line, *_ = cli("jobs", "--retry").out.splitlines()
+    assert took_up == "took up 0 jobs again"
+    assert refused_line.startswith("not taken up: paint:t1: its thread is gone, and with it what was done")
+    row(
+        "UPDATE forethought_jobs SET outcome = NULL",
+        "INSERT INTO procrastinate_jobs (queue_name, task_name, args, lock) "
+        """VALUES ('default', 'forethought.run', '{"thread_id": "paint:t1"}', 'paint:t1')""",
+    )
+    for _ in range(2):
+        worked = cli("worker", "--until-empty")
+        assert "paint:t1  failed" in worked.out or "no job ended" in worked.out
+    assert "its thread is gone" in cli("jobs", "--results", "-").out
+    assert len(server.requests) == calls, "no call is made again"
+
+
+def test_jobs_that_failed_are_named_with_the_reason(
+    cli: Cli, scripted: Scripted, tmp_path: Path, shared: str
+) -> None:
+    script, _ = scripted()
+    script.fault = lambda seen: Fault("401", message="no such key") if "bad" in seen.text else None
+    write(tmp_path, *({"id": f"t{n}", "task": f"{'bad' if n else 'good'} {n}"} for n in range(5)))
+    cli("submit", "tasks.jsonl", "--batch", "b")
+    worked = cli("worker", "--until-empty", "--concurrency", "1")
+    assert "WARNING" not in worked.err
+    answered = next(line for line in worked.out.splitlines() if line.startswith("b:t0  answered"))
+    assert "USD" not in answered
+    assert answered.endswith(" calls of unknown price")
+    cli("worker", "--until-empty")
+    lines = cli("jobs").out.splitlines()
+    assert lines[0] == "5 jobs: 1 done, 4 failed"
+    named = [line for line in lines if line.startswith("failed: b:t")]
+    assert len(named) == 3
+    assert "failed: b:t1: model openai:scripted refused the request (HTTP 401)" in named[0]
+    assert lines[-1] == "1 more failed; all of them: forethought jobs --results FILE"
+
+
+def test_a_job_that_runs_is_being_cancelled(
+    cli: Cli, scripted: Scripted, tmp_path: Path, shared: str
+) -> None:
+    scripted()
+    write(tmp_path, {"id": "t1", "task": "one"}, {"id": "t2", "task": "two"})
+    cli("submit", "tasks.jsonl", "--batch", "b")
+    row("UPDATE procrastinate_jobs SET status = 'doing' WHERE args->>'thread_id' = 'b:t1'")
+    being = "1 are being cancelled, and end after their calls under way: b:t1"
+    assert cli("jobs", "--cancel", "b:t1").out.splitlines()[0] == being
+    assert cli("jobs", "--cancel-all").out.splitlines()[:2] == ["cancelled 1 jobs", being]
 
 
 def test_jobs_are_cancelled_and_taken_up_again(
@@ -143,7 +223,7 @@ def test_sigterm_ends_a_worker_in_order(cli: Cli, scripted: Scripted, tmp_path: 
     ("arguments", "code", "told"),
     [
         (["submit", "none.jsonl"], 2, "none.jsonl: cannot be read"),
-        (["submit", "bad.jsonl"], 2, "bad.jsonl:2: task: Field required"),
+        (["submit", "bad.jsonl"], 2, "bad.jsonl:2: task: is missing"),
         (["submit", "good.jsonl", "--batch", "a b"], 2, "a batch cannot be called 'a b'"),
         (["submit", "good.jsonl", "--set", "max_stps=3"], 2, "did you mean max_steps"),
         (["submit", "good.jsonl", "--db", "threads.sqlite"], 2, "postgresql://user@host/database"),

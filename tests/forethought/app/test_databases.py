@@ -100,6 +100,48 @@ def test_lessons_and_debuggings_live_in_postgres_too(
     assert cli("lessons", "list", "--json").json == []
 
 
+def test_an_empty_database_is_as_a_missing_file(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, postgres: str
+) -> None:
+    monkeypatch.setenv("FORETHOUGHT_DB", postgres)
+    assert cli("threads", "--json").json == []
+    assert cli("threads").out.startswith("no threads yet in postgresql://")
+    pruned = cli("threads", "--prune", "--yes")
+    assert (pruned.code, pruned.out.startswith("nothing to prune in postgresql://")) == (0, True)
+    gone = cli("threads", "--db", postgres.replace("?", "?options=-csearch_path%3Dnowhere&"))
+    assert gone.code == 0
+    missing = cli("doctor", "--db", postgres.replace("?", "?options=-csearch_path%3Dnowhere&"))
+    assert "CREATE SCHEMA" in missing.out
+
+
+def test_who_may_write_need_not_make_tables(
+    cli: Cli, scripted: Scripted, postgres_server: PostgresServer, postgres: str
+) -> None:
+    scripted()
+    assert cli("run", TASK, "--thread", "t1", "--db", postgres).code == 0
+    name = postgres.partition("?")[0].rpartition("/")[2]
+    postgres_server.execute("GRANT ALL ON ALL TABLES IN SCHEMA public TO locked", name)
+    writer = postgres_server.address(name, "locked", "right-password")
+    assert cli("doctor", "--db", writer, "--json").code == 0
+    assert [item["thread_id"] for item in cli("threads", "--db", writer, "--json").json] == ["t1"]
+
+
+def test_a_user_who_may_only_read_is_promised_nothing(
+    cli: Cli, scripted: Scripted, postgres_server: PostgresServer, postgres: str
+) -> None:
+    scripted()
+    assert cli("run", TASK, "--thread", "t1", "--db", postgres).code == 0
+    name = postgres.partition("?")[0].rpartition("/")[2]
+    postgres_server.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO locked", name)
+    reader = postgres_server.address(name, "locked", "right-password")
+    refused = cli("run", TASK, "--thread", "p9", "--db", reader)
+    assert refused.code == 1
+    failure, hint = refused.err.splitlines()
+    shown = reader.replace("right-password", "***")
+    assert failure.startswith(f"forethought: the database {shown}: permission denied")
+    assert hint == "forethought: nothing of it is kept; when that is put right, run it again"
+
+
 def test_no_password_is_shown_or_kept(
     cli: Cli,
     scripted: Scripted,
@@ -140,7 +182,7 @@ def test_a_key_that_is_none_is_refused_and_not_repeated(
     monkeypatch.setenv("FORETHOUGHT_ENCRYPTION_KEY", key)
     done = cli("threads")
     assert (done.code, is_one_clear_line(done)) == (2, True)
-    assert "FORETHOUGHT_ENCRYPTION_KEY: value error, must be 16, 24 or 32 random bytes" in done.err
+    assert "FORETHOUGHT_ENCRYPTION_KEY: must be 16, 24 or 32 random bytes" in done.err
     assert key not in done.err
 
 

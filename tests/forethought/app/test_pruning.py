@@ -138,7 +138,7 @@ def test_a_thread_that_is_run_stays(cli: Cli, kept: str) -> None:
         settings = Settings()
         choice = pruning.choice_of("0m", None, 0, False)
         async with open_threads(address_of(settings)) as saver, saver.claim("t1"):
-            chosen, _ = await pruning._choose(settings, choice)
+            chosen = (await pruning._choose(settings, choice)).chosen
             late = await pruning._carry_out(settings, choice, ["t1"])
             return chosen, late["skipped"]
 

@@ -12,8 +12,11 @@ from forethought.app.display import make_console
 from forethought.app.errors import CliError
 from forethought.app.questions import ask, replies_from, reply_from, show_question
 from tests.forethought.app.conftest import Cli
+from tests.forethought.app.scripted import choice
+from tests.forethought.app.test_bad_input import is_one_clear_line
 from tests.support.agent import Script as AgentScript
-from tests.support.model_server import ModelServer
+from tests.support.model_server import ModelServer, SeenRequest
+from tests.support.processes import Start
 from tests.support.replies import call, finish, plan, sub
 
 Scripted = Callable[..., Any]
@@ -249,3 +252,63 @@ def note(text: str) -> str:
         file.write(text)
     return "noted"
 '''
+
+
+PAY = '''
+import os, signal
+
+from tools.decorate import tool
+
+
+@tool(effect="write")
+def pay(what: str) -> str:
+    """Pay something.
+
+    Args:
+        what: What to pay.
+    """
+    if "KILLED" in os.environ:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return f"paid {what}"
+'''
+
+
+def test_a_call_that_was_broken_off_twice_is_asked_for_as_it_stands(
+    cli: Cli, scripted: Scripted, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, python: Start
+) -> None:
+    script, _ = scripted()
+
+    def toolchoice(seen: SeenRequest) -> Any:
+        if "Compute 40 + 2" in seen.last:
+            return choice("call", tool="pay", arguments={"what": "rent"})
+        return choice("finish", result="done")
+
+    script.toolchoice = toolchoice
+    (tmp_path / "pay_tools.py").write_text(PAY)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("FORETHOUGHT_TOOLS", "pay_tools")
+
+    def killed(*arguments: str) -> None:
+        with monkeypatch.context() as patched:
+            patched.setenv("KILLED", "1")
+            process = python("from forethought.app.main import main; main()", *arguments)
+        process.communicate(timeout=60)
+        assert process.returncode == -9
+
+    killed("run", "Pay", "--thread", "t1", "--set", "approve_tools=never")
+    early = cli("resume", "t1", "--reply", "do it again")
+    assert (early.code, is_one_clear_line(early)) == (2, True)
+    assert early.err.endswith("waits for no reply yet; go on with it first: forethought resume t1\n")
+    asked = cli("resume", "t1")
+    assert (asked.code, "1. it happened\n  2. do it again\n" in asked.out) == (4, True), asked
+    killed("resume", "t1", "--reply", "do it again")
+
+    asked = cli("resume", "t1")
+    assert (asked.code, "2. do it again (2)" in asked.out) == (4, True), asked
+    refused = cli("resume", "t1", "--reply", "perhaps")
+    assert (
+        "The last reply could not be used: the reply must be 'it happened', 'do it again (2)'" in refused.out
+    )
+    done = cli("resume", "t1", "--reply", "do it again (2)")
+    assert done.code == 0, done
+    assert "paid rent" in cli("show", "t1", "--steps").out

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import runpy
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +12,7 @@ from pydantic import ValidationError
 
 from forethought.lessons.book import LOCAL_USER
 from forethought.secrecy import scrubber
+from forethought.server import access
 from forethought.server.access import NoAccess, identity
 from forethought.settings import Settings
 
@@ -125,3 +129,14 @@ def test_the_command_line_does_not_repeat_them(
     told = capsys.readouterr().err
     assert "FORETHOUGHT_ACCESS_TOKENS" in told
     assert ALICE not in told
+
+
+def test_a_server_with_a_wrong_setting_ends_with_a_line_before_it_serves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("FORETHOUGHT_ACCESS_TOKENS", "alice=tooshort")
+    path = Path(access.__file__).with_name("auth.py")
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(path))
+    assert str(ended.value).startswith("forethought: FORETHOUGHT_ACCESS_TOKENS: each token needs 16")
+    assert "tooshort" not in str(ended.value)

@@ -41,7 +41,8 @@ def test_without_an_address_it_is_the_data_folder(tmp_path: Path) -> None:
         ("postgresql://ann:s3cret@db.example:5433/agents", "postgresql://ann:***@db.example:5433/agents"),
         ("postgres://ann@db.example/agents", "postgresql://ann@db.example/agents"),
         ("postgresql://h/d?user=ann&password=s3cret", "postgresql://ann:***@h/d"),
-        ("postgresql:///d?host=/run/pg", "postgresql:///run/pg/d"),
+        ("postgresql:///d?host=/run/pg", "postgresql:///d?host=/run/pg"),
+        ("postgresql://ann:s3cret@/d?host=/run/pg&port=1", "postgresql://ann:***@/d?host=/run/pg&port=1"),
         ("postgresql://a:s3cret%40%2F@h1:1,h2:2/d", "postgresql://a:***@h1,h2:1,2/d"),
     ],
 )
@@ -66,6 +67,11 @@ def test_what_is_malformed_is_refused_and_not_repeated(given: str) -> None:
     assert caught.value.wrong_use
     assert "\n" not in str(caught.value)
     assert not any(part in str(caught.value) for part in ("s3cret", "s3cr", "et@"))
+
+
+def test_a_parameter_that_is_none_is_told_apart_from_a_malformed_password() -> None:
+    with pytest.raises(StorageError, match=r"after [?] stand parameters of libpq, as in [?]sslmode"):
+        address_of(Settings(db="postgresql://u@h/d?sslmod=require"))
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=6, max_size=30), st.booleans())

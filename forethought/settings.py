@@ -302,7 +302,7 @@ def read_settings() -> Settings:
         first = error.errors()[0]
     name, reason = str(first["loc"][0]), reason_of(first)
     variable = name if name.isupper() else f"FORETHOUGHT_{name.upper()}"
-    if name in SECRETS:  # nearly right, it would still say a lot
+    if name.lower() in SECRETS:  # nearly right, it would still say a lot
         raise ValueError(f"{variable}: {reason}")
     raise ValueError(f"{variable} is {str(first.get('input'))[:100]!r}: {reason}")
 

@@ -137,6 +137,7 @@ def test_a_thread_stays_while_its_job_is_not_over_and_no_job_is_begun_anew(
         "UPDATE forethought_jobs SET outcome = NULL",
         "INSERT INTO procrastinate_jobs (queue_name, task_name, args, lock) "
         """VALUES ('default', 'forethought.run', '{"thread_id": "paint:t1"}', 'paint:t1')""",
+        "UPDATE forethought_jobs SET job = (SELECT max(id) FROM procrastinate_jobs)",
     )
     for _ in range(2):
         worked = cli("worker", "--until-empty")

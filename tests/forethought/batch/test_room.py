@@ -11,13 +11,22 @@ import pytest
 
 from forethought.batch.room import Room
 from forethought.draining import Drain, Drained
+from graph.agent import build_agent
+from graph.context import Context
 from tests.forethought.batch.conftest import Bench, MakeBench, script
 from tests.support.model_server import SeenRequest
 from tests.support.replies import diagnosis
 
 
 async def _died(b: Bench, *names: str, further: bool) -> None:
-    """As a killed worker leaves jobs that it had begun: it says nothing more."""
+    """As a killed worker leaves jobs that it had begun: it says nothing more. Their threads have come
+    `further` than they were at the begin of the try."""
+    for name in names if further else ():
+        graph = build_agent(settings=b.settings, checkpointer=b.queue.threads)
+        config: Any = {"configurable": {"thread_id": f"b:{name}"}}
+        async with b.queue.threads.claim(f"b:{name}"):
+            context = Context(model="openai:scripted")
+            await graph.ainvoke({"task": name}, config, context=context, interrupt_after=["planner"])
     run = "UPDATE forethought_jobs SET run = 'killed', begun_from = ?, tries = tries + 1 WHERE task = ANY(?)"
     await b.queue.threads.rows(run, ("an older one" if further else "", list(names)))
 

@@ -18,7 +18,7 @@ BROWSER := $(if $(DISPLAY)$(WAYLAND_DISPLAY)$(filter Darwin,$(shell uname)),,--n
 help:
 	@echo 'make demo    answer the demo question with recorded model replies (no key; network only to install)'
 	@echo 'make test    run the tests'
-	@echo 'make test-kills  kill 260 real processes and go on with what they leave (some minutes)'
+	@echo 'make test-kills  kill 260 real processes and go on with what they leave (ten minutes)'
 	@echo 'make test-train  train a tiny model in tests, for which the extra `train` (torch) is installed'
 	@echo 'make test-alfworld  play generated ALFWorld games in tests, for which the extra `alfworld` is installed'
 	@echo 'make test-scale  carry a batch out with workers that are killed, on a Postgres of its own'

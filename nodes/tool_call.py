@@ -76,7 +76,8 @@ async def make_call(
             observation = replace(observation, origin=joined([observation.origin, *read]))
         if inspection.spent:
             observation = replace(observation, origin=f"{observation.origin}, model")
-        return Made(observation, code.sub_steps, inspection.spent, inspection.paid)
+        # Copies: the allowance goes on to what the step asks besides.
+        return Made(observation, code.sub_steps, [*inspection.spent], [*inspection.paid])
 
     def settle(unknown: Unknown) -> Made | None:
         return ask_outcome(unknown, proposal, lambda text: for_person(text, state, services.tools))

@@ -179,6 +179,8 @@ async def test_a_judge_that_fails_does_not_fail_the_step(drive: Drive) -> None:
     assert out.steps[0]["finished"]
     assert out.status == "answered"
     assert out.state["usage"]["tool"]["calls"] == 1 + 3  # the move, the question and its two repairs
+    assert "inspector" not in out.state["usage"], "what the judge cost is booked once"
+    assert out.steps[0]["usage"]["calls"] == 1 + 3
 
 
 async def test_a_contradictory_verdict_is_sent_back(drive: Drive) -> None:

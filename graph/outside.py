@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from langgraph.types import Command, Overwrite
@@ -21,6 +23,19 @@ _WAVES = ("dispatch", "wave")
 _OVERWRITE = "__overwrite__"
 
 
+_inside: ContextVar[bool] = ContextVar("inside", default=False)
+
+
+@contextmanager
+def from_inside() -> Iterator[None]:
+    """While it is the project's own code that writes to a thread, and not whoever uses it."""
+    token = _inside.set(True)
+    try:
+        yield
+    finally:
+        _inside.reset(token)
+
+
 class OutsideError(ValueError):
     """A write that only a run may make; one line that says which."""
 
@@ -31,6 +46,8 @@ def check_update(values: Any) -> None:
     `values` is what `update_state` takes: channels and their writes, several of them, or a Command, which may
     resume and write, but send nobody to a node.
     """
+    if _inside.get():
+        return
     for channel, value in _writes(values):
         if _overwrites(value):
             raise OutsideError(f"channel {channel} cannot be overwritten from outside of a run")

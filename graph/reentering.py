@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from graph.outside import from_inside
+
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
@@ -21,4 +23,5 @@ async def back_to_work(graph: AgentGraph, config: RunnableConfig, values: Mappin
     planned = bool((values.get("plan") or {}).get("subtasks"))
     # The edge behind answer_agent leads to the planner while the task runs: as the next round begins.
     node = "replan_trigger" if planned else "answer_agent"
-    await graph.aupdate_state(config, {"status": "running", **taken_up_again(values)}, as_node=node)
+    with from_inside():
+        await graph.aupdate_state(config, {"status": "running", **taken_up_again(values)}, as_node=node)

@@ -60,12 +60,7 @@ class Attempts:
 def call_name(tool: Tool, arguments: Json, place: str) -> str:
     """A call's name in the journal: where it stands in the thread (`place`) and what is called, so that an
     edited call is another one."""
-    return f"call {place} {tool.name} {arguments_digest(tool, arguments)}"
-
-
-def arguments_digest(tool: Tool, arguments: Json) -> str:
-    """What tells the arguments of two calls of `tool` apart."""
-    return digest(normalise(tool, arguments))
+    return f"call {place} {tool.name} {digest(normalise(tool, arguments))}"
 
 
 def entry_key(name: str, attempt: int, part: str) -> str:
@@ -87,7 +82,7 @@ async def attempts_at(
     place: str, tool: Tool | None, proposed: Json
 ) -> tuple[Attempts | None, list[Attempts]]:
     """The attempts at the step's call (None: no call of it was begun), and those at other calls that the step
-    was to make before it was edited and of which nobody knows what came.
+    was to make before it was edited.
 
     A step's call is decided once: what its own task began is it, whatever was `proposed`. What a task began
     whose place this one has taken, since the thread was edited beside it, is it if it was proposed alike. A
@@ -97,10 +92,10 @@ async def attempts_at(
     begun = [_read(name, {**inherited, **own}) for name in _names(place, {**inherited, **own})]
     mine = None
     if tool is not None:
-        alike = {"tool": tool.name, "proposed": arguments_digest(tool, proposed)}
+        alike = {"tool": tool.name, "proposed": digest(proposed)}
         mine = next((found for found in begun if entry_key(found.name, found.last, "intent") in own), None)
         mine = mine or next((found for found in begun if alike.items() <= found.intent.items()), None)
-    return mine, [found for found in begun if found.open and found is not mine]
+    return mine, [found for found in begun if found is not mine]
 
 
 def _names(place: str, entries: Mapping[str, Json]) -> list[str]:

@@ -7,10 +7,11 @@ from typing import Any
 
 from forethought.journal import current
 from forethought.models.allowance import Allowance
+from forethought.models.record import digest
 from graph.context import Context
 from graph.state import AgentState, Proposal
 from nodes.approval import Verdict
-from nodes.attempts import Attempts, Made, arguments_digest, attempts_at, attempts_of, call_name
+from nodes.attempts import Attempts, Made, attempts_at, attempts_of, call_name
 from nodes.call_once import Unknown, call_once, decided
 from nodes.code_actions import CodeActions
 from nodes.digest import compact, cut
@@ -37,15 +38,17 @@ class Begun:
     effect. A person who has approved it is not asked whether it may be made, but what came of it."""
     attempts: Attempts | None = None
     note: str = ""
-    """Of another call that the step was to make before it was edited, and that may have taken effect."""
+    """Of another call that the step was to make before it was edited, and that changed something, or may
+    have."""
 
 
 async def look_back(tool: Tool | None, proposal: Proposal) -> Begun:
     """What the journal knows of the proposal's call; None for a tool that is not there."""
     found, others = await attempts_at(str(proposal["n"]), tool, proposal["arguments"])
     note = "\n".join(_left(other) for other in others if "call" in other.intent)
-    verdict = _verdict(tool, proposal, found) if tool and found and decided(tool, found) else None
-    return Begun(verdict, found if verdict else None, note)
+    if tool is None or found is None or not decided(tool, found):
+        return Begun(note=note)
+    return Begun(_verdict(proposal, found), found, note)
 
 
 async def make_call(
@@ -83,7 +86,7 @@ async def make_call(
         return ask_outcome(unknown, proposal, lambda text: for_person(text, state, services.tools))
 
     intent: Json = {
-        "proposed": arguments_digest(tool, proposal["arguments"]),
+        "proposed": digest(proposal["arguments"]),
         "word": verdict.word,
         "pinned": verdict.pinned,
         "call_id": call_id,
@@ -99,20 +102,21 @@ async def make_call(
     return made
 
 
-def _verdict(tool: Tool, proposal: Proposal, found: Attempts) -> Verdict | None:
-    """The decision behind an attempt; None for one that is not to be relied on: then it is made again."""
-    word, pinned = found.intent.get("word"), found.intent.get("pinned")
-    if word not in ("", "approved", "edited") or not isinstance(pinned, bool):
-        return None
-    arguments = found.intent.get("arguments") if word == "edited" else proposal["arguments"]
-    if not isinstance(arguments, dict) or call_name(tool, arguments, str(proposal["n"])) != found.name:
-        return None
-    return Verdict(arguments, word, pinned=pinned)
+def _verdict(proposal: Proposal, found: Attempts) -> Verdict:
+    """The decision behind an attempt. Its arguments are the proposal's own unless a person edited them: they
+    are shown before the call is made again."""
+    word, arguments = found.intent.get("word"), found.intent.get("arguments")
+    pinned = found.intent.get("pinned") is not False
+    if word == "edited" and isinstance(arguments, dict):
+        return Verdict(arguments, "edited", pinned=pinned)
+    return Verdict(proposal["arguments"], "approved" if word == "approved" else "", pinned=pinned)
 
 
 def _left(other: Attempts) -> str:
-    tool, text = other.intent.get("tool"), other.intent.get("call")
-    return f"An earlier call of this step, {tool}({text}), was broken off; it may have taken effect"
+    call = f"An earlier call of this step, {other.intent.get('tool')}({other.intent.get('call')}), was"
+    if other.outcome is not None:
+        return f"{call} made before; it came to: {cut(other.outcome.observation.text, _TOLD)}"
+    return f"{call} broken off; it may have taken effect"
 
 
 def _environment(

@@ -58,9 +58,11 @@ class _Found:
     chosen: list[str]
     """Ids of the threads that go, the newest first, each followed by its debuggings."""
     left: bool
-    """Whether there is something else: files that an earlier pruning has left, jobs without a thread."""
+    """Whether an earlier pruning has left files behind."""
     open_jobs: dict[str, str]
     """Threads that would go, were their jobs over, and the states of those."""
+    ended_jobs: int
+    """Jobs that have ended and have no thread."""
 
 
 def choice_of(older_than: str | None, statuses: str | None, keep: int, keep_files: bool) -> Choice:
@@ -90,7 +92,7 @@ def prune(flags: Flags, choice: Choice, yes: bool, as_json: bool) -> int:
     try:
         found = asyncio.run(_choose(settings, choice))
     except NothingKept:
-        found = _Found([], False, {})
+        found = _Found([], False, {}, 0)
     chosen = found.chosen
     threads = [name for name in chosen if not is_debugging(name)]
     debuggings = [name for name in chosen if is_debugging(name)]
@@ -98,12 +100,15 @@ def prune(flags: Flags, choice: Choice, yes: bool, as_json: bool) -> int:
     if found.open_jobs:
         result["open_jobs"] = found.open_jobs
         tell(_kept_for_jobs(found.open_jobs))
-    if not chosen and not found.left:
+    if not chosen and not found.left and not found.ended_jobs:
         console.print(Text(f"nothing to prune in {clean(address.shown)}"))
         return _end({**result, "status": "pruned"}, as_json)
     what = f"{len(threads)} threads and {len(debuggings)} debuggings in {clean(address.shown)}"
-    if chosen and not yes and not _agreed(what, as_json):
-        console.print(Text(f"would go for good: {what}: {', '.join(chosen[:20])}{' …' * (len(chosen) > 20)}"))
+    if found.ended_jobs:
+        what = f"{found.ended_jobs} jobs without a thread, {what}"
+    if (chosen or found.ended_jobs) and not yes and not _agreed(what, as_json):
+        named = f": {', '.join(chosen[:20])}{' …' * (len(chosen) > 20)}" if chosen else ""
+        console.print(Text(f"would go for good: {what}{named}"))
         tell("nothing was deleted; go on with the same command and --yes")
         _end(result, as_json)
         return WAITS
@@ -154,7 +159,7 @@ async def _choose(settings: Settings, choice: Choice) -> _Found:
 
     async with open_threads(address_of(settings), settings.key, read_only=True) as saver:
         left = choice.files and await has_left_files(saver)
-        left = left or await forgettable(saver, choice.older_than) > 0
+        ended = await forgettable(saver, choice.older_than)
         ids = await saver.newest(_ALL, LEARNING)
         held = await saver.claimed(ids)
         jobs = await open_jobs(saver)
@@ -175,7 +180,7 @@ async def _choose(settings: Settings, choice: Choice) -> _Found:
                 else:
                     wanted.append(thread_id)
     chosen = [name for thread_id in wanted for name in (thread_id, *subjects.get(thread_id, ()))]
-    return _Found(chosen, left, kept)
+    return _Found(chosen, left, kept, ended)
 
 
 def _may_go(found: Json, choice: Choice) -> bool:
@@ -204,7 +209,7 @@ async def _carry_out(settings: Settings, choice: Choice, chosen: Sequence[str]) 
     """Delete, and shrink the database: {bytes_before, bytes_after, files, jobs, skipped, problems}."""
     import sqlite3
 
-    from forethought.batch.forgetting import forget, open_jobs
+    from forethought.batch.forgetting import forget, forget_files, open_jobs
     from forethought.storage.retention import drop_files, erase
 
     skipped: list[str] = []
@@ -228,8 +233,9 @@ async def _carry_out(settings: Settings, choice: Choice, chosen: Sequence[str]) 
                 files = await drop_files(saver, await _beside(stack, settings), settings.blobs_dir)
             except StorageError as error:
                 problems.append(f"{error}; the stored files stay")
+        jobs = await forget(saver, choice.older_than)
         try:
-            jobs, _ = await forget(saver, choice.older_than)
+            await forget_files(saver)
         except StorageError as error:
             problems.append(f"{error}; the jobs' files stay")
         try:

@@ -30,20 +30,17 @@ async def forgettable(saver: ThreadSaver, older_than: timedelta) -> int:
     return int((await saver.rows(f"SELECT count(*) FROM ({_OVER}) AS o", (older_than,)))[0][0])
 
 
-async def forget(saver: ThreadSaver, older_than: timedelta) -> tuple[int, int]:
-    """Delete those jobs, and the files that no job names any more; how many of each.
-
-    Raises StorageError where a job cannot be read (its files are not known, so all stay), psycopg.Error.
-    """
+async def forget(saver: ThreadSaver, older_than: timedelta) -> int:
+    """Delete those jobs; how many. Raises psycopg.Error."""
     if not await _has_jobs(saver):
-        return 0, 0
+        return 0
     delete = (
         f"DELETE FROM forethought_jobs j USING ({_OVER} FOR UPDATE OF f) AS o WHERE j.thread_id = o.thread_id"
     )
     gone = await saver.rows(f"{delete} RETURNING j.job", (older_than,))
     numbers = [row[0] for row in gone if row[0] is not None]
     await saver.rows("DELETE FROM procrastinate_jobs WHERE id = ANY(?::bigint[])", (numbers,))
-    return len(gone), await _forget_files(saver)
+    return len(gone)
 
 
 async def open_jobs(saver: ThreadSaver) -> dict[str, str]:
@@ -51,9 +48,15 @@ async def open_jobs(saver: ThreadSaver) -> dict[str, str]:
     return dict(await saver.rows(_OPEN, (_ENDED,))) if await _has_jobs(saver) else {}
 
 
-async def _forget_files(saver: ThreadSaver) -> int:
+async def forget_files(saver: ThreadSaver) -> int:
+    """Delete the files that no job names any more; how many.
+
+    Raises StorageError where a job cannot be read (its files are not known, so all stay), psycopg.Error.
+    """
     from forethought.batch.given import read_given
 
+    if not await _has_jobs(saver):
+        return 0
     named: set[str] = set()
     async for thread_id, kept in saver.stream("SELECT thread_id, given FROM forethought_jobs"):
         try:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import math
 
 from forethought.batch.rate_limit import RateLimit, Rows
 from forethought.models.live import LiveTransport
 from forethought.models.retry import Backoff
-from forethought.models.types import ModelReply, ModelRequest, Transport
+from forethought.models.types import HeldUp, ModelReply, ModelRequest, Transport
 from forethought.settings import Settings
+from forethought.storage.errors import is_outage
 
+_LOG = logging.getLogger(__name__)
 _CHARACTERS_A_TOKEN = 4
 _TOKENS_AN_IMAGE = 1_000
 _TOKENS_A_REPLY = 500
@@ -23,10 +26,19 @@ class RateLimited:
         self._live = LiveTransport(settings, backoff, before=self._wait)
 
     async def send(self, request: ModelRequest) -> ModelReply:
-        """See `LiveTransport.send`. Raises psycopg.Error too."""
-        reply = await self._live.send(request)
+        """See `LiveTransport.send`. Raises psycopg.Error too, before the model is asked."""
+        try:
+            reply = await self._live.send(request)
+        except HeldUp as error:
+            raise (error.__cause__ or error) from None
         if used := reply.input_tokens + reply.output_tokens:
-            await self._limit.settle(request.model, used - estimate(request))
+            try:
+                await self._limit.settle(request.model, used - estimate(request))
+            except Exception as error:
+                if not is_outage(error):
+                    raise
+                # The reply is paid for; the estimate stands.
+                _LOG.info("the rate limit of %s keeps its estimate: %s", request.model, error)
         return reply
 
     def verify(self, model: str) -> None:

@@ -58,7 +58,8 @@ WHERE f.job = ? AND f.outcome IS NULL RETURNING f.given, f.tries, f.again
 """
 _END = """
 UPDATE forethought_jobs
-SET outcome = ?, status = ?, error = ?, usage = ?::jsonb, again = false, ended_at = now()
+SET outcome = ?, status = ?, error = ?, usage = coalesce(nullif(?::jsonb, '{}'), usage), again = false,
+    ended_at = now()
 WHERE job = ? AND run = ? RETURNING job
 """
 _PUT_BACK = """

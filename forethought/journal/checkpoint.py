@@ -87,12 +87,26 @@ class CheckpointJournal:
                 if at is None or at.metadata.get("source") not in ("update", "fork") or not at.parent_config:
                     break
                 at = await self._saver.aget_tuple(at.parent_config)
-                finished = _finished(at)
+                finished = _finished(at) if at and await self._was_gone_on_with(at) else set()
                 for entry in _entries(at):
                     if entry["task"] not in finished:
                         found.setdefault(entry["key"], entry["value"])
             self._inherited = found
         return self._inherited
+
+    async def _was_gone_on_with(self, at: CheckpointTuple) -> bool:
+        """Whether the run itself went on from a checkpoint, so that its tasks were done with and what stands
+        behind it is a fork; else it was edited in the middle of them."""
+        config: RunnableConfig = {
+            "configurable": {"thread_id": self._place.thread, "checkpoint_ns": self._place.graph}
+        }
+        step: Any = at.metadata.get("step")
+        after = {"source": "loop", "step": step + 1 if isinstance(step, int) else None}
+        async for later in self._saver.alist(config, filter=after):
+            parent = (later.parent_config or {}).get("configurable", {})
+            if parent.get("checkpoint_id") == at.checkpoint["id"]:
+                return True
+        return False
 
     def id(self, key: str) -> str:
         """See `Journal`. Checkpointers keep pending writes under the UUID of a task: an entry's is this."""

@@ -48,8 +48,8 @@ class Journal(Protocol):
         ...
 
     async def inherited(self) -> Mapping[str, Json]:
-        """The entries of the unfinished tasks that this one takes the place of, where the thread was edited
-        before they were done (an edited proposal, say)."""
+        """The entries of the tasks that this one takes the place of, where the thread was edited in the
+        middle of them (an edited proposal, say)."""
         ...
 
     def id(self, key: str) -> str:

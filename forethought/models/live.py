@@ -20,7 +20,7 @@ from forethought.models.methods import Method, Way, bound, refuses_method, speak
 from forethought.models.pricing import price
 from forethought.models.retry import Backoff, is_filtered, one_line, with_retries
 from forethought.models.sight import check_sight, shows_images, sight_error
-from forethought.models.types import Call, ConfigurationError, ModelReply, ModelRequest, ReplyError
+from forethought.models.types import Call, ConfigurationError, HeldUp, ModelReply, ModelRequest, ReplyError
 from forethought.settings import Settings
 
 if TYPE_CHECKING:
@@ -125,6 +125,13 @@ class LiveTransport:
         model, reply = request.model, request.reply
         return [m for m in methods if not {(model, "", m), (model, reply, m)} & known] + ["prompt"]
 
+    async def _free_to_send(self, request: ModelRequest) -> None:
+        assert self._before is not None
+        try:
+            await self._before(request)
+        except Exception as error:  # nothing that another try with the model could mend
+            raise HeldUp from error
+
     async def _once(self, request: ModelRequest, way: Way) -> AIMessage | _Refused:
         """One try; what the provider's package raises goes on to the retries."""
         try:
@@ -134,7 +141,7 @@ class LiveTransport:
                 raise ConfigurationError(f"model {request.model} cannot be asked: {error}") from error
             return _Refused(this_schema_only=True)
         if self._before is not None:
-            await self._before(request)
+            await self._free_to_send(request)
         try:
             async with asyncio.timeout(self.settings.request_timeout_s):
                 return await ask()

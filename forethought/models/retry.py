@@ -20,6 +20,7 @@ from forethought.models.causes import chain, status_of
 from forethought.models.limits import asked_wait, is_spent, is_too_large
 from forethought.models.types import (
     ConfigurationError,
+    HeldUp,
     ModelError,
     ModelUnavailable,
     OutOfTime,
@@ -76,7 +77,7 @@ def is_filtered(error: BaseException) -> bool:
 
 def is_transient(error: BaseException) -> bool:
     """Whether the same request may well get an answer next time."""
-    if isinstance(error, ModelError):
+    if isinstance(error, ModelError | HeldUp):
         return False
     status = status_of(error)
     if status == 429:
@@ -129,6 +130,8 @@ def final(error: BaseException, model: str, tries: int) -> ModelError | None:
     """
     if isinstance(error, ModelError):
         return error
+    if isinstance(error, HeldUp):
+        return None
     status = status_of(error)
     if is_transient(error):
         what = f"HTTP {status}: " if status else ""

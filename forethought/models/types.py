@@ -233,6 +233,10 @@ class TransportError(ModelError):
     """No reply came, and the retries are used up."""
 
 
+class HeldUp(RuntimeError):
+    """A request that could not be sent, for a reason that is not the model's; its cause says which."""
+
+
 class OutOfTime(TransportError):
     """No reply came, and the next try would be made after the request's deadline."""
 

@@ -62,18 +62,28 @@ class AdvisoryLocks:
         self._session = 0
         self._held: dict[str, Connection] = {}
         self._opening = asyncio.Lock()
+        self._waiting = 0
+        """Calls of `take` under way, for which the connection stays."""
 
-    async def take(self, thread_id: str, patience_s: float = PATIENCE_S) -> bool:
-        """Hold a thread. False when another process, or this one, holds it for longer than `patience_s`.
+    async def take(self, thread_id: str, patience_s: float = PATIENCE_S, poll_s: float = _POLL_S) -> bool:
+        """Hold a thread. False when another process, or this one, holds it for longer than `patience_s`; it
+        is asked for every `poll_s`.
 
         Raises StorageError, psycopg.Error.
         """
         deadline = asyncio.get_running_loop().time() + patience_s
-        while not await self._take(thread_id):
-            if asyncio.get_running_loop().time() >= deadline:
-                return False
-            await asyncio.sleep(_POLL_S)
-        return True
+        self._waiting += 1
+        got = False
+        try:
+            while not (got := await self._take(thread_id)):
+                if asyncio.get_running_loop().time() >= deadline:
+                    return False
+                await asyncio.sleep(poll_s)
+            return True
+        finally:
+            self._waiting -= 1
+            if not got:
+                await asyncio.shield(self._tidy())
 
     async def _take(self, thread_id: str) -> bool:
         async with self._opening:
@@ -83,7 +93,7 @@ class AdvisoryLocks:
             try:
                 return await self._locked(thread_id)
             except psycopg.OperationalError:
-                if opened is None or self._connection is not opened:
+                if opened is None or self._connection is not opened or not opened.closed:
                     raise
                 # It was lost, which nobody had noticed so far. What is held on it is lost too.
                 await opened.close()
@@ -102,8 +112,6 @@ class AdvisoryLocks:
             raise
         if got:
             self._held[thread_id] = connection
-        else:
-            await self._close_if_idle()
         return bool(got)
 
     async def give_back(self, thread_id: str) -> None:
@@ -171,8 +179,12 @@ class AdvisoryLocks:
             self._connection = connection
         return self._connection
 
+    async def _tidy(self) -> None:
+        async with self._opening:
+            await self._close_if_idle()
+
     async def _close_if_idle(self) -> None:
-        if not self._held and self._connection is not None:
+        if not self._held and not self._waiting and self._connection is not None:
             await self._connection.close()
             self._connection = None
 

@@ -11,14 +11,14 @@ server has lost its network finds the lock held for up to 25 s.
 
 from __future__ import annotations
 
-import asyncio
 import logging
+import math
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from forethought.storage.saver import ThreadSaver
 
@@ -70,26 +70,25 @@ def _is_servers(saver: Any) -> bool:
 
 
 async def _take(locks: AdvisoryLocks, thread_id: str) -> None:
-    told = False
-    while not await locks.take(thread_id, patience_s=0):
-        if not told:
-            _LOGGER.info("thread %s is being run: this run waits until that one has ended", thread_id[:100])
-            told = True
-        await asyncio.sleep(_POLL_S)
+    if not await locks.take(thread_id, patience_s=0):
+        _LOGGER.info("thread %s is being run: this run waits until that one has ended", thread_id[:100])
+        await locks.take(thread_id, patience_s=math.inf, poll_s=_POLL_S)
 
 
 def _locks_of(saver: AsyncPostgresSaver) -> AdvisoryLocks:
     from forethought.storage.advisory_locks import AdvisoryLocks
 
     if saver not in _locks:
+        known = ref(saver)  # the locks must not keep alive what they are kept by
         _locks[saver] = AdvisoryLocks(
-            lambda: _beside(saver), go_on="run it again without input, with nobody else on it"
+            lambda: _beside(known()), go_on="run it again without input, with nobody else on it"
         )
     return _locks[saver]
 
 
-async def _beside(saver: AsyncPostgresSaver) -> Connection:
+async def _beside(saver: AsyncPostgresSaver | None) -> Connection:
     """Another connection to the checkpointer's database. Raises psycopg.Error, OSError."""
+    assert saver is not None, "a run holds its checkpointer"
     from psycopg import AsyncConnection
 
     from forethought.storage.postgres_setup import connected

@@ -18,7 +18,7 @@ from graph.context import Context
 from tests.support.crashes import Answers, Moment, Seen, Witness
 from tests.support.paying import CONFIG, CONTEXT, TASK, World, name, reply
 from tests.support.replies import call
-from tools.base import ToolEnv, make_tool
+from tools.base import Tool, ToolEnv, make_tool
 
 Json = dict[str, Any]
 APPROVED = CONTEXT.model_copy(update={"approve_tools": "always"})
@@ -44,13 +44,15 @@ async def answer_to(graph: Any, said: Any, by_id: bool) -> Command[Any]:
 class Desk:
     """A tool that pays, which can be broken off in the middle."""
 
-    def __init__(self, settings: Settings, ask: str = "", then: Callable[..., Any] = reply) -> None:
+    def __init__(
+        self, settings: Settings, ask: str = "", then: Callable[..., Any] = reply, look: Tool | None = None
+    ) -> None:
         self.effects: list[str] = []
         self.ids: list[str] = []
         self.seen = Seen()
         self.began, self.hangs, self._ask = asyncio.Event(), True, ask
         self.graph: Any = build_agent(
-            tools=[make_tool(self.pay, effect="write"), World(self.seen, settings).tools()[1]],
+            tools=[make_tool(self.pay, effect="write"), look or World(self.seen, settings).tools()[1]],
             settings=settings,
             checkpointer=InMemorySaver(),
             transport=Answers(then, name, self.seen),
@@ -182,6 +184,71 @@ async def test_made_again_after_an_edit_beside_it_and_broken_off_again_it_is_ask
     await desk.go(await answer_to(desk.graph, "do it again (2)", by_id), CONTEXT)
     assert (await desk.graph.aget_state(CONFIG)).values["status"] == "answered"
     assert len(set(desk.ids)) == 1, "one key for all attempts, or a service could not tell them for one"
+
+
+async def test_a_call_whose_step_had_ended_is_not_made_again_after_an_edit_beside_it(
+    settings: Settings,
+) -> None:
+    """A sibling waits for a person, who edits it instead of replying."""
+
+    async def look_up(env: ToolEnv, name: str) -> str:
+        """Look something up.
+
+        Args:
+            name: What to look up.
+        """
+        return f"value of {name}: {env.ask('Sure?', []) if env.ask else ''}"
+
+    desk = Desk(settings, look=make_tool(look_up))
+    desk.hangs = False
+    await desk.go(TASK, CONTEXT)
+    assert ((await asked(desk.graph)) or {})["question"] == "Sure?"
+    await _edited_beside(desk.graph)
+    await desk.go(None, CONTEXT)
+    await desk.go(await answer_to(desk.graph, "yes", by_id=True), CONTEXT)
+    assert desk.effects == ["rent"]
+    assert (await desk.graph.aget_state(CONFIG)).values["status"] == "answered"
+    assert (await desk.step())["observation"] == "paid rent"
+
+
+async def test_an_edited_call_whose_first_form_had_ended_is_told_of_it(settings: Settings) -> None:
+    seen = Seen()
+    witness = Witness(seen)
+    await World(seen, settings).graph(witness).ainvoke(TASK, CONFIG, context=CONTEXT, durability="sync")
+    moment = _ended(witness)
+    graph = World(moment.seen, settings).graph(moment.saver)
+    values = (await graph.aget_state(CONFIG)).values
+    other = {**values["proposals"]["pay"], "arguments": {"what": "heating"}}
+    await graph.aupdate_state(CONFIG, {"proposals": {"pay": other}}, as_node="tool_agent")
+    await graph.ainvoke(None, CONFIG, context=CONTEXT)
+    steps = (await graph.aget_state(CONFIG)).values["trajectory"]
+    said = next(step for step in steps if step["n"] == 1)["observation"]
+    assert 'pay({"what": "rent"}), was made before; it came to: paid rent]' in said
+
+
+async def test_a_tool_that_has_changed_since_is_asked_of_all_the_same(settings: Settings) -> None:
+    desk = Desk(settings)
+    await desk.broken_off(TASK, CONTEXT)
+
+    async def pay(what: str, note: str = "") -> str:
+        """Pay something.
+
+        Args:
+            what: What to pay.
+            note: A remark.
+        """
+        desk.effects.append(what)
+        return f"paid {what}"
+
+    changed: Any = build_agent(
+        tools=[make_tool(pay, effect="write"), World(desk.seen, settings).tools()[1]],
+        settings=settings,
+        checkpointer=desk.graph.checkpointer,
+        transport=Answers(reply, name, desk.seen),
+    )
+    await changed.ainvoke(None, CONFIG, context=CONTEXT)
+    assert "unknown" in ((await asked(changed)) or {})
+    assert desk.effects == ["rent"]
 
 
 async def test_an_edited_call_whose_first_form_was_broken_off_is_told_of_it(settings: Settings) -> None:

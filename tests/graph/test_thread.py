@@ -241,7 +241,8 @@ async def test_a_refused_file_is_let_go_of_and_the_others_stay(drive: Drive) -> 
 async def test_a_refused_task_is_taken_on_with_all_that_came_with_it(
     drive: Drive, tmp_path: Path, asked: Any, earlier: Any
 ) -> None:
-    out = await drive(Script(), task=None, setting={"files_dir": tmp_path})
+    # With an operator's budget, which no client may lift: putting a task back to work is no client's doing.
+    out = await drive(Script(), task=None, setting={"files_dir": tmp_path, "max_tokens": 100_000})
     if earlier:
         await out.go(earlier)
     (tmp_path / "a.txt").write_text("alpha")

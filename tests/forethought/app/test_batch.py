@@ -99,6 +99,20 @@ def test_pruned_threads_take_their_jobs_along(
     )
 
 
+def test_jobs_without_a_thread_go_when_a_person_agrees(
+    cli: Cli, scripted: Scripted, tmp_path: Path, shared: str
+) -> None:
+    scripted()
+    write(tmp_path, {"id": "t1", "task": "What is 40 + 2?"})
+    assert cli("submit", "tasks.jsonl").code == 0
+    assert cli("jobs", "--cancel-all").code == 0
+    asked = cli("threads", "--prune", "--older-than", "0m")
+    assert (asked.code, "would go for good: 1 jobs without a thread" in asked.out) == (4, True), asked
+    assert cli("jobs", "--json").json["total"] == 1
+    assert cli("threads", "--prune", "--older-than", "0m", "--yes").code == 0
+    assert cli("jobs", "--json").json["total"] == 0
+
+
 def test_a_person_replies_and_the_job_ends(cli: Cli, scripted: Scripted, tmp_path: Path, shared: str) -> None:
     scripted(question="Which colour?")
     write(tmp_path, {"id": "t1", "task": "Paint it"})

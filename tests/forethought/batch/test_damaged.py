@@ -51,6 +51,15 @@ async def test_what_cannot_be_read_fails_with_a_reason_and_runs_nothing(
         assert "Traceback" not in caplog.text
 
 
+async def test_what_a_job_had_cost_stays_when_it_fails_before_it_runs(bench: MakeBench) -> None:
+    async with bench() as b:
+        await b.submit("x")
+        await b.queue.threads.rows("""UPDATE forethought_jobs SET given = 'x', usage = '{"calls": 7}'""")
+        await b.queue.threads.rows("UPDATE forethought_jobs SET begun_from = NULL")
+        await b.work()
+        assert (await progress_of(b.queue)).calls == 7
+
+
 async def test_what_was_not_encrypted_with_the_key_is_not_run(bench: MakeBench) -> None:
     async with bench(encryption_key=KEY) as b:
         await b.submit("x")

@@ -7,14 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from forethought.batch import BatchTask, cancel
-from forethought.batch.forgetting import forget, forgettable
+from forethought.batch import BatchTask, cancel, forgetting
+from forethought.batch.forgetting import forgettable
 from forethought.storage import StorageError
 from forethought.storage.retention import erase
+from forethought.storage.saver import ThreadSaver
 from tests.forethought.batch.conftest import Bench, MakeBench
 
 NOW = timedelta(0)
 KEY = "00112233445566778899aabbccddeeff"
+
+
+async def forget(saver: ThreadSaver, older_than: timedelta) -> tuple[int, int]:
+    """Jobs and files that went."""
+    return await forgetting.forget(saver, older_than), await forgetting.forget_files(saver)
 
 
 async def _files(b: Bench) -> int:

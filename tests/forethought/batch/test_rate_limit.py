@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from psycopg_pool import PoolTimeout
 
 from forethought.batch import open_queue
 from forethought.batch.rate_limit import Bucket, RateLimit
@@ -148,3 +150,30 @@ async def test_a_worker_keeps_the_limit_that_is_set(bench: MakeBench) -> None:
         assert isinstance(transport_of(b.settings, b.queue.threads.rows), RateLimited)
         unlimited = b.settings.model_copy(update={"requests_per_minute": None})
         assert isinstance(transport_of(unlimited, b.queue.threads.rows), LiveTransport)
+
+
+async def test_a_database_that_is_gone_is_no_failure_of_the_model(bench: MakeBench) -> None:
+    """It is neither retried as one, nor does it lose a reply that is paid for."""
+    gone, asked = True, 0
+
+    async def rows(query: str, given: Any) -> Any:
+        nonlocal asked
+        asked += 1
+        if gone:
+            raise PoolTimeout("couldn't get a connection after 30.00 sec")
+        return await b.queue.threads.rows(query, given)
+
+    async with bench(script(*["sure"] * 9), request_retries=3) as b:
+        limit = RateLimit(rows, requests_per_minute=600)
+        transport = RateLimited(b.settings, limit, Backoff(0.01, 0.01))
+        request = ModelRequest("tool", MODEL, (Message("user", "x"),), "Plan", {})
+        with pytest.raises(PoolTimeout):
+            await transport.send(request)
+        assert (asked, b.server.requests) == (1, [])
+        gone = False
+
+        async def lost(model: str, tokens: int) -> None:
+            raise PoolTimeout("couldn't get a connection after 30.00 sec")
+
+        limit.settle = lost  # type: ignore[method-assign]
+        assert (await transport.send(request)).text == "sure"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import time
+import weakref
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -143,3 +145,30 @@ async def test_ours_are_left_to_claims(postgres: str) -> None:
     """The debugger runs branches of one thread side by side, under one claim."""
     async with open_threads(address_of(Settings(db=postgres))) as ours, turn(ours, "a"):
         assert await _entered(ours, "a", 5)
+
+
+async def test_a_run_that_waits_keeps_one_connection(
+    postgres: str, postgres_server: PostgresServer, python: Start
+) -> None:
+    holder = python(HOLD, postgres)
+    assert holder.stdout is not None
+    assert await asyncio.to_thread(holder.stdout.readline) == "held\n"
+    query = "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'forethought%' ORDER BY pid"
+    async with a_servers(postgres) as saver:
+        waiting = asyncio.create_task(_entered(saver, "a", 30))
+        await asyncio.sleep(0.4)
+        before = postgres_server.execute(query)
+        await asyncio.sleep(0.6)
+        assert postgres_server.execute(query) == before
+        holder.kill()
+        assert await waiting
+    await asyncio.to_thread(holder.communicate)
+
+
+async def test_a_checkpointer_that_is_gone_is_forgotten(postgres: str) -> None:
+    async with a_servers(postgres) as saver, turn(saver, "a"):
+        pass
+    gone = weakref.ref(saver)
+    del saver
+    gc.collect()
+    assert gone() is None

@@ -228,6 +228,8 @@ def _answer(bench: Bench, figures: Figures) -> None:
         figures.asked += 1
     if figures.asked:
         bench.run("jobs", "--retry")
+    # A reply takes its job to the end; a worker is for what it left open.
+    if bench.rows("SELECT 1 FROM forethought_jobs WHERE outcome IS NULL"):
         bench.start().process.wait()
 
 

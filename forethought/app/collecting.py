@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+from forethought.app.agreeing import agreed
 from forethought.app.collect_display import Bar, cost_line, show_collected
 from forethought.app.collect_state import Asked, Collection, collection_report
 from forethought.app.display import make_console
@@ -129,7 +130,7 @@ def _carry_out(loop: asyncio.Runner, collection: Collection, drain: Drain) -> bo
     so_far, whole = spent(collection.trials), collection.expected
     collection.console.print(f"so far {cost_line(so_far)}; estimate for all {cost_line(whole)}")
     with drain.idle():
-        if not collection.asked.yes and not (collection.interactive and _agreed()):
+        if not collection.asked.yes and not (collection.interactive and agreed("go on? [Y/n]")):
             return False
     _run(loop, collection, drain, collection.open, f"{total} runs")
     return True
@@ -154,13 +155,6 @@ async def _judge_again(collection: Collection) -> None:
     for trial in collection.trials:
         if trial["outcome"] == "unknown":
             collection.finished(await collection.collector.judge_again(tasks[trial["task"]], trial))
-
-
-def _agreed() -> bool:
-    try:
-        return input("go on? [Y/n] ").strip().lower() in ("", "y", "yes")
-    except EOFError:
-        return False
 
 
 @contextmanager

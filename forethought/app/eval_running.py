@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 
+from forethought.app.agreeing import agreed
 from forethought.app.collect_display import Bar, cost_line
 from forethought.app.display import make_console
 from forethought.app.errors import (
@@ -126,7 +127,7 @@ def _carry_out(loop: asyncio.Runner, underway: Underway, drain: Drain) -> bool:
         return True
     _estimate(underway)
     with drain.idle():
-        if not underway.asked.yes and not (underway.interactive and _agreed()):
+        if not underway.asked.yes and not (underway.interactive and agreed("go on? [Y/n]")):
             return False
     _learn(loop, underway, drain)
     waiting = {method.name for method in underway.untrained()}
@@ -206,13 +207,6 @@ def _learn(loop: asyncio.Runner, underway: Underway, drain: Drain) -> None:
         underway.learned[method.name] = loop.run(work)
         if drain.requested:
             raise Drained
-
-
-def _agreed() -> bool:
-    try:
-        return input("go on? [Y/n] ").strip().lower() in ("", "y", "yes")
-    except EOFError:
-        return False
 
 
 @contextmanager

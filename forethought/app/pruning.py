@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
+from forethought.app.agreeing import agreed
 from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, WAITS, CliError
 from forethought.app.options import Flags, settings_from
@@ -146,10 +147,7 @@ def _end(result: Json, as_json: bool) -> int:
 def _agreed(what: str, as_json: bool) -> bool:
     if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return False
-    try:
-        return input(f"delete {what} for good? [y/N] ").strip().lower() in ("y", "yes")
-    except EOFError:
-        return False
+    return agreed(f"delete {what} for good? [y/N]")
 
 
 async def _choose(settings: Settings, choice: Choice) -> _Found:

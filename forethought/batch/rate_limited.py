@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import logging
-import math
 
 from forethought.batch.rate_limit import RateLimit, Rows
 from forethought.models.live import LiveTransport
 from forethought.models.retry import Backoff
+from forethought.models.tokens import estimate_tokens
 from forethought.models.types import HeldUp, ModelReply, ModelRequest, Transport
 from forethought.settings import Settings
 from forethought.storage.errors import is_outage
 
 _LOG = logging.getLogger(__name__)
-_CHARACTERS_A_TOKEN = 4
 _TOKENS_AN_IMAGE = 1_000
 _TOKENS_A_REPLY = 500
 
@@ -63,6 +62,6 @@ def transport_of(settings: Settings, rows: Rows) -> Transport:
 
 def estimate(request: ModelRequest) -> int:
     """About how many tokens a request and its reply will take."""
-    characters = sum(len(message.text) for message in request.messages) + len(str(request.schema))
+    text = "".join([*(message.text for message in request.messages), str(request.schema)])
     images = sum(len(message.images) for message in request.messages)
-    return math.ceil(characters / _CHARACTERS_A_TOKEN) + images * _TOKENS_AN_IMAGE + _TOKENS_A_REPLY
+    return estimate_tokens(text) + images * _TOKENS_AN_IMAGE + _TOKENS_A_REPLY

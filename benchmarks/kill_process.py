@@ -47,9 +47,9 @@ def load() -> None:
     import pydantic_monty
 
     import forethought.app.commands
-    import forethought.app.driving
     import forethought.app.main
-    import forethought.app.runs
+    import forethought.app.run.driving
+    import forethought.app.run.runs
     import forethought.storage.sqlite
     import graph.agent
     import graph.forking

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from forethought.app import batch_commands, debug_command, threads_command
+from forethought.app.batch import commands as batch_commands
 from forethought.app.command_flags import (
     BaseUrl,
     Db,
@@ -21,11 +21,13 @@ from forethought.app.command_flags import (
     Tools,
     begin,
 )
-from forethought.app.distill_commands import collect, distill
-from forethought.app.eval_commands import eval_app
-from forethought.app.lesson_commands import lessons_app
-from forethought.app.synthesize_commands import synthesize
-from forethought.app.train_commands import train_app
+from forethought.app.debug import commands as debug_command
+from forethought.app.distill.commands import collect, distill
+from forethought.app.eval.commands import eval_app
+from forethought.app.lessons.commands import lessons_app
+from forethought.app.synthesize.commands import synthesize
+from forethought.app.threads import commands as threads_command
+from forethought.app.train.commands import train_app
 
 app = typer.Typer(
     name="forethought",
@@ -97,13 +99,13 @@ def run(
 ) -> int:
     """Carry out TASK and print the answer."""
     begin(debug, drains=True)
-    from forethought.app import runs
-    from forethought.app.driving import Output
     from forethought.app.options import Flags
+    from forethought.app.run import runs
+    from forethought.app.run.driving import Output
 
     flags = Flags(model, base_url, db, tuple(sets or ()), tools)
     if demo:
-        from forethought.app.demo import run_demo
+        from forethought.app.run.demo import run_demo
 
         return run_demo(flags, given=bool(task or files or record or replay), as_json=as_json)
     return runs.run_task(task, files or [], thread, flags, Output(as_json, record, replay))
@@ -133,9 +135,9 @@ def resume(
 ) -> int:
     """Go on with a thread that was broken off, that failed, or that waits for a reply."""
     begin(debug, drains=True)
-    from forethought.app import runs
-    from forethought.app.driving import Output
     from forethought.app.options import Flags
+    from forethought.app.run import runs
+    from forethought.app.run.driving import Output
 
     flags = Flags(model, base_url, db, tuple(sets or ()), tools)
     return runs.resume(thread, reply or [], flags, Output(as_json, record, replay))
@@ -167,8 +169,8 @@ def show(
 ) -> int:
     """Show what a thread did: plan, reviews, steps, re-plans, answer and cost."""
     begin(debug)
-    from forethought.app import showing
     from forethought.app.options import Flags
+    from forethought.app.threads import showing
 
     return showing.show(thread, Flags(db=db), showing.Wanted(steps, branches, diff), as_json)
 
@@ -193,9 +195,9 @@ def fork(
 ) -> int:
     """Go back to before a step and run on from there; what was done before it is not done again."""
     begin(debug, drains=True)
-    from forethought.app import runs
-    from forethought.app.driving import Output
     from forethought.app.options import Flags
+    from forethought.app.run import runs
+    from forethought.app.run.driving import Output
 
     flags = Flags(model, base_url, db, tuple(sets or ()), tools)
     return runs.fork(thread, before, guidance, flags, Output(as_json))
@@ -208,7 +210,7 @@ app.command("debug")(debug_command.debug)
 def doctor(db: Db = None, base_url: BaseUrl = None, as_json: Json = False, debug: Debug = False) -> int:
     """Check this installation by trying each part of it."""
     begin(debug)
-    from forethought.app.doctor import report_health
+    from forethought.app.doctor.doctor import report_health
     from forethought.app.options import Flags
 
     return report_health(Flags(base_url=base_url, db=db), as_json)

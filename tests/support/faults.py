@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from langgraph.checkpoint.memory import InMemorySaver
 
-from forethought.app.runs import reenter
+from forethought.app.run.runs import reenter
 from forethought.models.live import LiveTransport
 from forethought.models.retry import Backoff
 from forethought.models.types import ModelError

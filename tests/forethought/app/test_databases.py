@@ -14,8 +14,8 @@ from forethought.settings import Settings
 from forethought.storage.serializer import ThreadSerializer
 from tests.forethought.app.conftest import Cli
 from tests.forethought.app.debug_script import DebugScript, failed_run
+from tests.forethought.app.lessons.test_lessons import Learning
 from tests.forethought.app.test_bad_input import is_one_clear_line
-from tests.forethought.app.test_lessons import Learning
 from tests.forethought.storage.test_claims import HOLD
 from tests.support.model_server import ModelServer
 from tests.support.postgres import PostgresServer

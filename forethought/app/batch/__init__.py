@@ -1,0 +1,1 @@
+"""submit, worker and jobs: a queue of tasks that many machines work off."""

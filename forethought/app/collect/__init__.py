@@ -1,0 +1,1 @@
+"""collect: runs on a file of tasks, judged and kept."""

@@ -1,0 +1,1 @@
+"""distill: planning errors from trajectories of mixed outcome."""

@@ -1,0 +1,107 @@
+"""The flags of `forethought collect` and `forethought distill`. What they do is in the modules they call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from forethought.app.command_flags import BaseUrl, Debug, Json, Model, Sets, begin
+
+
+def collect(
+    tasks: Annotated[
+        Path,
+        typer.Argument(
+            help="JSON Lines: {id, task, files, expected | checker: MODULE:NAME} a line.", metavar="TASKS"
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder for the trajectories; goes on there.", metavar="DIR")
+    ],
+    trials: Annotated[int, typer.Option("--trials", help="Runs a task.", min=1, max=50, metavar="N")] = 3,
+    success: Annotated[
+        str, typer.Option("--success", help="How `expected` judges: exact, f1 or model.", metavar="HOW")
+    ] = "exact",
+    least_f1: Annotated[
+        float, typer.Option("--least-f1", help="F1 of a success.", min=0.05, max=1, metavar="X")
+    ] = 0.8,
+    judge_model: Annotated[
+        str | None,
+        typer.Option("--judge-model", help="Model that judges; by default that of the runs.", metavar="M"),
+    ] = None,
+    parallel: Annotated[
+        int, typer.Option("--parallel", help="Runs side by side.", min=1, max=64, metavar="N")
+    ] = 4,
+    budget: Annotated[
+        float | None,
+        typer.Option("--budget", help="Dollars after which no further run begins.", min=0, metavar="USD"),
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Go on after the estimate without asking.")
+    ] = False,
+    model: Model = None,
+    base_url: BaseUrl = None,
+    sets: Sets = None,
+    tools: Annotated[
+        str | None,
+        typer.Option("--tools", help="Module whose functions are offered as tools too.", metavar="MODULE"),
+    ] = None,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> int:
+    """Run each of TASKS several times and keep the trajectories, to learn from mixed outcomes."""
+    begin(debug, drains=True)
+    from forethought.app.collect import collecting
+    from forethought.app.collect.state import Asked
+    from forethought.app.options import Flags
+
+    asked = Asked(tasks, out, trials, success, least_f1, judge_model, parallel, budget or None, yes)
+    return collecting.collect(asked, Flags(model, base_url, None, tuple(sets or ()), tools), as_json)
+
+
+def distill(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Folders of `collect`, or files of trajectories with their outcomes.", metavar="DIR|FILE..."
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", help="File of planning errors to merge into.", metavar="FILE")
+    ] = Path("planning_errors.yaml"),
+    review: Annotated[
+        bool, typer.Option("--review", help="Keep, edit, merge or drop each error in the terminal.")
+    ] = False,
+    exclude: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--exclude", help="Tasks of an evaluation, which are refused; may be repeated.", metavar="FILE"
+        ),
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option("--source", help="The trajectories' origin, for the provenance.", metavar="TEXT"),
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Begin again instead of going on with the same distillation.")
+    ] = False,
+    model: Model = None,
+    base_url: BaseUrl = None,
+    db: Annotated[
+        str | None,
+        typer.Option("--db", help="Database of threads; distillations lie beside it.", metavar="URL"),
+    ] = None,
+    sets: Sets = None,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> int:
+    """Distill planning errors from tasks whose runs partly failed and partly succeeded."""
+    begin(debug, drains=True)
+    from forethought.app.distill import distilling
+    from forethought.app.distill.choices import Asked
+    from forethought.app.options import Flags
+
+    asked = Asked(paths, out, review, tuple(exclude or ()), source, fresh)
+    return distilling.distill(asked, Flags(model, base_url, db, tuple(sets or ())), as_json)

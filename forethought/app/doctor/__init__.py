@@ -1,0 +1,1 @@
+"""doctor: whether this installation works, part by part."""

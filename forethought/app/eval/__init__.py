@@ -1,0 +1,1 @@
+"""eval: methods on benchmarks, and reports on them."""

@@ -1,0 +1,1 @@
+"""lessons: what is kept of failed tasks."""

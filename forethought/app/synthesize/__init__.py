@@ -1,0 +1,1 @@
+"""synthesize: multi-level reflections for the retrospective model."""

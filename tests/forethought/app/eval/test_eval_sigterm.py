@@ -1,0 +1,181 @@
+"""SIGTERM to a real `forethought eval run`: samples under way come to their ends, no other begins, and the
+same command goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.forethought.app.conftest import Cli
+from tests.support.model_server import Answer, ModelServer, Reply, SeenRequest
+from tests.support.tiny_benchmark import LEARNS, NAME, ONCE
+
+ROOT = Path(__file__).parents[4]
+IDS = [f"thing{number}" for number in range(8)]
+
+
+@dataclass
+class Held:
+    """A model that answers, but not from its `at`th request on before it is let go of."""
+
+    at: int
+    asked: Counter[str] = field(default_factory=Counter)
+    reached: threading.Event = field(default_factory=threading.Event)
+    free: threading.Event = field(default_factory=threading.Event)
+
+    def __call__(self, seen: SeenRequest) -> Answer:
+        self.asked[seen.last.split()[-1].rstrip(".")] += 1
+        if seen.n >= self.at:
+            self.reached.set()
+            self.free.wait(60)
+        return Reply({"answer": "42"})
+
+
+@pytest.fixture
+def held(
+    model_server: Callable[..., ModelServer], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Iterator[Callable[[int], Held]]:
+    """Start a held model that the environment points at, beside the benchmark's data."""
+    models: list[Held] = []
+    (tmp_path / "data").mkdir()
+    for split, ids in (("test", IDS), ("train", ["one", "two"])):
+        rows = [json.dumps({"id": name, "target": "42"}) for name in ids]
+        (tmp_path / "data" / f"{split}.jsonl").write_text("\n".join(rows))
+
+    def start(at: int) -> Held:
+        models.append(Held(at))
+        monkeypatch.setenv("FORETHOUGHT_BASE_URL", model_server(models[-1]).url)
+        monkeypatch.setenv("FORETHOUGHT_MODEL", "openai:scripted")
+        monkeypatch.setenv("FORETHOUGHT_REQUEST_RETRIES", "0")
+        return models[-1]
+
+    yield start
+    for model in models:
+        model.free.set()
+
+
+def command(method: str = ONCE) -> tuple[str, ...]:
+    """An evaluation of eight samples, two at a time."""
+    chosen = ("--method", method, "--train-option", "split=train", "--train", "2")
+    return (
+        "eval",
+        "run",
+        NAME,
+        *chosen,
+        "--data",
+        "data",
+        "--out",
+        "o",
+        "--yes",
+        "--parallel",
+        "2",
+        "--json",
+    )
+
+
+def begun(folder: Path) -> subprocess.Popen[str]:
+    """The command in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "forethought", *command()],
+        cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, Any, str]:
+    """Its exit code, its result, and the last line that it told."""
+    out, err = process.communicate(timeout=120)
+    return process.returncode, json.loads(out), err.splitlines()[-1]
+
+
+def scored(folder: Path) -> set[str]:
+    """The samples that are kept with a score."""
+    rows = map(json.loads, (folder / "o" / "results.jsonl").read_text().splitlines())
+    return {row["sample"] for row in rows if row["score"] is not None}
+
+
+def test_samples_under_way_finish_no_other_begins_and_the_same_command_goes_on(
+    cli: Cli, held: Callable[[int], Held], tmp_path: Path
+) -> None:
+    model = held(4)
+    process = begun(tmp_path)
+    assert model.reached.wait(60)
+    process.send_signal(signal.SIGTERM)
+    time.sleep(0.3)
+    model.free.set()
+    code, result, line = ended(process)
+    assert (code, line) == (0, "forethought: stopped by SIGTERM; the same command goes on with it")
+    assert (result["status"], result["failed"]) == ("incomplete", {})
+    kept = scored(tmp_path)
+    assert kept == set(model.asked), "what was under way has its score"
+    assert 4 <= len(kept) <= 5
+    assert result["open"] == len(IDS) - len(kept)
+
+    done = cli(*command())
+    assert (done.code, done.json["status"], done.json["cost"]["runs"]) == (0, "finished", 8), done.err
+    assert model.asked == Counter(IDS), "nothing was asked twice"
+
+
+def test_a_sample_that_takes_too_long_is_broken_off_and_begins_anew(
+    cli: Cli, held: Callable[[int], Held], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORETHOUGHT_DRAIN_S", "0.3")
+    model = held(4)
+    with terminated(model):
+        stopped = cli(*command())
+    told = "forethought: stopped by SIGTERM, with calls broken off; the same command goes on with it"
+    assert (stopped.code, stopped.err.splitlines()[-1]) == (0, told)
+    kept = scored(tmp_path)
+    assert (len(kept), stopped.json["open"]) == (3, 5)
+
+    model.free.set()
+    before = Counter(model.asked)
+    done = cli(*command())
+    assert (done.code, done.json["status"]) == (0, "finished"), done.err
+    assert set(model.asked - before) == set(IDS) - kept
+
+
+def test_learning_is_waited_for_and_nothing_is_begun_after_it(cli: Cli, held: Callable[[int], Held]) -> None:
+    both = f"{ONCE},{LEARNS}"
+    model = held(2)
+    with terminated(model, free=True):
+        stopped = cli(*command(both))
+    line = "forethought: stopped by SIGTERM; the same command goes on with it"
+    assert (stopped.code, stopped.err.splitlines()[-1]) == (0, line)
+    assert stopped.json["status"] == "incomplete"
+    assert len(set(model.asked) - {"one", "two"}) == 1, "the first run, and none after the learning"
+    assert len(list(Path("o", "learned").glob("*.json"))) == 1
+
+    done = cli(*command(both))
+    assert (done.code, done.json["status"]) == (0, "finished"), done.err
+    assert (model.asked["one"], model.asked["two"]) == (1, 1), "learned once"
+
+
+@contextmanager
+def terminated(model: Held, *, free: bool = False) -> Iterator[None]:
+    """This process is told to stop once the model holds its reply; then the model may be let go of."""
+
+    def stop() -> None:
+        model.reached.wait(60)
+        os.kill(os.getpid(), signal.SIGTERM)
+        if free:
+            time.sleep(0.1)
+            model.free.set()
+
+    thread = threading.Thread(target=stop)
+    thread.start()
+    yield
+    thread.join()

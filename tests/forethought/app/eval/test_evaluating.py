@@ -1,0 +1,592 @@
+"""`forethought eval run` and `list`: runs on inspect, records, estimate, caps, and going on where it was."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forethought.evals.results import read_evaluation
+from forethought.evals.types import Attempt, Sample, Workshop
+from forethought.trajectories.read import read_trajectories
+from tests.forethought.app.conftest import Cli
+from tests.support.model_server import Answer, Fault, ModelServer, Reply, SeenRequest
+from tests.support.tiny_benchmark import LEARNS, NAME, ONCE, TWICE
+from tools.base import ToolEnv
+from tools.call import call_tool
+from tools.web.engines import EngineFailed, Hit
+
+ROOT = Path(__file__).parents[4]
+IDS = ("cats", "dogs", "owls", "bees")
+
+
+@dataclass
+class Counting:
+    """A model that counts right what `right` names; the judge always agrees."""
+
+    right: tuple[str, ...] = ("cats", "owls")
+    tokens: int = 100
+    fault: Callable[[SeenRequest], Fault | None] = lambda seen: None
+    asked: Counter[str] = field(default_factory=Counter)
+
+    def __call__(self, seen: SeenRequest) -> Answer:
+        if fault := self.fault(seen):
+            return fault
+        if seen.reply_name == "Verdict":
+            return Reply({"right": True}, prompt_tokens=7)
+        thing = seen.last.split()[-1].rstrip(".")
+        self.asked[thing] += 1
+        return Reply({"answer": "42" if thing in self.right else "1"}, prompt_tokens=self.tokens)
+
+
+Start = Callable[[Counting], ModelServer]
+
+
+@pytest.fixture
+def counting(
+    model_server: Callable[..., ModelServer], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Start:
+    """Start a scripted model that the environment points at, beside the benchmark's data in `data`."""
+    write_data(tmp_path / "data", *IDS)
+
+    def start(policy: Counting) -> ModelServer:
+        server = model_server(policy)
+        monkeypatch.setenv("FORETHOUGHT_BASE_URL", server.url)
+        monkeypatch.setenv("FORETHOUGHT_MODEL", "openai:scripted")
+        monkeypatch.setenv("FORETHOUGHT_REQUEST_RETRIES", "0")
+        return server
+
+    return start
+
+
+def write_data(folder: Path, *ids: str, split: str = "test") -> None:
+    """The tiny benchmark's data."""
+    folder.mkdir(exist_ok=True)
+    lines = [json.dumps({"id": name, "target": "42"}) for name in ids]
+    (folder / f"{split}.jsonl").write_text("\n".join(lines))
+
+
+def command(*more: str, method: str = ONCE) -> tuple[str, ...]:
+    """An evaluation of the tiny benchmark."""
+    return ("eval", "run", NAME, "--method", method, "--data", "data", "--out", "o", *more)
+
+
+def lines(folder: str = "o") -> list[dict[str, Any]]:
+    """results.jsonl."""
+    return [json.loads(line) for line in Path(folder, "results.jsonl").read_text().splitlines()]
+
+
+def test_every_trial_is_scored_kept_and_logged(cli: Cli, counting: Start) -> None:
+    from inspect_ai.log import read_eval_log
+
+    server = counting(Counting())
+    out = cli(*command("--trials", "2", "--yes", "--json", method=f"{ONCE},{TWICE}"))
+    assert out.code == 0, out.err
+    assert (out.json["status"], out.json["failed"], out.json["cost"]["runs"]) == ("finished", {}, 16)
+    assert out.json["estimate"]["tokens"] == out.json["cost"]["tokens"] == 120 * len(server.requests)
+    assert {row["method"]: row["main"]["mean"] for row in out.json["rows"]} == {"once": 0.5, "twice": 0.5}
+    found = {(line["method"], line["sample"], line["trial"]): line for line in lines()}
+    assert len(found) == len(lines()) == 16
+    one = found["twice", "cats", 2]
+    assert (one["score"], one["values"], one["label"]) == (1.0, {"right": 1.0, "length": 2.0}, "right")
+    assert (one["usage"]["calls"], one["usage"]["input_tokens"], one["usage"]["unpriced"]) == (2, 200, 2)
+    assert (one["drafts_scores"], one["groups"], one["floor"]) == ([1.0, 1.0], {"size": "small"}, 0.0)
+    kept = read_trajectories(Path("o") / one["trajectory"])[0]
+    assert (kept.trajectory.answer, kept.reference.outcome) == ("42", "success")
+    assert (Path("o/table.md").exists(), Path("o/results.json").exists()) == (True, True)
+
+    logs = [read_eval_log(str(path)) for path in sorted(Path("o/logs").glob("*.eval"))]
+    assert {log.status for log in logs} == {"success"}
+    samples = [(log.eval.task, s.id, s.epoch, s) for log in logs for s in log.samples or ()]
+    assert len(samples) == 16
+    assert all(
+        sample.scores["judged"].value == found[task.removeprefix("tiny-"), str(id), epoch]["score"]
+        for task, id, epoch, sample in samples
+    )
+    usage = [log.stats.model_usage["forethought/openai:scripted"] for log in logs]
+    assert sum(one.total_tokens for one in usage) == 120 * len(server.requests)
+    assert sum(log.stats.role_usage["asker"].output_tokens for log in logs) == 20 * len(server.requests)
+
+
+def test_the_transcript_tells_calls_and_steps(cli: Cli, counting: Start) -> None:
+    from inspect_ai.log import read_eval_log
+
+    counting(Counting())
+    assert cli(*command("--sample", "owls", "--yes")).code == 0
+    (path,) = Path("o/logs").glob("*.eval")
+    (sample,) = read_eval_log(str(path)).samples or ()
+    (call,) = [event for event in sample.events if event.event == "model"]
+    assert (call.role, call.model) == ("asker", "forethought/openai:scripted")
+    assert [message.text for message in call.input] == ["Learned: {}", "Count the owls."]
+    assert call.output.completion == '{"answer": "42"}'
+    assert call.call is not None
+    assert call.call.request["reply"] == "TinyAnswer"
+    told = {event.source: event.data for event in sample.events if event.event == "info"}
+    assert told["asker"] == {"drafts": ["42"], "answer": "42"}
+    assert told["once"]["status"] == "answered"
+    assert sample.metadata["groups"] == {"size": "small"}
+    assert sample.scores is not None
+    assert sample.scores["judged"].metadata["thread"] == "once--owls--1"
+
+
+def test_inspect_writes_nothing_outside_of_the_folder(
+    cli: Cli, counting: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / "home" / name))
+    counting(Counting())
+    assert cli(*command("--limit", "2", "--yes")).code == 0
+    assert not (tmp_path / "home").exists()
+    assert os.environ["XDG_DATA_HOME"] == str(tmp_path / "home" / "XDG_DATA_HOME")
+    assert {path.name for path in tmp_path.iterdir()} <= {"data", "o"}
+
+
+def test_killed_in_the_middle_the_same_command_repeats_no_finished_sample(
+    cli: Cli, counting: Start, tmp_path: Path
+) -> None:
+    from inspect_ai.log import read_eval_log
+
+    ids = [f"thing{number}" for number in range(8)]
+    write_data(tmp_path / "data", *ids)
+
+    def fault(seen: SeenRequest) -> Fault | None:
+        return Fault("hang") if seen.n == 5 else None
+
+    policy = Counting(fault=fault)
+    counting(policy)
+    given = command("--yes", "--parallel", "2")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "forethought", *given],
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    results, until = tmp_path / "o" / "results.jsonl", time.monotonic() + 120
+    while time.monotonic() < until and process.poll() is None:
+        if results.exists() and results.read_bytes().count(b"\n") >= 7:
+            break
+        time.sleep(0.05)
+    assert process.poll() is None, "it waits for the call that hangs"
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    before = lines(str(tmp_path / "o"))
+    assert len(before) == 7
+    with results.open("ab") as file:
+        file.write(b'{"method": "once", "sam')  # as a kill within a write leaves it
+    logs = set((tmp_path / "o" / "logs").glob("*.eval"))
+
+    policy.fault = lambda seen: None
+    policy.asked.clear()
+    out = cli(*given, "--json")
+    assert (out.code, out.json["status"]) == (0, "finished"), out.err
+    assert out.json["cost"]["runs"] == 8
+    broken_off = set(ids) - {line["sample"] for line in before}
+    assert policy.asked == Counter(broken_off)
+    assert lines()[:7] == before
+    assert lines()[7]["sample"] in broken_off
+    now = set((tmp_path / "o" / "logs").glob("*.eval"))
+    assert logs < now
+    told = [read_eval_log(str(path)) for path in now]
+    ran = Counter(sample.id for log in told for sample in log.samples or () if sample.scores)
+    assert set(ran.values()) == {1}
+    assert len(ran) >= 7
+
+
+def test_a_failure_of_the_infrastructure_is_no_zero_and_is_tried_again(
+    cli: Cli, counting: Start, tmp_path: Path
+) -> None:
+    from inspect_ai.log import read_eval_log
+
+    write_data(tmp_path / "data", "cats", "owls", "nowhere", "dogs")
+    down = {"now": True}
+
+    def fault(seen: SeenRequest) -> Fault | None:
+        return Fault("503") if down["now"] and "owls" in seen.text else None
+
+    policy = Counting(fault=fault)
+    counting(policy)
+    given = command("--yes", "--sample", "cats,owls,nowhere,dogs")
+    out = cli(*given, "--json")
+    assert (out.code, out.json["status"], out.json["open"]) == (3, "incomplete", 2)
+    assert out.json["failed"]["once--nowhere--1"] == "there is no server for nowhere"
+    assert "503" in out.json["failed"]["once--owls--1"]
+    (row,) = out.json["rows"]
+    assert (row["main"]["mean"], row["samples"], row["infrastructure_failures"]) == (0.5, 2, 2)
+    failed = {line["sample"]: line for line in lines() if line["score"] is None}
+    assert set(failed) == {"owls", "nowhere"}
+    assert failed["owls"]["usage"]["calls"] == 1
+    errors = {
+        str(sample.id): sample.error.message
+        for path in Path("o/logs").glob("*.eval")
+        for sample in read_eval_log(str(path)).samples or ()
+        if sample.error
+    }
+    assert set(errors) == {"owls", "nowhere"}
+    assert "no server" in errors["nowhere"]
+
+    down["now"] = False
+    policy.asked.clear()
+    again = cli(*given, "--json")
+    assert (again.code, list(again.json["failed"])) == (3, ["once--nowhere--1"])
+    assert policy.asked == Counter({"owls": 1})
+    assert len(read_evaluation(Path("o")).results) == 4
+
+
+def test_failures_in_a_row_stop_it(cli: Cli, counting: Start) -> None:
+    up = {"left": 2}
+
+    def fault(seen: SeenRequest) -> Fault | None:
+        up["left"] -= 1
+        return Fault("503") if up["left"] < 0 else None
+
+    server = counting(Counting(fault=fault))
+    out = cli(*command("--yes", "--trials", "5", "--parallel", "1", "--fail-after", "3"))
+    assert (out.code, len(server.requests)) == (1, 5)
+    assert "gave no reply" in out.err
+    assert "the same command goes on with it" in out.err
+    assert "internal" not in out.err
+
+
+def test_a_wrong_key_stops_it_at_once(cli: Cli, counting: Start) -> None:
+    server = counting(Counting(fault=lambda seen: Fault("401", message="bad key")))
+    out = cli(*command("--yes", "--parallel", "2"))
+    assert (out.code, len(server.requests)) == (2, 1)
+    assert "the key was refused" in out.err
+    assert lines()[0]["score"] is None
+
+
+def test_a_request_that_is_refused_stops_only_its_sample(cli: Cli, counting: Start) -> None:
+    def fault(seen: SeenRequest) -> Fault | None:
+        return Fault("400", message="context length exceeded") if "dogs" in seen.text else None
+
+    counting(Counting(fault=fault))
+    out = cli(*command("--yes", "--json"))
+    assert (out.code, list(out.json["failed"])) == (3, ["once--dogs--1"])
+
+
+def test_an_answer_that_cannot_be_used_is_a_task_failure(cli: Cli, counting: Start) -> None:
+    counting(Counting(fault=lambda seen: Fault("empty") if "cats" in seen.text else None))
+    out = cli(*command("--yes", "--json"))
+    assert (out.code, out.json["failed"]) == (0, {})
+    (cats,) = [line for line in lines() if line["sample"] == "cats"]
+    assert (cats["score"], cats["status"], cats["usage"]["calls"]) == (0.0, "failed", 3)
+
+
+def test_no_call_begins_past_the_budget(cli: Cli, counting: Start) -> None:
+    server = counting(Counting(tokens=1_500))
+    out = cli(*command("--yes", "--limit", "1", "--tokens", "1000", "--json", method=TWICE))
+    assert (out.code, len(server.requests)) == (0, 1), out.err
+    assert (lines()[0]["score"], lines()[0]["status"]) == (0.0, "budget_exhausted")
+    assert lines()[0]["usage"]["input_tokens"] == 1_500
+
+
+def test_a_sample_that_takes_too_long_was_not_tried(cli: Cli, counting: Start) -> None:
+    counting(Counting(fault=lambda seen: Fault("hang") if "dogs" in seen.text else None))
+    out = cli(*command("--yes", "--sample", "cats,dogs", "--seconds", "5", "--json"))
+    assert (out.code, out.json["failed"]) == (3, {"once--dogs--1": "more than 5 seconds were taken"})
+
+
+def test_the_estimate_is_asked_about_and_the_cap_holds(cli: Cli, counting: Start) -> None:
+    server = counting(Counting())
+    first = cli(*command("--trials", "3", "--json"))
+    assert (first.code, first.json["status"], len(server.requests)) == (4, "waits", 1)
+    assert (first.json["estimate"]["runs"], first.json["estimate"]["tokens"]) == (12, 1440)
+    assert "go on with the same command and --yes" in first.err
+    capped = cli(*command("--trials", "3", "--yes", "--parallel", "1", "--max-tokens-total", "500", "--json"))
+    assert (capped.code, capped.json["status"], capped.json["capped"]) == (3, "incomplete", True)
+    assert (len(server.requests), capped.json["cost"]["tokens"]) == (5, 600)
+    rest = cli(*command("--trials", "3", "--yes", "--json"))
+    assert (rest.code, rest.json["status"], len(server.requests)) == (0, "finished", 12)
+
+
+def test_a_cap_in_dollars_needs_a_price(cli: Cli, counting: Start) -> None:
+    server = counting(Counting())
+    out = cli(*command("--yes", "--max-usd", "1"))
+    assert (out.code, server.requests) == (2, [])
+    assert "no price is known for openai:scripted; use --max-tokens-total" in out.err
+
+
+def test_samples_trials_and_methods_may_be_added(cli: Cli, counting: Start) -> None:
+    policy = Counting()
+    counting(policy)
+    assert cli(*command("--yes", "--limit", "2")).code == 0
+    drawn = set(policy.asked)
+    assert cli(*command("--yes", "--limit", "3", "--trials", "2", method=f"{ONCE},{TWICE}")).code == 0
+    assert drawn < set(policy.asked)
+    assert set(policy.asked.values()) == {2 + 4}
+    assert len(lines()) == 12
+    assert json.loads(Path("o/run.json").read_text())["methods"] == ["once", "twice"]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--model", "openai:other"), "begun with model"),
+        (("--tokens", "5000"), "begun with budget"),
+        (("--seed", "3"), "begun with seed"),
+        (("--option", "judge=model"), "begun with options"),
+        (("--set", "max_rounds=2"), "begun with context"),
+        (("--judge-model", "openai:other"), "begun with judge model"),
+    ],
+    ids=lambda value: value[0].strip("-") if isinstance(value, tuple) else "",
+)
+def test_other_choices_are_refused(
+    cli: Cli, counting: Start, tmp_path: Path, more: tuple[str, ...], said: str
+) -> None:
+    server = counting(Counting())
+    from forethought.app.eval.choosing import choose
+    from forethought.app.eval.state import Asked
+    from forethought.app.options import Flags
+    from forethought.evals.harness.folder import RunFolder
+
+    asked = Asked(NAME, (ONCE,), Path("o"), data=tmp_path / "data")
+    RunFolder(tmp_path / "o").open(choose(asked, Flags())[1])
+    before = (tmp_path / "o" / "run.json").read_bytes()
+    out = cli(*command("--yes", *more))
+    assert (out.code, server.requests) == (2, [])
+    assert said in out.err
+    assert out.err.count("\n") == 1
+    assert (tmp_path / "o" / "run.json").read_bytes() == before
+
+
+def test_another_text_under_the_same_id_is_refused(
+    cli: Cli, counting: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.support import tiny_benchmark
+
+    counting(Counting())
+    assert cli(*command("--limit", "2")).code == 4
+    monkeypatch.setattr(tiny_benchmark, "QUESTION", "Count all the")
+    out = cli(*command("--limit", "2", "--yes"))
+    assert out.code == 2
+    assert "had another text when it was tried" in out.err
+
+
+def test_a_method_is_given_no_target_and_nothing_of_the_world_s_making(
+    cli: Cli, counting: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.support import tiny_benchmark
+
+    counting(Counting())
+    run, seen = tiny_benchmark.Asks.run, list[Sample]()
+
+    async def watched(self: tiny_benchmark.Asks, workshop: Workshop) -> Attempt:
+        seen.append(workshop.sample)
+        return await run(self, workshop)
+
+    monkeypatch.setattr(tiny_benchmark.Asks, "run", watched)
+    assert cli(*command("--yes", "--sample", "cats")).code == 0
+    assert seen == [Sample("cats", "Count the cats.")]
+    assert (lines()[0]["score"], lines()[0]["groups"]) == (1.0, {"size": "small"})
+
+
+def test_a_sample_whose_searches_all_failed_was_not_tried(
+    cli: Cli, counting: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.support import tiny_benchmark
+
+    class Down:
+        name = "engine"
+
+        async def search(self, query: str) -> list[Hit]:
+            raise EngineFailed("connection refused")
+
+    counting(Counting())
+    run = tiny_benchmark.Asks.run
+
+    async def searching(self: tiny_benchmark.Asks, workshop: Workshop) -> Attempt:
+        await call_tool(workshop.tools["web_search"], {"query": "x"}, ToolEnv(settings=workshop.settings))
+        return await run(self, workshop)
+
+    monkeypatch.setattr(tiny_benchmark.Tiny, "builtin_tools", ("web_search",))
+    monkeypatch.setattr("tools.web_search.engines", lambda settings: [Down()])
+    monkeypatch.setattr(tiny_benchmark.Asks, "run", searching)
+    out = cli(*command("--yes", "--sample", "cats"))
+    assert out.code == 1
+    assert "the search failed: engine (connection refused) did not answer" in out.err
+    assert lines()[0]["score"] is None
+
+
+def test_judges_are_paid_for_apart(cli: Cli, counting: Start) -> None:
+    server = counting(Counting())
+    out = cli(*command("--yes", "--option", "judge=model", "--judge-model", "openai:judge", "--limit", "2"))
+    assert out.code == 0, out.err
+    assert all(line["score"] == 1 and line["judge_usage"]["input_tokens"] == 7 for line in lines())
+    assert all(line["usage"]["calls"] == 1 and line["drafts_scores"] == [] for line in lines())
+    assert Counter(seen.body["model"] for seen in server.requests) == {"scripted": 2, "judge": 2}
+
+
+def test_a_method_learns_once_from_samples_that_are_not_evaluated(cli: Cli, counting: Start) -> None:
+    policy = Counting()
+    server = counting(policy)
+    given = command("--yes", "--limit", "2", "--train", "2", method=f"{ONCE},{LEARNS}")
+    assert cli(*given).code == 0
+    evaluated = {line["sample"] for line in lines()}
+    learned = json.loads(Path("o/learned/learns.json").read_text())
+    assert set(learned["samples"]) == set(IDS) - evaluated
+    assert learned["learned"]["right"] == len({"cats", "owls"} & set(learned["samples"]))
+    shown = [seen.messages[0][1] for seen in server.requests if "right" in seen.messages[0][1]]
+    assert len(shown) == 2
+    assert all(json.dumps(learned["learned"]) in text for text in shown)
+    assert all(policy.asked[id] == 1 for id in learned["samples"])
+    assert (
+        cli(
+            *command("--yes", "--limit", "2", "--train", "2", "--trials", "2", method=f"{ONCE},{LEARNS}")
+        ).code
+        == 0
+    )
+    assert all(policy.asked[id] == 1 for id in learned["samples"])
+    out = cli(*command("--yes", "--limit", "2", "--train", "1", method=f"{ONCE},{LEARNS}"))
+    assert (out.code, "has learned from other samples: give the --train" in out.err) == (2, True)
+    out = cli(*command("--yes", "--limit", "3", "--train", "1", method=f"{ONCE},{LEARNS}"))
+    assert out.code == 2
+    assert "has learned from" in out.err
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("eval", "run", "gaja"), "unknown benchmark 'gaja'; did you mean gaia? There are: gaia, simpleqa"),
+        (("eval", "run", "no_such_module:B"), "cannot be imported as MODULE:OBJECT"),
+        (command(method="rect"), "unknown method 'rect'; did you mean react? There are: ours"),
+        (command("--sample", "cows"), "--sample cows: there is no such sample; there are cats"),
+        (command("--option", "splitt=x"), "tiny has no such option; it has: judge"),
+        (command("--data", "elsewhere"), "elsewhere/test.jsonl is not there: write it"),
+        (command("--set", "max_steps=3"), "every method has the same budget; use --steps"),
+        (command("--train", "9", method=LEARNS), "--train 9: only 0 samples are not evaluated"),
+        (command("--steps", "2001", method="ours"), "--steps 2001: our agent does not take that many"),
+        (command("--max-usd", "0"), "--max-usd 0: nothing could be run"),
+        (command("--seconds", "inf"), "Invalid value for '--seconds'"),
+        (command(method="json:loads"), "json:loads is no method"),
+    ],
+    ids=[
+        "benchmark",
+        "module",
+        "method",
+        "sample",
+        "option",
+        "data",
+        "set",
+        "train",
+        "steps",
+        "usd",
+        "seconds",
+        "object",
+    ],
+)
+def test_wrong_use_is_one_line_and_leaves_nothing(
+    cli: Cli, counting: Start, given: tuple[str, ...], said: str
+) -> None:
+    server = counting(Counting())
+    out = cli(*given)
+    assert (out.code, server.requests) == (2, [])
+    assert said in out.err
+    assert out.err.count("\n") == 1
+    assert not Path("o").exists()
+
+
+def test_list_tells_where_data_is_and_where_to_get_it(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from forethought.evals import registry
+
+    write_data(tmp_path / "tiny", *IDS)
+    monkeypatch.setenv("FORETHOUGHT_EVALS_DIR", str(tmp_path))
+    monkeypatch.setattr(registry, "BENCHMARKS", {"tiny": NAME, "other": NAME, "gone": "no_such:B"})
+    told = cli("eval", "list", "--json").json
+    tiny, other, gone = told["benchmarks"]
+    assert (tiny["samples"], tiny["missing"], tiny["title"]) == (4, "", "Tiny benchmark")
+    assert (other["samples"], "other/test.jsonl is not there" in other["missing"]) == (0, True)
+    assert "no_such" in gone["missing"]
+    names = [item["name"] for item in told["methods"]]
+    assert names[0] == "ours"
+    assert {"react", "reflexion", "no-replanning"} <= set(names)
+    assert all(item["about"] for item in told["methods"])
+    assert "4 samples in" in cli("eval", "list").out
+
+
+def test_ctrl_c_keeps_what_is_done(cli: Cli, counting: Start) -> None:
+    def fault(seen: SeenRequest) -> Fault | None:
+        if seen.n < 3:
+            return None
+        os.kill(os.getpid(), signal.SIGINT)
+        return Fault("hang")
+
+    policy = Counting(fault=fault)
+    counting(policy)
+    out = cli(*command("--yes", "--parallel", "1"))
+    assert (out.code, out.err) == (130, "forethought: interrupted; the same command goes on with it\n")
+    assert len(lines()) == 2
+    policy.fault = lambda seen: None
+    policy.asked.clear()
+    done = cli(*command("--yes", "--json"))
+    assert (done.code, done.json["status"]) == (0, "finished")
+    assert set(policy.asked.values()) == {1}
+    assert len(policy.asked) == 2
+
+
+def test_without_the_extra_it_says_what_to_install(
+    cli: Cli, counting: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from forethought.app.eval import extra as eval_extra
+
+    counting(Counting())
+    monkeypatch.setattr(eval_extra, "find_spec", lambda name: None)
+    out = cli(*command("--yes"))
+    assert (out.code, "pip install 'forethought[evals]'" in out.err) == (2, True)
+
+
+def test_no_secret_is_written(cli: Cli, counting: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    import zipfile
+
+    secret = "sk-very-secret-0123456789"
+    monkeypatch.setenv("FORETHOUGHT_API_KEY", secret)
+    counting(
+        Counting(fault=lambda seen: Fault("400", message=f"bad {secret}") if "owls" in seen.text else None)
+    )
+    assert cli(*command("--yes", "--sample", "cats,owls")).code == 3
+    files = [path for path in Path("o").rglob("*") if path.is_file()]
+    texts = [path.read_bytes() for path in files if path.suffix != ".eval"]
+    for path in files:
+        if path.suffix == ".eval":
+            with zipfile.ZipFile(path) as archive:
+                texts += [archive.read(name) for name in archive.namelist()]
+    assert len(texts) > 8
+    assert not [text for text in texts if secret.encode() in text]
+
+
+def test_what_simulated_users_cost_has_a_backstop(
+    cli: Cli, counting: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from forethought.evals.harness import tasks
+
+    server = counting(Counting())
+    monkeypatch.setattr(tasks, "BACKSTOP", 0.15)
+    out = cli(*command("--yes", "--limit", "1", "--tokens", "1000", "--json", method=TWICE))
+    assert (out.code, len(server.requests)) == (1, 2)
+    assert "more than 150 tokens, judges and simulated users included, were taken" in out.err
+    assert lines()[0]["score"] is None
+
+
+def test_what_nobody_here_can_score_is_kept_and_not_tried_again(cli: Cli, counting: Start) -> None:
+    server = counting(Counting())
+    given = command("--yes", "--limit", "3", "--fail-after", "1", "--option", "judge=nobody", "--json")
+    out = cli(*given)
+    assert (out.code, out.json["status"], out.json["failed"]) == (0, "finished", {}), out.err
+    assert [(line["score"], line["label"], line["status"]) for line in lines()] == [
+        (None, "unscored", "answered")
+    ] * 3
+    assert {line["answer"] for line in lines()} <= {"42", "1"}
+    assert all(Path("o", line["trajectory"]).exists() for line in lines())
+    (row,) = out.json["rows"]
+    assert (row["unscored"], row["infrastructure_failures"]) == (3, 0)
+    assert cli(*given).code == 0
+    assert len(server.requests) == 3

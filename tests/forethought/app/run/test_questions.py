@@ -1,0 +1,313 @@
+"""Questions to the person: the exit code, the replies, and how they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forethought.app.display import make_console
+from forethought.app.errors import CliError
+from forethought.app.run.questions import ask, replies_from, reply_from, show_question
+from tests.forethought.app.conftest import Cli
+from tests.forethought.app.scripted import choice
+from tests.forethought.app.test_bad_input import is_one_clear_line
+from tests.support.agent import Script as AgentScript
+from tests.support.model_server import ModelServer, SeenRequest
+from tests.support.processes import Start
+from tests.support.replies import call, finish, plan, sub
+
+Scripted = Callable[..., Any]
+QUESTION = {
+    "kind": "question",
+    "id": "a1",
+    "name": "question-3",
+    "question": "Which?",
+    "choices": ["red", "7"],
+}
+PLAN = {"kind": "plan", "id": "b2", "name": "plan-1", "plan": {"version": 1, "subtasks": []}}
+
+
+def test_a_question_exits_4_and_says_how_to_reply(cli: Cli, scripted: Scripted) -> None:
+    _, server = scripted(question="Which colour?")
+    asked = cli("run", "What is it?", "--thread", "t1", "--json")
+    assert (asked.code, asked.json["status"]) == (4, "interrupted")
+    (question,) = asked.json["interrupts"]
+    assert (question["kind"], question["question"], question["subtask"]) == (
+        "question",
+        "Which colour?",
+        "ask",
+    )
+    assert 'forethought resume t1 --reply "YOUR ANSWER"' in asked.err
+
+    calls = len(server.requests)
+    again = cli("resume", "t1")
+    assert again.code == 4
+    assert "Which colour?" in again.out
+    assert len(server.requests) == calls, "asking again costs nothing"
+
+    done = cli("resume", "t1", "--reply", "deep=blue", "--json")
+    assert (done.code, done.json["status"]) == (0, "answered"), done.err
+    step = next(step for step in done.json["steps"] if step["tool"] == "ask_user")
+    assert step["observation"] == "deep=blue"
+    assert "interrupts" not in done.json
+
+
+def test_a_plan_is_approved_edited_or_rejected(cli: Cli, scripted: Scripted) -> None:
+    _, server = scripted()
+    asked = cli("run", "What is 40 + 2?", "--thread", "t1", "--set", "approve_plan=true")
+    assert asked.code == 4
+    assert "Approve this plan?" in asked.out
+    assert "Compute 40 + 2" in asked.out
+    assert "forethought resume t1 --reply approve" in asked.err
+
+    rejected = cli("resume", "t1", "--reply", "reject: use one step", "--json")
+    assert rejected.code == 4, "the next plan is shown too"
+    assert "use one step" in [seen for seen in server.requests if seen.reply_name == "Plan"][-1].text
+
+    edit = '{"decision": "edit", "value": [{"id": "only", "description": "Compute 6 * 7", "depends_on": []}]}'
+    edited = cli("resume", "t1", "--reply", edit, "--json")
+    assert edited.code == 0, edited.err
+    assert [step["subtask"] for step in edited.json["steps"]] == ["only"]
+
+
+def test_an_edit_that_cannot_be_used_is_asked_again_with_the_problem(cli: Cli, scripted: Scripted) -> None:
+    scripted()
+    cli("run", "What is 40 + 2?", "--thread", "t1", "--set", "approve_plan=true")
+    again = cli("resume", "t1", "--reply", '{"decision": "edit", "value": [{"id": "a"}]}')
+    assert again.code == 4
+    assert "could not be used" in again.out
+    assert cli("resume", "t1", "--reply", "approve").code == 0
+
+
+def test_a_reply_where_nothing_waits_is_wrong_use(cli: Cli, scripted: Scripted) -> None:
+    scripted()
+    cli("run", "What is 40 + 2?", "--thread", "t1")
+    refused = cli("resume", "t1", "--reply", "yes")
+    assert (refused.code, "waits for no reply" in refused.err) == (2, True)
+
+
+READ = [
+    ("blue", QUESTION, {"decision": "answer", "value": "blue", "reason": ""}),
+    ("1", QUESTION, {"decision": "answer", "value": "red", "reason": ""}),
+    ("7", QUESTION, {"decision": "answer", "value": "7", "reason": ""}),
+    ('{"a": 1}', QUESTION, {"decision": "answer", "value": '{"a": 1}', "reason": ""}),
+    (
+        '{"decision": "reject", "reason": "no"}',
+        QUESTION,
+        {"decision": "reject", "value": None, "reason": "no"},
+    ),
+    ("approve", PLAN, {"decision": "approve", "value": None, "reason": ""}),
+    ("Reject: too long: cut it", PLAN, {"decision": "reject", "value": None, "reason": "too long: cut it"}),
+    ("no", PLAN, {"decision": "reject", "value": None, "reason": ""}),
+    ('{"decision": "edit", "value": [1]}', PLAN, {"decision": "edit", "value": [1], "reason": ""}),
+]
+REFUSED = [
+    ("  ", QUESTION, "empty"),
+    ("maybe", PLAN, "write approve"),
+    ("approve: but", PLAN, "write approve"),
+    ('{"decision": "answer", "value": "x"}', PLAN, "does not fit"),
+    ('{"decision": "edit"}', PLAN, "needs a value"),
+    ('{"decision": ["x"]}', QUESTION, "does not fit"),
+]
+
+
+def test_replies_are_read_from_text_and_json() -> None:
+    for text, question, reply in READ:
+        assert reply_from(text, question) == reply, text
+
+
+def test_replies_that_do_not_fit_are_refused() -> None:
+    for text, question, said in REFUSED:
+        with pytest.raises(CliError) as refused:
+            reply_from(text, question)
+        assert said in refused.value.line, text
+
+
+def test_several_questions_are_answered_by_id_or_name() -> None:
+    waiting = [QUESTION, PLAN]
+    replies = replies_from(["question-3=a=b", "b2=approve"], waiting)
+    assert replies["a1"]["value"] == "a=b"
+    assert replies["b2"]["decision"] == "approve"
+    with pytest.raises(CliError, match=r"2 questions wait; write ID=VALUE with one of question-3, plan-1"):
+        replies_from(["blue"], waiting)
+    with pytest.raises(CliError, match="question-3 is answered twice"):
+        replies_from(["a1=x", "question-3=y"], waiting)
+
+
+def test_at_a_terminal_it_is_asked_until_the_reply_can_be_used(capsys: pytest.CaptureFixture[str]) -> None:
+    typed = iter(["", "maybe", "reject: no"])
+    prompts: list[str] = []
+
+    def read(prompt: str) -> str:
+        prompts.append(prompt)
+        return next(typed)
+
+    assert ask(make_console(), PLAN, read) == {"decision": "reject", "value": None, "reason": "no"}
+    assert len(prompts) == 3
+    assert "'maybe' is no reply to a plan" in capsys.readouterr().out
+
+
+TOOL = {
+    "kind": "tool",
+    "id": "c3",
+    "name": "tool-4",
+    "tool": "visit_webpage",
+    "effect": "egress",
+    "arguments": {"url": "https://x.org/?q=" + "a" * 500 + "END", "part": None},
+    "why": "It opens an address that neither you nor a source gave: file:a.txt (given).",
+}
+
+
+def test_a_call_is_shown_whole_with_where_the_influence_came_from() -> None:
+    console = make_console()
+    with console.capture() as shown:
+        console.print(show_question({**TOOL, "problem": "url is missing"}))
+    text = "".join(line.strip() for line in shown.get().splitlines())
+    assert "Approve this call? visit_webpage (egress)" in text
+    assert "aaaEND" in text, "the end of an address may be what matters"
+    assert "file:a.txt (given)" in text
+    assert "could not be used: url is missing" in text
+    assert "part" not in text
+
+
+@pytest.mark.parametrize(
+    ("text", "reply"),
+    [
+        ("approve", {"decision": "approve", "value": None, "reason": ""}),
+        ("reject: not there", {"decision": "reject", "value": None, "reason": "not there"}),
+        (
+            'edit: {"url": "https://y.org"}',
+            {"decision": "edit", "value": {"url": "https://y.org"}, "reason": ""},
+        ),
+        (
+            '{"decision": "edit", "value": {"url": "u"}}',
+            {"decision": "edit", "value": {"url": "u"}, "reason": ""},
+        ),
+    ],
+)
+def test_replies_to_a_call(text: str, reply: dict[str, Any]) -> None:
+    assert reply_from(text, TOOL) == reply
+    assert replies_from([f"tool-4={text}"], [TOOL, QUESTION]) == {"c3": reply}
+
+
+@pytest.mark.parametrize("text", ["edit: x", "edit", "edit: 7", "maybe"])
+def test_a_reply_to_a_call_that_cannot_be_read(text: str) -> None:
+    with pytest.raises(CliError, match=r"edit: (what follows must be )?JSON"):
+        reply_from(text, TOOL)
+
+
+def test_a_write_waits_with_exit_code_4_and_is_approved_edited_or_rejected(
+    cli: Cli, model_server: Callable[..., ModelServer], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "diary_tools.py").write_text(DIARY)
+    (tmp_path / "letter.txt").write_text("hello")
+    monkeypatch.syspath_prepend(tmp_path)
+    server = model_server(
+        AgentScript(
+            plans=[plan(sub("w"))],
+            moves={"w": [call(tool="note") | {"arguments": {"text": "hi"}}, finish("given up")]},
+        )
+    )
+    monkeypatch.setenv("FORETHOUGHT_BASE_URL", server.url)
+    monkeypatch.setenv("FORETHOUGHT_MODEL", "openai:scripted")
+    diary = tmp_path / "diary.txt"
+    monkeypatch.setenv("DIARY", str(diary))
+    for thread, reply, wrote in (
+        ("t1", "approve", "hi"),
+        ("t2", 'edit: {"text": "ho"}', "ho"),
+        ("t3", "reject: no", ""),
+    ):
+        diary.write_text("")
+        server.policy._given.clear()  # type: ignore[attr-defined]
+        begin = ("run", "write", "--file", "letter.txt", "--tools", "diary_tools", "--thread", thread)
+        asked = cli(*begin, "--json")
+        assert (asked.code, diary.read_text()) == (4, ""), asked.err
+        (question,) = asked.json["interrupts"]
+        assert question["influence"] == [{"origin": "file:letter.txt", "steps": []}]
+        assert f"forethought resume {thread} --reply 'edit: {{ARGUMENTS AS JSON}}'" in asked.err
+        assert "Approve this call? note (write)" in asked.err
+        done = cli("resume", thread, "--reply", reply)
+        assert (done.code, diary.read_text()) == (0, wrote), done.err
+        word = {"a": "approved", "e": "edited", "r": "rejected"}[reply[0]]
+        assert f"{word} by a person" in done.out
+
+
+DIARY = '''
+import os
+
+from tools.decorate import tool
+
+
+@tool(effect="write")
+def note(text: str) -> str:
+    """Write into the diary.
+
+    Args:
+        text: What to write.
+    """
+    with open(os.environ["DIARY"], "a") as file:
+        file.write(text)
+    return "noted"
+'''
+
+
+PAY = '''
+import os, signal
+
+from tools.decorate import tool
+
+
+@tool(effect="write")
+def pay(what: str) -> str:
+    """Pay something.
+
+    Args:
+        what: What to pay.
+    """
+    if "KILLED" in os.environ:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return f"paid {what}"
+'''
+
+
+def test_a_call_that_was_broken_off_twice_is_asked_for_as_it_stands(
+    cli: Cli, scripted: Scripted, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, python: Start
+) -> None:
+    script, _ = scripted()
+
+    def toolchoice(seen: SeenRequest) -> Any:
+        if "Compute 40 + 2" in seen.last:
+            return choice("call", tool="pay", arguments={"what": "rent"})
+        return choice("finish", result="done")
+
+    script.toolchoice = toolchoice
+    (tmp_path / "pay_tools.py").write_text(PAY)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("FORETHOUGHT_TOOLS", "pay_tools")
+
+    def killed(*arguments: str) -> None:
+        with monkeypatch.context() as patched:
+            patched.setenv("KILLED", "1")
+            process = python("from forethought.app.main import main; main()", *arguments)
+        process.communicate(timeout=60)
+        assert process.returncode == -9
+
+    killed("run", "Pay", "--thread", "t1", "--set", "approve_tools=never")
+    early = cli("resume", "t1", "--reply", "do it again")
+    assert (early.code, is_one_clear_line(early)) == (2, True)
+    assert early.err.endswith("waits for no reply yet; go on with it first: forethought resume t1\n")
+    asked = cli("resume", "t1")
+    assert (asked.code, "1. it happened\n  2. do it again\n" in asked.out) == (4, True), asked
+    killed("resume", "t1", "--reply", "do it again")
+
+    asked = cli("resume", "t1")
+    assert (asked.code, "2. do it again (2)" in asked.out) == (4, True), asked
+    refused = cli("resume", "t1", "--reply", "perhaps")
+    why = "The last reply could not be used: the reply must be 'it happened', 'do it again (2)'"
+    assert why in " ".join(refused.out.split())
+    done = cli("resume", "t1", "--reply", "do it again (2)")
+    assert done.code == 0, done
+    assert "paid rent" in cli("show", "t1", "--steps").out

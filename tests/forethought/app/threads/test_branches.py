@@ -1,0 +1,177 @@
+"""show --branches and show --diff: what the branches of a thread have in common and where they part."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from forethought.app.threads import diff_display
+from forethought.app.threads.branches import places
+from forethought.app.threads.diff import difference, side_of_trajectory
+from tests.forethought.app.conftest import Cli
+
+Scripted = Callable[..., Any]
+
+
+@pytest.fixture
+def forked(cli: Cli, scripted: Scripted) -> Cli:
+    """A thread t1 that was forked before step 3 and came to another answer."""
+    script, _ = scripted()
+    assert cli("run", "What is 40 + 2?", "--thread", "t1").code == 0
+    script.answer = "forty-two"
+    assert cli("fork", "t1", "--before", "3", "--guidance", "Write it in words.").code == 0
+    return cli
+
+
+def test_the_branches_are_listed_with_where_they_were_forked_and_why(
+    forked: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = forked("show", "t1", "--branches", "--json").json
+    assert found["thread_id"] == "t1"
+    first, second = found["branches"]
+    assert (first["number"], first["forked_before"], first["answer"], first["head"]) == (1, None, "42", False)
+    assert (second["number"], second["forked_before"], second["at"]) == (2, 3, "tool_agent")
+    assert (second["answer"], second["guidance"], second["head"]) == (
+        "forty-two",
+        ["Write it in words."],
+        True,
+    )
+    assert (first["status"], second["status"], first["steps"], second["steps"]) == (
+        "answered",
+        "answered",
+        3,
+        3,
+    )
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = forked("show", "t1", "--branches")
+    assert shown.code == 0
+    for part in ("2*", "before step 3", "Write it in words.", first["branch"]):
+        assert part in shown.out, shown.out
+
+
+def test_the_difference_names_the_answer_where_every_step_came_out_alike(forked: Cli) -> None:
+    found = forked("show", "t1", "--diff", "1", "--json").json
+    assert (found["parts_at"], found["same_steps"], found["steps"]) == (None, 3, [])
+    assert (found["a"]["answer"], found["b"]["answer"], found["answer_differs"]) == ("42", "forty-two", True)
+    assert found["more_tokens"] == found["b"]["tokens"] - found["a"]["tokens"]
+    shown = forked("show", "t1", "--diff", found["a"]["branch"])
+    assert "all 3 steps are the same" in shown.out
+    assert "- answer: 42\n+ answer: forty-two" in shown.out
+
+
+def test_the_difference_names_the_first_step_that_differs(cli: Cli, scripted: Scripted) -> None:
+    script, _ = scripted()
+    cli("run", "What is 40 + 2?", "--thread", "t1")
+    choose = script.toolchoice
+
+    def changed(seen: Any) -> Any:
+        found = choose(seen)
+        return {**found, "result": "both say forty-two"} if found["action"] == "finish" else found
+
+    script.toolchoice = changed
+    cli("fork", "t1", "--before", "3")
+    found = cli("show", "t1", "--diff", "#1", "--json").json
+    assert (found["parts_at"], found["same_steps"]) == (3, 2)
+    assert found["steps"][0]["a"]["observation"] == "both say 42"
+    assert found["steps"][0]["b"]["observation"] == "both say forty-two"
+    shown = cli("show", "t1", "--diff", "1").out
+    assert "they part at step 3" in shown
+    assert "- both say 42" in shown
+    assert "+ both say forty-two" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--diff", "7"), "no branch '7'; its branches are 1 to 2: see `forethought show t1 --branches`"),
+        (("--diff", "1f"), "no branch '1f'"),
+        (("--diff", "2"), "branch 2 is its head: name another branch"),
+        (("--diff", "\x1b[31mred"), "no branch 'red'"),
+        (("--diff", "1", "--branches"), "give one of them"),
+        (("--diff", "1", "--steps"), "give one of them"),
+    ],
+)
+def test_a_branch_that_is_not_there_is_refused(forked: Cli, arguments: tuple[str, ...], said: str) -> None:
+    refused = forked("show", "t1", *arguments)
+    assert (refused.code, refused.out) == (2, "")
+    assert said in refused.err
+    assert refused.err.count("\n") == 1
+
+
+def test_a_thread_that_was_never_forked_has_one_branch(cli: Cli, scripted: Scripted) -> None:
+    scripted()
+    cli("run", "What is 40 + 2?", "--thread", "t1")
+    assert [item["head"] for item in cli("show", "t1", "--branches", "--json").json["branches"]] == [True]
+    assert "it has one only" in cli("show", "t1", "--diff", "2").err
+    assert "no thread t2" in cli("show", "t2", "--branches").err
+
+
+def test_the_oldest_child_goes_a_branch_on() -> None:
+    tree = {"a": None, "b": "a", "c": "b", "d": "a", "e": "c", "f": "d", "g": "d"}
+    found = [(place.number, place.leaf, place.birth, place.origin) for place in places(tree)]
+    assert found == [(1, "e", "a", None), (2, "f", "d", "a"), (3, "g", "g", "d")]
+    assert places({}) == []
+    assert [place.leaf for place in places({"b": "gone"})] == ["b"], "older checkpoints may be deleted"
+
+
+@given(st.lists(st.integers(0, 1000), max_size=30))
+def test_every_leaf_is_one_branch_and_numbers_stay_when_the_tree_grows(choices: list[int]) -> None:
+    tree: dict[str, str | None] = {}
+    births: dict[int, str] = {}
+    for at, choice in enumerate(choices):
+        tree[f"{at:03}"] = f"{choice % at:03}" if at else None
+        found = places(tree)
+        assert {place.leaf for place in found} == tree.keys() - set(tree.values())
+        for place in found:
+            assert births.setdefault(place.number, place.birth) == place.birth
+
+
+def steps(*observations: str, did: str = "look") -> list[dict[str, Any]]:
+    return [
+        {"number": n, "action": f"{did}({n})", "observation": text} for n, text in enumerate(observations, 1)
+    ]
+
+
+def test_steps_that_only_one_side_has_differ() -> None:
+    found = difference(
+        side_of_trajectory("a", steps("x", "y")), side_of_trajectory("b", steps("x", "y", "z"))
+    )
+    assert (found["parts_at"], found["same_steps"]) == (3, 2)
+    assert found["steps"] == [{"n": 3, "a": None, "b": {"did": "look(3)", "observation": "z"}}]
+    assert found["more_tokens"] is None
+
+
+def test_a_difference_is_shown_clean_and_cut() -> None:
+    long = "\n".join(f"line {n}" for n in range(100))
+    a = side_of_trajectory("a", steps("\x1b[31mred\u202e", "same"), "no")
+    b = side_of_trajectory("b", steps(long, "same", did="see"), "\x1b]0;title\x07yes")
+    console = Console(width=120, record=True, file=io.StringIO())
+    console.print(diff_display.difference(difference(a, b)))
+    text = console.export_text()
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert "… 97 more lines" in text
+    assert "+ answer: yes" in text
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        ({"forked_before": None, "at": ""}, "the first run"),
+        ({"forked_before": 3, "at": "tool_agent"}, "before step 3"),
+        ({"forked_before": 3, "at": "planner"}, "before the plan of step 3"),
+        ({"forked_before": 3, "at": "answer_agent"}, "before the answer after step 2"),
+    ],
+)
+def test_a_branch_says_before_what_it_was_forked(where: dict[str, Any], said: str) -> None:
+    record = {"number": 1, "branch": "b", "head": True, "status": "answered", "steps": 3, "tokens": 1000,
+              "answer": "a", "guidance": [], **where}  # fmt: skip
+    console = Console(width=160, record=True, file=io.StringIO())
+    console.print(diff_display.branches([record]))
+    assert said in console.export_text()

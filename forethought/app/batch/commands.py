@@ -42,11 +42,11 @@ def submit(
 ) -> int:
     """Put TASKS into a queue that workers on any number of machines carry out."""
     begin(debug)
-    from forethought.app.batch import submitting as batch_submitting
+    from forethought.app.batch import submitting
     from forethought.app.options import Flags
 
     flags = Flags(model=model, db=db, sets=tuple(sets or ()))
-    return batch_submitting.submit(tasks, flags, batch_submitting.Asked(batch, queue, priority), as_json)
+    return submitting.submit(tasks, flags, submitting.Asked(batch, queue, priority), as_json)
 
 
 def worker(
@@ -76,13 +76,13 @@ def worker(
 ) -> int:
     """Carry out the jobs of a queue; start one on each machine. SIGTERM ends it with nothing lost."""
     begin(debug, drains=True)
-    from forethought.app.batch import working as batch_working
+    from forethought.app.batch import working
     from forethought.app.options import Flags
 
-    asked = batch_working.Asked(
+    asked = working.Asked(
         concurrency, queue, until_empty, attempts, requests_per_minute, tokens_per_minute
     )
-    return batch_working.work(Flags(base_url=base_url, db=db, tools=tools), asked, as_json)
+    return working.work(Flags(base_url=base_url, db=db, tools=tools), asked, as_json)
 
 
 def jobs(
@@ -111,8 +111,8 @@ def jobs(
 ) -> int:
     """Show how far the jobs are and what they cost; cancel, take up again, or write their results."""
     begin(debug)
-    from forethought.app.batch import jobs as batch_jobs
+    from forethought.app.batch import jobs as queue_jobs
     from forethought.app.options import Flags
 
-    asked = batch_jobs.Asked(batch, results, tuple(cancel or ()), cancel_all, retry, cancelled)
-    return batch_jobs.jobs(Flags(db=db), asked, as_json)
+    asked = queue_jobs.Asked(batch, results, tuple(cancel or ()), cancel_all, retry, cancelled)
+    return queue_jobs.jobs(Flags(db=db), asked, as_json)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from forethought.app.debug import render as debug_render
+from forethought.app.debug import render
 from forethought.app.debug.choices import (
     Asked,
     changed_context,
@@ -178,7 +178,7 @@ def show_debugging(thread_id: str, flags: Flags, as_json: bool) -> int:
         print(to_json(result))
         return ANSWERED
     console = make_console()
-    for part in (debug_render.subject(subject), debug_render.verdict(result["verdict"] or {})):
+    for part in (render.subject(subject), render.verdict(result["verdict"] or {})):
         if part is not None:
             console.print(part)
     show_debug_ending(result, subject, console)

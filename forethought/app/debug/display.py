@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from forethought.app.debug import render as debug_render
+from forethought.app.debug import render
 from forethought.app.run import questions
 from forethought.app.stream_display import StreamDisplay, entries
 from forethought.app.text import one_line
@@ -32,18 +32,18 @@ class DebugDisplay(StreamDisplay):
         """What is debugged, a step's labels, a probe, a re-run that has just ended."""
         if update.get("subject"):
             self._subject = update["subject"]
-            self._print(debug_render.subject(self._subject))
-            self._print(debug_render.verdict(update.get("verdict") or {}))
+            self._print(render.subject(self._subject))
+            self._print(render.verdict(update.get("verdict") or {}))
         for number, labels in entries(update.get("labels")):
-            self._print(debug_render.labelled(number, labels))
+            self._print(render.labelled(number, labels))
         for number, why in entries(update.get("label_problems")):
-            self._print(debug_render.not_labelled(number, why))
+            self._print(render.not_labelled(number, why))
         for record in records(update, "probes"):
-            self._print(debug_render.probe(record))
+            self._print(render.probe(record))
         if update.get("critical"):
-            self._print(debug_render.found(update["critical"]))
+            self._print(render.found(update["critical"]))
         for record in records(update, "branches"):
-            self._print(debug_render.ended(record))
+            self._print(render.ended(record))
 
     def _print(self, renderable: RenderableType | None) -> None:
         if renderable is not None:
@@ -60,13 +60,13 @@ def show_debug_ending(result: Json, subject: Json, console: Console, told: bool 
 
     `told`: the error is told elsewhere.
     """
-    shown = [debug_render.errors(result["labels"])]
-    shown.append(debug_render.critical(result["critical"]) if result["critical"] else None)
-    shown += [debug_render.rerun(record, subject) for record in result["branches"]]
+    shown = [render.errors(result["labels"])]
+    shown.append(render.critical(result["critical"]) if result["critical"] else None)
+    shown += [render.rerun(record, subject) for record in result["branches"]]
     shown += [Text(f"note: {one_line(note, 400)}", style="dim") for note in result["notes"]]
     shown += [questions.show_question(question) for question in result.get("interrupts") or []]
     if result.get("error") and not told:
         shown.append(Text(one_line(result["error"], 400), style="red"))
-    for renderable in (*shown, debug_render.summary(result)):
+    for renderable in (*shown, render.summary(result)):
         if renderable is not None:
             console.print(renderable)

@@ -7,7 +7,10 @@ is sent.
 from __future__ import annotations
 
 import os
+import ssl
 from collections.abc import Iterable
+from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from forethought.models.types import ConfigurationError
@@ -152,6 +155,16 @@ def _http_client() -> Any:
     """
     import openai
 
-    # The limits' class comes from the SDK's defaults, since the HTTP library beneath depends on its version.
     limits = type(openai.DEFAULT_CONNECTION_LIMITS)(max_connections=None, max_keepalive_connections=0)
-    return openai.DefaultAsyncHttpxClient(limits=limits)
+    return openai.DefaultAsyncHttpxClient(limits=limits, verify=_trusted())
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    """The certificates that are trusted, read once: that takes longer than all else a client needs."""
+    import openai
+
+    # By way of the SDK's defaults, since the HTTP library beneath depends on its version.
+    library = type(openai.DEFAULT_CONNECTION_LIMITS).__module__.partition(".")[0]
+    context: ssl.SSLContext = import_module(library).create_ssl_context()
+    return context

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import ssl
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -107,8 +108,8 @@ def _unanswered(error: BaseException) -> bool:
 
 
 def unsendable(error: BaseException) -> str:
-    """Why the request could not be put on the wire as it is, however often; '' where it could. A key is not
-    repeated, as the clients' own words would."""
+    """Why the request cannot be sent as it is, however often; '' where it can. A key is not repeated, as the
+    clients' own words would."""
     if status_of(error) is not None:
         return ""
     for link in chain(error):
@@ -116,6 +117,9 @@ def unsendable(error: BaseException) -> str:
         # h11 has the same class for connections that break off at the wrong moment.
         if name == "LocalProtocolError" and "illegal header" in str(link).lower():
             return "a header has a character that none may have: look at the key"
+        if isinstance(link, ssl.SSLCertVerificationError):
+            said = link.verify_message or link.reason
+            return f"the certificate there is not trusted ({said}): SSL_CERT_FILE names whom to trust"
         if isinstance(link, UnicodeEncodeError):
             what = "the text" if link.encoding.lower().startswith("utf") else "the key and the address"
             return f"it has a character that cannot be written as {link.encoding}: look at {what}"

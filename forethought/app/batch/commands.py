@@ -79,9 +79,7 @@ def worker(
     from forethought.app.batch import working
     from forethought.app.options import Flags
 
-    asked = working.Asked(
-        concurrency, queue, until_empty, attempts, requests_per_minute, tokens_per_minute
-    )
+    asked = working.Asked(concurrency, queue, until_empty, attempts, requests_per_minute, tokens_per_minute)
     return working.work(Flags(base_url=base_url, db=db, tools=tools), asked, as_json)
 
 

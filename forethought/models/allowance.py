@@ -18,7 +18,7 @@ class Allowance:
     tokens: float = math.inf
     usd: float = math.inf
     deadline: float = math.inf
-    """On the clock of `time.monotonic`; no wait for a retry goes beyond it either."""
+    """On the clock of `time.monotonic`; no wait for a retry or a rate limit goes beyond it either."""
     used: list[Usage] = field(default_factory=list)
     """A record a question, which grows with each of its calls."""
     paid: list[Usage] = field(default_factory=list)

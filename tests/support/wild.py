@@ -109,8 +109,8 @@ class Wild:
     pick: Pick
     clock: Clock
     spent: Callable[[int], str]
-    """Which of the task's budgets is spent by what was paid for so far; '': none. Of a repair, the number says
-    which one it is."""
+    """Which of the task's budgets is spent by what was paid for so far; '': none. Of a repair, the number
+    says which one it is."""
     process: Process | None = None
     answered: int = 0
     """Calls that were answered in the present task, and whose answers no kill has lost."""

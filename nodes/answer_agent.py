@@ -14,7 +14,8 @@ from typing import Any
 from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
-from forethought.models.types import Asked, ReplyError, ReplySpec, reply_spec
+from forethought.models.allowance import Allowance
+from forethought.models.types import Asked, OutOfTime, ReplyError, ReplySpec, reply_spec
 from graph.context import Context
 from graph.state import AgentState, Draft, Source, Status
 from nodes.answer_prompt import answer_messages
@@ -32,6 +33,7 @@ async def answer_agent(state: AgentState, runtime: Runtime[Context], *, services
     """Draft the answer, and end the task or the round."""
     context = services.context(runtime)
     thinking(runtime, "answer", round=state["progress"]["round"])
+    allowed = answer_allowance(state, context)
     try:
         asked = await services.models.ask(
             role="answer",
@@ -40,14 +42,14 @@ async def answer_agent(state: AgentState, runtime: Runtime[Context], *, services
             messages=answer_messages(state, context),
             reply=_spec(context),
             check=_checker(state),
-            allowance=answer_allowance(state, context),
+            allowance=allowed,
         )
     except ReplyError as error:
         update = {"usage": {"answer": error.usage}}
         if state.get("draft", {}).get("answer"):
             status = _status(state, passed=False, context=context)
             return {**update, **_final(state, state["draft"], status, context)}
-        return {**update, **fail(f"no valid answer was written ({error.problem or error})")}
+        return {**update, **fail(_why(error, allowed))}
     draft = _draft(asked, state, services, context)
     best = _better(state.get("draft", {}), draft)
     usage = {"answer": asked.usage}
@@ -56,8 +58,16 @@ async def answer_agent(state: AgentState, runtime: Runtime[Context], *, services
     now: AgentState = {**state, "usage": {**state.get("usage", {}), "this turn": asked.usage}}
     if not _next_round(now, draft, context):
         return {"usage": usage, **_final(state, best, _status(now, passed=False, context=context), context)}
-    update = await end_round(state, draft, best, runtime, services, context)
+    update = await end_round(now, draft, best, runtime, services, context)
     return {**update, "usage": {**usage, **update.get("usage", {})}}
+
+
+def _why(error: ReplyError, allowed: Allowance) -> str:
+    """Why there is no answer, and why none was asked for again."""
+    why = error.problem or str(error)
+    if (budget := allowed.spent()) and not isinstance(error.__cause__, OutOfTime):
+        why = f"{why}; the budget of {budget} is spent"
+    return f"no valid answer was written ({why})"
 
 
 def _draft(asked: Asked[AnswerDraft], state: AgentState, services: Services, context: Context) -> Draft:

@@ -105,12 +105,17 @@ def allowance(state: AgentState, context: Context, *, answered: bool = False) ->
 
 
 def answer_allowance(state: AgentState, context: Context) -> Allowance:
-    """What the answer may use: all of the time that is left, and never less than was kept back for it. Tokens
-    and dollars do not end it, for then there would be none."""
-    if context.max_seconds is None:
-        return Allowance()
-    left = max(context.max_seconds - spent(state).seconds, context.max_seconds * _ANSWER_SHARE)
-    return Allowance(deadline=time.monotonic() + left)
+    """What the answer and its repairs may use: all that is left, and never less than was kept back for it,
+    whatever the calls in flight have taken. It is asked for once in any case."""
+    used, allowed = spent(state), Allowance()
+    if context.max_tokens is not None:
+        allowed.tokens = max(context.max_tokens - used.tokens, reserve_tokens(state, context))
+    if context.max_usd is not None:
+        allowed.usd = max(context.max_usd - used.usd, context.max_usd * _ANSWER_SHARE)
+    if context.max_seconds is not None:
+        left = max(context.max_seconds - used.seconds, context.max_seconds * _ANSWER_SHARE)
+        allowed.deadline = time.monotonic() + left
+    return allowed
 
 
 @dataclass(frozen=True)

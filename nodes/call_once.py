@@ -3,7 +3,8 @@
 Its intent is in the task's journal before it is made, its outcome after. When the step runs again, an outcome
 that is known is taken as it is, whatever the tool. A call without one is made again if the tool only reads;
 if it may have changed something, nobody knows whether it did, so the person is asked: it happened, do it
-again, or give up. Not kept is only what a person said (`ask_user`): asked again, what they say then counts.
+again, or give up. What it had asked of models by then is paid for, and booked once, with what comes of it.
+Not kept is only what a person said (`ask_user`): asked again, what they say then counts.
 
 LangGraph keeps a person's replies by their order within a task, and a step that was killed may find the reply
 to an earlier question held for its first one. So the last attempt that was broken off is asked of in every
@@ -15,12 +16,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from langgraph.errors import GraphBubbleUp
 
 from forethought.journal import current
+from forethought.models.allowance import Allowance
+from forethought.models.once import asked_by, unclaimed
 from nodes.attempts import Attempts, Made, as_entry, entry_key
 from tools.base import Tool
 
@@ -49,12 +52,14 @@ async def call_once(
     tool: Tool,
     arguments: Json,
     attempts: Attempts,
+    allowance: Allowance,
     make: Callable[[], Awaitable[Made]],
     settle: Settle | None = None,
     intent: Json | None = None,
 ) -> Made:
-    """What comes, or came, of a call. `make` makes it; `settle` is asked where nobody knows what came of a
-    call that changes something (without it, such a call is made again); `intent` is kept with each attempt.
+    """What comes, or came, of a call, and what it cost, which is booked in `allowance` as well. `make` makes
+    it, and books there what it spends; `settle` is asked where nobody knows what came of a call that changes
+    something (without it, such a call is made again); `intent` is kept with each attempt.
 
     Raises what `make` and `settle` raise (interrupts, recordings that lack a reply, cancellation).
     """
@@ -65,20 +70,27 @@ async def call_once(
     if tool.timeout_s == 0 and tool.effect == "read":  # it waits for a person
         return await make()
     if attempts.outcome is not None:
+        allowance.used.extend(attempts.outcome.inspected)
+        allowance.paid.extend(attempts.outcome.paid)
         return attempts.outcome
     if attempts.open and settle is not None and not tool.repeatable:
         settled = settle(Unknown(tool, arguments, attempts.open))
         if settled is not None:
+            settled = replace(settled, inspected=await unclaimed(attempts.name))
+            allowance.used.extend(settled.inspected)
             await keep(attempts.open, "outcome", as_entry(settled, 0.0))
             return settled
     attempt = attempts.last + 1
     await keep(attempt, "intent", {"tool": tool.name, **(intent or {})})
-    started = time.monotonic()
+    started, inspected, paid = time.monotonic(), len(allowance.used), len(allowance.paid)
     try:
-        made = await make()
+        with asked_by(attempts.name):
+            made = await make()
     except GraphBubbleUp:
         # The tool asks the person something, before it does anything.
         await keep(attempt, "asks", {})
         raise
+    allowance.used.extend(await unclaimed(attempts.name))
+    made = replace(made, inspected=allowance.used[inspected:], paid=allowance.paid[paid:])
     await keep(attempt, "outcome", as_entry(made, time.monotonic() - started))
     return made

@@ -66,20 +66,15 @@ class CodeActions:
     async def _once(self, tool: Tool, arguments: Json) -> Made:
         """The call, unless the same program made it before its step was broken off."""
         seen = self._inspection
-        inspected, paid = len(seen.spent), len(seen.paid)
 
         async def make() -> Made:
             observation = await call_tool(tool, arguments, self._env)
             if seen.missing:
                 raise seen.missing
-            return Made(observation, inspected=seen.spent[inspected:], paid=seen.paid[paid:])
+            return Made(observation)
 
         name = call_name(tool, arguments, f"{self._n}.{len(self.sub_steps) + 1}")
-        made = await call_once(tool, arguments, await attempts_of(name), make)
-        if made.kept:
-            seen.spent.extend(made.inspected)
-            seen.paid.extend(made.paid)
-        return made
+        return await call_once(tool, arguments, await attempts_of(name), seen.allowance, make)
 
     def _record(self, tool: Tool, arguments: Json, observation: Observation, seconds: float) -> None:
         text = observation.text + (f"\nHint: {observation.hint}" if observation.hint else "")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from forethought.journal import current
 from forethought.models.allowance import Allowance
+from forethought.models.once import unclaimed
 from forethought.models.record import digest
+from forethought.models.types import Usage
 from graph.context import Context
 from graph.state import AgentState, Proposal
 from nodes.approval import Verdict
@@ -40,15 +42,18 @@ class Begun:
     note: str = ""
     """Of another call that the step was to make before it was edited, and that changed something, or may
     have."""
+    spent: list[Usage] = field(default_factory=list)
+    """What such other calls had cost."""
 
 
 async def look_back(tool: Tool | None, proposal: Proposal) -> Begun:
     """What the journal knows of the proposal's call; None for a tool that is not there."""
     found, others = await attempts_at(str(proposal["n"]), tool, proposal["arguments"])
     note = "\n".join(_left(other) for other in others if "call" in other.intent)
+    spent = [usage for other in others for usage in await _cost(other)]
     if tool is None or found is None or not decided(tool, found):
-        return Begun(note=note)
-    return Begun(_verdict(proposal, found), found, note)
+        return Begun(note=note, spent=spent)
+    return Begun(_verdict(proposal, found), found, note, spent)
 
 
 async def make_call(
@@ -79,8 +84,7 @@ async def make_call(
             observation = replace(observation, origin=joined([observation.origin, *read]))
         if inspection.spent:
             observation = replace(observation, origin=f"{observation.origin}, model")
-        # Copies: the allowance goes on to what the step asks besides.
-        return Made(observation, code.sub_steps, [*inspection.spent], [*inspection.paid])
+        return Made(observation, code.sub_steps)
 
     def settle(unknown: Unknown) -> Made | None:
         return ask_outcome(unknown, proposal, lambda text: for_person(text, state, services.tools))
@@ -95,11 +99,7 @@ async def make_call(
         intent["call"] = cut(compact(verdict.arguments), _TOLD)
     if verdict.word == "edited":
         intent["arguments"] = verdict.arguments
-    made = await call_once(tool, verdict.arguments, attempts, make, settle, intent)
-    if made.kept:
-        allowance.used.extend(made.inspected)
-        allowance.paid.extend(made.paid)
-    return made
+    return await call_once(tool, verdict.arguments, attempts, allowance, make, settle, intent)
 
 
 def _verdict(proposal: Proposal, found: Attempts) -> Verdict:
@@ -117,6 +117,12 @@ def _left(other: Attempts) -> str:
     if other.outcome is not None:
         return f"{call} made before; it came to: {cut(other.outcome.observation.text, _TOLD)}"
     return f"{call} broken off; it may have taken effect"
+
+
+async def _cost(other: Attempts) -> list[Usage]:
+    if other.outcome is not None:
+        return [*other.outcome.inspected, *other.outcome.paid]
+    return await unclaimed(other.name)
 
 
 def _environment(

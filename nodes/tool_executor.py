@@ -31,7 +31,7 @@ from nodes.reading import read_state
 from nodes.repeats import earlier_failure
 from nodes.services import Services
 from nodes.tool_agent import memory_of
-from nodes.tool_call import look_back, make_call
+from nodes.tool_call import Begun, look_back, make_call
 from nodes.usage import total
 from tools.base import Observation
 
@@ -64,6 +64,12 @@ class _Outcome:
     """The call as it was made; None where none was."""
     finding: Finding = field(default_factory=Finding)
     """What the comparison with what was expected came to."""
+    earlier: list[Usage] = field(default_factory=list)
+    """What calls had cost that the step was to make before it was edited."""
+
+    def after(self, begun: Begun) -> _Outcome:
+        """With what is known of the calls that the step was to make before."""
+        return replace(self.noted(begun.note), earlier=begun.spent)
 
     def noted(self, note: str) -> _Outcome:
         """With a note before what was observed; '' for none."""
@@ -87,10 +93,10 @@ async def tool_executor(
     waited = proposal["tool"] == "ask_user"
     seconds = proposal["seconds"] + (0.0 if waited else time.monotonic() - started)
     judged = spent_by(outcome.finding)
-    spent: list[Usage] = []
+    spent = outcome.earlier
     if outcome.made:
         seconds += outcome.made.seconds
-        spent = [*outcome.made.inspected, *outcome.made.paid]
+        spent = [*spent, *outcome.made.inspected, *outcome.made.paid]
     step = _step(proposal, outcome, state, seconds, total(proposal["usage"], *spent, *judged))
     update: dict[str, Any] = {"trajectory": [step], **_memory(step, state, context, outcome)}
     if spent:
@@ -126,17 +132,17 @@ async def _call(
     if tool is None:  # a proposal edited by hand, or made when there were other tools
         gone = f"there is no tool {proposal['tool']!r}; tools are: {', '.join(services.tools)}"
         outcome = _Outcome(Observation(gone, ok=False, cause="arguments", origin="model"), False)
-        return outcome.noted(begun.note)
+        return outcome.after(begun)
     verdict = begun.verdict
     if verdict is None:
         if repeated := earlier_failure(tool, proposal["arguments"], state):
             outcome = _Outcome(repeated.refusal(tool), False, proposal["surprise"])
-            return outcome.noted(begun.note)
+            return outcome.after(begun)
         verdict = settle(tool, proposal, state, services.tools, context)
     if verdict.word == "rejected":
         refused = f"Not called: a person rejected this call: {verdict.reason}"
         observation = Observation(refused, ok=False, cause="rejected", origin="user")
-        return _Outcome(observation, False, proposal["surprise"], verdict).noted(begun.note)
+        return _Outcome(observation, False, proposal["surprise"], verdict).after(begun)
     acting(runtime, n=proposal["n"], subtask=proposal["subtask"], tool=tool.name, arguments=verdict.arguments)
     allowed = allowance(state, context)
     made = await make_call(tool, proposal, verdict, begun, state, services, context, allowed)
@@ -146,7 +152,7 @@ async def _call(
     seen = made.observation
     finished = seen.ok and proposal["finishes"] and not found.note and not seen.partial
     outcome = _Outcome(seen, finished, found.surprise, verdict, made, found)
-    return outcome.noted(found.note).noted(begun.note)
+    return outcome.noted(found.note).after(begun)
 
 
 def _step(proposal: Proposal, outcome: _Outcome, state: AgentState, seconds: float, usage: Usage) -> Step:

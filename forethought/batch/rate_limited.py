@@ -25,7 +25,7 @@ class RateLimited:
         self._live = LiveTransport(settings, backoff, before=self._wait)
 
     async def send(self, request: ModelRequest) -> ModelReply:
-        """See `LiveTransport.send`. Raises psycopg.Error too, before the model is asked."""
+        """See `LiveTransport.send`. Raises NotSent and psycopg.Error too, before the model is asked."""
         try:
             reply = await self._live.send(request)
         except HeldUp as error:
@@ -49,7 +49,7 @@ class RateLimited:
         return self._live.priced(model)
 
     async def _wait(self, request: ModelRequest) -> None:
-        await self._limit.take(request.model, estimate(request))
+        await self._limit.take(request.model, estimate(request), request.deadline)
 
 
 def transport_of(settings: Settings, rows: Rows) -> Transport:

@@ -117,6 +117,10 @@ class CheckpointJournal:
         self._asked[name] += 1
         return self._asked[name] - 1
 
+    def counted(self, name: str) -> int:
+        """See `Journal`."""
+        return self._asked[name]
+
     async def _anchored(self) -> None:
         """Wait for the checkpoint: it may be on its way while its tasks run already (`durability="async"`,
         and a run's first one always), and without it the entry would not be found again."""

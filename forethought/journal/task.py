@@ -60,6 +60,10 @@ class Journal(Protocol):
         """How often this was called with `name` before: tells equal things of one task apart."""
         ...
 
+    def counted(self, name: str) -> int:
+        """How often `nth` was called with `name` in this run of the task."""
+        ...
+
 
 class Unkept:
     """Of a run that cannot be resumed: without a checkpointer."""
@@ -80,6 +84,10 @@ class Unkept:
         return str(uuid.uuid4())
 
     def nth(self, name: str) -> int:
+        """See `Journal`."""
+        return 0
+
+    def counted(self, name: str) -> int:
         """See `Journal`."""
         return 0
 

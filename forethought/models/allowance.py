@@ -7,7 +7,7 @@ import math
 import time
 from dataclasses import dataclass, field
 
-from forethought.models.types import Usage, no_usage
+from forethought.models.types import ModelReply, Usage, no_usage
 
 
 @dataclass
@@ -18,7 +18,7 @@ class Allowance:
     tokens: float = math.inf
     usd: float = math.inf
     deadline: float = math.inf
-    """On the clock of `time.monotonic`; no wait for a retry goes beyond it either."""
+    """On the clock of `time.monotonic`; no wait for a retry or a rate limit goes beyond it either."""
     used: list[Usage] = field(default_factory=list)
     """A record a question, which grows with each of its calls."""
     paid: list[Usage] = field(default_factory=list)
@@ -41,3 +41,16 @@ class Allowance:
         if usd >= self.usd:
             return "usd"
         return "seconds" if late else ""
+
+
+def count(usage: Usage, reply: ModelReply, seconds: float) -> None:
+    """Add a reply to `usage`, and the seconds that it took."""
+    usage["calls"] += 1
+    usage["seconds"] += seconds
+    usage["input_tokens"] += reply.input_tokens
+    usage["output_tokens"] += reply.output_tokens
+    usage["cached_tokens"] += reply.cached_tokens
+    if reply.usd is None:
+        usage["unpriced"] += 1
+    else:
+        usage["usd"] += reply.usd

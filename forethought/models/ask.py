@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from forethought.models.allowance import Allowance
+from forethought.models.allowance import Allowance, count
 from forethought.models.extract import find_object
 from forethought.models.fallback import Fallbacks
 from forethought.models.once import sent_once
@@ -149,17 +149,9 @@ class Models:
                 usage["out_of_time"] = 1
                 raise ReplyError(str(error), usage, str(error)) from error
             raise
-        usage["calls"] += 1
-        usage["seconds"] += seconds
-        usage["input_tokens"] += got.input_tokens
-        usage["output_tokens"] += got.output_tokens
-        usage["cached_tokens"] += got.cached_tokens
+        count(usage, got, seconds)
         if fallback not in (None, request.model) and got.model == fallback:
             usage["fallbacks"] = usage.get("fallbacks", 0) + 1
-        if got.usd is None:
-            usage["unpriced"] += 1
-        else:
-            usage["usd"] += got.usd
         return got
 
     async def _asked(self, scrub: Callable[[str], str], request: ModelRequest) -> ModelReply:

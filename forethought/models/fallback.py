@@ -2,7 +2,8 @@
 
 It is asked when the retries of a model are used up, when its quota is spent, and when it is unknown. A key or
 a request that is refused ends the run: another model would hide what has to be put right. A model that has
-failed is left alone for a while, so that a long outage does not cost every call all of its retries.
+failed is left alone for a while, so that a long outage does not cost every call all of its retries; one
+whose turn a task has no time to wait for has not failed.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from forethought.models.types import ModelError, ModelUnavailable, TransportError
+from forethought.models.types import ModelError, ModelUnavailable, NotSent, TransportError
 
 T = TypeVar("T")
 REST_S = 60.0
@@ -45,7 +46,8 @@ class Fallbacks:
             try:
                 got = await send(asked)
             except (TransportError, ModelUnavailable) as error:
-                self._failed[asked] = (self.now() + REST_S, str(error))
+                if not isinstance(error, NotSent):
+                    self._failed[asked] = (self.now() + REST_S, str(error))
                 if at + 1 == len(order):
                     # Not as `_failed` has it: another call may have found the first one well since.
                     raise _joined(first, error) from error

@@ -1,17 +1,55 @@
-"""Model replies in the journal: what a task was told before it was broken off is not asked and paid again."""
+"""Model replies in the journal: what a task was told before it was broken off is not asked and paid again,
+and what a tool's call was told before it was broken off is known to have been paid."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Literal, cast
 
 from forethought.journal import current
+from forethought.models.allowance import count
 from forethought.models.record import digest, logical
-from forethought.models.types import Call, ModelReply, ModelRequest
+from forethought.models.types import Call, ModelReply, ModelRequest, Usage, no_usage
 
 Json = dict[str, Any]
 Finish = Literal["stop", "length", "refusal"]
+_caller: ContextVar[str] = ContextVar("caller", default="")
+
+
+@contextmanager
+def asked_by(call: str) -> Iterator[None]:
+    """What is asked of models meanwhile is asked by the tool's call of that name in the journal."""
+    token = _caller.set(call)
+    try:
+        yield
+    finally:
+        _caller.reset(token)
+
+
+async def unclaimed(call: str) -> list[Usage]:
+    """What the replies cost that `call` was given before it was broken off, and that this run of the task has
+    not been given again."""
+    journal = current()
+    own = {key: value for key, value in (await journal.entries()).items() if not _claimed(key)}
+    found = [*own.values(), *(await journal.inherited()).values()]
+    replies = [_from_json(value) for value in found if value.get("by") == call]
+    return [_cost(*reply) for reply in replies if reply is not None]
+
+
+def _claimed(key: str) -> bool:
+    """Whether the reply that is kept under `key` was asked for in this run of the task."""
+    kind, _, numbered = key.partition(" ")
+    name, _, number = numbered.rpartition(" ")
+    return kind != "reply" or not number.isdigit() or int(number) < current().counted(name)
+
+
+def _cost(reply: ModelReply, seconds: float) -> Usage:
+    usage = no_usage()
+    count(usage, reply, seconds)
+    return usage
 
 
 async def sent_once(
@@ -33,7 +71,7 @@ async def sent_once(
     started = time.monotonic()
     got = await send(request)
     seconds = time.monotonic() - started
-    await journal.write(key, _as_json(got, seconds))
+    await journal.write(key, {**_as_json(got, seconds), "by": _caller.get()})
     return got, seconds
 
 

@@ -156,7 +156,8 @@ class ModelRequest:
     functions: tuple[Function, ...] = ()
     strict: bool = True
     deadline: float = math.inf
-    """No wait for a retry may end after it, on the clock of `time.monotonic`; no part of what is asked."""
+    """No wait, for a retry or a rate limit, may end after it, on the clock of `time.monotonic`; no part of
+    what is asked."""
 
 
 @dataclass(frozen=True)
@@ -239,6 +240,10 @@ class HeldUp(RuntimeError):
 
 class OutOfTime(TransportError):
     """No reply came, and the next try would be made after the request's deadline."""
+
+
+class NotSent(OutOfTime):
+    """The request was not sent at all: its turn would come after the deadline. The model has not failed."""
 
 
 class ConfigurationError(ModelError):

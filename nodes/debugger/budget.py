@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from forethought.models.tokens import estimate_tokens
 from forethought.models.types import Usage
 from forethought.trajectories.types import Trajectory
 from graph.debugger_context import DebuggerContext
 from graph.debugger_state import DebuggerState
 from nodes.debugger.messages import PROMPT_CHARS
 
-_CHARS_A_TOKEN = 3.5
 _FIXED_TOKENS = 6_000
 """A prompt's rules and taxonomy, and a thinking model's reply, roughly."""
 
@@ -51,12 +51,12 @@ def reserve_tokens(trajectory: Trajectory, context: DebuggerContext) -> int:
     """Tokens that stage 1 leaves for stage 2: one prompt with the run in it, and its reply. No more than a
     quarter of the budget."""
     limit = context.max_observation_chars
-    shown = sum(
-        min(len(text), limit)
+    shown = "".join(
+        text[:limit]
         for step in trajectory.steps
         for text in (step.given, step.memory, step.reflection, step.planning, step.action, step.observation)
     )
-    wanted = _FIXED_TOKENS + int(min(shown, PROMPT_CHARS) / _CHARS_A_TOKEN)
+    wanted = _FIXED_TOKENS + estimate_tokens(shown[:PROMPT_CHARS])
     return wanted if context.max_tokens is None else min(wanted, context.max_tokens // 4)
 
 

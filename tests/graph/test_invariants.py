@@ -23,8 +23,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
+import forethought.models.allowance
 import forethought.models.ask
 import forethought.models.once
+import nodes.budget
 import nodes.call_once
 import nodes.tool_agent
 import nodes.tool_executor
@@ -33,7 +35,7 @@ from graph.agent import build_agent
 from graph.context import Context
 from nodes.budget import spent
 from tests.support.crashes import Moment, Seen
-from tests.support.wild import AT_EFFECT, INPUT, OUTPUT, USD, Clock, Process, Wild
+from tests.support.wild import AT_EFFECT, INPUT, OUTPUT, SECONDS, USD, Clock, Process, Wild
 
 Json = dict[str, Any]
 CONFIG: Any = {"configurable": {"thread_id": "t"}}
@@ -41,13 +43,15 @@ EXAMPLES = int(os.environ.get("STATE_MACHINE_EXAMPLES", "0"))
 KILLS = st.one_of(st.none(), st.integers(0, 60), st.just(AT_EFFECT))
 """Moments of a process before it is killed: model calls, tool calls and durable writes, before and after."""
 TIMED = (
+    forethought.models.allowance,
     forethought.models.ask,
     forethought.models.once,
+    nodes.budget,
     nodes.call_once,
     nodes.tool_agent,
     nodes.tool_executor,
 )
-"""What measures the seconds of a budget."""
+"""What measures the seconds of a budget, or ends with them."""
 _MOST = 60
 """Resumptions of one thread; it has long ended by then."""
 
@@ -121,16 +125,21 @@ class Thread(RuleBasedStateMachine):
             transport=self.model,
         )
 
-    def spent(self) -> str:
-        """Which budget the task has spent by now: '', usd, tokens or seconds."""
+    def spent(self, asked: int = 0) -> str:
+        """Which budget the task has spent by now: '', usd, tokens or seconds; and what is kept back for the
+        answer, where that was `asked` for before."""
         calls, context = self.model.answered, self.context
         seconds = self.seconds_before + self.clock.now - self.went_on_at
+        tokens = INPUT + OUTPUT
         budgets = {
-            "usd": (USD * calls, context.max_usd),
-            "tokens": ((INPUT + OUTPUT) * calls, context.max_tokens),
-            "seconds": (seconds, context.max_seconds),
+            "usd": (USD * calls, context.max_usd, USD * asked, 0.1 * (context.max_usd or 0)),
+            "tokens": (tokens * calls, context.max_tokens, tokens * asked, 2_000),
+            "seconds": (seconds, context.max_seconds, SECONDS * asked, 0.1 * (context.max_seconds or 0)),
         }
-        return next((name for name, (used, most) in budgets.items() if most and used >= most), "")
+        for name, (used, most, answering, kept) in budgets.items():
+            if most and used >= most and (not asked or answering > kept):
+                return name
+        return ""
 
     def pick(self, choices: Any) -> Any:
         """One of `choices`: drawn by hypothesis, or at the end of the test by a generator."""

@@ -265,3 +265,53 @@ async def test_a_wave_leaves_room_for_what_its_steps_add_to_the_answers_prompt(d
     assert out.status == "budget_exhausted"
     assert len(out.steps) >= 4
     assert spent(out.state).tokens <= 20_000
+
+
+def paid(script: Script, **costs: int) -> Any:
+    """`script`, whose replies cost as many tokens as `costs` says of their kind, else 1,000."""
+
+    def policy(seen: SeenRequest) -> Any:
+        tokens = costs.get(kind_of(seen), 1_000)
+        return Reply(script(seen), prompt_tokens=tokens - 10, completion_tokens=10)
+
+    return policy
+
+
+@pytest.mark.parametrize(("budget", "asked"), [(16_000, 3), (9_000, 2), (5_000, 1)])
+async def test_the_answers_repairs_are_paid_from_what_is_left(drive: Drive, budget: int, asked: int) -> None:
+    script = Script(answers=["no json"])
+    out = await drive(paid(script, AnswerDraft=4_000), max_tokens=budget, prospective_reflection=False)
+    assert len(out.asked("AnswerDraft")) == asked
+    assert spent(out.state).tokens - 4_000 < budget, "the last of them was begun within it"
+    assert out.status == "failed"
+    said = out.state["messages"][-1].text
+    assert ("the budget of tokens is spent" in said) == (asked < 3)
+
+
+async def test_what_was_kept_back_pays_for_the_answers_repair_though_calls_in_flight_took_more(
+    drive: Drive,
+) -> None:
+    script = Script(answers=["no json", answer()])
+    out = await drive(paid(script, ToolChoice=30_000), max_tokens=20_000)
+    assert len(out.asked("AnswerDraft")) == 2
+    assert out.state["answer"] == "the answer"
+
+    script = Script(answers=["no json", answer()])
+    out = await drive(paid(script, ToolChoice=30_000, AnswerDraft=5_000), max_tokens=20_000, thread="u")
+    assert len(out.asked("AnswerDraft")) == 1
+    assert spent(out.state).tokens == 2_000 + 30_000 + 5_000
+
+
+async def test_dollars_end_the_answers_repairs(drive: Drive) -> None:
+    script = Script(plans=[plan(*(sub(f"s{n}", [f"s{n - 1}"] if n else []) for n in range(9)))])
+    script.answers = ["no json"]
+    out = await drive(transport=lambda settings: Priced(script), max_usd=0.06)
+    assert spent(out.state).usd == pytest.approx(0.06)
+    assert "the budget of usd is spent" in out.state["messages"][-1].text
+
+
+async def test_a_rounds_reflection_is_paid_from_what_its_answer_left(drive: Drive) -> None:
+    script = Script(answers=[answer(score=2)], reflections=["no json"])
+    costs = {"AnswerDraft": 8_000, "RoundReflection": 4_000}
+    out = await drive(paid(script, **costs), max_tokens=17_000, round_reflection=True, max_rounds=2)
+    assert len(out.asked("RoundReflection")) == 1

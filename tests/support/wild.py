@@ -108,8 +108,9 @@ class Wild:
 
     pick: Pick
     clock: Clock
-    spent: Callable[[], str]
-    """Which of the task's budgets is spent, by what was paid for so far; '': none."""
+    spent: Callable[[int], str]
+    """Which of the task's budgets is spent by what was paid for so far; '': none. Of a repair, the number
+    says which one it is."""
     process: Process | None = None
     answered: int = 0
     """Calls that were answered in the present task, and whose answers no kill has lost."""
@@ -123,8 +124,9 @@ class Wild:
         """See `Transport`."""
         assert self.process is not None
         await self.process.live()
-        if not request.messages[-1].text.startswith("That reply cannot be used") and (why := self.spent()):
-            self.late.append(f"{request.reply}, {why} spent")
+        repairs = sum(message.text.startswith("That reply cannot be used") for message in request.messages)
+        if (request.reply == "AnswerDraft" or not repairs) and (why := self.spent(repairs)):
+            self.late.append(f"{'repair of ' if repairs else ''}{request.reply}, {why} spent")
         await self.clock.sleep(SECONDS)
         self.answered += 1
         await self.process.live()

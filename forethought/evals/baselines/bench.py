@@ -13,6 +13,7 @@ from forethought.evals.harness.meter import Meter
 from forethought.evals.toolset import Toolset, toolset_of
 from forethought.evals.types import InfrastructureError, Workshop
 from forethought.models.ask import Models
+from forethought.models.tokens import estimate_tokens
 from forethought.models.types import Message, ReplySpec
 from graph.context import Context
 from graph.state import FileRef
@@ -29,7 +30,8 @@ T = TypeVar("T")
 ANSWER_SHARE = 0.1
 """Of a budget in tokens, what is kept back for the answer, as our agent does."""
 _ANSWER_TOKENS = 2_500
-_CHARS_A_TOKEN = 3.5
+_MOST_CHARS = 200_000
+"""Of an answer's prompt."""
 LONGEST_FORMAT = 300
 
 
@@ -125,11 +127,9 @@ class Bench:
 
     def _answer_tokens(self, state: State) -> int:
         """What an answer from the present try's moves will cost, roughly."""
-        seen = sum(
-            min(len(move["observation"]), OBSERVATION_CHARS) + len(move["thought"])
-            for move in moves_of(state)
-        )
-        return _ANSWER_TOKENS + int(min(seen + len(state.get("task", "")), 200_000) / _CHARS_A_TOKEN)
+        seen = [move["observation"][:OBSERVATION_CHARS] + move["thought"] for move in moves_of(state)]
+        shown = "".join([state.get("task", ""), *seen])
+        return _ANSWER_TOKENS + estimate_tokens(shown[:_MOST_CHARS])
 
 
 async def make_bench(workshop: Workshop) -> Bench:

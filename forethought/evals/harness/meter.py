@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, field
 
 from forethought.evals.types import BudgetSpent
+from forethought.models.allowance import count
 from forethought.models.types import (
     ModelError,
     ModelReply,
@@ -31,18 +32,11 @@ class Meter:
 
     def count(self, reply: ModelReply | None, seconds: float) -> None:
         """Count a call; no reply came of a failed one."""
-        usage = self.usage
-        usage["calls"] += 1
-        usage["seconds"] += seconds
-        if reply is None:
+        if reply is not None:
+            count(self.usage, reply, seconds)
             return
-        usage["input_tokens"] += reply.input_tokens
-        usage["output_tokens"] += reply.output_tokens
-        usage["cached_tokens"] += reply.cached_tokens
-        if reply.usd is None:
-            usage["unpriced"] += 1
-        else:
-            usage["usd"] += reply.usd
+        self.usage["calls"] += 1
+        self.usage["seconds"] += seconds
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import math
+import time
 from typing import Any
 
 import pytest
@@ -16,7 +18,9 @@ from forethought.batch.rate_limited import RateLimited, estimate, transport_of
 from forethought.models import Message, ModelRequest
 from forethought.models.live import LiveTransport
 from forethought.models.retry import Backoff
+from forethought.models.types import OutOfTime
 from forethought.settings import Settings
+from graph.context import Context
 from tests.forethought.batch.conftest import MakeBench
 from tests.support.model_server import Fault, script
 from tests.support.processes import Start
@@ -51,9 +55,9 @@ class Told(RateLimit):
         super().__init__(*given, **options)
         self.taken, self.settled = list[int](), list[int]()
 
-    async def take(self, model: str, tokens: int) -> None:
+    async def take(self, model: str, tokens: int, deadline: float = math.inf) -> None:
         self.taken.append(tokens)
-        await super().take(model, tokens)
+        await super().take(model, tokens, deadline)
 
     async def settle(self, model: str, more: int) -> None:
         self.settled.append(more)
@@ -177,3 +181,46 @@ async def test_a_database_that_is_gone_is_no_failure_of_the_model(bench: MakeBen
 
         limit.settle = lost  # type: ignore[method-assign]
         assert (await transport.send(request)).text == "sure"
+
+
+async def test_no_wait_is_begun_that_ends_after_the_deadline(bench: MakeBench) -> None:
+    async with bench() as b:
+        limit = RateLimit(b.queue.threads.rows, requests_per_minute=1)
+        await limit.take("m", 0, time.monotonic() - 1)
+        began = time.monotonic()
+        with pytest.raises(OutOfTime, match=r"^model m: .* rate limit .*; the time of the task is spent$"):
+            await limit.take("m", 0, began + 30)
+        assert time.monotonic() - began < 20
+
+
+async def test_who_never_gets_a_turn_waits_until_the_deadline() -> None:
+    class Taken(RateLimit):
+        """Others are always quicker."""
+
+        async def try_take(self, model: str, tokens: int) -> float:
+            return 0.05
+
+    async def none(query: str, given: Any) -> Any:
+        raise AssertionError
+
+    began = time.monotonic()
+    with pytest.raises(OutOfTime):
+        async with asyncio.timeout(20):
+            await Taken(none).take("m", 0, began + 0.3)
+    assert time.monotonic() - began > 0.2
+
+
+async def test_a_task_whose_time_the_limit_would_take_is_answered_from_the_reserve(bench: MakeBench) -> None:
+    """The model's minute is used up by other workers; the answer has a model of its own."""
+    context = Context(model=MODEL, answer_model="openai:other", max_seconds=30, max_steps=9)
+    async with bench(requests_per_minute=1) as b:
+        insert = "INSERT INTO forethought_rates (model, requests, tokens) VALUES (?, ?, ?)"
+        await b.queue.threads.rows(insert, (MODEL, -9, 0))
+        await b.submit("one", context=context)
+        async with asyncio.timeout(30):
+            assert await b.work() == {"done": 1}
+        (ended,) = b.ended.values()
+        values = await b.values("b:one")
+        assert (ended.status, values["progress"]["stopped"]) == ("budget_exhausted", "seconds")
+        assert values["answer"] == "the answer"
+        assert b.asked("one") == ["AnswerDraft"]

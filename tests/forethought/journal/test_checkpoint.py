@@ -35,6 +35,7 @@ async def test_what_is_written_is_there_for_the_same_task_from_then_on() -> None
     assert again.id("call") == CheckpointJournal(saver, place, TASK).id("call")
     assert len({again.id("call"), again.id("other"), CheckpointJournal(saver, place, OTHER).id("call")}) == 3
     assert [again.nth("a"), again.nth("a"), again.nth("b")] == [0, 1, 0]
+    assert [again.counted(name) for name in "abc"] == [2, 1, 0]
 
 
 async def test_an_entry_that_is_none_is_passed_over() -> None:

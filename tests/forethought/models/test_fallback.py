@@ -13,7 +13,7 @@ from forethought.models import ConfigurationError, Models, TransportError
 from forethought.models.fallback import REST_S, Fallbacks
 from forethought.models.live import LiveTransport
 from forethought.models.retry import Backoff
-from forethought.models.types import Asked, Message, reply_spec
+from forethought.models.types import Asked, Message, NotSent, OutOfTime, reply_spec
 from forethought.settings import Settings
 from prompts.replies import AnswerUnscored
 from tests.support.model_server import Answer, Fault, SeenRequest
@@ -129,6 +129,22 @@ async def test_a_model_that_failed_rests_and_is_then_asked_first_again() -> None
         await fallbacks.ask("main", "other", send)
     out.clear()
     assert await fallbacks.ask("main", "other", send) == "main", "both rest: in their order"
+
+
+async def test_a_model_that_was_not_asked_for_want_of_time_is_not_taken_for_failed() -> None:
+    fallbacks, late = Fallbacks(), ["main"]
+
+    async def send(model: str) -> str:
+        if model in late:
+            raise NotSent(f"{model} has its turn too late")
+        return model
+
+    assert await fallbacks.ask("main", "other", send) == "other"
+    late += ["other"]
+    with pytest.raises(OutOfTime, match="main has its turn too late; then other has its turn too late"):
+        await fallbacks.ask("main", "other", send)
+    late.clear()
+    assert await fallbacks.ask("main", "other", send) == "main"
 
 
 async def test_both_fail_while_another_call_finds_the_first_one_well() -> None:

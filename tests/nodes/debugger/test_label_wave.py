@@ -10,7 +10,7 @@ import pytest
 
 from forethought.knowledge.error_taxonomy import load_taxonomy
 from graph.debugger_context import DebuggerContext
-from nodes.debugger.budget import exhausted
+from nodes.debugger.budget import exhausted, reserve_tokens
 from nodes.debugger.messages import PROMPT_CHARS, critical_messages, label_messages
 from tests.support.debugging import Debug, Reader, asked_step, labels, trajectory
 from tests.support.model_server import Reply, SeenRequest
@@ -103,6 +103,14 @@ def test_what_is_spent(spent: Any, limits: dict[str, Any], said: str) -> None:
     context = DebuggerContext.model_validate(limits)
     why = exhausted({"usage": {"label": spent}}, context)
     assert why.endswith(said) if said else not why
+
+
+@pytest.mark.parametrize(("text", "a_character"), [("x", 1 / 3.5), ("观", 1.2)])
+def test_the_run_in_any_script_is_left_room_in_stage_2(text: str, a_character: float) -> None:
+    run = trajectory(1, changes={1: {"observation": text * 3_000}})
+    bare = reserve_tokens(trajectory(1, changes={1: {"observation": ""}}), DebuggerContext())
+    more = reserve_tokens(run, DebuggerContext()) - bare
+    assert more == pytest.approx(3_000 * a_character, abs=2)
 
 
 async def test_megabytes_in_one_observation_are_cut_and_said_so(debug: Debug) -> None:

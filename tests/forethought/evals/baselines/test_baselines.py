@@ -107,6 +107,26 @@ async def test_it_answers_within_its_tokens(bureau: Bureau, name: str, cost: int
     assert out.attempt.trajectory.steps[-1].action == "answer: what there is"
 
 
+async def test_another_script_takes_more_of_the_tokens_kept_back(bureau: Bureau) -> None:
+    def dear(seen: SeenRequest) -> Answer:
+        cost = 1_000 + 12 * seen.text.count("观") // 10
+        reply = move("read", key=f"k{seen.n}") if seen.reply_name == "ReactMove" else {"answer": "it is 观"}
+        return Reply(reply, prompt_tokens=cost, completion_tokens=0)
+
+    def read(key: str) -> str:
+        """Read something.
+
+        Args:
+            key: What.
+        """
+        return "观" * 5_900
+
+    budget = Budget(max_steps=100, max_tokens=25_000)
+    out = await bureau.work(method("react"), dear, tools=[make_tool(read)], budget=budget)
+    assert out.attempt.answer == "it is 观"
+    assert 20_000 < out.meter.tokens <= 25_000
+
+
 def lookup(key: str) -> str:
     """Look something up.
 

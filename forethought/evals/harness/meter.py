@@ -16,11 +16,12 @@ from forethought.models.types import (
     Verifying,
     no_usage,
 )
+from forethought.rollouts.spending import added
 
 
 @dataclass
 class Meter:
-    """Counts calls."""
+    """Counts what calls cost."""
 
     usage: Usage = field(default_factory=no_usage)
 
@@ -29,20 +30,9 @@ class Meter:
         """Input and output tokens so far."""
         return self.usage["input_tokens"] + self.usage["output_tokens"]
 
-    def count(self, reply: ModelReply | None, seconds: float) -> None:
-        """Count a call; no reply came of a failed one."""
-        usage = self.usage
-        usage["calls"] += 1
-        usage["seconds"] += seconds
-        if reply is None:
-            return
-        usage["input_tokens"] += reply.input_tokens
-        usage["output_tokens"] += reply.output_tokens
-        usage["cached_tokens"] += reply.cached_tokens
-        if reply.usd is None:
-            usage["unpriced"] += 1
-        else:
-            usage["usd"] += reply.usd
+    def add(self, usage: Usage) -> None:
+        """Count what was spent."""
+        self.usage = added(self.usage, usage)
 
 
 @dataclass(frozen=True)
@@ -80,5 +70,21 @@ class MeteredTransport:
         return reply
 
     def _count(self, reply: ModelReply | None, started: float) -> None:
+        usage = _usage(reply, time.monotonic() - started)
         for meter in self.meters:
-            meter.count(reply, time.monotonic() - started)
+            meter.add(usage)
+
+
+def _usage(reply: ModelReply | None, seconds: float) -> Usage:
+    """What a call cost; no reply came of a failed one."""
+    usage = Usage(no_usage(), calls=1, seconds=seconds)
+    if reply is None:
+        return usage
+    usage["input_tokens"] = reply.input_tokens
+    usage["output_tokens"] = reply.output_tokens
+    usage["cached_tokens"] = reply.cached_tokens
+    if reply.usd is None:
+        usage["unpriced"] = 1
+    else:
+        usage["usd"] = reply.usd
+    return usage

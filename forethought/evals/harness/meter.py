@@ -77,7 +77,9 @@ class MeteredTransport:
 
 def _usage(reply: ModelReply | None, seconds: float) -> Usage:
     """What a call cost; no reply came of a failed one."""
-    usage = Usage(no_usage(), calls=1, seconds=seconds)
+    usage = no_usage()
+    usage["calls"] = 1
+    usage["seconds"] = seconds
     if reply is None:
         return usage
     usage["input_tokens"] = reply.input_tokens

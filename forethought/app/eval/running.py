@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import contextmanager
 
 from forethought.app.agreeing import agreed
 from forethought.app.display import make_console
@@ -22,6 +22,7 @@ from forethought.app.errors import (
 from forethought.app.eval.choosing import choose
 from forethought.app.eval.display import result_line, show_ended
 from forethought.app.eval.state import Asked, Open, Underway
+from forethought.app.holding import claimed_threads, held
 from forethought.app.leaving import event_loop
 from forethought.app.options import Flags
 from forethought.app.progress import Bar, cost_line
@@ -36,7 +37,6 @@ from forethought.evals.results import Result
 from forethought.models.live import LiveTransport
 from forethought.secrecy import scrubber
 from forethought.settings import Settings
-from forethought.storage import open_threads
 from forethought.storage.address import file_address
 
 
@@ -217,12 +217,9 @@ def _opened(
     from forethought.evals.harness.inspect_model import InspectTransport
 
     folder = RunFolder(asked.out)
-    stack = AsyncExitStack()
-    try:
-        asked.out.mkdir(parents=True, exist_ok=True)
-        opening = open_threads(file_address(folder.database), settings.key)
-        saver = loop.run(stack.enter_async_context(opening))
-        loop.run(stack.enter_async_context(saver.claim("evaluation")))
+    asked.out.mkdir(parents=True, exist_ok=True)
+    opening = claimed_threads(file_address(folder.database), settings.key, "evaluation")
+    with held(loop, opening) as saver:
         try:
             found = folder.open(choices)
             spent = folder.ledger()
@@ -230,5 +227,3 @@ def _opened(
             raise CliError(one_line(error, 1000)) from error
         transport = InspectTransport(LiveTransport(settings), scrubber(settings))
         yield Bench(choices, settings, transport, saver, folder, spent), found.results
-    finally:
-        loop.run(stack.aclose())

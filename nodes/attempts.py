@@ -98,8 +98,16 @@ async def attempts_at(
     return mine, [found for found in begun if found is not mine]
 
 
+def broken_off(entries: Mapping[str, Json]) -> list[Attempts]:
+    """The calls of a task that may have changed something, and of which nobody knows what came."""
+    begun = (_read(name, entries) for name in _names("", entries))
+    return [found for found in begun if found.open and "call" in found.intent]
+
+
 def _names(place: str, entries: Mapping[str, Json]) -> list[str]:
-    found = (key.rsplit(" ", 2)[0] for key in entries if key.startswith(f"call {place} "))
+    """The calls at `place`; '' for all."""
+    begins = f"call {place} " if place else "call "
+    found = (key.rsplit(" ", 2)[0] for key in entries if key.startswith(begins))
     return list(dict.fromkeys(found))
 
 

@@ -9,7 +9,8 @@ Not kept is only what a person said (`ask_user`): asked again, what they say the
 LangGraph keeps a person's replies by their order within a task, and a step that was killed may find the reply
 to an earlier question held for its first one. So the last attempt that was broken off is asked of in every
 run of the step, before the tool can ask anything: that question takes its own words only, and what else is
-held goes by.
+held goes by. Once a reply is acted upon, the thread waits no more for one: whoever looks at it after a kill
+sees no question that is settled.
 """
 
 from __future__ import annotations
@@ -65,6 +66,8 @@ async def call_once(
     """
 
     async def keep(attempt: int, part: str, value: Json) -> None:
+        if settle is not None and (part == "outcome" or not tool.repeatable):
+            await current().answered()
         await current().write(entry_key(attempts.name, attempt, part), value, effect=not tool.repeatable)
 
     if tool.timeout_s == 0 and tool.effect == "read":  # it waits for a person

@@ -5,6 +5,7 @@ from __future__ import annotations
 from forethought.batch import tables
 from forethought.batch.opening import Queue
 from forethought.batch.submitting import enqueue
+from forethought.journal.checkpoint import waits
 
 _OPEN = f"""
 SELECT f.thread_id, f.job, {tables.STATE} FROM {tables.JOINED}
@@ -86,6 +87,4 @@ def _states(cancelled: bool) -> list[str]:
 
 async def _waits(queue: Queue, thread_id: str) -> bool:
     """Whether a thread still waits for a person."""
-    saved = await queue.threads.aget_tuple({"configurable": {"thread_id": thread_id}})
-    writes = (saved and saved.pending_writes) or []
-    return any(channel == "__interrupt__" for _, channel, _ in writes)
+    return waits(await queue.threads.aget_tuple({"configurable": {"thread_id": thread_id}}))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from langgraph.checkpoint.base import WRITES_IDX_MAP
+from langgraph.checkpoint.serde.types import INTERRUPT
 
 from forethought.journal.task import JournalError, Json
 
@@ -62,6 +63,7 @@ class CheckpointJournal:
         self._entries: dict[str, Json] | None = None
         self._inherited: dict[str, Json] | None = None
         self._asked: Counter[str] = Counter()
+        self._answered = False
 
     async def entries(self) -> Mapping[str, Json]:
         """See `Journal`."""
@@ -76,6 +78,14 @@ class CheckpointJournal:
             entry = {"task": self._task, "key": key, "value": value}
             await self._saver.aput_writes(self._place.config, [(CHANNEL, entry)], self.id(key))
         entries[key] = value
+
+    async def answered(self) -> None:
+        """See `Journal`."""
+        await self._loaded()
+        if self._anchor and self._task in _asking(self._anchor) and not self._answered:
+            # LangGraph keeps a task's last question in one place, and leaves it there when a reply comes.
+            await self._saver.aput_writes(self._place.config, [(INTERRUPT, [])], self._task)
+            self._answered = True
 
     async def inherited(self) -> Mapping[str, Json]:
         """See `Journal`."""
@@ -142,6 +152,27 @@ class CheckpointJournal:
                 mine = [entry for entry in _entries(self._anchor) if entry["task"] == self._task]
                 self._entries = {entry["key"]: entry["value"] for entry in mine}
             return self._entries
+
+
+def waits(saved: CheckpointTuple | None) -> bool:
+    """Whether a task of the checkpoint waits for a person's reply."""
+    return bool(_asking(saved) - _finished(saved))
+
+
+def unfinished(saved: CheckpointTuple | None) -> dict[str, dict[str, Json]]:
+    """What the checkpoint's tasks have kept that neither have returned nor wait for a person, by task."""
+    found: dict[str, dict[str, Json]] = {}
+    past = _finished(saved) | _asking(saved)
+    for entry in _entries(saved):
+        if entry["task"] not in past:
+            found.setdefault(entry["task"], {})[entry["key"]] = entry["value"]
+    return found
+
+
+def _asking(saved: CheckpointTuple | None) -> set[str]:
+    """The tasks of a checkpoint that have asked a person something."""
+    writes = (saved.pending_writes or []) if saved else []
+    return {task for task, channel, value in writes if channel == INTERRUPT and value}
 
 
 def _finished(saved: CheckpointTuple | None) -> set[str]:

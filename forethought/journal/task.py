@@ -47,6 +47,14 @@ class Journal(Protocol):
         """
         ...
 
+    async def answered(self) -> None:
+        """Have the thread wait no more for what a person was asked by the task: they have replied, and what
+        follows from it begins. Durable when this returns; what is asked from here on waits as ever.
+
+        Raises what a checkpointer raises.
+        """
+        ...
+
     async def inherited(self) -> Mapping[str, Json]:
         """The entries of the tasks that this one takes the place of, where the thread was edited in the
         middle of them (an edited proposal, say)."""
@@ -73,6 +81,9 @@ class Unkept:
         return {}
 
     async def write(self, key: str, value: Json, effect: bool = False) -> None:
+        """See `Journal`."""
+
+    async def answered(self) -> None:
         """See `Journal`."""
 
     async def inherited(self) -> Mapping[str, Json]:

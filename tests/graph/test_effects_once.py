@@ -104,6 +104,7 @@ async def test_of_an_approved_call_that_was_broken_off_the_outcome_is_asked_and_
     desk = Desk(settings)
     await desk.go(TASK, APPROVED)
     await desk.broken_off(await answer_to(desk.graph, decision, by_id), APPROVED)
+    assert await asked(desk.graph) is None, "what was approved is asked no more"
     await desk.go(None, APPROVED)
     question = await asked(desk.graph)
     assert question
@@ -130,6 +131,7 @@ async def test_an_approved_call_that_had_ended_is_neither_asked_for_nor_made_aga
     await graph.ainvoke(reply_, CONFIG, context=APPROVED, durability="sync")
     moment = _ended(witness)
     left = World(moment.seen, settings).graph(moment.saver)
+    assert await asked(left) is None, "it is settled before the step is done"
     await left.ainvoke(None, CONFIG, context=APPROVED, durability="sync")
     assert await asked(left) is None
     state = (await left.aget_state(CONFIG)).values

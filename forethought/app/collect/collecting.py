@@ -6,7 +6,7 @@ import asyncio
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -24,6 +24,7 @@ from forethought.app.errors import (
     CliError,
     explain,
 )
+from forethought.app.holding import claimed_threads, held
 from forethought.app.leaving import event_loop
 from forethought.app.options import Flags, context_from_flags, settings_from
 from forethought.app.progress import Bar, cost_line
@@ -35,7 +36,6 @@ from forethought.collecting.running import Collector, Run
 from forethought.collecting.success import Judge, Method, judge_for
 from forethought.collecting.tasks import read_tasks
 from forethought.settings import Settings
-from forethought.storage import open_threads
 from forethought.storage.address import file_address
 from graph.bounds import bounded
 from graph.context import Context
@@ -167,18 +167,13 @@ def _opened(
 
     if settings.tools and str(Path.cwd()) not in sys.path:
         sys.path.append(str(Path.cwd()))
-    stack = AsyncExitStack()
-    try:
-        opening = open_threads(file_address(folder.database), settings.key)
-        saver = loop.run(stack.enter_async_context(opening))
-        loop.run(stack.enter_async_context(saver.claim("collection")))
+    opening = claimed_threads(file_address(folder.database), settings.key, "collection")
+    with held(loop, opening) as saver:
         try:
             graph = build_agent(settings=settings, checkpointer=saver)
         except ValueError as error:
             raise CliError(one_line(error, 1000)) from error
         yield Collector(graph, context, settings, folder, judges)
-    finally:
-        loop.run(stack.aclose())
 
 
 def _chosen(flags: Flags) -> tuple[Settings, Context]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Iterator
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,7 @@ from forethought.app.errors import (
     CliError,
     explain,
 )
+from forethought.app.holding import claimed_threads, held
 from forethought.app.leaving import event_loop
 from forethought.app.options import Flags, settings_from
 from forethought.app.report import unfinished, usage_of, waiting
@@ -38,7 +39,7 @@ from forethought.app.text import one_line, to_json
 from forethought.knowledge.documents import KnowledgeError
 from forethought.knowledge.provenance import provenance_path
 from forethought.settings import Settings
-from forethought.storage import address_of, open_threads
+from forethought.storage import address_of
 from graph.distiller_context import DistillerContext
 
 if TYPE_CHECKING:
@@ -146,16 +147,11 @@ def _opened(
 
     Models(settings).verify([context.model])
     id = gathered.name(context)
-    stack = AsyncExitStack()
-    try:
-        opening = open_threads(address_of(settings).beside(DATABASE), settings.key)
-        saver = loop.run(stack.enter_async_context(opening))
-        loop.run(stack.enter_async_context(saver.claim(id)))
+    opening = claimed_threads(address_of(settings).beside(DATABASE), settings.key, id)
+    with held(loop, opening) as saver:
         graph = build_distiller(settings, saver)
         loop.run(read_state(graph, DistillerState, id))
         yield Distillation(id, graph, context, gathered)
-    finally:
-        loop.run(stack.aclose())
 
 
 def _until_done(

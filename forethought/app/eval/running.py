@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import contextmanager
 
 from forethought.app.agreeing import agreed
 from forethought.app.display import make_console
@@ -22,6 +22,7 @@ from forethought.app.errors import (
 from forethought.app.eval.choosing import choose
 from forethought.app.eval.display import result_line, show_ended
 from forethought.app.eval.state import Asked, Open, Underway
+from forethought.app.holding import claimed_threads, held
 from forethought.app.leaving import event_loop
 from forethought.app.options import Flags
 from forethought.app.progress import Bar, cost_line
@@ -31,13 +32,11 @@ from forethought.draining import Drain, Drained, on_sigterm
 from forethought.evals.harness.choices import Choices
 from forethought.evals.harness.control import Control, Gate
 from forethought.evals.harness.folder import RunFolder
-from forethought.evals.harness.meter import Meter
 from forethought.evals.harness.trial import Bench
 from forethought.evals.results import Result
 from forethought.models.live import LiveTransport
 from forethought.secrecy import scrubber
 from forethought.settings import Settings
-from forethought.storage import open_threads
 from forethought.storage.address import file_address
 
 
@@ -80,7 +79,7 @@ def _driven(loop: asyncio.Runner, underway: Underway, as_json: bool, drain: Drai
         if explain(failure).internal and underway.control.error is None:
             raise
         error = failure
-    if error is not None and not any(result.tried for result in underway.results.values()):
+    if error is not None and not underway.tried:
         return _stopped(error, underway)
     told = show_ended(underway, waits, as_json)
     if as_json:
@@ -94,7 +93,8 @@ def _driven(loop: asyncio.Runner, underway: Underway, as_json: bool, drain: Drai
         tell("nothing further was run; go on with the same command and --yes")
         return WAITS
     if underway.left:
-        tell("the same command runs what is missing")
+        higher = " with a higher cap" if underway.control.capped else ""
+        tell(f"the same command{higher} runs what is missing")
         return NOT_PASSED
     return ANSWERED
 
@@ -123,7 +123,7 @@ def _carry_out(loop: asyncio.Runner, underway: Underway, drain: Drain) -> bool:
         return True
     if pilots := _pilots(underway):
         _run(loop, underway, drain, pilots, "first runs")
-    if not underway.left:
+    if not underway.left or (underway.control.capped and not underway.tried):
         return True
     _estimate(underway)
     with drain.idle():
@@ -217,18 +217,13 @@ def _opened(
     from forethought.evals.harness.inspect_model import InspectTransport
 
     folder = RunFolder(asked.out)
-    stack = AsyncExitStack()
-    try:
-        asked.out.mkdir(parents=True, exist_ok=True)
-        opening = open_threads(file_address(folder.database), settings.key)
-        saver = loop.run(stack.enter_async_context(opening))
-        loop.run(stack.enter_async_context(saver.claim("evaluation")))
+    asked.out.mkdir(parents=True, exist_ok=True)
+    opening = claimed_threads(file_address(folder.database), settings.key, "evaluation")
+    with held(loop, opening) as saver:
         try:
             found = folder.open(choices)
-            spent = folder.spent()
+            spent = folder.ledger()
         except ValueError as error:
             raise CliError(one_line(error, 1000)) from error
         transport = InspectTransport(LiveTransport(settings), scrubber(settings))
-        yield Bench(choices, settings, transport, saver, folder, Meter(spent)), found.results
-    finally:
-        loop.run(stack.aclose())
+        yield Bench(choices, settings, transport, saver, folder, spent), found.results

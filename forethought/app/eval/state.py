@@ -90,6 +90,11 @@ class Underway:
         return sum(len(keys) for _, keys in self.open)
 
     @property
+    def tried(self) -> bool:
+        """Whether any run is over."""
+        return any(result.tried for result in self.results.values())
+
+    @property
     def wanted(self) -> list[Result]:
         """The results of what is asked for."""
         names = {method.name for method in self.choices.methods}

@@ -11,8 +11,8 @@ import asyncio
 import shlex
 import sqlite3
 import sys
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack, contextmanager
+from collections.abc import Callable, Coroutine
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
@@ -21,6 +21,7 @@ from rich.console import Console
 
 from forethought.app.display import make_console
 from forethought.app.errors import DRAINED, INTERRUPTED, CliError, explain
+from forethought.app.holding import held
 from forethought.app.leaving import event_loop
 from forethought.app.report import waiting
 from forethought.app.run import questions
@@ -130,7 +131,7 @@ def drive(opening: AbstractAsyncContextManager[T], begin: Begin[T], output: Outp
 
     console = make_console(sys.stderr if output.as_json else sys.stdout)
     drain = Drain()
-    with on_sigterm(drain), event_loop() as loop, _opened(loop, opening) as thread:
+    with on_sigterm(drain), event_loop() as loop, held(loop, opening) as thread:
         given: Any = loop.run(begin(thread))
         console.print(f"{manner.kind} {thread.id}")
         error: Exception | None = None
@@ -162,16 +163,6 @@ def _interrupted(loop: asyncio.Runner, thread: Driven, again: str) -> CliError:
     if snapshot is not None and snapshot.created_at is None:
         return CliError("interrupted before anything was done; run it again", INTERRUPTED)
     return CliError(f"interrupted; continue with: {again}", INTERRUPTED)
-
-
-@contextmanager
-def _opened(loop: asyncio.Runner, opening: AbstractAsyncContextManager[T]) -> Iterator[T]:
-    """The thread, open over several runs of the loop."""
-    stack = AsyncExitStack()
-    try:
-        yield loop.run(stack.enter_async_context(opening))
-    finally:
-        loop.run(stack.aclose())
 
 
 def _until_done(

@@ -65,10 +65,6 @@ def resume(thread_id: str, replies: Sequence[str], flags: Flags, output: Output)
             raise waits_for_no_reply(f"thread {thread_id}", snapshot, output.resume_command(thread_id))
         if replies:
             return Command(resume=questions.replies_from(replies, asked))
-        if any("unknown" in item for item in asked):
-            # A call that was made again and broken off as well is another question than the one that is kept;
-            # the graph asks anew, and does nothing else.
-            return None
         if asked:
             return WAIT
         if not unfinished(snapshot):

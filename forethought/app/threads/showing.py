@@ -108,8 +108,11 @@ def _show_task(thread_id: str, flags: Flags, steps: bool, as_json: bool) -> int:
             found["result"] = report(thread_id, snapshot)
             found["values"] = dict(snapshot.values)
             found["history"] = await _history(thread) if steps else []
-            if found["result"]["status"] == "running" and not await thread.saver.claimed([thread_id]):
+            held = await thread.saver.claimed([thread_id])
+            if found["result"]["status"] == "running" and not held:
                 found["result"]["status"] = "stopped"
+            if not held and (calls := await _broken_off(thread)):
+                found["result"]["broken_off"] = calls
 
     asyncio.run(read())
     result: Json = found["result"]
@@ -145,6 +148,10 @@ def _print_thread(console: Console, result: Json, values: Json, history: list[Js
     for record in (values.get("long_term") or {}).values():
         if (line := render.round_record(record)) is not None:
             console.print(line)
+    for item in result.get("broken_off") or []:
+        call = f"{one_line(item['tool'])}({one_line(item['call'], 300)})"
+        told = f"broken off: {call}: nobody knows whether it took effect; you are asked when it goes on"
+        console.print(Text(told, "yellow"))
     show_ending(result, console)
     for entry in history:
         console.print(
@@ -152,6 +159,16 @@ def _print_thread(console: Console, result: Json, values: Json, history: list[Js
                 f"{entry['checkpoint_id']}  step {entry['n']}  next: {', '.join(entry['next']) or '-'}", "dim"
             )
         )
+
+
+async def _broken_off(thread: Thread) -> list[Json]:
+    """The calls of which a person is asked what came once the thread goes on: {tool, call: arguments}."""
+    from forethought.journal.checkpoint import unfinished
+    from nodes.attempts import broken_off
+
+    saved = await thread.saver.aget_tuple({"configurable": {"thread_id": thread.id}})
+    calls = [call for entries in unfinished(saved).values() for call in broken_off(entries)]
+    return [{"tool": call.intent.get("tool"), "call": call.intent["call"]} for call in calls]
 
 
 async def _history(thread: Thread) -> list[Json]:

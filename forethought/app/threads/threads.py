@@ -96,11 +96,13 @@ def _found(critical: Mapping[str, Any]) -> str:
 
 def _status(values: Mapping[str, Any], saved: CheckpointTuple, held: bool) -> str:
     """As the graph says; a thread neither finished nor held is interrupted, failed or stopped."""
+    from forethought.journal.checkpoint import waits
+
     if held:
         return "running"
-    writes = saved.pending_writes or []
-    if any(channel == "__interrupt__" for _, channel, _ in writes):
+    if waits(saved):
         return "interrupted"
+    writes = saved.pending_writes or []
     if any(channel == "__error__" and error_text(value) for _, channel, value in writes):
         return "failed"
     status = str(values.get("status") or "running")

@@ -2,6 +2,7 @@
 
 run.json            what it was begun with
 results.jsonl       a line for each finished trial, on the disk before the next one counts as begun
+spent.jsonl         a line for each model call that was paid for
 trajectories/METHOD/SAMPLE--TRIAL.json
 learned/METHOD.json what a method learned before it was evaluated
 threads.sqlite      our checkpoints
@@ -22,6 +23,8 @@ from typing import Any
 
 from forethought.collecting.questions import fingerprint
 from forethought.evals.harness.choices import ChoiceError, Choices
+from forethought.evals.harness.ledger import LEDGER_FILE, Ledger
+from forethought.evals.harness.lines import append, mend
 from forethought.evals.results import RESULTS_FILE, RUN_FILE, Evaluation, Result, read_evaluation
 from forethought.models.types import Usage
 from forethought.rollouts.spending import added
@@ -62,25 +65,17 @@ class RunFolder:
             order = _merged(known, order)
         self.logs.mkdir(parents=True, exist_ok=True)
         _write(path, order)
-        _mend(self.root / RESULTS_FILE)
+        mend(self.root / RESULTS_FILE)
         return read_evaluation(self.root)
 
-    def spent(self) -> Usage:
-        """What all trials cost, those included that are run again, and what was learned before them."""
-        path = self.root / RESULTS_FILE
-        lines = path.read_text("utf-8").splitlines() if path.exists() else []
-        records = [json.loads(line) for line in lines if line.strip()]
-        records += [read_json(path) for path in sorted((self.root / "learned").glob("*.json"))]
-        return added(*(record.get(name) or {} for record in records for name in ("usage", "judge_usage")))
+    def ledger(self) -> Ledger:
+        """What was paid for in this folder, and is from now on. Raises ChoiceError and OSError."""
+        return Ledger.open(self.root / LEDGER_FILE, self._told())
 
     def keep(self, result: Result) -> None:
         """Append a line, and have it on the disk. Raises OSError."""
-        line = json.dumps(result.model_dump(mode="json"), ensure_ascii=False, allow_nan=False)
-        data = line.encode("utf-8", "replace") + b"\n"
-        with self._lock, (self.root / RESULTS_FILE).open("ab") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+        with self._lock:
+            append(self.root / RESULTS_FILE, result.model_dump(mode="json"))
 
     def keep_trajectory(self, method: str, sample: str, trial: int, loaded: Loaded) -> str:
         """Write a trajectory; its path within the folder. Raises OSError."""
@@ -98,6 +93,14 @@ class RunFolder:
         """Keep what a method learned. Raises OSError, and TypeError or ValueError for what is no JSON."""
         self._learned(method).parent.mkdir(exist_ok=True)
         _write(self._learned(method), learned)
+
+    def _told(self) -> Usage:
+        """What the trials and trainings cost that came to an end: all that is known without a ledger."""
+        path = self.root / RESULTS_FILE
+        lines = path.read_text("utf-8").splitlines() if path.exists() else []
+        records = [json.loads(line) for line in lines if line.strip()]
+        records += [read_json(path) for path in sorted((self.root / "learned").glob("*.json"))]
+        return added(*(record.get(name) or {} for record in records for name in ("usage", "judge_usage")))
 
     def _learned(self, method: str) -> Path:
         return self.root / "learned" / f"{method}.json"
@@ -175,23 +178,6 @@ def read_json(path: Path) -> Json:
     if not isinstance(value, dict):
         raise ChoiceError(f"{path}: damaged (no JSON object); name another --out")
     return value
-
-
-def _mend(path: Path) -> None:
-    """End the file with a whole line: a kill may have torn the last one, and its trial is run again."""
-    if not path.exists():
-        return
-    with path.open("r+b") as file:
-        data = file.read()
-        torn = data.rpartition(b"\n")[2]
-        if not torn:
-            return
-        try:
-            json.loads(torn)
-        except ValueError:
-            file.truncate(len(data) - len(torn))
-        else:
-            file.write(b"\n")
 
 
 def _write(path: Path, value: Mapping[str, Any]) -> None:

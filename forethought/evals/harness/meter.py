@@ -17,11 +17,12 @@ from forethought.models.types import (
     Verifying,
     no_usage,
 )
+from forethought.rollouts.spending import added
 
 
 @dataclass
 class Meter:
-    """Counts calls."""
+    """Counts what calls cost."""
 
     usage: Usage = field(default_factory=no_usage)
 
@@ -30,13 +31,9 @@ class Meter:
         """Input and output tokens so far."""
         return self.usage["input_tokens"] + self.usage["output_tokens"]
 
-    def count(self, reply: ModelReply | None, seconds: float) -> None:
-        """Count a call; no reply came of a failed one."""
-        if reply is not None:
-            count(self.usage, reply, seconds)
-            return
-        self.usage["calls"] += 1
-        self.usage["seconds"] += seconds
+    def add(self, usage: Usage) -> None:
+        """Count what was spent."""
+        self.usage = added(self.usage, usage)
 
 
 @dataclass(frozen=True)
@@ -74,5 +71,16 @@ class MeteredTransport:
         return reply
 
     def _count(self, reply: ModelReply | None, started: float) -> None:
+        usage = _usage(reply, time.monotonic() - started)
         for meter in self.meters:
-            meter.count(reply, time.monotonic() - started)
+            meter.add(usage)
+
+
+def _usage(reply: ModelReply | None, seconds: float) -> Usage:
+    """What a call cost; no reply came of a failed one."""
+    usage = no_usage()
+    if reply is not None:
+        count(usage, reply, seconds)
+    else:
+        usage["calls"], usage["seconds"] = 1, seconds
+    return usage

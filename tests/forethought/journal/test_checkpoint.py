@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.serde.types import INTERRUPT
+from langgraph.types import Interrupt
 
 from forethought.journal import JournalError, checkpoint, current
-from forethought.journal.checkpoint import CHANNEL, CheckpointJournal, Place
+from forethought.journal.checkpoint import CHANNEL, CheckpointJournal, Place, waits
 
 TASK, OTHER = str(uuid.UUID(int=1)), str(uuid.UUID(int=2))
 
@@ -74,8 +76,31 @@ async def test_an_entry_waits_for_the_checkpoint_that_it_belongs_to(monkeypatch:
         await CheckpointJournal(saver, Place("t", "", "9"), TASK).write("call", {})
 
 
+async def test_what_was_answered_is_waited_for_no_more_and_what_is_asked_then_is() -> None:
+    saver = InMemorySaver()
+    place = await put(saver, "1")
+    config: Any = place.config
+
+    async def waiting() -> bool:
+        return waits(await saver.aget_tuple(config))
+
+    assert not await waiting()
+    for task in (TASK, OTHER):
+        await saver.aput_writes(config, [(INTERRUPT, [Interrupt("Which?", id=task)])], task)
+    await CheckpointJournal(saver, place, TASK).answered()
+    assert await waiting(), "the other task's question is not touched"
+    await CheckpointJournal(saver, place, OTHER).answered()
+    assert not await waiting()
+    await saver.aput_writes(config, [(INTERRUPT, [Interrupt("And now?", id=TASK)])], TASK)
+    assert await waiting()
+    await CheckpointJournal(saver, place, OTHER).write("call", {})
+    await saver.aput_writes(config, [("results", "blue")], TASK)
+    assert not await waiting(), "a task that is done waits for nobody"
+
+
 async def test_outside_of_a_task_nothing_is_kept() -> None:
     journal = current()
     await journal.write("call", {"said": "yes"})
     assert await journal.entries() == {}
+    await journal.answered()
     assert journal.id("call") != journal.id("call")

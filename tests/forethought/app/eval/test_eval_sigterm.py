@@ -21,9 +21,11 @@ import pytest
 
 from tests.forethought.app.conftest import Cli
 from tests.support.model_server import Answer, ModelServer, Reply, SeenRequest
-from tests.support.tiny_benchmark import LEARNS, NAME, ONCE
+from tests.support.tiny_benchmark import LEARNS, NAME, ONCE, TWICE
 
 ROOT = Path(__file__).parents[4]
+TOKENS = 120
+"""What a reply costs."""
 IDS = [f"thing{number}" for number in range(8)]
 
 
@@ -67,7 +69,7 @@ def held(
         model.free.set()
 
 
-def command(method: str = ONCE) -> tuple[str, ...]:
+def command(method: str = ONCE, *more: str) -> tuple[str, ...]:
     """An evaluation of eight samples, two at a time."""
     chosen = ("--method", method, "--train-option", "split=train", "--train", "2")
     return (
@@ -83,6 +85,7 @@ def command(method: str = ONCE) -> tuple[str, ...]:
         "--parallel",
         "2",
         "--json",
+        *more,
     )
 
 
@@ -146,6 +149,39 @@ def test_a_sample_that_takes_too_long_is_broken_off_and_begins_anew(
     done = cli(*command())
     assert (done.code, done.json["status"]) == (0, "finished"), done.err
     assert set(model.asked - before) == set(IDS) - kept
+
+
+@pytest.mark.parametrize(
+    ("method", "at", "replies"), [(TWICE, 2, 1), (f"{ONCE},{LEARNS}", 3, 2)], ids=["sample", "training"]
+)
+def test_what_was_broken_off_counts_to_the_caps(
+    cli: Cli,
+    held: Callable[[int], Held],
+    monkeypatch: pytest.MonkeyPatch,
+    method: str,
+    at: int,
+    replies: int,
+) -> None:
+    monkeypatch.setenv("FORETHOUGHT_DRAIN_S", "0.3")
+    model = held(at)
+    cap = str(TOKENS * replies)
+    with terminated(model):
+        stopped = cli(*command(method, "--max-tokens-total", str(10 * TOKENS)))
+    assert stopped.code == 0, stopped.err
+    asked = model.asked.total()
+    assert asked == replies + 1, "one was in flight"
+    model.free.set()
+    for _ in range(2):
+        capped = cli(*command(method, "--max-tokens-total", cap))
+        assert (capped.code, capped.json["status"], capped.json["capped"]) == (3, "incomplete", True)
+        assert capped.json["cost"]["tokens"] == TOKENS * replies
+        assert capped.err.splitlines()[-1] == (
+            "forethought: the same command with a higher cap runs what is missing"
+        )
+        assert model.asked.total() == asked, "nothing further is paid for"
+    done = cli(*command(method))
+    assert (done.code, done.json["status"]) == (0, "finished"), done.err
+    assert done.json["cost"]["tokens"] == TOKENS * (model.asked.total() - 1)
 
 
 def test_learning_is_waited_for_and_nothing_is_begun_after_it(cli: Cli, held: Callable[[int], Held]) -> None:

@@ -187,7 +187,7 @@ def test_killed_in_the_middle_the_same_command_repeats_no_finished_sample(
     policy.asked.clear()
     out = cli(*given, "--json")
     assert (out.code, out.json["status"]) == (0, "finished"), out.err
-    assert out.json["cost"]["runs"] == 8
+    assert (out.json["cost"]["runs"], out.json["cost"]["tokens"]) == (8, 8 * 120)
     broken_off = set(ids) - {line["sample"] for line in before}
     assert policy.asked == Counter(broken_off)
     assert lines()[:7] == before

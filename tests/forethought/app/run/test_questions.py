@@ -273,9 +273,11 @@ def pay(what: str) -> str:
 '''
 
 
-def test_a_call_that_was_broken_off_twice_is_asked_for_as_it_stands(
-    cli: Cli, scripted: Scripted, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, python: Start
-) -> None:
+@pytest.fixture
+def killed(
+    scripted: Scripted, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, python: Start
+) -> Callable[..., None]:
+    """Runs a command that is killed while it pays the rent; without it, `pay` comes to its end."""
     script, _ = scripted()
 
     def toolchoice(seen: SeenRequest) -> Any:
@@ -288,26 +290,65 @@ def test_a_call_that_was_broken_off_twice_is_asked_for_as_it_stands(
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("FORETHOUGHT_TOOLS", "pay_tools")
 
-    def killed(*arguments: str) -> None:
+    def run(*arguments: str) -> None:
         with monkeypatch.context() as patched:
             patched.setenv("KILLED", "1")
             process = python("from forethought.app.main import main; main()", *arguments)
         process.communicate(timeout=60)
         assert process.returncode == -9
 
+    return run
+
+
+def shown(cli: Cli, thread: str) -> tuple[str, str, int]:
+    """The status that `show` and `threads` tell, and how many questions wait."""
+    told, (listed,) = cli("show", thread, "--json").json, cli("threads", "--json").json
+    return told["status"], listed["status"], len(told.get("interrupts") or [])
+
+
+def test_a_call_that_was_broken_off_twice_is_asked_for_as_it_stands(
+    cli: Cli, killed: Callable[..., None]
+) -> None:
     killed("run", "Pay", "--thread", "t1", "--set", "approve_tools=never")
+    left = cli("show", "t1")
+    line = 'broken off: pay({"what": "rent"}): nobody knows whether it took effect; you are asked when'
+    assert (left.code, line in " ".join(left.out.split())) == (0, True), left
     early = cli("resume", "t1", "--reply", "do it again")
     assert (early.code, is_one_clear_line(early)) == (2, True)
     assert early.err.endswith("waits for no reply yet; go on with it first: forethought resume t1\n")
     asked = cli("resume", "t1")
     assert (asked.code, "1. it happened\n  2. do it again\n" in asked.out) == (4, True), asked
+    assert shown(cli, "t1") == ("interrupted", "interrupted", 1)
+    assert "2. do it again\n" in cli("show", "t1").out
+    assert "broken_off" not in cli("show", "t1", "--json").json, "the question tells of it"
     killed("resume", "t1", "--reply", "do it again")
+    assert shown(cli, "t1") == ("stopped", "stopped", 0), "that question is settled"
+    left = cli("show", "t1", "--json")
+    assert left.json["broken_off"] == [{"tool": "pay", "call": '{"what": "rent"}'}]
 
     asked = cli("resume", "t1")
     assert (asked.code, "2. do it again (2)" in asked.out) == (4, True), asked
+    assert "2. do it again (2)\n" in cli("show", "t1").out
     refused = cli("resume", "t1", "--reply", "perhaps")
     why = "The last reply could not be used: the reply must be 'it happened', 'do it again (2)'"
     assert why in " ".join(refused.out.split())
     done = cli("resume", "t1", "--reply", "do it again (2)")
     assert done.code == 0, done
-    assert "paid rent" in cli("show", "t1", "--steps").out
+    told = cli("show", "t1", "--steps").out
+    assert ("paid rent" in told, "broken off" in told) == (True, False)
+
+
+def test_an_approved_call_that_was_broken_off_is_not_shown_for_approval(
+    cli: Cli, killed: Callable[..., None]
+) -> None:
+    asked = cli("run", "Pay", "--thread", "t1", "--set", "approve_tools=always")
+    assert (asked.code, "Approve this call? pay (write)" in asked.out) == (4, True), asked
+    assert shown(cli, "t1") == ("interrupted", "interrupted", 1)
+    killed("resume", "t1", "--reply", "approve")
+    assert shown(cli, "t1") == ("stopped", "stopped", 0)
+    refused = cli("resume", "t1", "--reply", "reject: too late")
+    assert (refused.code, "waits for no reply yet" in refused.err) == (2, True), refused
+    asked = cli("resume", "t1")
+    assert (asked.code, "nobody knows whether it took effect" in " ".join(asked.out.split())) == (4, True)
+    done = cli("resume", "t1", "--reply", "it happened: receipt 7")
+    assert (done.code, "approved by a person" in done.out) == (0, True), done

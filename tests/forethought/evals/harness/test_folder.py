@@ -65,15 +65,19 @@ def test_a_torn_line_is_dropped_and_whole_ones_stay(tmp_path: Path, cut: int, te
     assert [(one.sample, one.trial) for one in again.results] == [*((id, 1) for id in wanted), ("b", 2)]
 
 
-def test_everything_that_was_paid_is_counted(tmp_path: Path) -> None:
+def test_a_folder_that_kept_no_ledger_begins_one_with_what_its_records_tell(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     folder.open(choices())
     folder.keep(result("a", score=None, tokens=5))
     folder.keep(result("a", tokens=7))
     folder.keep_learned("once", {"samples": ["b"], "usage": {"input_tokens": 3, "usd": 1.0}, "learned": {}})
-    spent = folder.spent()
-    assert (spent["input_tokens"], spent["output_tokens"], spent["usd"]) == (5 + 7 + 2 + 3, 2, 2.5)
-    assert len(read_evaluation(tmp_path).results) == 1, "of one trial the last line counts"
+    for _ in range(2):
+        spent = folder.ledger().usage
+        assert (spent["input_tokens"], spent["output_tokens"], spent["usd"]) == (5 + 7 + 2 + 3, 2, 2.5)
+    folder.ledger().add(Usage(calls=1, input_tokens=4))
+    folder.keep(result("b", tokens=4))
+    assert folder.ledger().usage["input_tokens"] == 5 + 7 + 2 + 3 + 4, "a call is counted once"
+    assert len(read_evaluation(tmp_path).results) == 1 + 1, "of one trial the last line counts"
 
 
 def test_more_trials_may_be_asked_for_and_fewer(tmp_path: Path) -> None:

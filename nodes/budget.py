@@ -30,24 +30,27 @@ class Spent:
     steps: int
     tokens: int
     usd: float
-    seconds: float
 
 
 def spent(state: AgentState) -> Spent:
-    """Sums over the task. Seconds are active ones: subtasks side by side count once, waiting for a person not
-    at all."""
+    """Sums over the task. Its seconds are apart (`active_seconds`): they take a walk through all steps."""
     usage = state.get("usage", {})
     progress = state.get("progress", {})
-    waves: dict[int, float] = {}
-    for step in trajectory(state):
-        waves[step["wave"]] = max(waves.get(step["wave"], 0.0), step["seconds"])
-    alone = sum(u.get("seconds", 0.0) for role, u in usage.items() if role not in ("tool", "inspector"))
     return Spent(
         steps=progress.get("n", 0) - progress.get("base_n", 0),
         tokens=sum(u.get("input_tokens", 0) + u.get("output_tokens", 0) for u in usage.values()),
         usd=sum(u.get("usd", 0.0) for u in usage.values()),
-        seconds=alone + sum(waves.values()),
     )
+
+
+def active_seconds(state: AgentState) -> float:
+    """Seconds that the task took: subtasks side by side count once, waiting for a person not at all."""
+    waves: dict[int, float] = {}
+    for step in trajectory(state):
+        waves[step["wave"]] = max(waves.get(step["wave"], 0.0), step["seconds"])
+    usage = state.get("usage", {})
+    alone = sum(u.get("seconds", 0.0) for role, u in usage.items() if role not in ("tool", "inspector"))
+    return alone + sum(waves.values())
 
 
 def reserve_tokens(state: AgentState, context: Context) -> int:
@@ -76,8 +79,8 @@ def exhausted_calls(state: AgentState, context: Context) -> str:
         return "usd"
     if context.max_seconds is None:
         return ""
-    late = used.seconds >= context.max_seconds * (1 - _ANSWER_SHARE) or _out_of_time(state)
-    return "seconds" if late else ""
+    late = active_seconds(state) >= context.max_seconds * (1 - _ANSWER_SHARE)
+    return "seconds" if late or _out_of_time(state) else ""
 
 
 def _out_of_time(state: AgentState) -> bool:
@@ -99,7 +102,7 @@ def allowance(state: AgentState, context: Context, *, answered: bool = False) ->
     if context.max_seconds is not None:
         # Those of the proposals are not in the trajectory before the wave has ended.
         proposing = [proposal["seconds"] for proposal in state.get("proposals", {}).values()]
-        left = context.max_seconds * share - used.seconds - max(proposing, default=0.0)
+        left = context.max_seconds * share - active_seconds(state) - max(proposing, default=0.0)
         allowed.deadline = time.monotonic() + left
     return allowed
 
@@ -109,7 +112,7 @@ def answer_allowance(state: AgentState, context: Context) -> Allowance:
     and dollars do not end it, for then there would be none."""
     if context.max_seconds is None:
         return Allowance()
-    left = max(context.max_seconds - spent(state).seconds, context.max_seconds * _ANSWER_SHARE)
+    left = max(context.max_seconds - active_seconds(state), context.max_seconds * _ANSWER_SHARE)
     return Allowance(deadline=time.monotonic() + left)
 
 

@@ -136,8 +136,10 @@ def _surprise(step: Step, state: AgentState) -> tuple[str, str] | None:
         )
     if own and own["before"] != "serious":
         return None
+    if step["surprise"] != "serious":
+        return None
     earlier = [s for s in trajectory(state) if s["subtask"] == step["subtask"] and s["n"] < step["n"]]
-    if step["surprise"] != "serious" or not earlier or earlier[-1]["n"] <= state["plan"].get("n", 0):
+    if not earlier or earlier[-1]["n"] <= state["plan"].get("n", 0):
         return None
     seen = f"step {earlier[-1]['n']} [{step['subtask']}] saw something that the plan did not expect"
     return "surprise", f"A serious surprise: {seen}. {cut(step['thought'], 800)}"

@@ -32,7 +32,7 @@ from forethought.settings import Settings
 from graph.agent import build_agent
 from graph.context import Context
 from graph.plan_patches import join_plans
-from nodes.budget import spent
+from nodes.budget import active_seconds
 from tests.support.crashes import Moment, Seen
 from tests.support.wild import AT_EFFECT, INPUT, OUTPUT, USD, Clock, Process, Wild
 
@@ -245,7 +245,7 @@ class Thread(RuleBasedStateMachine):
         task = self.state.get("progress", {}).get("task")
         if isinstance(given, dict):
             self.task_before = task
-        return 0.0 if task == self.task_before else spent(self.state).seconds
+        return 0.0 if task == self.task_before else active_seconds(self.state)
 
     def _note(self, part: Json) -> None:
         update = part.get("replan_trigger")

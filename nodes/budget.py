@@ -55,7 +55,11 @@ def active_seconds(state: AgentState) -> float:
 
 def reserve_tokens(state: AgentState, context: Context) -> int:
     """Tokens kept back for the answer: what its prompt takes, as it would be now, and the reply."""
-    return max(_answer_tokens(state, context), int(_ANSWER_SHARE * (context.max_tokens or 0)))
+    return _reserve(_answer_tokens(state, context), context)
+
+
+def _reserve(answer: int, context: Context) -> int:
+    return max(answer, int(_ANSWER_SHARE * (context.max_tokens or 0)))
 
 
 def _answer_tokens(state: AgentState, context: Context) -> int:
@@ -132,7 +136,7 @@ def wave_width(state: AgentState, context: Context) -> Width:
     if context.max_tokens is not None:
         step, answer = _step_tokens(state), _answer_tokens(state, context)
         left = context.max_tokens - used.tokens
-        widths.append(Width((left - reserve_tokens(state, context)) // step, "tokens"))
+        widths.append(Width((left - _reserve(answer, context)) // step, "tokens"))
         widths.append(Width((left - answer) // (step + _told_tokens(state, context, answer)), "tokens"))
     step_usd = _step_usd(state)
     if context.max_usd is not None and step_usd:

@@ -4,9 +4,10 @@
 
 The model answers at once, and each tool returns 1 KB, so what is timed is the agent itself and its database:
 the processor's time, which other programs do not lengthen. Every round plans 20 subtasks of five calls, four
-side by side; each round's answer scores too low until the steps are spent. Exits with 1 where a step adds
-more than 1.6 times the bytes that one added between the marks before, or takes more than 2.5 times as long as
-one did at the mark before.
+side by side; each round's answer scores too low until the steps are spent. There is a budget of tokens, as
+there is by default, so at each step is measured what the answer will take. Exits with 1 where a step adds
+more than 1.2 times the bytes that one added between the marks before, or takes more than twice as long as one
+did at the mark before.
 """
 
 from __future__ import annotations
@@ -33,8 +34,9 @@ from tools.base import make_tool
 
 SUBTASKS, CALLS = 20, 5
 KILOBYTE = "a fact and what follows from it; " * 32
-MOST_BYTES, MOST_SECONDS = 1.6, 2.5
+MOST_BYTES, MOST_SECONDS = 1.2, 2.0
 """How many times what a step added between the marks before, and what one took at the mark before."""
+MAX_TOKENS = 10**9
 _AROUND = 40
 """Steps over which a step's time is averaged."""
 
@@ -113,7 +115,7 @@ async def measure(steps: int, at: set[int], folder: Path) -> tuple[list[Mark], d
     model, marks, times = Model(), list[Mark](), list[float]()
     path = folder / "threads.sqlite"
     context = Context(
-        max_steps=steps, max_tokens=None, max_rounds=20, replanning=False, approve_tools="never"
+        max_steps=steps, max_tokens=MAX_TOKENS, max_rounds=20, replanning=False, approve_tools="never"
     )
     config: Any = {"configurable": {"thread_id": "t"}}
     async with open_threads(file_address(path), None) as saver:

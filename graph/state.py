@@ -19,6 +19,7 @@ from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict  # the server's schemas need it below Python 3.12
 
 from forethought.models.types import Usage
+from graph.plan_patches import join_plans
 from graph.reducers import add_usage, append, merge, merge_all, merge_all_rounds, merge_files
 
 Json = dict[str, Any]
@@ -355,7 +356,7 @@ class AgentInput(TypedDict, total=False):
 class AgentState(AgentInput, total=False):
     """All channels of the online graph."""
 
-    plan: Plan
+    plan: Annotated[Plan, _delta(join_plans)]
     plan_reviews: Annotated[list[PlanReview], _delta(append)]
     dispatch: list[Dispatch]
     proposals: Annotated[dict[str, Proposal], merge]

@@ -52,6 +52,8 @@ def settle(
     """Ask the person if the call needs it, until the reply is usable. There is no effect before this: the
     node runs again when the thread is resumed."""
     arguments = proposal["arguments"]
+    if tool.effect == "read":
+        return Verdict(arguments)
     seen = influence(state, tools)
     if tool.effect == "egress" and seen.guarded:
         key = address_key(str(arguments.get(tool.address))) if tool.address else None

@@ -10,6 +10,7 @@ from langgraph.types import interrupt
 from pydantic import ValidationError
 
 from graph.context import Context
+from graph.plan_patches import plan_update
 from graph.state import AgentState
 from nodes.digest import trajectory
 from nodes.origins import joined as joined_origins
@@ -36,10 +37,10 @@ async def approve_plan(state: AgentState, runtime: Runtime[Context], *, services
         reply = interrupt(payload)
         decision, value, reason = read_reply(reply)
         if decision == "approve":
-            return {"plan": {**plan, "approval": "approved"}}
+            return plan_update(plan, {**plan, "approval": "approved"})
         if decision == "reject":
             rejected = {**progress, "rejection": reason or "no reason given"}
-            return {"plan": {**plan, "approval": "rejected"}, "progress": rejected}
+            return {**plan_update(plan, {**plan, "approval": "rejected"}), "progress": rejected}
         problem = f"decision must be approve, edit or reject, not {decision!r}"
         if decision == "edit":
             subtasks, problem = _edited(value, state, services)

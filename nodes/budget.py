@@ -30,29 +30,36 @@ class Spent:
     steps: int
     tokens: int
     usd: float
-    seconds: float
 
 
 def spent(state: AgentState) -> Spent:
-    """Sums over the task. Seconds are active ones: subtasks side by side count once, waiting for a person not
-    at all."""
+    """Sums over the task. Its seconds are apart (`active_seconds`): they take a walk through all steps."""
     usage = state.get("usage", {})
     progress = state.get("progress", {})
-    waves: dict[int, float] = {}
-    for step in trajectory(state):
-        waves[step["wave"]] = max(waves.get(step["wave"], 0.0), step["seconds"])
-    alone = sum(u.get("seconds", 0.0) for role, u in usage.items() if role not in ("tool", "inspector"))
     return Spent(
         steps=progress.get("n", 0) - progress.get("base_n", 0),
         tokens=sum(u.get("input_tokens", 0) + u.get("output_tokens", 0) for u in usage.values()),
         usd=sum(u.get("usd", 0.0) for u in usage.values()),
-        seconds=alone + sum(waves.values()),
     )
+
+
+def active_seconds(state: AgentState) -> float:
+    """Seconds that the task took: subtasks side by side count once, waiting for a person not at all."""
+    waves: dict[int, float] = {}
+    for step in trajectory(state):
+        waves[step["wave"]] = max(waves.get(step["wave"], 0.0), step["seconds"])
+    usage = state.get("usage", {})
+    alone = sum(u.get("seconds", 0.0) for role, u in usage.items() if role not in ("tool", "inspector"))
+    return alone + sum(waves.values())
 
 
 def reserve_tokens(state: AgentState, context: Context) -> int:
     """Tokens kept back for the answer: what its prompt takes, as it would be now, and the reply."""
-    return max(_answer_tokens(state, context), int(_ANSWER_SHARE * (context.max_tokens or 0)))
+    return _reserve(_answer_tokens(state, context), context)
+
+
+def _reserve(answer: int, context: Context) -> int:
+    return max(answer, int(_ANSWER_SHARE * (context.max_tokens or 0)))
 
 
 def _answer_tokens(state: AgentState, context: Context) -> int:
@@ -76,8 +83,8 @@ def exhausted_calls(state: AgentState, context: Context) -> str:
         return "usd"
     if context.max_seconds is None:
         return ""
-    late = used.seconds >= context.max_seconds * (1 - _ANSWER_SHARE) or _out_of_time(state)
-    return "seconds" if late else ""
+    late = active_seconds(state) >= context.max_seconds * (1 - _ANSWER_SHARE)
+    return "seconds" if late or _out_of_time(state) else ""
 
 
 def _out_of_time(state: AgentState) -> bool:
@@ -99,7 +106,7 @@ def allowance(state: AgentState, context: Context, *, answered: bool = False) ->
     if context.max_seconds is not None:
         # Those of the proposals are not in the trajectory before the wave has ended.
         proposing = [proposal["seconds"] for proposal in state.get("proposals", {}).values()]
-        left = context.max_seconds * share - used.seconds - max(proposing, default=0.0)
+        left = context.max_seconds * share - active_seconds(state) - max(proposing, default=0.0)
         allowed.deadline = time.monotonic() + left
     return allowed
 
@@ -113,7 +120,7 @@ def answer_allowance(state: AgentState, context: Context) -> Allowance:
     if context.max_usd is not None:
         allowed.usd = max(context.max_usd - used.usd, context.max_usd * _ANSWER_SHARE)
     if context.max_seconds is not None:
-        left = max(context.max_seconds - used.seconds, context.max_seconds * _ANSWER_SHARE)
+        left = max(context.max_seconds - active_seconds(state), context.max_seconds * _ANSWER_SHARE)
         allowed.deadline = time.monotonic() + left
     return allowed
 
@@ -134,7 +141,7 @@ def wave_width(state: AgentState, context: Context) -> Width:
     if context.max_tokens is not None:
         step, answer = _step_tokens(state), _answer_tokens(state, context)
         left = context.max_tokens - used.tokens
-        widths.append(Width((left - reserve_tokens(state, context)) // step, "tokens"))
+        widths.append(Width((left - _reserve(answer, context)) // step, "tokens"))
         widths.append(Width((left - answer) // (step + _told_tokens(state, context, answer)), "tokens"))
     step_usd = _step_usd(state)
     if context.max_usd is not None and step_usd:

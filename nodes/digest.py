@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from graph.state import AgentState, FileRef, LongTerm, Plan, Progress, Result, ShortTerm, Step, Subtask
@@ -35,9 +36,8 @@ def compact(value: Any) -> str:
 def trajectory(state: AgentState) -> list[Step]:
     """The steps of the present task, by number."""
     task = state.get("progress", {}).get("task", 1)
-    return sorted(
-        (step for step in state.get("trajectory", []) if step["task"] == task), key=lambda step: step["n"]
-    )
+    mine = [step for step in state.get("trajectory", []) if step["task"] == task]
+    return sorted(mine, key=itemgetter("n"))
 
 
 def files_text(files: Sequence[FileRef | str]) -> str:

@@ -43,7 +43,8 @@ def said_share(count: int) -> int:
 
 def one_line(text: str, limit: int = _HEAD_CHARS) -> str:
     """The head of `text`, on one line."""
-    return " ".join(text.split())[:limit]
+    words = text.split(maxsplit=limit // 2 + 1)  # as many have that many characters, with their spaces
+    return " ".join(words)[:limit]
 
 
 def condensed(steps: Sequence[Step]) -> list[str]:

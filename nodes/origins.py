@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from graph.state import AgentState, Step
@@ -68,11 +69,10 @@ def is_private(part: str) -> bool:
 
 def influence(state: AgentState, tools: Mapping[str, Tool]) -> Influence:
     """What has come into the whole thread."""
-    seen: dict[str, list[int]] = {}
+    seen: dict[str, set[int]] = {}
     for origin, n in _origins(state):
         for part in parts(origin):
-            if n not in (steps := seen.setdefault(part, [])):
-                steps.append(n)
+            seen.setdefault(part, set()).add(n)
     return Influence(
         outside={part: sorted(steps) for part, steps in seen.items() if is_outside(part, tools)},
         private={part: sorted(steps) for part, steps in seen.items() if is_private(part)},
@@ -107,7 +107,7 @@ def records(seen: Mapping[str, list[int]]) -> list[Json]:
 
 def thread_steps(state: AgentState) -> list[Step]:
     """The steps of all tasks of the thread, by number."""
-    return sorted(state.get("trajectory", []), key=lambda step: step["n"])
+    return sorted(state.get("trajectory", []), key=itemgetter("n"))
 
 
 def _origins(state: AgentState) -> Iterator[tuple[str, int]]:

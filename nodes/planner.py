@@ -15,6 +15,7 @@ from langgraph.runtime import Runtime
 
 from forethought.models.types import Message, ReplyError, ReplySpec, Usage, no_usage, reply_spec
 from graph.context import Context
+from graph.plan_patches import plan_update
 from graph.state import AgentState, Plan, Progress
 from nodes.budget import allowance, exhausted_calls, left_text
 from nodes.digest import (
@@ -75,7 +76,7 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
             failed = fail(f"no valid plan ({problem})")
             return {**update, **failed, "messages": [*update.get("messages", []), *failed["messages"]]}
         if old.get("approval") == "rejected":  # what a person refused is shown again, never carried out
-            update["plan"] = {**old, "approval": "wanted"}
+            update |= plan_update(old, {**old, "approval": "wanted"})
         return update
     plan = _joined(best, state, progress, revisions, scored=context.plan_intra)
     update["plan"] = plan

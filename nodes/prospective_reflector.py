@@ -19,6 +19,7 @@ from langgraph.runtime import Runtime
 from forethought.knowledge.planning_errors import PlanningError, load_planning_errors
 from forethought.models.types import Asked, Message, ReplyError, ReplySpec, Usage, no_usage, reply_spec
 from graph.context import Context
+from graph.plan_patches import plan_update
 from graph.state import AgentState, Plan, PlanReview
 from nodes.budget import allowance, exhausted_calls, left_text
 from nodes.digest import files_text, plan_text, result_items, steps_text, tool_record, trajectory
@@ -57,8 +58,9 @@ async def prospective_reflector(
     if context.prospective_reflection:
         errors = await _known_errors(services, context)
         await _reflect(reflection, state, runtime, services, context, errors)
+    approval = _approval(plan, reflection.plan, context)
     return {
-        "plan": {**reflection.plan, "reviewed": True, "approval": _approval(plan, reflection.plan, context)},
+        **plan_update(plan, {**reflection.plan, "reviewed": True, "approval": approval}),
         "plan_reviews": reflection.reviews,
         "usage": {"reflector": reflection.usage},
         "progress": {**state["progress"], "version": max(state["progress"]["version"], _highest(reflection))},

@@ -8,27 +8,38 @@ returns live objects: they are copied.
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
-from typing import cast
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
 
 from graph.state import AgentState
 
 _READ = "__pregel_read"
-_RECORDS = ("trajectory", "results")
 
 
 def read_state(config: RunnableConfig, keys: Sequence[str], *, copied: bool = True) -> AgentState:
     """The channels `keys` as they stood before this superstep; a channel never written is absent.
 
     They are copied, unless the caller makes something of its own of them at once (`copied=False`). Of the
-    trajectory and the results only the list and the dict are: what stands in them are records that nobody
-    changes, and in a long run there are many.
+    trajectory, the results and the plan only the lists and dicts that hold the records are: the records
+    themselves nobody changes, and in a long run there are many.
     """
     found = config["configurable"][_READ](list(keys))
     if not copied:
         return cast(AgentState, found)
-    records = {name: copy.copy(found[name]) for name in _RECORDS if name in found}
-    others = {name: value for name, value in found.items() if name not in records}
-    return cast(AgentState, {**copy.deepcopy(others), **records})
+    return cast(AgentState, {name: _COPY.get(name, copy.deepcopy)(value) for name, value in found.items()})
+
+
+def _one_deeper(value: Any) -> Any:
+    """A copy of `value` with a copy of each part that it has."""
+    if not isinstance(value, dict):  # as a client may have left it
+        return copy.deepcopy(value)
+    return {name: copy.copy(part) for name, part in value.items()}
+
+
+_COPY: dict[str, Callable[[Any], Any]] = {
+    "trajectory": copy.copy,
+    "results": copy.copy,
+    "plan": _one_deeper,
+}

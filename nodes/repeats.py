@@ -3,8 +3,9 @@ for it or a program of the agent's (MIRROR's published code sends failed calls a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from graph.state import AgentState
@@ -40,7 +41,7 @@ def earlier_failure(
     such a failure may have taken effect.
     """
     same = compact(normalise(tool, arguments))
-    for at, call in (*_calls(state), *((n, item) for item in now)):
+    for at, call in chain(_calls(state), ((n, item) for item in now)):
         if call["ok"] or call["tool"] != tool.name or call["cause"] == "repeat":
             continue
         if tool.retryable and tool.repeatable and call["cause"] in ("transport", "timeout"):
@@ -50,9 +51,9 @@ def earlier_failure(
     return None
 
 
-def _calls(state: AgentState) -> Iterator[tuple[int, Json]]:
+def _calls(state: AgentState) -> Iterator[tuple[int, Mapping[str, Any]]]:
     for step in trajectory(state):
         if step["action"] == "call":
-            yield step["n"], dict(step)
+            yield step["n"], step
         for sub_step in step["sub_steps"]:
             yield step["n"], sub_step

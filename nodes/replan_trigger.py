@@ -12,6 +12,7 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from graph.context import Context
+from graph.plan_patches import plan_update
 from graph.reducers import CLEAR
 from graph.state import AgentState, Dispatch, Plan, Replan, Step
 from nodes.budget import exhausted, wave_width
@@ -34,12 +35,12 @@ async def replan_trigger(
     asked = None if stopped else _asked(state, context)
     spent_attempts = attempts_spent(state, plan, context)
     plan = close_failed(plan, spent_attempts)
+    update |= plan_update(state.get("plan", {}), plan)
     if not stopped and may_replan:
         replan = asked or _cadence(state, plan, context)
         if replan:
             return {
                 **update,
-                "plan": plan,
                 "replans": [replan],
                 "progress": {**progress, "replans": progress["replans"] + 1},
                 "decision": {"to": "planner", "reason": replan["reason"], "n": progress["n"]},
@@ -59,7 +60,7 @@ async def replan_trigger(
         "reason": _reason(dispatch, stopped),
         "n": progress["n"],
     }
-    return {**update, "plan": plan, "dispatch": dispatch, "progress": progress, "decision": decision}
+    return {**update, "dispatch": dispatch, "progress": progress, "decision": decision}
 
 
 def _reason(dispatch: list[Dispatch], stopped: str) -> str:
@@ -135,8 +136,10 @@ def _surprise(step: Step, state: AgentState) -> tuple[str, str] | None:
         )
     if own and own["before"] != "serious":
         return None
+    if step["surprise"] != "serious":
+        return None
     earlier = [s for s in trajectory(state) if s["subtask"] == step["subtask"] and s["n"] < step["n"]]
-    if step["surprise"] != "serious" or not earlier or earlier[-1]["n"] <= state["plan"].get("n", 0):
+    if not earlier or earlier[-1]["n"] <= state["plan"].get("n", 0):
         return None
     seen = f"step {earlier[-1]['n']} [{step['subtask']}] saw something that the plan did not expect"
     return "surprise", f"A serious surprise: {seen}. {cut(step['thought'], 800)}"

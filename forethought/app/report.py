@@ -10,7 +10,7 @@ from typing import Any
 from langgraph.types import Interrupt, StateSnapshot
 
 from forethought.app.errors import ANSWERED, FAILED, NOT_PASSED, WAITS
-from nodes.budget import spent
+from nodes.budget import active_seconds
 
 Json = dict[str, Any]
 
@@ -31,7 +31,7 @@ def report(thread_id: str, snapshot: StateSnapshot, error: str | None = None) ->
         "steps": sorted(_of_task(state.get("trajectory"), task), key=lambda step: step["n"]),
         "replans": _of_task(state.get("replans"), task),
         "usage": usage_of(state),
-        "seconds": round(spent(snapshot.values).seconds, 3),  # type: ignore[arg-type]
+        "seconds": round(active_seconds(snapshot.values), 3),  # type: ignore[arg-type]
     }
     if state.get("lessons"):
         result["lessons"] = state["lessons"]

@@ -33,7 +33,8 @@ import nodes.tool_executor
 from forethought.settings import Settings
 from graph.agent import build_agent
 from graph.context import Context
-from nodes.budget import spent
+from graph.plan_patches import join_plans
+from nodes.budget import active_seconds
 from tests.support.crashes import Moment, Seen
 from tests.support.wild import AT_EFFECT, INPUT, OUTPUT, SECONDS, USD, Clock, Process, Wild
 
@@ -253,13 +254,14 @@ class Thread(RuleBasedStateMachine):
         task = self.state.get("progress", {}).get("task")
         if isinstance(given, dict):
             self.task_before = task
-        return 0.0 if task == self.task_before else spent(self.state).seconds
+        return 0.0 if task == self.task_before else active_seconds(self.state)
 
     def _note(self, part: Json) -> None:
         update = part.get("replan_trigger")
         if update and update["dispatch"]:
             finished = {step["subtask"] for step in self._steps() if step["finished"]}
-            self.dispatched.append((update, dict(self.state), dict.fromkeys(finished)))
+            plan = join_plans(self.state["plan"], [update["plan"]] if "plan" in update else [])
+            self.dispatched.append((update, plan, dict.fromkeys(finished)))
 
     def _steps(self) -> list[Json]:
         task = self.state.get("progress", {}).get("task")
@@ -276,8 +278,8 @@ class Thread(RuleBasedStateMachine):
             self._check_end()
 
     def _check_order(self) -> None:
-        for update, _, finished in self.dispatched:
-            subtasks = {subtask["id"]: subtask for subtask in update["plan"]["subtasks"]}
+        for update, plan, finished in self.dispatched:
+            subtasks = {subtask["id"]: subtask for subtask in plan["subtasks"]}
             keys = [item["subtask"] for item in update["dispatch"]]
             assert len(set(keys)) == len(keys) <= self.context.max_parallel
             for key in keys:

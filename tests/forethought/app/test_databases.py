@@ -12,6 +12,7 @@ import pytest
 
 from forethought.settings import Settings
 from forethought.storage.serializer import ThreadSerializer
+from graph.plan_patches import PATCH
 from tests.forethought.app.conftest import Cli
 from tests.forethought.app.debug_script import DebugScript, failed_run
 from tests.forethought.app.lessons.test_lessons import Learning
@@ -264,6 +265,25 @@ def test_a_thread_changed_by_hand_is_refused_with_the_channel(
     assert len(server.requests) == calls, "nothing is run"
 
 
+def test_a_thread_of_a_release_that_kept_the_plan_in_each_checkpoint_is_gone_on_with(
+    cli: Cli, scripted: Scripted, tmp_path: Path
+) -> None:
+    scripted(question="Which colour?")
+    waiting = cli("run", TASK, "--thread", "t1", "--json")
+    assert waiting.code == 4
+    path = tmp_path / "data" / "threads.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("DELETE FROM writes WHERE channel = 'plan'")
+        connection.commit()
+    assert cli("show", "t1", "--json").json["plan"] is None
+    edit(path, lambda values: values.update(plan=waiting.json["plan"]))
+    assert cli("show", "t1", "--json").json["plan"] == waiting.json["plan"]
+    done = cli("resume", "t1", "--reply", "red", "--json")
+    assert done.code == 0, done.err
+    subtasks = [{**item, "status": "finished"} for item in waiting.json["plan"]["subtasks"]]
+    assert done.json["plan"] == {**waiting.json["plan"], "subtasks": subtasks}
+
+
 def test_writes_forged_for_a_task_are_refused(cli: Cli, scripted: Scripted, tmp_path: Path) -> None:
     scripted(question="Which colour?")
     assert cli("run", TASK, "--thread", "t1").code == 4
@@ -277,6 +297,8 @@ def test_writes_forged_for_a_task_are_refused(cli: Cli, scripted: Scripted, tmp_
             ("trajectory", [7]),
             ("trajectory", 7),
             ("results", "none"),
+            ("plan", {"subtasks": [{"id": 7}]}),
+            ("plan", {PATCH: {"version": 1, "status": {"multiply": "splendid"}}}),
             ("usage", {"a": 1}),
             ("status", "splendid"),
             ("answer", 7),

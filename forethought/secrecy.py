@@ -14,7 +14,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, unquote_plus, urlsplit, urlunsplit
 
 if TYPE_CHECKING:
@@ -82,6 +82,13 @@ def scrubber(settings: Settings | None = None, extra: Iterable[str] = ()) -> Cal
     return lambda text: pattern.sub(BLOTTED, text)
 
 
+def blotted(value: Any, scrub: Callable[[str], str]) -> Any:
+    """`value` as JSON has it, with the secrets blotted out of its texts and keys. What is no JSON is its text
+    there, and what is no number is null."""
+    plain = json.loads(json.dumps(value, default=str), parse_constant=lambda name: None)
+    return _blotted(plain, scrub)
+
+
 def scrub_error(error: BaseException, scrub: Callable[[str], str]) -> None:
     """Blot the secrets out of the words of an error and of its causes, before it is shown or kept."""
     at: BaseException | None = error
@@ -106,6 +113,14 @@ def without_credentials(url: str | None) -> str | None:
     options = parts.query.split("&")
     harmless = "&".join(option for option in options if not any(_is_key(*pair) for pair in _options(option)))
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=harmless))
+
+
+def _blotted(value: Any, scrub: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return scrub(value)
+    if isinstance(value, dict):
+        return {scrub(key): _blotted(item, scrub) for key, item in value.items()}
+    return [_blotted(item, scrub) for item in value] if isinstance(value, list) else value
 
 
 def _forms(value: str) -> tuple[str, ...]:

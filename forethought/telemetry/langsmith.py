@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from forethought.secrecy import scrubber, secret_values
+from forethought.secrecy import blotted, scrubber, secret_values
 from forethought.settings import Settings
 
 if TYPE_CHECKING:
@@ -56,18 +55,9 @@ def _guard(client: Any) -> None:
 def _cleaned(first: Any) -> Callable[[Any], Any]:
     def clean(data: Any) -> Any:
         known = first(data) if callable(first) else data
-        # What is no JSON, such as a message, is sent as its text.
-        return _blotted(json.loads(json.dumps(known, default=str)), scrubber(extra=_secrets))
+        return blotted(known, scrubber(extra=_secrets))
 
     return clean
-
-
-def _blotted(value: Any, scrub: Callable[[str], str]) -> Any:
-    if isinstance(value, str):
-        return scrub(value)
-    if isinstance(value, dict):
-        return {scrub(key): _blotted(item, scrub) for key, item in value.items()}
-    return [_blotted(item, scrub) for item in value] if isinstance(value, list) else value
 
 
 def flush() -> None:

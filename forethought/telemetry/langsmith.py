@@ -23,7 +23,8 @@ _secrets: set[str] = set()
 
 
 def guard(settings: Settings) -> None:
-    """Have the client that LangChain traces with blot secrets out of inputs, outputs, errors and metadata.
+    """Have the client that LangChain traces with blot secrets out of what it sends: inputs, outputs, errors,
+    metadata, names and tags.
 
     A person's task is kept as it was written, so a key in it would be sent. There is one client a process,
     and it may be there before any graph is built: whoever made it, it is this one that is guarded, and what
@@ -50,12 +51,36 @@ def _guard(client: Any) -> None:
     # An anonymizer stands in for functions that hide: where the client has such of its own, they are kept.
     if client._anonymizer or not any(callable(hides) for hides in hiding.values()):
         client._anonymizer = _cleaned(client._anonymizer)
+    # For names and tags it takes no function, and its objects take no attribute: their class is changed.
+    client.__class__ = type(type(client).__name__, (_Guarded, type(client)), {"__slots__": ()})
+
+
+class _Guarded:
+    """A client's ways to tell of a run, with the secrets blotted out of its name and tags."""
+
+    __slots__ = ()
+
+    def create_run(self, name: str, *args: Any, **told: Any) -> None:
+        """See langsmith.Client."""
+        super().create_run(_without_secrets(name), *args, **_labelled(told))  # type: ignore[misc]
+
+    def update_run(self, run_id: Any, **told: Any) -> None:
+        """See langsmith.Client."""
+        super().update_run(run_id, **_labelled(told))  # type: ignore[misc]
+
+
+def _labelled(told: dict[str, Any]) -> dict[str, Any]:
+    return told | {key: _without_secrets(told[key]) for key in ("name", "tags") if told.get(key)}
+
+
+def _without_secrets(value: Any) -> Any:
+    return blotted(value, scrubber(extra=_secrets))
 
 
 def _cleaned(first: Any) -> Callable[[Any], Any]:
     def clean(data: Any) -> Any:
         known = first(data) if callable(first) else data
-        return blotted(known, scrubber(extra=_secrets))
+        return _without_secrets(known)
 
     return clean
 

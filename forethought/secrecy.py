@@ -1,9 +1,9 @@
 """What must never be shown, sent or kept: keys and passwords, and a function that blots them out of a text.
 
 Secret are the values of environment variables that are named like keys, the settings' own keys, the passwords
-and keys in addresses of both. They are blotted out of what tools return, of prompts and replies, of errors,
-logs and recordings. What a person writes into a task is kept as it was written; the models and the recording
-see it without the keys.
+and keys in addresses of both, and what `remember` was told. They are blotted out of what tools return, of
+prompts and replies, of errors, logs and recordings. What a person writes into a task is kept as it was
+written; the models and the recording see it without the keys.
 """
 
 from __future__ import annotations
@@ -31,11 +31,18 @@ _SHAPE = re.compile(r"(?<![a-z\d])(?=[a-z]*\d)(?=\d*[a-z])[a-z\d]{12,}", re.IGNO
 _SHORTEST = 8
 """Characters; a shorter value is likely to stand in harmless text by chance. No key of a provider's is
 shorter."""
+_remembered: frozenset[str] = frozenset()
+
+
+def remember(values: Iterable[str]) -> None:
+    """Count `values` as secret from now on, in the whole process: a file names them, say."""
+    global _remembered
+    _remembered |= frozenset(values)  # replaced, not changed: another thread may be reading it
 
 
 def secret_values(settings: Settings | None = None) -> set[str]:
-    """The secrets of the environment and of the settings."""
-    found: set[str] = set()
+    """The secrets of the environment and of the settings, and those that are remembered."""
+    found = set(_remembered)
     for name, value in os.environ.items():
         found.update(secrets_of(name, value))
     for value in (settings.model_dump() if settings is not None else {}).values():
@@ -69,6 +76,11 @@ def secrets_of_address(address: str) -> Iterator[str]:
             yield _base64(f"{unquote(user)}:{unquote(password)}")
 
 
+def looks_like_a_key(value: str) -> bool:
+    """Whether `value` has the shape of a key."""
+    return bool(_SHAPE.search(value))
+
+
 def scrubber(settings: Settings | None = None, extra: Iterable[str] = ()) -> Callable[[str], str]:
     """A function that blots out the secrets and `extra`, also as they stand in JSON, addresses or headers."""
     # Without the line break that a file may have left at the end: it is sent and repeated without.
@@ -90,18 +102,23 @@ def blotted(value: Any, scrub: Callable[[str], str]) -> Any:
 
 
 def scrub_error(error: BaseException, scrub: Callable[[str], str]) -> None:
-    """Blot the secrets out of the words of an error and of its causes, before it is shown or kept."""
-    at: BaseException | None = error
+    """Blot the secrets out of the words of an error, of its causes and of what it groups, before it is shown
+    or kept."""
+    left: list[BaseException] = [error]
     seen: set[int] = set()
-    while at is not None and id(at) not in seen:
+    while left:
+        at = left.pop()
+        if id(at) in seen:
+            continue
         seen.add(id(at))
         at.args = tuple(scrub(item) if isinstance(item, str) else item for item in at.args)
-        for name in ("message", "problem", "detail", "hint"):
+        for name in ("message", "problem", "detail", "hint", "strerror", "filename"):
             said = getattr(at, name, None)
             if isinstance(said, str):
                 with suppress(AttributeError):  # a property of a class of its own
                     setattr(at, name, scrub(said))
-        at = at.__cause__ or at.__context__
+        grouped = at.exceptions if isinstance(at, BaseExceptionGroup) else ()
+        left += [link for link in (at.__cause__, at.__context__, *grouped) if link is not None]
 
 
 def without_credentials(url: str | None) -> str | None:
@@ -151,7 +168,7 @@ def _is_key(name: str, value: str) -> bool:
     if not value:
         return False
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", unquote_plus(name)).replace("-", "_")
-    return bool(_NAME.search(f"_{words}") or _SHAPE.search(unquote_plus(value)))
+    return bool(_NAME.search(f"_{words}")) or looks_like_a_key(unquote_plus(value))
 
 
 def _base64(value: str) -> str:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from forethought.secrecy import blotted, scrubber, secret_values
+from forethought.secrecy import blotted, remember, scrubber, secret_values
 from forethought.settings import Settings
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ FLUSH_S = 10.0
 _SWITCHES = ("LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING_V2", "LANGSMITH_TRACING", "LANGCHAIN_TRACING")
 _HIDING = ("_hide_inputs", "_hide_outputs", "_hide_metadata")
 _client: Client | None = None
-_secrets: set[str] = set()
-"""Those of all settings that a graph was built with; the environment's are looked up each time."""
 
 
 def guard(settings: Settings) -> None:
@@ -35,7 +33,8 @@ def guard(settings: Settings) -> None:
         return
     from langsmith.run_trees import get_cached_client
 
-    _secrets.update(secret_values(settings))
+    # Those of all settings that a graph was built with: there is one client for all.
+    remember(secret_values(settings))
     client = get_cached_client()
     if client is not _client:
         _guard(client)
@@ -74,7 +73,7 @@ def _labelled(told: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_secrets(value: Any) -> Any:
-    return blotted(value, scrubber(extra=_secrets))
+    return blotted(value, scrubber())
 
 
 def _cleaned(first: Any) -> Callable[[Any], Any]:

@@ -1,9 +1,9 @@
 """What must never be shown, sent or kept: keys and passwords, and a function that blots them out of a text.
 
-Secret are the values of environment variables that are named like keys, the settings' own keys, and the
-passwords in addresses of both. They are blotted out of what tools return, of prompts and replies, of errors,
-logs and recordings. What a person writes into a task is kept as it was written; the models and the recording
-see it without the keys.
+Secret are the values of environment variables that are named like keys, the settings' own keys, the passwords
+and keys in addresses of both, and what `remember` was told. They are blotted out of what tools return, of
+prompts and replies, of errors, logs and recordings. What a person writes into a task is kept as it was
+written; the models and the recording see it without the keys.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
-from urllib.parse import parse_qs, quote, unquote, urlsplit, urlunsplit
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote, unquote_plus, urlsplit, urlunsplit
 
 if TYPE_CHECKING:
     from forethought.settings import Settings
@@ -26,22 +26,59 @@ _NAME = re.compile(
     r"|PASSWORD|PASSWD|PASSPHRASE|PGPASS|_PASS|_PWD|_PAT|AUTHORIZATION|OTLP_(TRACES_|METRICS_|LOGS_)?HEADERS)(_?\d+)?$",
     re.IGNORECASE,
 )
+_SHAPE = re.compile(r"(?<![a-z\d])(?=[a-z]*\d)(?=\d*[a-z])[a-z\d]{12,}", re.IGNORECASE)
+"""Letters and digits in one long run, as keys have them and words, versions and dates do not."""
 _SHORTEST = 8
 """Characters; a shorter value is likely to stand in harmless text by chance. No key of a provider's is
 shorter."""
+_remembered: frozenset[str] = frozenset()
+
+
+def remember(values: Iterable[str]) -> None:
+    """Count `values` as secret from now on, in the whole process: a file names them, say."""
+    global _remembered
+    _remembered |= frozenset(values)  # replaced, not changed: another thread may be reading it
 
 
 def secret_values(settings: Settings | None = None) -> set[str]:
-    """The secrets of the environment and of the settings."""
-    found: set[str] = set()
+    """The secrets of the environment and of the settings, and those that are remembered."""
+    found = set(_remembered)
     for name, value in os.environ.items():
-        found.update(_parts(value) if _NAME.search(name) else _of_address(value))
+        found.update(secrets_of(name, value))
     for value in (settings.model_dump() if settings is not None else {}).values():
         if hasattr(value, "get_secret_value"):
             found.update(_parts(value.get_secret_value()))
         elif isinstance(value, str):
-            found.update(_of_address(value))
+            found.update(secrets_of_address(value))
     return found
+
+
+def secrets_of(name: str, value: str) -> Iterator[str]:
+    """The secrets in a variable, a header or an option of a program."""
+    return _parts(value) if _NAME.search(name.replace("-", "_")) else secrets_of_address(value)
+
+
+def secrets_of_address(address: str) -> Iterator[str]:
+    """Password, token and keys in an address such as https://user:password@host?api_key=..., and the header
+    that is made of the first two."""
+    if "://" not in address:
+        return
+    with suppress(ValueError):
+        parts = urlsplit(address)
+        # A database's password may stand among its options.
+        for name, value in _options(parts.query):
+            if _is_key(name, value):
+                yield from (value, unquote_plus(value))
+        # Over HTTP a user without a password is a token; a database's is not.
+        user, password = parts.username or "", parts.password or ""
+        if password or (user and parts.scheme in ("http", "https")):
+            yield from (password or user, unquote(password or user))
+            yield _base64(f"{unquote(user)}:{unquote(password)}")
+
+
+def looks_like_a_key(value: str) -> bool:
+    """Whether `value` has the shape of a key."""
+    return bool(_SHAPE.search(value))
 
 
 def scrubber(settings: Settings | None = None, extra: Iterable[str] = ()) -> Callable[[str], str]:
@@ -57,27 +94,50 @@ def scrubber(settings: Settings | None = None, extra: Iterable[str] = ()) -> Cal
     return lambda text: pattern.sub(BLOTTED, text)
 
 
+def blotted(value: Any, scrub: Callable[[str], str]) -> Any:
+    """`value` as JSON has it, with the secrets blotted out of its texts and keys. What is no JSON is its text
+    there, and what is no number is null."""
+    plain = json.loads(json.dumps(value, default=str), parse_constant=lambda name: None)
+    return _blotted(plain, scrub)
+
+
 def scrub_error(error: BaseException, scrub: Callable[[str], str]) -> None:
-    """Blot the secrets out of the words of an error and of its causes, before it is shown or kept."""
-    at: BaseException | None = error
+    """Blot the secrets out of the words of an error, of its causes and of what it groups, before it is shown
+    or kept."""
+    left: list[BaseException] = [error]
     seen: set[int] = set()
-    while at is not None and id(at) not in seen:
+    while left:
+        at = left.pop()
+        if id(at) in seen:
+            continue
         seen.add(id(at))
         at.args = tuple(scrub(item) if isinstance(item, str) else item for item in at.args)
-        for name in ("message", "problem", "detail", "hint"):
+        for name in ("message", "problem", "detail", "hint", "strerror", "filename"):
             said = getattr(at, name, None)
             if isinstance(said, str):
                 with suppress(AttributeError):  # a property of a class of its own
                     setattr(at, name, scrub(said))
-        at = at.__cause__ or at.__context__
+        grouped = at.exceptions if isinstance(at, BaseExceptionGroup) else ()
+        left += [link for link in (at.__cause__, at.__context__, *grouped) if link is not None]
 
 
-def without_userinfo(url: str | None) -> str | None:
-    """The address without user name and password: it is kept with the thread, and a secret must not be."""
+def without_credentials(url: str | None) -> str | None:
+    """The address without user name, password and keys: it is kept with the thread, and a secret must not
+    be."""
     if not url:
         return None
     parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+    options = parts.query.split("&")
+    harmless = "&".join(option for option in options if not any(_is_key(*pair) for pair in _options(option)))
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=harmless))
+
+
+def _blotted(value: Any, scrub: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return scrub(value)
+    if isinstance(value, dict):
+        return {scrub(key): _blotted(item, scrub) for key, item in value.items()}
+    return [_blotted(item, scrub) for item in value] if isinstance(value, list) else value
 
 
 def _forms(value: str) -> tuple[str, ...]:
@@ -96,18 +156,19 @@ def _parts(secret: str) -> Iterator[str]:
             yield credentials.strip()
 
 
-def _of_address(address: str) -> Iterator[str]:
-    """The password in an address such as https://user:password@host, and the header that is made of it."""
-    if "://" not in address:
-        return
-    with suppress(ValueError):
-        parts = urlsplit(address)
-        # A database's may stand among its options.
-        for name in ("password", "sslpassword"):
-            yield from parse_qs(parts.query).get(name, ())
-        if password := unquote(parts.password or ""):
-            yield password
-            yield _base64(f"{unquote(parts.username or '')}:{password}")
+def _options(query: str) -> Iterator[tuple[str, str]]:
+    """Names and values as they stand there, quoted."""
+    for option in query.split("&"):
+        name, _, value = option.partition("=")
+        yield name, value
+
+
+def _is_key(name: str, value: str) -> bool:
+    """Whether an option of an address is a key: apiKey, access-token and key are names of such."""
+    if not value:
+        return False
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", unquote_plus(name)).replace("-", "_")
+    return bool(_NAME.search(f"_{words}")) or looks_like_a_key(unquote_plus(value))
 
 
 def _base64(value: str) -> str:

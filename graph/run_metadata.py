@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from forethought.secrecy import without_userinfo
+from forethought.secrecy import without_credentials
 from forethought.settings import Settings
 from graph.context import Context
 
@@ -19,7 +19,7 @@ def saved_with(context: Context, settings: Settings) -> Json:
     """The metadata of every checkpoint of a run, from which `resume` reads Context, address and tools."""
     kept = {
         "context": context.model_dump(mode="json"),
-        "base_url": without_userinfo(settings.base_url),
+        "base_url": without_credentials(settings.base_url),
         "tools": settings.tools,
     }
     return {_SAVED: json.dumps(kept, ensure_ascii=False)}

@@ -36,9 +36,10 @@ _OF_THE_MACHINE = re.compile(
 
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No key, no setting and no tracing of this machine reaches a test; data goes to the test's own
-    folder.
+    """No key, no setting and no tracing of this machine, and no secret of another test, reaches a test; data
+    goes to the test's own folder.
     """
+    monkeypatch.setattr("forethought.secrecy._remembered", frozenset())
     for name in list(os.environ):
         if _OF_THE_MACHINE.search(name):
             monkeypatch.delenv(name)

@@ -6,7 +6,8 @@
                     "effect": "read", "timeout_s": 20, "tools": {"report": {"effect": "write"}}}}}
 
 `servers` in place of `mcpServers` will do. `${NAME}` in env, headers and url is the environment's variable,
-so that no key need stand in the file. Keys that only other programs know are ignored.
+so that no key need stand in the file. Keys that only other programs know are ignored. The secrets of a file
+that is read are secret in the whole process (`forethought.secrecy`).
 """
 
 from __future__ import annotations
@@ -14,15 +15,18 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from forethought.secrecy import looks_like_a_key, remember, scrubber, secrets_of, secrets_of_address
 from tools.base import Effect
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-_SHORTEST_SECRET = 8
 _HTTP = ("http", "streamable_http", "streamable-http", "streamableHttp")
 
 
@@ -78,15 +82,24 @@ class McpServer(BaseModel):
         kind = "sse" if self.transport == "sse" else "streamable_http"
         return {"transport": kind, "url": _filled_text(self.url or ""), "headers": _filled(self.headers)}
 
-    def without_secrets(self, text: str) -> str:
-        """`text` without what this server was given to keep."""
-        values = [*_filled(self.env).values(), *_filled(self.headers).values()]
-        words = {
-            part for value in values for part in (value, *value.split()) if len(part) >= _SHORTEST_SECRET
+    def secrets(self) -> set[str]:
+        """What this server was given to keep: what is named like a key in its environment, headers and
+        arguments; what variables gave to its headers and address; users, passwords and options of addresses.
+        """
+        env, headers = _filled(self.env), _filled(self.headers)
+        named = [*env.items(), *headers.items(), *_named(self.args)]
+        return {
+            *(secret for name, value in named for secret in secrets_of(name, value)),
+            *(value for value in headers.values() if looks_like_a_key(value)),
+            *(value for header in self.headers.values() for value in _variables(header)),
+            *_of_url(self.url or ""),
         }
-        for word in sorted(words, key=len, reverse=True):
-            text = text.replace(word, "[secret]")
-        return text
+
+    def without_secrets(self, text: str) -> str:
+        """`text` of this server's without its secrets, nor whatever else its environment and headers hold."""
+        values = [*_filled(self.env).values(), *_filled(self.headers).values()]
+        words = (part for value in values for part in (value, *value.split()))
+        return scrubber(extra=(*words, *self.secrets()))(text)
 
 
 class McpServers(BaseModel):
@@ -116,6 +129,7 @@ def read_servers(file: Path) -> McpServers:
         raise McpSetupError(
             f"the MCP file {file}: the environment has no variable {error.args[0]}"
         ) from error
+    remember(secret for server in servers.servers.values() for secret in server.secrets())
     return servers
 
 
@@ -125,3 +139,33 @@ def _filled(values: dict[str, str]) -> dict[str, str]:
 
 def _filled_text(text: str) -> str:
     return _VARIABLE.sub(lambda found: os.environ[found[1]], text)
+
+
+def _variables(text: str) -> Iterator[str]:
+    """The values that stand for variables in `text`. An address is no secret as a whole, its parts may be."""
+    values = (os.environ[name] for name in _VARIABLE.findall(text))
+    return (value for value in values if "://" not in value)
+
+
+def _named(args: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Options of a program and their values: --name=value, --name value and, for headers, name: value."""
+    for arg, following in zip_longest(args, args[1:], fillvalue=""):
+        name, *value = re.split("[=:]", arg, maxsplit=1)
+        yield name, value[0] if value else following
+        yield "", arg  # which may be an address
+
+
+def _of_url(given: str) -> Iterator[str]:
+    url = _filled_text(given)
+    try:
+        template, parts = urlsplit(given), urlsplit(url)
+    except ValueError:  # nothing tells what it holds
+        yield url
+        return
+    yield from secrets_of_address(url)
+    # The host is no secret, wherever it comes from.
+    for part in (template.netloc.rpartition("@")[0], template.path, template.query):
+        yield from _variables(part)
+    # What has neither a key's name nor its shape is secret beside its name only: it may be any word.
+    yield from parts.query.split("&")
+    yield from filter(looks_like_a_key, parts.path.split("/"))

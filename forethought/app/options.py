@@ -20,7 +20,7 @@ from pydantic import BaseModel, ValidationError
 
 from forethought.app.errors import CliError
 from forethought.app.text import one_line
-from forethought.secrecy import without_userinfo as without_userinfo
+from forethought.secrecy import without_credentials as without_credentials
 from forethought.settings import MODEL_HINT, Settings, read_settings, reason_of
 from graph.context import Context
 
@@ -129,7 +129,7 @@ def _check_flags(flags: Flags) -> None:
 def _saved_base_url(settings: Settings, saved: Mapping[str, Any]) -> str | None:
     """The thread's address, unless the environment has the same one, perhaps with its user and password."""
     address: str | None = saved.get("base_url")
-    return None if address == without_userinfo(settings.base_url) else address
+    return None if address == without_credentials(settings.base_url) else address
 
 
 def _check_address(url: str | None) -> None:

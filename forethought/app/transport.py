@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forethought.app.errors import CliError
-from forethought.app.options import without_userinfo
+from forethought.app.options import without_credentials
 from forethought.secrecy import secret_values
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def asked_how(context: Context, settings: Settings) -> str:
 
     if settings.base_url:
         key = "FORETHOUGHT_API_KEY" + ("" if settings.api_key else " (not set)")
-        where = f"at {without_userinfo(settings.base_url)} with the key of {key}"
+        where = f"at {without_credentials(settings.base_url)} with the key of {key}"
     else:
         providers = {split(model, None)[0] for model in models_used(context)}
         names = " or ".join(sorted(name for provider in providers for name in KEYS[provider]))

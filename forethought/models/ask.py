@@ -140,8 +140,6 @@ class Models:
         except BaseException as error:
             usage["calls"] += 1
             usage["seconds"] += time.monotonic() - started
-            # Of whatever kind: it will be shown, and kept with the thread.
-            scrub_error(error, scrub)
             if not isinstance(error, ModelError):
                 raise
             error.usage = usage
@@ -157,7 +155,12 @@ class Models:
     async def _asked(self, scrub: Callable[[str], str], request: ModelRequest) -> ModelReply:
         asked = {"gen_ai__request__model": request.model, "forethought__role": request.role}
         with operation("chat", request.model, **asked, forethought__reply=request.reply) as done:
-            got = await self.transport.send(request)
+            try:
+                got = await self.transport.send(request)
+            except BaseException as error:
+                # Of whatever kind: it will be told, shown, and kept with the thread.
+                scrub_error(error, scrub)
+                raise
             done.set(
                 gen_ai__response__model=got.model or None,
                 gen_ai__response__finish_reasons=got.finish_reason,

@@ -26,6 +26,7 @@ class Fallbacks:
 
     now: Callable[[], float] = time.monotonic
     _failed: dict[str, tuple[float, str]] = field(default_factory=dict)
+    """Until when each rests, and why, in words for every run."""
 
     def order(self, model: str, fallback: str | None) -> list[str]:
         """The models to ask, in turn."""
@@ -36,7 +37,8 @@ class Fallbacks:
     async def ask(self, model: str, fallback: str | None, send: Callable[[str], Awaitable[T]]) -> T:
         """What `send` gives for `model`, or else for `fallback`.
 
-        Raises what `send` raises, as one error that tells of both where both failed.
+        Raises what `send` raises, as one error that tells of both where both failed. Nothing of it may be
+        secret any more: it is told in the run's stream.
         """
         order = self.order(model, fallback)
         if order[0] != model:
@@ -47,7 +49,7 @@ class Fallbacks:
                 got = await send(asked)
             except (TransportError, ModelUnavailable) as error:
                 if not isinstance(error, NotSent):
-                    self._failed[asked] = (self.now() + REST_S, str(error))
+                    self._failed[asked] = (self.now() + REST_S, _for_others(error))
                 if at + 1 == len(order):
                     # Not as `_failed` has it: another call may have found the first one well since.
                     raise _joined(first, error) from error
@@ -60,6 +62,14 @@ class Fallbacks:
 
     def _rests(self, model: str) -> bool:
         return model in self._failed and self.now() < self._failed[model][0]
+
+
+def _for_others(error: ModelError) -> str:
+    """Why a model rests. The provider's own words are for the run that it told them: they may be of what that
+    run asked, or of whose it is."""
+    unusable = isinstance(error, ModelUnavailable)
+    what = "was unknown or had no quota left" if unusable else "gave no reply"
+    return f"it {what} less than {REST_S:g} s ago"
 
 
 def _joined(first: ModelError | None, last: ModelError) -> ModelError:

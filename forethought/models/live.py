@@ -21,6 +21,7 @@ from forethought.models.pricing import price
 from forethought.models.retry import Backoff, is_filtered, one_line, with_retries
 from forethought.models.sight import check_sight, shows_images, sight_error
 from forethought.models.types import Call, ConfigurationError, HeldUp, ModelReply, ModelRequest, ReplyError
+from forethought.secrecy import scrub_error, scrubber
 from forethought.settings import Settings
 
 if TYPE_CHECKING:
@@ -146,6 +147,8 @@ class LiveTransport:
             async with asyncio.timeout(self.settings.request_timeout_s):
                 return await ask()
         except Exception as error:
+            # Here, since its words are told and cut from now on, and half a key is hardly found.
+            scrub_error(error, scrubber(self.settings))
             if way.method != "prompt" and refuses_method(error):
                 # With an image, the words may be about the two together: text alone keeps the method.
                 return _Refused("invalid schema" in str(error).lower() or shows_images(request))

@@ -26,7 +26,7 @@ from forethought.models.types import (
     Transport,
     Verifying,
 )
-from forethought.secrecy import scrubber
+from forethought.secrecy import blotted, scrubber
 
 FORMAT = 1
 _LONG = 200
@@ -130,15 +130,6 @@ class RecordingTransport:
         return {"part": name}
 
     def _write(self, lines: list[dict[str, Any]]) -> None:
-        text = "".join(json.dumps(self._blot(line), ensure_ascii=False) + "\n" for line in lines)
+        text = "".join(json.dumps(blotted(line, self._scrub), ensure_ascii=False) + "\n" for line in lines)
         with self.path.open("a", encoding="utf-8") as file:
             file.write(text)
-
-    def _blot(self, value: Any) -> Any:
-        if isinstance(value, str):
-            return self._scrub(value)
-        if isinstance(value, list):
-            return [self._blot(item) for item in value]
-        if isinstance(value, dict):
-            return {key: self._blot(item) for key, item in value.items()}
-        return value

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from forethought.secrecy import scrubber, secret_values
+from forethought.secrecy import blotted, remember, scrubber, secret_values
 from forethought.settings import Settings
 
 if TYPE_CHECKING:
@@ -19,12 +18,11 @@ FLUSH_S = 10.0
 _SWITCHES = ("LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING_V2", "LANGSMITH_TRACING", "LANGCHAIN_TRACING")
 _HIDING = ("_hide_inputs", "_hide_outputs", "_hide_metadata")
 _client: Client | None = None
-_secrets: set[str] = set()
-"""Those of all settings that a graph was built with; the environment's are looked up each time."""
 
 
 def guard(settings: Settings) -> None:
-    """Have the client that LangChain traces with blot secrets out of inputs, outputs, errors and metadata.
+    """Have the client that LangChain traces with blot secrets out of what it sends: inputs, outputs, errors,
+    metadata, names and tags.
 
     A person's task is kept as it was written, so a key in it would be sent. There is one client a process,
     and it may be there before any graph is built: whoever made it, it is this one that is guarded, and what
@@ -35,7 +33,8 @@ def guard(settings: Settings) -> None:
         return
     from langsmith.run_trees import get_cached_client
 
-    _secrets.update(secret_values(settings))
+    # Those of all settings that a graph was built with: there is one client for all.
+    remember(secret_values(settings))
     client = get_cached_client()
     if client is not _client:
         _guard(client)
@@ -51,23 +50,38 @@ def _guard(client: Any) -> None:
     # An anonymizer stands in for functions that hide: where the client has such of its own, they are kept.
     if client._anonymizer or not any(callable(hides) for hides in hiding.values()):
         client._anonymizer = _cleaned(client._anonymizer)
+    # For names and tags it takes no function, and its objects take no attribute: their class is changed.
+    client.__class__ = type(type(client).__name__, (_Guarded, type(client)), {"__slots__": ()})
+
+
+class _Guarded:
+    """A client's ways to tell of a run, with the secrets blotted out of its name and tags."""
+
+    __slots__ = ()
+
+    def create_run(self, name: str, *args: Any, **told: Any) -> None:
+        """See langsmith.Client."""
+        super().create_run(_without_secrets(name), *args, **_labelled(told))  # type: ignore[misc]
+
+    def update_run(self, run_id: Any, **told: Any) -> None:
+        """See langsmith.Client."""
+        super().update_run(run_id, **_labelled(told))  # type: ignore[misc]
+
+
+def _labelled(told: dict[str, Any]) -> dict[str, Any]:
+    return told | {key: _without_secrets(told[key]) for key in ("name", "tags") if told.get(key)}
+
+
+def _without_secrets(value: Any) -> Any:
+    return blotted(value, scrubber())
 
 
 def _cleaned(first: Any) -> Callable[[Any], Any]:
     def clean(data: Any) -> Any:
         known = first(data) if callable(first) else data
-        # What is no JSON, such as a message, is sent as its text.
-        return _blotted(json.loads(json.dumps(known, default=str)), scrubber(extra=_secrets))
+        return _without_secrets(known)
 
     return clean
-
-
-def _blotted(value: Any, scrub: Callable[[str], str]) -> Any:
-    if isinstance(value, str):
-        return scrub(value)
-    if isinstance(value, dict):
-        return {scrub(key): _blotted(item, scrub) for key, item in value.items()}
-    return [_blotted(item, scrub) for item in value] if isinstance(value, list) else value
 
 
 def flush() -> None:

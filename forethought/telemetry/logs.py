@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from forethought.secrecy import scrubber
+from forethought.secrecy import blotted, scrubber
 from forethought.telemetry.where import here
 
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
@@ -64,7 +64,8 @@ class JsonFormatter(logging.Formatter):
         }
         if record.exc_info:
             told["traceback"] = self.formatException(record.exc_info)
-        return scrubber()(json.dumps(told, ensure_ascii=False, default=str))
+        # Before they are written: a secret's text may stand across a line's own characters.
+        return json.dumps(blotted(told, scrubber()), ensure_ascii=False, allow_nan=False)
 
 
 def configure(environment: Mapping[str, str]) -> None:

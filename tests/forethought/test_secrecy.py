@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from forethought.secrecy import scrub_error, scrubber
+from forethought.secrecy import scrub_error, scrubber, without_credentials
 
 VALUE = 'val"ue/wïth:signs'
 
@@ -84,6 +84,40 @@ def test_other_variables_are_not(monkeypatch: pytest.MonkeyPatch, name: str) -> 
 def test_the_password_of_an_address_is_secret(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
     monkeypatch.setenv("DATABASE_URL", address)
     assert "s3cret/word" not in scrubber()("wrong password s3cret/word for ann")
+
+
+@pytest.mark.parametrize(
+    ("address", "secret", "rest"),
+    [
+        ("https://h/v1?x=1&api_key=query-key-1", "query-key-1", "https://h/v1?x=1"),
+        ("https://h/v1?tavilyApiKey=query%2Fkey", "query/key", "https://h/v1"),
+        ("https://h/v1?access-token=a+token+there", "a+token+there", "https://h/v1"),
+        ("https://h/v1?key=query-key-1#top", "query-key-1", "https://h/v1#top"),
+        ("https://h/v1?access=longrun0f1lettersdigits", "longrun0f1lettersdigits", "https://h/v1"),
+        ("https://only-a-token@h/v1", "only-a-token", "https://h/v1"),
+        ("https://ann:pass%2fword1@h/v1", "pass%2fword1", "https://h/v1"),
+        ("redis://:without-a-user@h/1", "without-a-user", "redis://h/1"),
+    ],
+)
+def test_a_key_in_an_address_is_secret_and_not_kept(
+    monkeypatch: pytest.MonkeyPatch, address: str, secret: str, rest: str
+) -> None:
+    monkeypatch.setenv("FORETHOUGHT_BASE_URL", address)
+    assert scrubber()(f"refused: {secret}.") == "refused: [secret]."
+    assert without_credentials(address) == rest
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://h/gpt-4o-mini-2024-07-18?api-version=2024-05-01-preview&region=europe-west4&monkey=capuchins",
+        "https://h/v1?said=two%20wonderfully%20long%20words",
+    ],
+)
+def test_other_options_of_an_address_are_harmless(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    monkeypatch.setenv("FORETHOUGHT_BASE_URL", address)
+    assert without_credentials(address) == address
+    assert scrubber()(address) == address
 
 
 def test_an_error_and_its_causes_are_scrubbed(monkeypatch: pytest.MonkeyPatch) -> None:

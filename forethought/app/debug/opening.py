@@ -20,7 +20,7 @@ from forethought.app.debug.choices import changed_context
 from forethought.app.debug.file import environment_rollouts, make_environment
 from forethought.app.debug.thread import open_debugged
 from forethought.app.errors import CliError
-from forethought.app.options import Flags, settings_from, without_userinfo
+from forethought.app.options import Flags, settings_from, without_credentials
 from forethought.app.streaming import hand_on
 from forethought.app.threads.thread import check_thread_id, unknown_thread
 from forethought.app.threads.threads import DEBUGGING
@@ -138,7 +138,7 @@ async def open_debugging(
             order,
             context=context.model_dump(mode="json"),
             leaf=world.leaf,
-            base_url=without_userinfo(world.settings.base_url),
+            base_url=without_credentials(world.settings.base_url),
         )
         chosen = id or await _new_id(world.saver, name)
         await stack.enter_async_context(world.saver.claim(chosen))

@@ -18,7 +18,7 @@ from forethought.app.doctor.database import database_check
 from forethought.app.doctor.samples import SAMPLES, WORD
 from forethought.app.doctor.tools import tool_checks
 from forethought.app.errors import ANSWERED, FAILED, CliError
-from forethought.app.options import Flags, settings_from, without_userinfo
+from forethought.app.options import Flags, settings_from, without_credentials
 from forethought.app.text import one_line, to_json
 from forethought.settings import Settings
 
@@ -139,9 +139,9 @@ def _address(settings: Settings) -> Check:
             answer = httpx.get(f"{url.rstrip('/')}/models", timeout=_REACH_S)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise CliError(
-                f"{without_userinfo(url)}: {type(error).__name__}: {one_line(error, 120)}"
+                f"{without_credentials(url)}: {type(error).__name__}: {one_line(error, 120)}"
             ) from error
-        return f"{without_userinfo(url)} answers (HTTP {answer.status_code})"
+        return f"{without_credentials(url)} answers (HTTP {answer.status_code})"
 
     return tried("base URL", attempt)
 

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forethought.app.errors import CliError
-from forethought.app.options import Flags, context_from_flags, settings_from, without_userinfo
+from forethought.app.options import Flags, context_from_flags, settings_from
 from forethought.settings import Settings
 from graph.context import Context
+from graph.run_metadata import saved_of, saved_with
 
 VALUES = [
     ("max_steps=7", 7),
@@ -56,13 +57,14 @@ def test_flags_win_over_the_thread_and_the_thread_over_the_environment(
     assert (changed.model, changed.max_steps) == ("openai:flag", 6)
 
 
-def test_the_environments_password_is_used_again_for_the_threads_address(
+def test_the_environments_password_and_key_are_used_again_for_the_threads_address(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("FORETHOUGHT_BASE_URL", "https://me:secret@host:8000/v1?x=1")
-    saved = {"base_url": without_userinfo("https://me:secret@host:8000/v1?x=1")}
-    assert saved == {"base_url": "https://host:8000/v1?x=1"}
-    assert settings_from(Flags(), saved).base_url == "https://me:secret@host:8000/v1?x=1"
+    address = "https://me:secret@host:8000/v1?x=1&api_key=of-mine"
+    monkeypatch.setenv("FORETHOUGHT_BASE_URL", address)
+    saved = saved_of(saved_with(Context(), Settings()))
+    assert saved["base_url"] == "https://host:8000/v1?x=1"
+    assert settings_from(Flags(), saved).base_url == address
 
 
 @given(st.text(max_size=30), st.text(max_size=30))

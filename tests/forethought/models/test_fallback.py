@@ -166,18 +166,44 @@ async def test_both_fail_while_another_call_finds_the_first_one_well() -> None:
         await asked
 
 
-async def test_it_is_told_in_the_stream(models: Any) -> None:
-    made, _ = models(only(QUOTA))
+async def events(models: Models) -> list[Any]:
+    """What is told in the stream of a run that asks once."""
 
     async def node(state: dict[str, Any]) -> dict[str, Any]:
-        return {"said": (await ask(made)).reply.answer}
+        return {"said": (await ask(models)).reply.answer}
 
     graph: Any = StateGraph(dict)
     graph.add_node("node", node)
     graph.add_edge(START, "node")
     graph.add_edge("node", END)
-    events = [event async for event in graph.compile().astream({"x": 1}, stream_mode="custom")]
-    assert len(events) == 1
-    told = {key: events[0][key] for key in ("event", "model", "fallback")}
+    return [event async for event in graph.compile().astream({"x": 1}, stream_mode="custom")]
+
+
+async def test_it_is_told_in_the_stream(models: Any) -> None:
+    made, _ = models(only(QUOTA))
+    (event,) = await events(made)
+    told = {key: event[key] for key in ("event", "model", "fallback")}
     assert told == {"event": "fallback", "model": NAMES[0], "fallback": NAMES[1]}
-    assert "the quota is spent" in events[0]["why"]
+    assert "the quota is spent" in event["why"]
+
+
+@pytest.mark.parametrize(
+    ("status", "kinds", "later"),
+    [
+        ("503", ["waiting", "waiting", "fallback"], "gave no reply"),
+        ("404", ["fallback"], "was unknown or had no quota left"),
+    ],
+)
+async def test_no_stream_tells_a_key_or_what_another_run_was_told(
+    models: Any, status: str, kinds: list[str], later: str
+) -> None:
+    # The second one is where long words are cut.
+    words = f"refused key sk-of-the-gateway of ann {'x' * 230} sk-of-the-gateway"
+    made, _ = models(only(Fault(status, message=words)), api_key="sk-of-the-gateway")
+    told = await events(made)
+    assert [event["event"] for event in told] == kinds
+    assert all("refused key [secret] of ann" in event["why"] for event in told)
+    assert "sk-" not in str(told)
+    (rests,) = await events(made)
+    assert (rests["event"], rests["fallback"]) == ("fallback", NAMES[1])
+    assert rests["why"] == f"it {later} less than 60 s ago"

@@ -44,7 +44,8 @@ for build, asked in given:
     langsmith.configure(client=langsmith.Client())  # somebody else's, made before the graph is
     graph = build(settings=Settings())
     with contextlib.suppress(ConfigurationError):  # no model is set up, and none is needed
-        asyncio.run(graph.ainvoke(asked, {{"metadata": {{"why": "{secret}"}}}}))
+        labels = {{"run_name": graph.name + " {secret}", "tags": ["of {secret}"]}}
+        asyncio.run(graph.ainvoke(asked, {{**labels, "metadata": {{"why": "{secret}"}}}}))
     flush()
 """
 
@@ -95,7 +96,8 @@ def test_no_graph_sends_a_secret_whoever_made_the_client(langsmith: LangSmithSer
     assert done.returncode == 0, done.stderr
     assert "a good key?" in langsmith.told
     for graph in ("debugger", "distiller", "synthesizer", "agent"):
-        assert f'"name":"{graph}"' in langsmith.told.replace(": ", ":")
+        assert f'"name":"{graph} [secret]"' in langsmith.told.replace(": ", ":")
+    assert '"of [secret]"' in langsmith.told
     assert SECRET not in langsmith.told
 
 

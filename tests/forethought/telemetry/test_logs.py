@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import sys
 
 import pytest
@@ -37,6 +38,19 @@ def test_no_line_holds_a_secret() -> None:
         text = TEXT.format(made)
         assert "ssword" not in text
         assert "[secret]" in text
+
+
+def test_a_line_stays_json_whatever_stands_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("PGPASSWORD", "12345678"), ("A_TOKEN", "nsecretvalue"), ("B_TOKEN", "null, null")):
+        monkeypatch.setenv(name, value)
+    made = record("secretvalue\nsecretvalue 12345678")
+    made.fields = {"n": 112345678, "none": [None, None], "seconds": math.nan, "usd": math.inf}
+    line = JsonFormatter().format(made)
+    told = json.loads(line, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert told["message"] == "secretvalue\nsecretvalue [secret]"
+    assert {name: told[name] for name in made.fields} == {
+        "n": 112345678, "none": [None, None], "seconds": None, "usd": None,
+    }  # fmt: skip
 
 
 def test_a_message_makes_no_second_line() -> None:

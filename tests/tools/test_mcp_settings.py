@@ -1,0 +1,98 @@
+"""What a file of MCP servers makes secret, in the whole process, and what it does not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from forethought.secrecy import scrubber
+from forethought.settings import Settings
+from graph.agent import build_agent
+from graph.context import Context
+from tests.support.web_server import Sent, WebServer
+from tools.mcp_settings import McpServer, McpSetupError, read_servers
+
+CONFIG: Any = {"configurable": {"thread_id": "t"}}
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[Any], Path]:
+    """Write the file of one server."""
+
+    def go(server: Any) -> Path:
+        file = tmp_path / "mcp.json"
+        file.write_text(json.dumps({"mcpServers": {"w": server}}))
+        return file
+
+    return go
+
+
+@pytest.mark.parametrize(
+    ("server", "said", "shown"),
+    [
+        ({"url": "https://h/mcp?q=${PLAIN}"}, "got 0f-a-variable", "got [secret]"),
+        ({"url": "https://h/${PLAIN}/mcp"}, "at https://h/0f-a-variable/mcp", "at https://h/[secret]/mcp"),
+        ({"url": "${ADDRESS}"}, "at https://h/mcp?key=short", "at https://h/mcp?[secret]"),
+        ({"url": "https://h/mcp?tavilyApiKey=tvly-abc-d"}, "got tvly-abc-d", "got [secret]"),
+        ({"url": "https://h/mcp?access=hunterhunter"}, "?access=hunterhunter", "?[secret]"),
+        ({"url": "https://h/s/NzQ5ZTk3MjMtYTg/mcp"}, "at h/s/NzQ5ZTk3MjMtYTg/mcp", "at h/s/[secret]/mcp"),
+        ({"url": "https://bob:hunterhunter@h/mcp"}, "as hunterhunter", "as [secret]"),
+        ({"url": "https://${PLAIN}:x@h/mcp"}, "as 0f-a-variable", "as [secret]"),
+        ({"url": "https://[h/mcp?k=${PLAIN}"}, "no https://[h/mcp?k=0f-a-variable", "no [secret]"),
+        ({"url": "https://h", "headers": {"X-Api-Key": "of-header"}}, "got of-header", "got [secret]"),
+        ({"url": "https://h", "headers": {"X-Of": "Of ${PLAIN}"}}, "got 0f-a-variable", "got [secret]"),
+        ({"url": "https://h", "headers": {"X-Of": "longrun0f1letters"}}, "longrun0f1letters", "[secret]"),
+        ({"command": "c", "env": {"ROOMS_KEY": "of-the-environment"}}, "of-the-environment", "[secret]"),
+        ({"command": "c", "args": ["--api-key", "of-an-argument"]}, "of-an-argument", "[secret]"),
+        ({"command": "c", "args": ["--token=of-an-argument"]}, "of-an-argument", "[secret]"),
+        ({"command": "c", "args": ["Authorization: Bearer of-arguments"]}, "of-arguments", "[secret]"),
+        ({"command": "c", "args": ["https://h/mcp?key=of-an-address"]}, "of-an-address", "[secret]"),
+    ],
+)
+def test_what_a_server_is_given_to_keep_is_secret_everywhere(
+    write: Callable[[Any], Path], monkeypatch: pytest.MonkeyPatch, server: Any, said: str, shown: str
+) -> None:
+    monkeypatch.setenv("PLAIN", "0f-a-variable")
+    monkeypatch.setenv("ADDRESS", "https://h/mcp?key=short")
+    found = read_servers(write(server)).servers["w"]
+    assert scrubber()(said) == shown
+    assert found.without_secrets(said) == shown
+
+
+def test_words_of_a_file_that_may_stand_anywhere_are_not(
+    write: Callable[[Any], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MCP_HOST", "mcp.example.org")
+    headers = {"Accept": "application/json"}
+    read_servers(
+        write({"url": "https://${MCP_HOST}/research-rooms/mcp?features=database", "headers": headers})
+    )
+    said = "mcp.example.org, research-rooms, features: database, application/json"
+    assert scrubber()(said) == said
+
+
+def test_of_a_servers_own_words_all_of_its_environment_is_blotted_out() -> None:
+    server = McpServer(command="c", env={"MODE": "production mode"})
+    assert server.without_secrets("in production") == "in [secret]"
+    assert scrubber()("in production") == "in production"
+
+
+async def test_no_key_of_a_refused_server_is_stored_with_the_thread(
+    write: Callable[[Any], Path], settings: Callable[..., Settings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEATHER_KEY", "of-the-weather")
+    saver = InMemorySaver()
+    with closing(WebServer(lambda asked: Sent(status=401))) as site:
+        file = write({"url": f"{site.url}/mcp?key=${{WEATHER_KEY}}"})
+        agent = build_agent(settings=settings(mcp_file=file, model="openai:x"), checkpointer=saver)
+        with pytest.raises(McpSetupError, match="401"):
+            await agent.ainvoke({"task": "x"}, CONFIG, context=Context())
+    stored = str([saver.storage, saver.writes, saver.blobs])
+    assert "401 Unauthorized" in stored
+    assert "of-the-weather" not in stored

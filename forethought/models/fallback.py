@@ -49,6 +49,8 @@ class Fallbacks:
                 if not isinstance(error, NotSent):
                     self._failed[asked] = (self.now() + REST_S, str(error))
                 if at + 1 == len(order):
+                    if first is None:
+                        raise
                     # Not as `_failed` has it: another call may have found the first one well since.
                     raise _joined(first, error) from error
                 first = error
@@ -62,8 +64,8 @@ class Fallbacks:
         return model in self._failed and self.now() < self._failed[model][0]
 
 
-def _joined(first: ModelError | None, last: ModelError) -> ModelError:
-    return last if first is None else type(last)(f"{first}; then {last}", last.usage)
+def _joined(first: ModelError, last: ModelError) -> ModelError:
+    return type(last)(f"{first}; then {last}", last.usage)
 
 
 def _tell(model: str, fallback: str, why: str) -> None:

@@ -133,7 +133,7 @@ class Models:
             def put_to(model: str) -> Awaitable[ModelReply]:
                 return self._asked(scrub, replace(question, model=model))
 
-            return await self._fallbacks.ask(question.model, fallback, put_to)
+            return await self._fallbacks.ask(question.model, fallback, put_to, question.deadline)
 
         try:
             got, seconds = await sent_once(replace(request, messages=asked), send)

@@ -25,6 +25,7 @@ from forethought.models.types import (
     ModelError,
     ModelUnavailable,
     OutOfTime,
+    TooLarge,
     TransportError,
 )
 
@@ -149,8 +150,8 @@ def final(error: BaseException, model: str, tries: int) -> ModelError | None:
         counted = "1 try" if tries == 1 else f"{tries} tries"
         return TransportError(f"model {model} gave no reply in {counted}; the last: {what}{why(error)}")
     if status == 429:
-        if is_too_large(error):  # of this request only: the model is there for others
-            return TransportError(f"model {model}: the request is larger than its limit: {one_line(error)}")
+        if is_too_large(error):
+            return TooLarge(f"model {model}: the request is larger than its limit: {one_line(error)}")
         return ModelUnavailable(f"model {model}: the quota is spent: {one_line(error)}")
     if reason := unsendable(error):
         return ConfigurationError(f"model {model}: the request cannot be sent: {reason}")
@@ -172,8 +173,9 @@ async def with_retries(
 ) -> T:
     """What `call` returns, tried again up to `retries` times. Raises TransportError or ConfigurationError.
 
-    `waiting` is told before each wait: what went wrong, the seconds, and the number of the retry. No wait is
-    begun that ends after `deadline` (on the clock of `time.monotonic`): OutOfTime is raised instead.
+    `waiting` is told before each wait: what went wrong, the seconds, and the number of the retry. `pause`
+    waits, and what it raises ends the tries. No wait is begun that ends after `deadline` (on the clock of
+    `time.monotonic`): OutOfTime is raised instead.
     """
     exponential = wait_exponential_jitter(
         initial=backoff.first_s, max=backoff.longest_s, jitter=min(backoff.first_s, 1.0)

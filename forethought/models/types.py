@@ -246,6 +246,10 @@ class NotSent(OutOfTime):
     """The request was not sent at all: its turn would come after the deadline. The model has not failed."""
 
 
+class TooLarge(TransportError):
+    """The model takes no request of this size from this account: of others it takes smaller ones."""
+
+
 class ConfigurationError(ModelError):
     """Asking again would not help: no key, an unknown model, a refused key or request, a spent quota."""
 

@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
+from forethought.draining import pause
 from forethought.models import providers
 from forethought.models.local import LocalModels, is_local
 from forethought.models.methods import Method, Way, bound, refuses_method, speaks_openai
@@ -100,6 +101,7 @@ class LiveTransport:
                 backoff=self.backoff,
                 waiting=partial(_tell_waiting, request.model, self.settings.request_retries),
                 deadline=request.deadline,
+                pause=pause,
             )
             if not isinstance(got, _Refused):
                 return self._reply(got, request)

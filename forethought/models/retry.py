@@ -6,6 +6,7 @@ its limits (`forethought.models.limits`), or the lack of any answer.
 
 from __future__ import annotations
 
+import asyncio
 import math
 import re
 import ssl
@@ -170,6 +171,7 @@ async def with_retries(
     backoff: Backoff,
     waiting: Callable[[str, float, int], None] | None = None,
     deadline: float = math.inf,
+    pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> T:
     """What `call` returns, tried again up to `retries` times. Raises TransportError or ConfigurationError.
 
@@ -200,6 +202,7 @@ async def with_retries(
         wait=wait,
         retry=retry_if_exception(is_transient),
         before_sleep=tell,
+        sleep=pause,
         reraise=True,
     )
 

@@ -174,6 +174,8 @@ def _accept(got: ModelReply, spec: ReplySpec[T], check: Callable[[T], str | None
     """The reply and its JSON text. Raises ValueError that says what is wrong with it."""
     if got.finish_reason == "length":
         raise ValueError("the reply was cut off at the length limit: write a shorter one")
+    if got.finish_reason == "broken":
+        raise ValueError(f"the reply broke off before its end (finish reason: {got.ended})")
     value = _called(got, spec) if spec.functions else find_object(got.text)
     parsed = spec.parse(value)
     wrong = check(parsed) if check else None

@@ -57,6 +57,8 @@ class Gemini:
             status, message, *details = answer
             error = {"code": status, "message": message, "status": "FAILED"}
             return status, {"error": {**error, "details": details[0]} if details else error}
+        if "promptFeedback" in answer:
+            return 200, answer
         candidate = {"content": {"role": "model", "parts": [answer]}, "finishReason": self.finish}
         counts = {"promptTokenCount": 100, "candidatesTokenCount": 20, "cachedContentTokenCount": 60}
         return 200, {"candidates": [candidate], "usageMetadata": {**counts, "totalTokenCount": 120}}

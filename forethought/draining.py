@@ -14,17 +14,20 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
+import time
 from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any, TypeVar
 
 from langgraph.errors import GraphDrained
-from langgraph.runtime import RunControl
+from langgraph.runtime import RunControl, get_runtime
 
 from forethought.starting import over
 
 T = TypeVar("T")
+_LOOKS_S = 0.2
+"""LangGraph's control can be looked at, not waited for."""
 
 
 class Drained(Exception):
@@ -101,6 +104,22 @@ class Drain:
         self.request(at_once=self.requested)
         if self._idle:
             raise Drained
+
+
+async def pause(seconds: float) -> None:
+    """Wait before the next of several tries. Raises GraphDrained as soon as the graph around it is to stop:
+    the try would be a call that is begun."""
+    try:
+        control = get_runtime().control
+    except (RuntimeError, KeyError):  # called outside of a graph
+        control = None
+    until = time.monotonic() + seconds
+    while control is None or not control.drain_requested:
+        left = until - time.monotonic()
+        if left <= 0:
+            return
+        await asyncio.sleep(left if control is None else min(left, _LOOKS_S))
+    raise GraphDrained(control.drain_reason or "shutdown")
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from langgraph.errors import GraphBubbleUp
+from langgraph.errors import GraphInterrupt
 
 from forethought.journal import current
 from forethought.models.allowance import Allowance
@@ -89,7 +89,7 @@ async def call_once(
     try:
         with asked_by(attempts.name):
             made = await make()
-    except GraphBubbleUp:
+    except GraphInterrupt:
         # The tool asks the person something, before it does anything.
         await keep(attempt, "asks", {})
         raise

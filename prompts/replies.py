@@ -10,7 +10,17 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    create_model,
+    model_validator,
+)
+
+from forethought.visible import shows_something
 
 Score = Annotated[int, Field(ge=1, le=10)]
 
@@ -27,7 +37,14 @@ def _flag(value: Any) -> Any:
     return False if value is None else value
 
 
+def _shown(value: str) -> str:
+    if not shows_something(value):
+        raise ValueError("nothing in it can be seen")
+    return value
+
+
 Text = Annotated[str, BeforeValidator(_text)]
+Shown = Annotated[str, Field(min_length=1), AfterValidator(_shown)]
 Flag = Annotated[bool, BeforeValidator(_flag)]
 
 
@@ -122,7 +139,7 @@ class ToolChoice(Reply):
 class AnswerDraft(Reply):
     """MIRROR 3.4: the answer and the answer agent's own evaluation of it."""
 
-    answer: str = Field(min_length=1)
+    answer: Shown
     used_steps: Annotated[list[int], BeforeValidator(_no_null)] = Field(
         default_factory=list, description="Numbers of the steps that the answer rests on."
     )
@@ -133,7 +150,7 @@ class AnswerDraft(Reply):
 class AnswerUnscored(Reply):
     """An AnswerDraft without self-evaluation (`answer_intra` off); sent under the name AnswerDraft."""
 
-    answer: str = Field(min_length=1)
+    answer: Shown
     used_steps: Annotated[list[int], BeforeValidator(_no_null)] = Field(
         default_factory=list, description="Numbers of the steps that the answer rests on."
     )

@@ -133,7 +133,7 @@ class Models:
             def put_to(model: str) -> Awaitable[ModelReply]:
                 return self._asked(scrub, replace(question, model=model))
 
-            return await self._fallbacks.ask(question.model, fallback, put_to)
+            return await self._fallbacks.ask(question.model, fallback, put_to, question.deadline)
 
         try:
             got, seconds = await sent_once(replace(request, messages=asked), send)
@@ -177,6 +177,8 @@ def _accept(got: ModelReply, spec: ReplySpec[T], check: Callable[[T], str | None
     """The reply and its JSON text. Raises ValueError that says what is wrong with it."""
     if got.finish_reason == "length":
         raise ValueError("the reply was cut off at the length limit: write a shorter one")
+    if got.finish_reason == "broken":
+        raise ValueError(f"the reply broke off before its end (finish reason: {got.ended})")
     value = _called(got, spec) if spec.functions else find_object(got.text)
     parsed = spec.parse(value)
     wrong = check(parsed) if check else None

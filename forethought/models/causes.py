@@ -20,13 +20,32 @@ def chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def status_of(error: BaseException) -> int | None:
-    """The HTTP status of a failed call, if one came."""
+    """The HTTP status of a failed call, if one came: that of the reply, or what the body of a 200 tells of
+    (a habit of OpenRouter's)."""
     for link in chain(error):
-        for name in ("status_code", "code"):
+        if _is_parsing(link) or (link.__cause__ is not None and _is_parsing(link.__cause__)):
+            continue
+        # aiohttp warns where its errors are asked for a code.
+        for name in ("status_code", "status", "code"):
             status = getattr(link, name, None)
             if isinstance(status, int) and not isinstance(status, bool) and 100 <= status < 600:
                 return status
+        code = str(body_of(link).get("code"))
+        if len(code) == 3 and code.isdecimal() and code[0] in "45":
+            return int(code)
     return None
+
+
+def _is_parsing(error: BaseException) -> bool:
+    """Whether it is aiohttp's at a message that breaks off or is no HTTP: it carries a status (400) that no
+    server sent."""
+    return any(kind.__name__ == "HttpProcessingError" for kind in type(error).__mro__)
+
+
+def body_of(error: BaseException) -> Mapping[str, Any]:
+    """The JSON that an error was raised with, {} if there is none: so LangChain raises what stands in a 200
+    instead of a reply."""
+    return next((given for given in error.args if isinstance(given, Mapping)), {})
 
 
 def headers_of(error: BaseException) -> Iterator[Any]:
@@ -41,7 +60,7 @@ def fields_of(error: BaseException) -> Iterator[tuple[str, str]]:
     """Names and texts of all fields of the JSON that came with the failure, however deep they stand."""
     for link in chain(error):
         found = [value for name in ("body", "details") if _is_json(value := getattr(link, name, None))]
-        for body in found or [_json_of(getattr(link, "response", None))]:
+        for body in found or [body_of(link) or _json_of(getattr(link, "response", None))]:
             yield from _fields(body)
 
 

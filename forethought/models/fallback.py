@@ -1,19 +1,21 @@
 """The model that is asked where another one gives no reply: Context's `fallback_model`.
 
-It is asked when the retries of a model are used up, when its quota is spent, and when it is unknown. A key or
-a request that is refused ends the run: another model would hide what has to be put right. A model that has
-failed is left alone for a while, so that a long outage does not cost every call all of its retries; one
-whose turn a task has no time to wait for has not failed.
+It is asked when the retries of a model are used up or would take more time than there is, when its quota is
+spent, when the request is too large for it, and when it is unknown; not once the time of the task has passed.
+A key or a request that is refused ends the run: another model would hide what has to be put right. A model
+that has failed is left alone for a while, so that a long outage does not cost every call all of its retries;
+it has not failed where only this request was too large or had too little time.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from forethought.models.types import ModelError, ModelUnavailable, NotSent, TransportError
+from forethought.models.types import ModelError, ModelUnavailable, OutOfTime, TooLarge, TransportError
 
 T = TypeVar("T")
 REST_S = 60.0
@@ -34,11 +36,18 @@ class Fallbacks:
             return [model]
         return [fallback, model] if self._rests(model) and not self._rests(fallback) else [model, fallback]
 
-    async def ask(self, model: str, fallback: str | None, send: Callable[[str], Awaitable[T]]) -> T:
-        """What `send` gives for `model`, or else for `fallback`.
+    async def ask(
+        self,
+        model: str,
+        fallback: str | None,
+        send: Callable[[str], Awaitable[T]],
+        deadline: float = math.inf,
+    ) -> T:
+        """What `send` gives for `model`, or else for `fallback`, if that can be asked before `deadline` (on
+        the clock `now`).
 
-        Raises what `send` raises, as one error that tells of both where both failed. Nothing of it may be
-        secret any more: it is told in the run's stream.
+        Raises what `send` raises, as one error that tells of both where both failed, and OutOfTime. Nothing
+        of it may be secret any more: it is told in the run's stream.
         """
         order = self.order(model, fallback)
         if order[0] != model:
@@ -48,11 +57,17 @@ class Fallbacks:
             try:
                 got = await send(asked)
             except (TransportError, ModelUnavailable) as error:
-                if not isinstance(error, NotSent):
+                if not isinstance(error, OutOfTime | TooLarge):
                     self._failed[asked] = (self.now() + REST_S, _for_others(error))
                 if at + 1 == len(order):
+                    if first is None:
+                        raise
                     # Not as `_failed` has it: another call may have found the first one well since.
                     raise _joined(first, error) from error
+                if self.now() >= deadline:
+                    if isinstance(error, OutOfTime):
+                        raise
+                    raise OutOfTime(f"{error}; the time of the task is spent", error.usage) from error
                 first = error
                 _tell(asked, order[at + 1], str(error))
             else:
@@ -72,8 +87,8 @@ def _for_others(error: ModelError) -> str:
     return f"it {what} less than {REST_S:g} s ago"
 
 
-def _joined(first: ModelError | None, last: ModelError) -> ModelError:
-    return last if first is None else type(last)(f"{first}; then {last}", last.usage)
+def _joined(first: ModelError, last: ModelError) -> ModelError:
+    return type(last)(f"{first}; then {last}", last.usage)
 
 
 def _tell(model: str, fallback: str, why: str) -> None:

@@ -11,10 +11,12 @@ import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from forethought.draining import pause
 from forethought.models import providers
+from forethought.models.ends import blocked, end_of
 from forethought.models.local import LocalModels, is_local
 from forethought.models.methods import Method, Way, bound, refuses_method, speaks_openai
 from forethought.models.pricing import price
@@ -27,19 +29,6 @@ from forethought.settings import Settings
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage
-
-_ENDS = {
-    "length": "length",
-    "max_tokens": "length",
-    "content_filter": "refusal",
-    "refusal": "refusal",
-    "safety": "refusal",
-    "prohibited_content": "refusal",
-    "blocklist": "refusal",
-    "recitation": "refusal",
-    "spii": "refusal",
-}
-
 
 Before = Callable[[ModelRequest], Awaitable[None]]
 """Waited for before each request to a provider, retries too."""
@@ -101,6 +90,7 @@ class LiveTransport:
                 backoff=self.backoff,
                 waiting=partial(_tell_waiting, request.model, self.settings.request_retries),
                 deadline=request.deadline,
+                pause=pause,
             )
             if not isinstance(got, _Refused):
                 return self._reply(got, request)
@@ -167,12 +157,16 @@ class LiveTransport:
         provider, name = providers.split(request.model, self.settings.base_url)
         calls = tuple(_calls(raw))
         text = raw.text or str(raw.additional_kwargs.get("refusal") or "")
+        if reason := blocked(raw):
+            text = f"the prompt was blocked: {reason}"
+        end, ended = end_of(raw)
         if calls and not request.functions:
             text, calls = calls[0].arguments, ()
         return ModelReply(
             text=text,
             calls=calls,
-            finish_reason=_end(raw),
+            finish_reason=end,
+            ended=ended,
             input_tokens=tokens[0],
             output_tokens=tokens[1],
             cached_tokens=tokens[2],
@@ -198,11 +192,3 @@ def _calls(raw: AIMessage) -> list[Call]:
     good = [Call(call["name"], json.dumps(call["args"], ensure_ascii=False)) for call in raw.tool_calls]
     bad = [Call(call.get("name") or "", call.get("args") or "") for call in raw.invalid_tool_calls]
     return good + bad
-
-
-def _end(raw: AIMessage) -> Literal["stop", "length", "refusal"]:
-    told = raw.response_metadata
-    reason = told.get("finish_reason") or told.get("stop_reason") or told.get("done_reason") or ""
-    if raw.additional_kwargs.get("refusal"):
-        return "refusal"
-    return _ENDS.get(str(reason).rsplit(".", 1)[-1].lower(), "stop")  # type: ignore[return-value]

@@ -7,15 +7,14 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from forethought.journal import current
 from forethought.models.allowance import count
 from forethought.models.record import digest, logical
-from forethought.models.types import Call, ModelReply, ModelRequest, Usage, no_usage
+from forethought.models.types import Call, Finish, ModelReply, ModelRequest, Usage, no_usage
 
 Json = dict[str, Any]
-Finish = Literal["stop", "length", "refusal"]
 _caller: ContextVar[str] = ContextVar("caller", default="")
 
 
@@ -81,6 +80,7 @@ def _as_json(got: ModelReply, seconds: float) -> Json:
         "calls": [[call.name, call.arguments] for call in got.calls],
         "finish_reason": got.finish_reason,
         "tokens": [got.input_tokens, got.output_tokens, got.cached_tokens],
+        "ended": got.ended,
         "model": got.model,
         "usd": got.usd,
         "seconds": seconds,
@@ -100,6 +100,7 @@ def _from_json(kept: Json) -> tuple[ModelReply, float] | None:
             cached_tokens=tokens[2],
             model=str(kept["model"]),
             usd=None if kept["usd"] is None else float(kept["usd"]),
+            ended=str(kept.get("ended", "")),
         )
         return reply, float(kept["seconds"])
     except (KeyError, IndexError, TypeError, ValueError):

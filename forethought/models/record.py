@@ -1,8 +1,9 @@
 """Recording model calls: a file of JSON lines that `replay` can serve again.
 
 The first line is a header; then comes a line a call, `{key, role, reply_type, messages, schema, functions,
-reply{text, calls, finish_reason}, usage, model}`. Long texts and schemas stand once, on `{part, value}` lines
-before their first use, and are named by `{"part": id}`. A line is written and flushed when its call is done.
+reply{text, calls, finish_reason[, ended]}, usage, model}`. Long texts and schemas stand once, on `{part,
+value}` lines before their first use, and are named by `{"part": id}`. A line is written and flushed when its
+call is done.
 A message's images are `[{mime, sha256}]`, never their bytes.
 Keys and headers are never written; values of secret environment variables are blotted out of the text.
 """
@@ -107,6 +108,7 @@ class RecordingTransport:
                     "text": got.text,
                     "calls": [asdict(call) for call in got.calls],
                     "finish_reason": got.finish_reason,
+                    **({"ended": got.ended} if got.ended else {}),
                 },
                 "usage": {
                     "input_tokens": got.input_tokens,

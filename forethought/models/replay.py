@@ -12,10 +12,10 @@ from collections import defaultdict
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, get_args
 
 from forethought.models.record import FORMAT, digest, logical
-from forethought.models.types import Call, ModelReply, ModelRequest, ReplayError
+from forethought.models.types import Call, Finish, ModelReply, ModelRequest, ReplayError
 from forethought.secrecy import scrubber
 
 Json = dict[str, Any]
@@ -118,8 +118,8 @@ def _recorded(line: Json, parts: Json, number: int) -> Recorded:
 def _reply(line: Json) -> ModelReply:
     """The reply of a line. Raises ValueError, KeyError, TypeError or AttributeError for what is none."""
     said, usage = line["reply"], line.get("usage", {})
-    end: Literal["stop", "length", "refusal"] = said.get("finish_reason", "stop")
-    if end not in ("stop", "length", "refusal"):
+    end: Finish = said.get("finish_reason", "stop")
+    if end not in get_args(Finish):
         raise ValueError("the reply's finish_reason is none that is known")
     usd = usage.get("usd")
     if usd is not None and not (_is_number(usd) and 0 <= usd < math.inf):
@@ -136,6 +136,7 @@ def _reply(line: Json) -> ModelReply:
         cached_tokens=int(counts[2]),
         model=_text(line.get("model", "")),
         usd=usd,
+        ended=_text(said.get("ended", "")),
     )
 
 

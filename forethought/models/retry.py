@@ -6,6 +6,7 @@ its limits (`forethought.models.limits`), or the lack of any answer.
 
 from __future__ import annotations
 
+import asyncio
 import math
 import re
 import ssl
@@ -17,7 +18,7 @@ from typing import TypeVar
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, stop_before_delay
 from tenacity.wait import wait_exponential_jitter
 
-from forethought.models.causes import chain, status_of
+from forethought.models.causes import body_of, chain, status_of
 from forethought.models.limits import asked_wait, is_spent, is_too_large
 from forethought.models.types import (
     ConfigurationError,
@@ -25,6 +26,7 @@ from forethought.models.types import (
     ModelError,
     ModelUnavailable,
     OutOfTime,
+    TooLarge,
     TransportError,
 )
 
@@ -34,6 +36,10 @@ REFUSED = frozenset({400, 401, 402, 403, 404, 405, 410, 413, 415, 422, 501})
 _FILTERED = re.compile(
     r"content[ _]filter|content_policy|content management policy|responsible ?ai", re.IGNORECASE
 )
+_HTTP = frozenset({"aiohttp", "h11", "httpcore", "httpx", "httpx2"})
+"""Libraries whose own errors, where they tell of no status, are of the exchange: it broke off, or what came
+is no HTTP."""
+_NO_URL = frozenset({"UnsupportedProtocol", "InvalidURL", "NonHttpUrlClientError"})
 _OF_THE_MODEL = frozenset({402, 404, 410})
 """Statuses that refuse this model, where another one may be taken."""
 _HINTS = {
@@ -55,7 +61,8 @@ class Backoff:
 
 def one_line(error: BaseException) -> str:
     """The provider's words, short."""
-    text = str(getattr(error, "message", "") or error) or type(error).__name__
+    said = getattr(error, "message", "") or body_of(error).get("message") or error
+    text = str(said) or type(error).__name__
     text = " ".join(text.split())
     return text if len(text) <= 300 else text[:300] + " ..."
 
@@ -101,6 +108,7 @@ def _unanswered(error: BaseException) -> bool:
     names = ("Connect", "Timeout", "Protocol", "Read", "Write", "Network", "ResponseValidation", "Decod")
     return not unsendable(error) and any(
         isinstance(link, kinds)
+        or type(link).__module__.partition(".")[0] in _HTTP
         or getattr(link, "is_retryable", False) is True
         or any(name in type(link).__name__ for name in names)
         for link in chain(error)
@@ -117,13 +125,14 @@ def unsendable(error: BaseException) -> str:
         # h11 has the same class for connections that break off at the wrong moment.
         if name == "LocalProtocolError" and "illegal header" in str(link).lower():
             return "a header has a character that none may have: look at the key"
-        if isinstance(link, ssl.SSLCertVerificationError):
+        # aiohttp's own of that kind has no words, but this one for its cause.
+        if isinstance(link, ssl.SSLCertVerificationError) and hasattr(link, "verify_message"):
             said = link.verify_message or link.reason
             return f"the certificate there is not trusted ({said}): SSL_CERT_FILE names whom to trust"
         if isinstance(link, UnicodeEncodeError):
             what = "the text" if link.encoding.lower().startswith("utf") else "the key and the address"
             return f"it has a character that cannot be written as {link.encoding}: look at {what}"
-        if name in ("UnsupportedProtocol", "InvalidURL"):
+        if _NO_URL & {kind.__name__ for kind in type(link).__mro__}:
             return "its address is no URL: look at the base URL"
     return ""
 
@@ -142,8 +151,8 @@ def final(error: BaseException, model: str, tries: int) -> ModelError | None:
         counted = "1 try" if tries == 1 else f"{tries} tries"
         return TransportError(f"model {model} gave no reply in {counted}; the last: {what}{why(error)}")
     if status == 429:
-        if is_too_large(error):  # of this request only: the model is there for others
-            return TransportError(f"model {model}: the request is larger than its limit: {one_line(error)}")
+        if is_too_large(error):
+            return TooLarge(f"model {model}: the request is larger than its limit: {one_line(error)}")
         return ModelUnavailable(f"model {model}: the quota is spent: {one_line(error)}")
     if reason := unsendable(error):
         return ConfigurationError(f"model {model}: the request cannot be sent: {reason}")
@@ -162,11 +171,13 @@ async def with_retries(
     backoff: Backoff,
     waiting: Callable[[str, float, int], None] | None = None,
     deadline: float = math.inf,
+    pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> T:
     """What `call` returns, tried again up to `retries` times. Raises TransportError or ConfigurationError.
 
-    `waiting` is told before each wait: what went wrong, the seconds, and the number of the retry. No wait is
-    begun that ends after `deadline` (on the clock of `time.monotonic`): OutOfTime is raised instead.
+    `waiting` is told before each wait: what went wrong, the seconds, and the number of the retry. `pause`
+    waits, and what it raises ends the tries. No wait is begun that ends after `deadline` (on the clock of
+    `time.monotonic`): OutOfTime is raised instead.
     """
     exponential = wait_exponential_jitter(
         initial=backoff.first_s, max=backoff.longest_s, jitter=min(backoff.first_s, 1.0)
@@ -191,6 +202,7 @@ async def with_retries(
         wait=wait,
         retry=retry_if_exception(is_transient),
         before_sleep=tell,
+        sleep=pause,
         reraise=True,
     )
 

@@ -168,19 +168,25 @@ class Call:
     arguments: str
 
 
+Finish = Literal["stop", "length", "refusal", "broken"]
+"""How a reply ended; broken: by an error, or in a way that is not known to be its end."""
+
+
 @dataclass(frozen=True)
 class ModelReply:
     """One reply as it came: text (or calls, when functions were offered) and its figures."""
 
     text: str
     calls: tuple[Call, ...] = ()
-    finish_reason: Literal["stop", "length", "refusal"] = "stop"
+    finish_reason: Finish = "stop"
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
     model: str = ""
     usd: float | None = None
     """None: no price is known."""
+    ended: str = ""
+    """The provider's word for the end, where `finish_reason` is broken."""
 
 
 class Transport(Protocol):
@@ -244,6 +250,10 @@ class OutOfTime(TransportError):
 
 class NotSent(OutOfTime):
     """The request was not sent at all: its turn would come after the deadline. The model has not failed."""
+
+
+class TooLarge(TransportError):
+    """The model takes no request of this size from this account: of others it takes smaller ones."""
 
 
 class ConfigurationError(ModelError):

@@ -7,11 +7,28 @@ import os
 import signal
 import threading
 import time
+from collections import Counter
+from collections.abc import Callable
+from operator import add
+from typing import Annotated, Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphDrained
+from langgraph.graph import START, StateGraph
+from typing_extensions import TypedDict
 
-from forethought.draining import Drain, Drained, on_sigterm
+from forethought.draining import Drain, Drained, on_sigterm, pause
+from forethought.models import Message, Models, reply_spec
+from forethought.models.live import LiveTransport
+from forethought.models.retry import Backoff
+from forethought.settings import Settings
+from prompts.replies import AnswerUnscored
+from tests.support.model_server import Answer, Fault, SeenRequest
+
+
+class Notes(TypedDict):
+    notes: Annotated[list[str], add]
 
 
 async def test_work_that_nobody_stops_comes_to_its_end() -> None:
@@ -94,3 +111,61 @@ def test_a_signal_while_a_person_is_asked_ends_the_asking() -> None:
         for _ in ("when the signal comes", "after it has come"):
             with pytest.raises(Drained):
                 ask()
+
+
+async def test_a_wait_for_a_retry_ends_with_the_drain_and_its_sibling_comes_to_its_end() -> None:
+    drain, saver = Drain(), InMemorySaver()
+    ran: Counter[str] = Counter()
+
+    async def waits(state: Notes) -> Notes:
+        ran["waits"] += 1
+        if ran["waits"] == 1:
+            drain.request()
+            await pause(600)
+        return {"notes": ["waited"]}
+
+    async def works(state: Notes) -> Notes:
+        ran["works"] += 1
+        await asyncio.sleep(0.3)
+        return {"notes": ["worked"]}
+
+    builder = StateGraph(Notes)
+    for node in (waits, works):
+        builder.add_node(node.__name__, node)
+        builder.add_edge(START, node.__name__)
+    graph: Any = builder.compile(checkpointer=saver)
+    config: Any = {"configurable": {"thread_id": "t"}}
+    with pytest.raises(Drained) as drained:
+        await drain.finish(graph.ainvoke({"notes": []}, config, control=drain.control), 60)
+    assert not drained.value.broken_off
+    assert sorted((await graph.ainvoke(None, config))["notes"]) == ["waited", "worked"]
+    assert ran == {"waits": 2, "works": 1}
+
+
+async def test_no_request_is_begun_while_draining(
+    model_server: Any, settings: Callable[..., Settings]
+) -> None:
+    drain = Drain()
+
+    def policy(seen: SeenRequest) -> Answer:
+        drain.request()
+        return Fault("429", retry_after="0.05")
+
+    server = model_server(policy)
+    models = Models(settings(server), LiveTransport(settings(server), Backoff(0.01, 0.02)))
+
+    async def ask(state: Notes) -> Notes:
+        question = [Message("user", "?")]
+        asked = await models.ask(role="tool", model="m", messages=question, reply=reply_spec(AnswerUnscored))
+        return {"notes": [asked.reply.answer]}
+
+    graph: Any = StateGraph(Notes).add_node(ask).add_edge(START, "ask").compile()
+    with pytest.raises(Drained):
+        await drain.finish(graph.ainvoke({"notes": []}, control=drain.control), 60)
+    assert len(server.requests) == 1
+
+
+async def test_outside_of_a_graph_a_wait_is_a_wait() -> None:
+    started = time.monotonic()
+    await pause(0.05)
+    assert time.monotonic() - started >= 0.05

@@ -9,7 +9,7 @@ import json
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import yaml
@@ -20,6 +20,7 @@ from forethought.knowledge.error_taxonomy import load_taxonomy
 from forethought.knowledge.planning_errors import load_planning_errors
 from forethought.knowledge.provenance import provenance_path, read_provenance, used_fingerprints
 from forethought.models import ReplayError, ReplayTransport
+from forethought.models.types import Finish
 from forethought.trajectories.read import read_trajectories
 from tests.forethought.app.conftest import Cli, cli
 from tests.forethought.trajectories import examples
@@ -53,7 +54,7 @@ def replay(path: Path) -> None:
             reply = call.reply
             texts = [reply.text, reply.model, *(part for c in reply.calls for part in (c.name, c.arguments))]
             assert all(isinstance(text, str) for text in texts)
-            assert reply.finish_reason in ("stop", "length", "refusal")
+            assert reply.finish_reason in get_args(Finish)
             assert reply.usd is None or (math.isfinite(reply.usd) and reply.usd >= 0)
             assert min(reply.input_tokens, reply.output_tokens, reply.cached_tokens) >= 0
 

@@ -14,6 +14,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 
+from forethought.draining import Drain, Drained, pause
 from forethought.journal.checkpoint import CHANNEL
 from forethought.models.types import ModelRequest, TransportError
 from forethought.settings import Settings
@@ -194,6 +195,34 @@ async def test_cancelled_in_a_write_a_thread_asks_wherever_it_is_kept(
         assert (await waits(graph))["unknown"]["tool"] == "pay"
         assert seen.effects == ["rent"]
         assert max(seen.asked.count(asked) for asked in seen.asked) == 1
+
+
+async def test_drained_while_a_write_waits_to_ask_a_model_a_thread_asks_the_person(
+    settings: Settings,
+) -> None:
+    seen, drain = Seen(), Drain()
+
+    async def pay(what: str) -> str:
+        """Pay something.
+
+        Args:
+            what: What to pay.
+        """
+        seen.effects.append(what)
+        drain.request()
+        await pause(600)
+        return "paid"
+
+    tools = [make_tool(pay, effect="write"), World(seen, settings).tools()[1]]
+    graph: Any = build_agent(
+        tools=tools, settings=settings, checkpointer=InMemorySaver(), transport=Answers(reply, name, seen)
+    )
+    with pytest.raises(Drained) as drained:
+        await drain.finish(graph.ainvoke(TASK, CONFIG, context=CONTEXT, control=drain.control), 60)
+    assert not drained.value.broken_off
+    await graph.ainvoke(None, CONFIG, context=CONTEXT)
+    assert (await waits(graph))["unknown"]["tool"] == "pay"
+    assert seen.effects == ["rent"]
 
 
 async def test_in_every_database_the_journal_is_sealed_without_secrets_and_goes_with_its_thread(

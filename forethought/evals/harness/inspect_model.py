@@ -40,7 +40,12 @@ from forethought.secrecy import scrub_error
 PROVIDER = "forethought"
 _MOST_CALLS = 10_000
 """Side by side: what bounds the calls is the number of samples at work."""
-_ENDS: dict[str, StopReason] = {"stop": "stop", "length": "max_tokens", "refusal": "content_filter"}
+_ENDS: dict[str, StopReason] = {
+    "stop": "stop",
+    "length": "max_tokens",
+    "refusal": "content_filter",
+    "broken": "unknown",
+}
 
 
 def inspect_name(model: str) -> str:

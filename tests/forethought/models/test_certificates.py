@@ -70,9 +70,9 @@ def trusted_anew() -> Iterator[None]:
     providers._trusted.cache_clear()
 
 
-async def ask(settings: Settings) -> object:
+async def ask(settings: Settings, model: str = "m") -> object:
     messages = [Message("user", "?")]
-    return await Models(settings).ask(role="tool", model="m", messages=messages, reply=reply_spec(Ok))
+    return await Models(settings).ask(role="tool", model=model, messages=messages, reply=reply_spec(Ok))
 
 
 async def test_one_that_nobody_vouches_for_is_refused_at_once_and_nothing_is_sent(
@@ -81,6 +81,23 @@ async def test_one_that_nobody_vouches_for_is_refused_at_once_and_nothing_is_sen
     server, settings = asked
     with pytest.raises(ConfigurationError, match="certificate there is not trusted"):
         await ask(settings)
+    assert not server.requests
+
+
+@pytest.mark.parametrize("library", ["httpx", "aiohttp"])
+async def test_so_it_is_by_googles_client_with_either_library(
+    library: str, asked: tuple[ModelServer, Settings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from google.genai import _api_client
+
+    if library == "aiohttp":
+        pytest.importorskip("aiohttp")
+    monkeypatch.setattr(_api_client, "has_aiohttp", library == "aiohttp")
+    server, settings = asked
+    monkeypatch.setenv("GOOGLE_API_KEY", "a-key-of-a-test")
+    monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.url.replace("http:", "https:"))
+    with pytest.raises(ConfigurationError, match="certificate there is not trusted"):
+        await ask(settings.model_copy(update={"base_url": None}), "google_genai:gemini-2.5-flash")
     assert not server.requests
 
 

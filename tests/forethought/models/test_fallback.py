@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from langgraph.graph import END, START, StateGraph
 
-from forethought.models import ConfigurationError, Models, TransportError
+from forethought.models import ConfigurationError, Models, ReplyError, TransportError
+from forethought.models.allowance import Allowance
 from forethought.models.fallback import REST_S, Fallbacks
 from forethought.models.live import LiveTransport
 from forethought.models.retry import Backoff
-from forethought.models.types import Asked, Message, NotSent, OutOfTime, reply_spec
+from forethought.models.types import (
+    Asked,
+    Message,
+    ModelError,
+    ModelUnavailable,
+    NotSent,
+    OutOfTime,
+    TooLarge,
+    reply_spec,
+)
 from forethought.settings import Settings
 from prompts.replies import AnswerUnscored
 from tests.support.model_server import Answer, Fault, SeenRequest
@@ -29,13 +40,16 @@ def only(fault: Fault, model: str = "gpt-4.1") -> Callable[[SeenRequest], Answer
     return lambda seen: fault if seen.body["model"] == model else REPLY
 
 
-async def ask(models: Models, fallback: str | None = NAMES[1]) -> Asked[AnswerUnscored]:
+async def ask(
+    models: Models, fallback: str | None = NAMES[1], allowance: Allowance | None = None
+) -> Asked[AnswerUnscored]:
     return await models.ask(
         role="answer",
         model=NAMES[0],
         fallback=fallback,
         messages=[Message("user", "Is it so?")],
         reply=reply_spec(AnswerUnscored),
+        allowance=allowance,
     )
 
 
@@ -145,6 +159,55 @@ async def test_a_model_that_was_not_asked_for_want_of_time_is_not_taken_for_fail
         await fallbacks.ask("main", "other", send)
     late.clear()
     assert await fallbacks.ask("main", "other", send) == "main"
+
+
+@pytest.mark.parametrize("error", [OutOfTime, TooLarge])
+async def test_a_model_has_not_failed_where_one_request_was_too_large_or_too_late(
+    error: type[TransportError],
+) -> None:
+    fallbacks, out = Fallbacks(now=lambda: 0.0), {"main"}
+
+    async def send(model: str) -> str:
+        if model in out:
+            raise error(f"{model}: not this one")
+        return model
+
+    assert await fallbacks.ask("main", "other", send, deadline=1.0) == "other"
+    out.clear()
+    assert await fallbacks.ask("main", "other", send) == "main"
+
+
+@pytest.mark.parametrize("error", [OutOfTime, TransportError, ModelUnavailable])
+async def test_it_is_not_asked_once_the_time_of_the_task_has_passed(error: type[ModelError]) -> None:
+    clock, asked = [0.0], list[str]()
+    fallbacks = Fallbacks(now=lambda: clock[0])
+
+    async def send(model: str) -> str:
+        asked.append(model)
+        clock[0] += 2.0
+        raise error(f"{model} is out")
+
+    with pytest.raises(OutOfTime, match=r"^main is out"):
+        await fallbacks.ask("main", "other", send, deadline=1.0)
+    assert asked == ["main"]
+
+
+async def test_a_question_out_of_time_asks_no_fallback_and_the_next_one_asks_the_model(models: Any) -> None:
+    made, server = models(only(Fault("hang")), request_timeout_s=0.3)
+    with pytest.raises(ReplyError, match="the time of the task is spent") as caught:
+        await ask(made, allowance=Allowance(deadline=time.monotonic() + 0.1))
+    assert caught.value.usage["out_of_time"] == 1
+    server.policy = lambda seen: REPLY
+    assert (await ask(made)).model == NAMES[0]
+    assert [seen.body["model"] for seen in server.requests] == ["gpt-4.1", "gpt-4.1"]
+
+
+async def test_a_request_that_is_too_large_for_one_model_leaves_it_to_others(models: Any) -> None:
+    large = Fault("429", code="rate_limit_exceeded", message="Request too large for gpt-4.1: Limit 30000")
+    made, server = models(only(large))
+    assert (await ask(made)).model == NAMES[1]
+    server.policy = lambda seen: REPLY
+    assert (await ask(made)).model == NAMES[0]
 
 
 async def test_both_fail_while_another_call_finds_the_first_one_well() -> None:

@@ -19,8 +19,10 @@ from forethought.models import (
     Models,
     ReplyError,
     ReplySpec,
+    TransportError,
     reply_spec,
 )
+from forethought.models.causes import chain
 from forethought.models.live import LiveTransport
 from forethought.models.retry import Backoff
 from forethought.models.types import ModelUnavailable
@@ -36,7 +38,8 @@ class Sum(BaseModel):
 
 
 class Gemini:
-    """Answers generateContent with scripted parts or (status, message), details of the error third."""
+    """Answers generateContent with scripted parts, (status, message) with details of the error third, a whole
+    body, or the bytes after which the connection ends."""
 
     def __init__(self) -> None:
         self.answers: list[Any] = []
@@ -54,6 +57,8 @@ class Gemini:
             status, message, *details = answer
             error = {"code": status, "message": message, "status": "FAILED"}
             return status, {"error": {**error, "details": details[0]} if details else error}
+        if "promptFeedback" in answer:
+            return 200, answer
         candidate = {"content": {"role": "model", "parts": [answer]}, "finishReason": self.finish}
         counts = {"promptTokenCount": 100, "candidatesTokenCount": 20, "cachedContentTokenCount": 60}
         return 200, {"candidates": [candidate], "usageMetadata": {**counts, "totalTokenCount": 120}}
@@ -67,6 +72,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self.owner.seen.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+        if isinstance(self.owner.answers[0], bytes):
+            self.wfile.write(self.owner.answers.pop(0))
+            return
         status, body = self.owner.answer()
         data = json.dumps(body).encode()
         self.send_response(status)
@@ -85,6 +93,17 @@ def gemini(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gemini]:
     server.http.shutdown()
     server.http.server_close()
     server.thread.join()
+
+
+@pytest.fixture(params=["httpx", "aiohttp"])
+def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The HTTP library under Google's client, which takes aiohttp wherever that is installed."""
+    from google.genai import _api_client
+
+    if request.param == "aiohttp":
+        pytest.importorskip("aiohttp")
+    monkeypatch.setattr(_api_client, "has_aiohttp", request.param == "aiohttp")
+    return str(request.param)
 
 
 async def ask(settings: Settings, reply: ReplySpec[Any] | None = None) -> Any:
@@ -179,3 +198,50 @@ async def test_how_a_reply_ended_is_looked_at(
     gemini.answers, gemini.finish = [GOOD], finish
     with pytest.raises(ReplyError, match=words):
         await ask(settings())
+
+
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+BROKEN = {
+    "dropped before the reply": b"",
+    "dropped in the body": HEAD + b'Content-Length: 1000\r\n\r\n{"cand',
+    "no status line": b"garbage garbage\r\n\r\n",
+    "no header": b"HTTP/1.1 200 OK\r\nBad Header\r\n\r\n",
+    "no chunk": HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+}
+
+
+async def test_an_exchange_that_breaks_off_is_tried_again(
+    library: str, gemini: Gemini, settings: Make
+) -> None:
+    gemini.answers = [*BROKEN.values(), GOOD]
+    asked = await ask(settings(request_retries=len(BROKEN)))
+    assert asked.reply.total == 5
+    assert len(gemini.seen) == len(BROKEN) + 1
+
+
+@pytest.mark.parametrize("how", BROKEN)
+async def test_one_that_always_breaks_off_is_no_refusal(
+    how: str, library: str, gemini: Gemini, settings: Make
+) -> None:
+    gemini.answers = [BROKEN[how]] * 2
+    with pytest.raises(TransportError, match=r"gave no reply in 2 tries; the last: (?!HTTP)") as caught:
+        await ask(settings(request_retries=1))
+    assert library in {type(link).__module__.partition(".")[0] for link in chain(caught.value)}
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:9/v1", "ftp://127.0.0.1:9"])
+@pytest.mark.usefixtures("gemini", "library")
+async def test_an_address_that_is_no_url_is_told_at_once(
+    address: str, settings: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", address)
+    with pytest.raises(ConfigurationError, match="its address is no URL"):
+        await ask(settings())
+
+
+async def test_a_prompt_that_is_blocked_is_not_sent_again(gemini: Gemini, settings: Make) -> None:
+    counts = {"promptTokenCount": 10, "totalTokenCount": 10}
+    gemini.answers = [{"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": counts}]
+    with pytest.raises(ReplyError, match="refused: the prompt was blocked: prohibited_content"):
+        await ask(settings())
+    assert len(gemini.seen) == 1

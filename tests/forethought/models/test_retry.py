@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -17,9 +18,9 @@ from forethought.models.causes import status_of
 from forethought.models.limits import asked_wait
 from forethought.models.live import LiveTransport
 from forethought.models.retry import Backoff, is_transient, with_retries
-from forethought.models.types import OutOfTime
+from forethought.models.types import ModelError, ModelUnavailable, OutOfTime
 from forethought.settings import Settings
-from tests.support.model_server import script
+from tests.support.model_server import Fault, script
 
 
 class Response:
@@ -179,9 +180,10 @@ async def test_a_request_that_cannot_be_sent_is_configuration(
     assert not server.requests
 
 
-async def send(settings: Settings, text: str) -> None:
-    request = ModelRequest("answer", "openai:m", (Message("user", text),), "Reply", {"type": "object"})
-    await LiveTransport(settings, Backoff(5, 5)).send(request)
+async def send(settings: Settings, text: str, backoff: Backoff | None = None) -> None:
+    schema = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+    request = ModelRequest("answer", "openai:m", (Message("user", text),), "Reply", schema)
+    await LiveTransport(settings, backoff or Backoff(5, 5)).send(request)
 
 
 def test_a_connection_that_is_in_no_state_to_send_is_transient() -> None:
@@ -229,3 +231,31 @@ async def test_what_no_retry_can_help_is_no_matter_of_time() -> None:
 
     with pytest.raises(ConfigurationError, match="the key was refused"):
         await with_retries(call, model="m", retries=9, backoff=Backoff(), deadline=time.monotonic() - 1)
+
+
+@pytest.mark.parametrize(
+    ("code", "line"),
+    [
+        (401, "HTTP 401): the key was refused: Not so"),
+        ("402", "HTTP 402): the account has no credit: Not so"),
+        (502, "gave no reply in 3 tries; the last: HTTP 502: Not so"),
+        ("odd", "gave no reply in 3 tries; the last: Not so"),
+    ],
+)
+async def test_an_error_that_comes_as_a_200_counts_by_its_code(
+    code: Any, line: str, model_server: Any, settings: Callable[..., Settings]
+) -> None:
+    server = model_server(script(Fault("200", body={"error": {"message": "Not so", "code": code}})))
+    with pytest.raises(ModelError, match=re.escape(line)):
+        await send(settings(server, request_retries=2), "hi", Backoff(0.001, 0.002))
+    assert len(server.requests) == (3 if "3 tries" in line else 1)
+
+
+async def test_a_quota_that_is_spent_is_told_by_a_200_too(
+    model_server: Any, settings: Callable[..., Settings]
+) -> None:
+    error = {"message": "No.", "code": 429, "metadata": {"type": "insufficient_quota"}}
+    server = model_server(script(Fault("200", body={"error": error})))
+    with pytest.raises(ModelUnavailable, match=r"the quota is spent: No\.$"):
+        await send(settings(server), "hi")
+    assert len(server.requests) == 1

@@ -1,0 +1,18 @@
+"""What of a model's reply is no reply."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from forethought.models.ask import describe
+from prompts.replies import AnswerDraft, AnswerUnscored, ForeseeingAnswer, ForeseeingUnscored
+
+
+@pytest.mark.parametrize("kind", [AnswerDraft, AnswerUnscored, ForeseeingAnswer, ForeseeingUnscored])
+def test_an_answer_that_nobody_can_see_is_none(kind: type[AnswerDraft]) -> None:
+    for text in ("\u200b", " \u3164\n", "\x00", "```\n\u200b\n```"):
+        with pytest.raises(ValidationError) as caught:
+            kind.model_validate({"answer": text, "score": 9})
+        assert "answer: Value error, nothing in it can be seen" in describe(caught.value)
+    assert kind.model_validate({"answer": " \u200b42 ", "score": 9}).answer == "\u200b42"

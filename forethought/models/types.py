@@ -36,8 +36,9 @@ class Usage(TypedDict, total=False):
     seconds: float
     fallbacks: int
     """Calls that were put to the fallback model; absent: none."""
-    out_of_time: int
-    """Questions given up because the task's time would have passed before the next try; absent: none."""
+    out_of_time: float
+    """The task's whole time (`max_seconds`) that would have passed before a question's next try, so that it
+    was given up; of several the most; absent: none was."""
 
 
 def no_usage() -> Usage:

@@ -153,10 +153,10 @@ async def test_a_call_that_costs_nothing_known_is_not_free(drive: Drive) -> None
 async def test_siblings_leave_room_for_each_others_revisions(drive: Drive) -> None:
     keys = "abcd"
     script = Script(plans=[plan(*map(sub, keys))], moves={key: [call(key, score=4)] for key in keys})
-    out = await drive(costly(script, 1_800), max_tokens=20_000)
+    out = await drive(costly(script, 1_800), max_tokens=24_000)
     assert out.status == "budget_exhausted"
     assert len(out.steps) == 4
-    assert spent(out.state).tokens <= 20_000
+    assert spent(out.state).tokens <= 24_000
 
 
 @dataclass
@@ -315,3 +315,13 @@ async def test_a_rounds_reflection_is_paid_from_what_its_answer_left(drive: Driv
     costs = {"AnswerDraft": 8_000, "RoundReflection": 4_000}
     out = await drive(paid(script, **costs), max_tokens=17_000, round_reflection=True, max_rounds=2)
     assert len(out.asked("RoundReflection")) == 1
+
+
+@pytest.mark.parametrize(("budget", "asked"), [(40_000, 8), (80_000, 16)])
+async def test_a_waves_revisions_are_begun_only_if_all_of_them_can_be_paid(
+    drive: Drive, budget: int, asked: int
+) -> None:
+    script = Script(plans=[plan(*map(sub, EIGHT))], moves={key: [call(key, score=5)] for key in EIGHT})
+    out = await drive(paid(script, ToolChoice=3_100), max_tokens=budget, max_parallel=8, max_rounds=1)
+    assert len(out.asked("ToolChoice")) == asked
+    assert spent(out.state).tokens <= budget

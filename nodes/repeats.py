@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graph.state import AgentState
-from nodes.digest import compact, cut, trajectory
+from nodes.digest import compact, cut, never_begun, trajectory
 from tools.base import Observation, Tool
 from tools.call import normalise
 
@@ -52,7 +52,7 @@ def earlier_failure(
 
 def _calls(state: AgentState) -> Iterator[tuple[int, Json]]:
     for step in trajectory(state):
-        if step["action"] == "call":
+        if step["action"] == "call" and not never_begun(step):
             yield step["n"], dict(step)
         for sub_step in step["sub_steps"]:
             yield step["n"], sub_step

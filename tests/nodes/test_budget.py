@@ -15,9 +15,10 @@ from forethought.models.types import ModelReply, ModelRequest
 from forethought.settings import Settings
 from graph.context import Context
 from nodes.budget import Width, exhausted, left_text, reserve_tokens, spent, wave_width
+from nodes.repeats import earlier_failure
 from tests.support.agent import Drive, Script, World, kind_of
 from tests.support.model_server import Reply, SeenRequest
-from tests.support.replies import answer, ask_replan, call, diagnosis, plan, sub
+from tests.support.replies import answer, ask_replan, call, diagnosis, finish, plan, sub
 
 WIDE = plan(*(sub(f"w{n}") for n in range(7)))
 
@@ -325,3 +326,22 @@ async def test_a_waves_revisions_are_begun_only_if_all_of_them_can_be_paid(
     out = await drive(paid(script, ToolChoice=3_100), max_tokens=budget, max_parallel=8, max_rounds=1)
     assert len(out.asked("ToolChoice")) == asked
     assert spent(out.state).tokens <= budget
+
+
+async def test_no_tool_is_called_once_the_time_is_spent(drive: Drive) -> None:
+    class Slow(Priced):
+        async def send(self, request: ModelRequest) -> ModelReply:
+            self.seconds = 1.5 if request.reply == "ToolChoice" else 0.0
+            return await super().send(request)
+
+    script = Script(plans=[plan(sub("a"), sub("b"))], moves={"b": [finish("known")]})
+    out = await drive(script, transport=lambda settings: Slow(script), max_seconds=1.5, max_attempts=1)
+    assert out.world.calls == []
+    assert [(step["cause"], step["approval"], step["finished"]) for step in out.steps] == [
+        ("limit", "", False),
+        ("", "", True),
+    ]
+    assert "Not called: " in out.steps[0]["observation"]
+    assert out.status == "budget_exhausted", "a call that was not made is no failed attempt"
+    assert out.state["answer"] == "the answer"
+    assert earlier_failure(out.world.tool(), out.steps[0]["arguments"], out.state) is None

@@ -52,6 +52,8 @@ def count(usage: Usage, reply: ModelReply, seconds: float) -> None:
     usage["input_tokens"] += reply.input_tokens
     usage["output_tokens"] += reply.output_tokens
     usage["cached_tokens"] += reply.cached_tokens
+    if reply.estimated:
+        usage["estimated"] = usage.get("estimated", 0) + 1
     if reply.usd is None:
         usage["unpriced"] += 1
     else:

@@ -84,6 +84,7 @@ def _as_json(got: ModelReply, seconds: float) -> Json:
         "model": got.model,
         "usd": got.usd,
         "seconds": seconds,
+        **({"estimated": True} if got.estimated else {}),
     }
 
 
@@ -100,6 +101,7 @@ def _from_json(kept: Json) -> tuple[ModelReply, float] | None:
             cached_tokens=tokens[2],
             model=str(kept["model"]),
             usd=None if kept["usd"] is None else float(kept["usd"]),
+            estimated=kept.get("estimated") is True,
         )
         return reply, float(kept["seconds"])
     except (KeyError, IndexError, TypeError, ValueError):

@@ -136,6 +136,7 @@ def _reply(line: Json) -> ModelReply:
         cached_tokens=int(counts[2]),
         model=_text(line.get("model", "")),
         usd=usd,
+        estimated=usage.get("estimated") is True,
     )
 
 

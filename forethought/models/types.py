@@ -39,6 +39,8 @@ class Usage(TypedDict, total=False):
     out_of_time: float
     """The task's whole time (`max_seconds`) that would have passed before a question's next try, so that it
     was given up; of several the most; absent: none was."""
+    estimated: int
+    """Calls of which the provider did not tell all tokens, so that they are estimated; absent: none."""
 
 
 def no_usage() -> Usage:
@@ -182,6 +184,8 @@ class ModelReply:
     model: str = ""
     usd: float | None = None
     """None: no price is known."""
+    estimated: bool = False
+    """Whether tokens are estimates, since the provider did not tell them all."""
 
 
 class Transport(Protocol):

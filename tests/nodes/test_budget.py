@@ -345,3 +345,15 @@ async def test_no_tool_is_called_once_the_time_is_spent(drive: Drive) -> None:
     assert out.status == "budget_exhausted", "a call that was not made is no failed attempt"
     assert out.state["answer"] == "the answer"
     assert earlier_failure(out.world.tool(), out.steps[0]["arguments"], out.state) is None
+
+
+async def test_a_budget_of_tokens_holds_where_no_reply_tells_what_it_used(drive: Drive) -> None:
+    script = Script(moves={"a": lambda seen: call(f"k{seen.n}", finishes=False)})
+
+    def policy(seen: SeenRequest) -> Any:
+        return Reply(script(seen), told=False)
+
+    out = await drive(policy, max_tokens=20_000, max_steps=30, max_attempts=10)
+    assert out.state["progress"]["stopped"] == "tokens"
+    assert len(out.steps) > 1
+    assert sum(len(seen.text) for seen in out.requests) / 3.5 < spent(out.state).tokens <= 20_000

@@ -7,6 +7,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from forethought.models.allowance import summed
 from forethought.models.types import Usage
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def add_usage(old: Mapping[str, Usage] | None, new: Mapping[str, Usage | None] |
         sums = total.setdefault(role, {})
         figures: Mapping[str, Any] = usage
         for key, value in figures.items():
-            sums[key] = sums.get(key, 0) + (value if value > 0 else 0)
+            sums[key] = summed(key, sums.get(key, 0), value if value > 0 else 0)
     return total
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from graph.outside import from_inside
+from graph.reducers import CLEAR
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 async def back_to_work(graph: AgentGraph, config: RunnableConfig, values: Mapping[str, Any]) -> None:
     """Have a task with the state `values`, whose status is failed, go on when its thread is run next: where
     the next step is decided, or at the planner without a plan. One that was refused gets back the files and
-    the guidance that it came with.
+    the guidance that it came with. A wait that it had no time for is over by now.
     """
     from nodes.refused import taken_up_again
 
@@ -24,4 +25,14 @@ async def back_to_work(graph: AgentGraph, config: RunnableConfig, values: Mappin
     # The edge behind answer_agent leads to the planner while the task runs: as the next round begins.
     node = "replan_trigger" if planned else "answer_agent"
     with from_inside():
-        await graph.aupdate_state(config, {"status": "running", **taken_up_again(values)}, as_node=node)
+        update = {"status": "running", "usage": _waited(values), **taken_up_again(values)}
+        await graph.aupdate_state(config, update, as_node=node)
+
+
+def _waited(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The update of `usage` that leaves all that was spent, and no mark of a wait."""
+    kept = {
+        role: {name: figure for name, figure in usage.items() if name != "out_of_time"}
+        for role, usage in (values.get("usage") or {}).items()
+    }
+    return {CLEAR: None, **kept}

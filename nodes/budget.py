@@ -83,13 +83,12 @@ def exhausted_calls(state: AgentState, context: Context) -> str:
         return "usd"
     if context.max_seconds is None:
         return ""
+    # Those of a model that could only have been asked again when they had passed are as good as spent.
+    waited_out = max(
+        (usage.get("out_of_time", 0.0) for usage in state.get("usage", {}).values()), default=0.0
+    )
     late = active_seconds(state) >= context.max_seconds * (1 - _ANSWER_SHARE)
-    return "seconds" if late or _out_of_time(state) else ""
-
-
-def _out_of_time(state: AgentState) -> bool:
-    """Whether a model could only have been asked again when the task's time had passed."""
-    return any(usage.get("out_of_time") for usage in state.get("usage", {}).values())
+    return "seconds" if late or waited_out >= context.max_seconds else ""
 
 
 def allowance(state: AgentState, context: Context, *, answered: bool = False) -> Allowance:
@@ -107,7 +106,7 @@ def allowance(state: AgentState, context: Context, *, answered: bool = False) ->
         # Those of the proposals are not in the trajectory before the wave has ended.
         proposing = [proposal["seconds"] for proposal in state.get("proposals", {}).values()]
         left = context.max_seconds * share - active_seconds(state) - max(proposing, default=0.0)
-        allowed.deadline = time.monotonic() + left
+        allowed.deadline, allowed.whole_seconds = time.monotonic() + left, context.max_seconds
     return allowed
 
 
@@ -121,7 +120,7 @@ def answer_allowance(state: AgentState, context: Context) -> Allowance:
         allowed.usd = max(context.max_usd - used.usd, context.max_usd * _ANSWER_SHARE)
     if context.max_seconds is not None:
         left = max(context.max_seconds - active_seconds(state), context.max_seconds * _ANSWER_SHARE)
-        allowed.deadline = time.monotonic() + left
+        allowed.deadline, allowed.whole_seconds = time.monotonic() + left, context.max_seconds
     return allowed
 
 

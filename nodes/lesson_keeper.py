@@ -18,7 +18,7 @@ from langgraph.runtime import Runtime
 from forethought.knowledge.planning_errors import KnowledgeError, load_planning_errors
 from forethought.lessons.proposals import Proposal, propose, review_file
 from forethought.lessons.record import Lesson, lesson_id, now_utc
-from forethought.models.types import Asked, Message, ModelError, ReplayError, reply_spec
+from forethought.models.types import Message, ModelError, ReplayError, Usage, no_usage, reply_spec
 from forethought.training.scrub import training_scrubber
 from graph.context import Context
 from graph.state import AgentState, Lessons
@@ -51,12 +51,13 @@ async def lesson_keeper(
     update: dict[str, Any] = {"lessons": lessons}
     if what_failed(state):
         known = await _known(services)
-        asked, lessons["problem"] = await _draft(state, runtime, services, context, known)
-        if asked is not None:
-            update["usage"] = {"retrospective": asked.usage}
-            new = _lesson(asked.reply, thread, state, services)
+        draft, usage, lessons["problem"] = await _draft(state, runtime, services, context, known)
+        if usage["calls"]:
+            update["usage"] = {"retrospective": usage}
+        if draft is not None:
+            new = _lesson(draft, thread, state, services)
             lessons["kept"] = (await book.learn(new, passed=passed, now=now)).id
-        proposals = _proposals(state, thread, services, asked.reply if asked else None)
+        proposals = _proposals(state, thread, services, draft)
         try:
             await asyncio.to_thread(propose, review_file(services.settings.data_dir), proposals, known)
         except OSError as error:
@@ -94,11 +95,11 @@ async def _draft(
     services: Services,
     context: Context,
     known: Sequence[str],
-) -> tuple[Asked[LessonDraft] | None, str]:
-    """The lesson as the retrospective role words it, or None and why there is none."""
+) -> tuple[LessonDraft | None, Usage, str]:
+    """The lesson as the retrospective role words it, or None; what it cost; why there is none."""
     allowed = allowance(state, context, answered=True)
     if over := allowed.spent():
-        return None, f"the budget of {over} is spent"
+        return None, no_usage(), f"the budget of {over} is spent"
     system, user = render(
         "lesson",
         known=known,
@@ -117,7 +118,7 @@ async def _draft(
     )
     thinking(runtime, "retrospective", about="lesson")
     try:
-        return await services.models.ask(
+        asked = await services.models.ask(
             role="retrospective",
             model=context.model_for("retrospective"),
             fallback=context.fallback_model,
@@ -125,11 +126,12 @@ async def _draft(
             check=_checker(state),
             messages=[Message("system", system), Message("user", user)],
             allowance=allowed,
-        ), ""
+        )
     except ReplayError:
         raise
     except ModelError as error:
-        return None, f"no lesson was written: {error}"
+        return None, error.usage, f"no lesson was written: {error}"
+    return asked.reply, asked.usage, ""
 
 
 def _checker(state: AgentState) -> Callable[[LessonDraft], str | None]:

@@ -184,7 +184,7 @@ async def _revise(
             reply=reply_spec(PlanRevision),
             check=check,
             messages=[*messages, Message("assistant", diagnosis.text), Message("user", text)],
-            allowance=allowance(state, context),
+            allowance=allowance(_with(state, reflection), context),
         )
     except ReplyError as error:
         reflection.usage = total(reflection.usage, error.usage)

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any
 
 from graph.state import AgentState
-from nodes.digest import compact, cut, trajectory
+from nodes.digest import compact, cut, never_begun, trajectory
 from tools.base import Observation, Tool
 from tools.call import normalise
 
@@ -53,7 +53,7 @@ def earlier_failure(
 
 def _calls(state: AgentState) -> Iterator[tuple[int, Mapping[str, Any]]]:
     for step in trajectory(state):
-        if step["action"] == "call":
+        if step["action"] == "call" and not never_begun(step):
             yield step["n"], step
         for sub_step in step["sub_steps"]:
             yield step["n"], sub_step

@@ -16,7 +16,7 @@ from graph.plan_patches import plan_update
 from graph.reducers import CLEAR
 from graph.state import AgentState, Dispatch, Plan, Replan, Step
 from nodes.budget import exhausted, wave_width
-from nodes.digest import cut, trajectory
+from nodes.digest import cut, never_begun, trajectory
 from nodes.plans import close_failed, mark_finished, ready
 from nodes.services import Services
 
@@ -82,7 +82,7 @@ def attempt_counts(state: AgentState) -> dict[str, int]:
     short-term memory off)."""
     counts: dict[str, int] = {}
     for step in trajectory(state):
-        failed = counts.get(step["subtask"], 0) + (not step["ok"])
+        failed = counts.get(step["subtask"], 0) + (not step["ok"] and not never_begun(step))
         counts[step["subtask"]] = 0 if step["finished"] else failed
     return counts
 

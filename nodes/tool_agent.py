@@ -158,8 +158,10 @@ def _with_wave(state: AgentState, turn: _Turn) -> AgentState:
     width = max(len(state.get("dispatch", [])), 1)
     wave = total(*[turn.usage] * width)
     wave["seconds"] = turn.usage["seconds"]  # they pass for all of them at once
-    # Dollars have no reserve but a share, which a wave's next calls could use up together.
-    wave["usd"] += width * turn.usage["usd"] / max(turn.usage["calls"], 1)
+    # And for the next calls of all of them, which are begun together. Tokens grow with each turn's prompt.
+    calls = max(turn.usage["calls"], 1)
+    wave["usd"] += width * turn.usage["usd"] / calls
+    wave["input_tokens"] += width * (turn.usage["input_tokens"] + turn.usage["output_tokens"]) // calls
     return {**state, "usage": {**state.get("usage", {}), "this wave": wave}}
 
 

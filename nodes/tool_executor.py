@@ -25,6 +25,7 @@ from nodes.budget import allowance
 from nodes.digest import cut
 from nodes.events import acting
 from nodes.foresight import Finding
+from nodes.inspection import beyond
 from nodes.judgement import Judge, spent_by
 from nodes.origins import made_of
 from nodes.reading import read_state
@@ -133,8 +134,11 @@ async def _call(
         gone = f"there is no tool {proposal['tool']!r}; tools are: {', '.join(services.tools)}"
         outcome = _Outcome(Observation(gone, ok=False, cause="arguments", origin="model"), False)
         return outcome.after(begun)
-    verdict = begun.verdict
+    verdict, allowed = begun.verdict, allowance(state, context)
     if verdict is None:
+        if (over := allowed.spent()) == "seconds":
+            late = Observation(f"Not called: {beyond(over)}", ok=False, cause="limit", origin="model")
+            return _Outcome(late, False, proposal["surprise"]).after(begun)
         if repeated := earlier_failure(tool, proposal["arguments"], state):
             outcome = _Outcome(repeated.refusal(tool), False, proposal["surprise"])
             return outcome.after(begun)
@@ -144,7 +148,6 @@ async def _call(
         observation = Observation(refused, ok=False, cause="rejected", origin="user")
         return _Outcome(observation, False, proposal["surprise"], verdict).after(begun)
     acting(runtime, n=proposal["n"], subtask=proposal["subtask"], tool=tool.name, arguments=verdict.arguments)
-    allowed = allowance(state, context)
     made = await make_call(tool, proposal, verdict, begun, state, services, context, allowed)
     found = Finding(proposal["surprise"])
     if not made.by_person:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
+from forethought.models.allowance import summed
 from forethought.models.types import Usage, no_usage
 
 
@@ -12,5 +13,5 @@ def total(*usages: Usage) -> Usage:
     sums = dict(no_usage())
     for usage in usages:
         for key, value in usage.items():
-            sums[key] = cast(float, sums.get(key, 0)) + cast(float, value)
+            sums[key] = summed(key, cast(float, sums.get(key, 0)), cast(float, value))
     return cast(Usage, sums)

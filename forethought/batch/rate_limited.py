@@ -7,13 +7,12 @@ import logging
 from forethought.batch.rate_limit import RateLimit, Rows
 from forethought.models.live import LiveTransport
 from forethought.models.retry import Backoff
-from forethought.models.tokens import estimate_tokens
+from forethought.models.tokens import request_tokens
 from forethought.models.types import HeldUp, ModelReply, ModelRequest, Transport
 from forethought.settings import Settings
 from forethought.storage.errors import is_outage
 
 _LOG = logging.getLogger(__name__)
-_TOKENS_AN_IMAGE = 1_000
 _TOKENS_A_REPLY = 500
 
 
@@ -62,6 +61,4 @@ def transport_of(settings: Settings, rows: Rows) -> Transport:
 
 def estimate(request: ModelRequest) -> int:
     """About how many tokens a request and its reply will take."""
-    text = "".join([*(message.text for message in request.messages), str(request.schema)])
-    images = sum(len(message.images) for message in request.messages)
-    return estimate_tokens(text) + images * _TOKENS_AN_IMAGE + _TOKENS_A_REPLY
+    return request_tokens(request) + _TOKENS_A_REPLY

@@ -24,7 +24,7 @@ FLOOR = 0.2
 WITNESSES = 2
 """Independent successes that confirm a quarantined lesson."""
 MARKS = 50
-"""Tasks whose outcome a lesson remembers to have counted, so that none counts twice."""
+"""Tasks that a lesson remembers to have counted, so that none counts twice."""
 
 
 class Witness(BaseModel):
@@ -68,6 +68,8 @@ class Lesson(BaseModel):
     hurt: int = 0
     marks: list[str] = Field(default_factory=list)
     """Tasks already counted, as THREAD/NUMBER."""
+    finders: list[str] = Field(default_factory=list)
+    """Tasks that found it again and are counted in `found`, as THREAD/NUMBER."""
 
     @property
     def quarantined(self) -> bool:
@@ -103,10 +105,13 @@ class Lesson(BaseModel):
         return self.model_copy(update={**counted, "hurt": self.hurt + 1})
 
     def found_again(self, other: Lesson, *, passed: bool, now: datetime) -> Lesson:
-        """The lesson after `other`, of another task, said the same. Its own words stay.
+        """The lesson after `other`, of another task, said the same; a task counts once. Its own words stay.
 
         A quarantined one is confirmed by the second witness; see the module's text.
         """
+        mark = f"{other.thread}/{other.number}"
+        if mark in self.finders:
+            return self
         known = {self.thread, *(witness.thread for witness in self.witnesses)}
         sources = {*self.outside, *(part for witness in self.witnesses for part in witness.outside)}
         witnesses = list(self.witnesses)
@@ -118,6 +123,7 @@ class Lesson(BaseModel):
                 "witnesses": witnesses,
                 "confirmed": "threads" if enough else self.confirmed,
                 "found": self.found + 1,
+                "finders": [*self.finders, mark][-MARKS:],
                 "renewed": now,
             }
         )

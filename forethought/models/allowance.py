@@ -19,6 +19,8 @@ class Allowance:
     usd: float = math.inf
     deadline: float = math.inf
     """On the clock of `time.monotonic`; no wait for a retry or a rate limit goes beyond it either."""
+    whole_seconds: float = math.inf
+    """What the deadline is the end of: the task's whole time."""
     used: list[Usage] = field(default_factory=list)
     """A record a question, which grows with each of its calls."""
     paid: list[Usage] = field(default_factory=list)
@@ -35,7 +37,7 @@ class Allowance:
         for usage in (*self.used, *self.paid):
             tokens += usage.get("input_tokens", 0) + usage.get("output_tokens", 0)
             usd += usage.get("usd", 0.0)
-            late = late or bool(usage.get("out_of_time"))
+            late = late or usage.get("out_of_time", 0.0) >= self.whole_seconds
         if tokens >= self.tokens:
             return "tokens"
         if usd >= self.usd:
@@ -50,7 +52,14 @@ def count(usage: Usage, reply: ModelReply, seconds: float) -> None:
     usage["input_tokens"] += reply.input_tokens
     usage["output_tokens"] += reply.output_tokens
     usage["cached_tokens"] += reply.cached_tokens
+    if reply.estimated:
+        usage["estimated"] = usage.get("estimated", 0) + 1
     if reply.usd is None:
         usage["unpriced"] += 1
     else:
         usage["usd"] += reply.usd
+
+
+def summed(name: str, first: float, second: float) -> float:
+    """The figure `name` of two records of usage together."""
+    return max(first, second) if name == "out_of_time" else first + second

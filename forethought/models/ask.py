@@ -105,7 +105,7 @@ class Models:
         problem, repairs = "", 0
         while True:
             request = ModelRequest(role, model, history, *fixed)
-            got = await self._send(request, fallback, usage)
+            got = await self._send(request, fallback, usage, allowance.whole_seconds)
             if got.finish_reason == "refusal":
                 said = got.text.strip()[:200] or "no reason given"
                 raise ReplyError(f"{reply.name}: the model refused: {said}", usage, f"refused: {said}")
@@ -123,7 +123,9 @@ class Models:
                 continue
             return Asked(value, text, usage, time.monotonic() - started, repairs, got.model or model)
 
-    async def _send(self, request: ModelRequest, fallback: str | None, usage: Usage) -> ModelReply:
+    async def _send(
+        self, request: ModelRequest, fallback: str | None, usage: Usage, whole_seconds: float
+    ) -> ModelReply:
         """Send and count, into `usage`; an error carries all that was counted so far."""
         started = time.monotonic()
         scrub = scrubber(self.settings)
@@ -144,7 +146,7 @@ class Models:
                 raise
             error.usage = usage
             if isinstance(error, OutOfTime):
-                usage["out_of_time"] = 1
+                usage["out_of_time"] = whole_seconds
                 raise ReplyError(str(error), usage, str(error)) from error
             raise
         count(usage, got, seconds)

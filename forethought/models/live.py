@@ -22,6 +22,7 @@ from forethought.models.methods import Method, Way, bound, refuses_method, speak
 from forethought.models.pricing import price
 from forethought.models.retry import Backoff, is_filtered, one_line, with_retries
 from forethought.models.sight import check_sight, shows_images, sight_error
+from forethought.models.tokens import reply_tokens, request_tokens
 from forethought.models.types import Call, ConfigurationError, HeldUp, ModelReply, ModelRequest, ReplyError
 from forethought.secrecy import scrub_error, scrubber
 from forethought.settings import Settings
@@ -151,9 +152,6 @@ class LiveTransport:
             raise
 
     def _reply(self, raw: AIMessage, request: ModelRequest) -> ModelReply:
-        usage: Any = raw.usage_metadata or {}
-        cached = (usage.get("input_token_details") or {}).get("cache_read") or 0
-        tokens = int(usage.get("input_tokens") or 0), int(usage.get("output_tokens") or 0), int(cached)
         provider, name = providers.split(request.model, self.settings.base_url)
         calls = tuple(_calls(raw))
         text = raw.text or str(raw.additional_kwargs.get("refusal") or "")
@@ -162,6 +160,11 @@ class LiveTransport:
         end, ended = end_of(raw)
         if calls and not request.functions:
             text, calls = calls[0].arguments, ()
+        usage: Any = raw.usage_metadata or {}
+        told = int(usage.get("input_tokens") or 0), int(usage.get("output_tokens") or 0)
+        # Not told, or told as 0: no prompt has no tokens, nor has a reply that says something.
+        tokens = told[0] or request_tokens(request), told[1] or reply_tokens(text, calls)
+        cached = min(int((usage.get("input_token_details") or {}).get("cache_read") or 0), tokens[0])
         return ModelReply(
             text=text,
             calls=calls,
@@ -169,9 +172,10 @@ class LiveTransport:
             ended=ended,
             input_tokens=tokens[0],
             output_tokens=tokens[1],
-            cached_tokens=tokens[2],
+            cached_tokens=cached,
             model=request.model,
-            usd=price(name, provider, self.settings.base_url, *tokens) if usage else None,
+            usd=price(name, provider, self.settings.base_url, *tokens, cached),
+            estimated=tokens != told,
         )
 
 

@@ -84,6 +84,7 @@ def _as_json(got: ModelReply, seconds: float) -> Json:
         "model": got.model,
         "usd": got.usd,
         "seconds": seconds,
+        **({"estimated": True} if got.estimated else {}),
     }
 
 
@@ -101,6 +102,7 @@ def _from_json(kept: Json) -> tuple[ModelReply, float] | None:
             model=str(kept["model"]),
             usd=None if kept["usd"] is None else float(kept["usd"]),
             ended=str(kept.get("ended", "")),
+            estimated=kept.get("estimated") is True,
         )
         return reply, float(kept["seconds"])
     except (KeyError, IndexError, TypeError, ValueError):

@@ -115,6 +115,7 @@ class RecordingTransport:
                     "output_tokens": got.output_tokens,
                     "cached_tokens": got.cached_tokens,
                     "usd": got.usd,
+                    **({"estimated": True} if got.estimated else {}),
                 },
                 "model": got.model or request.model,
             }

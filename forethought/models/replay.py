@@ -137,6 +137,7 @@ def _reply(line: Json) -> ModelReply:
         model=_text(line.get("model", "")),
         usd=usd,
         ended=_text(said.get("ended", "")),
+        estimated=usage.get("estimated") is True,
     )
 
 

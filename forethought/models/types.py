@@ -36,8 +36,11 @@ class Usage(TypedDict, total=False):
     seconds: float
     fallbacks: int
     """Calls that were put to the fallback model; absent: none."""
-    out_of_time: int
-    """Questions given up because the task's time would have passed before the next try; absent: none."""
+    out_of_time: float
+    """The task's whole time (`max_seconds`) that would have passed before a question's next try, so that it
+    was given up; of several the most; absent: none was."""
+    estimated: int
+    """Calls of which the provider did not tell all tokens, so that they are estimated; absent: none."""
 
 
 def no_usage() -> Usage:
@@ -187,6 +190,8 @@ class ModelReply:
     """None: no price is known."""
     ended: str = ""
     """The provider's word for the end, where `finish_reason` is broken."""
+    estimated: bool = False
+    """Whether tokens are estimates, since the provider did not tell them all."""
 
 
 class Transport(Protocol):

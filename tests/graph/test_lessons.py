@@ -4,6 +4,7 @@ a page plants stays in quarantine, what helps or hurts is counted."""
 from __future__ import annotations
 
 from typing import Any
+from unittest import mock
 
 import pytest
 from langgraph.store.memory import InMemoryStore
@@ -191,6 +192,25 @@ async def test_a_model_that_writes_no_lesson_does_not_spoil_the_answer(drive: Dr
     out = await run(drive, InMemoryStore(), "t", script(lessons=[INVALID]))
     assert out.status == "answered"
     assert "no lesson was written" in out.state["lessons"]["problem"]
+    used = out.state["usage"]["retrospective"]
+    assert (used["calls"], used["input_tokens"]) == (3, 300), "what it cost is booked"
+
+
+async def test_a_keeper_that_is_broken_off_counts_nothing_twice(
+    drive: Drive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = InMemoryStore()
+    await run(drive, store, "first", script())
+    out = await run(drive, store, "second", script(plans=lambda seen: plan(sub("blind"))), task=None)
+    with monkeypatch.context() as patched:
+        patched.setattr(LessonBook, "sweep", mock.AsyncMock(side_effect=OSError("killed")))
+        for given in (NEXT, None, None):
+            with pytest.raises(OSError, match="killed"):
+                await out.go(given)
+    await out.go(None)
+    assert out.status == "answered"
+    (kept,) = await book(store).all()
+    assert (kept.thread, kept.found, kept.used) == ("first", 2, 1)
 
 
 async def test_a_step_that_was_not_taken_is_sent_back(drive: Drive) -> None:

@@ -8,10 +8,11 @@ import time
 from typing import Any
 
 import pytest
+from langgraph.types import Command
 
 from graph.reentering import back_to_work
 from nodes.budget import spent
-from tests.support.agent import Drive, Script, World, kind_of
+from tests.support.agent import Drive, Script, World, kind_of, subtask_of
 from tests.support.model_server import Fault, Reply, SeenRequest
 from tests.support.replies import answer, call, finish, plan, sub
 from tools.base import ToolEnv, make_tool
@@ -146,3 +147,50 @@ async def test_repairs_end_with_the_budget(drive: Drive) -> None:
     assert len(out.asked("ToolChoice")) == 2
     assert "no valid reply" in out.steps[0]["observation"]
     assert out.status == "budget_exhausted"
+
+
+class Limited:
+    """`script`, whose requests for a plan and an answer, or else the moves of `subtasks`, are refused until
+    it is `well`."""
+
+    def __init__(self, script: Script, subtasks: str = "") -> None:
+        self.script, self.subtasks, self.well = script, subtasks, False
+
+    def __call__(self, seen: SeenRequest) -> Any:
+        if self.well:
+            return self.script(seen)
+        if self.subtasks:
+            turned_down = kind_of(seen) == "ToolChoice" and subtask_of(seen) in self.subtasks
+        else:
+            turned_down = kind_of(seen) in ("Plan", "AnswerDraft")
+        return Fault("429", retry_after="60") if turned_down else self.script(seen)
+
+
+@pytest.mark.parametrize("seconds", [30, 3_600])
+async def test_a_task_that_had_no_time_to_wait_is_worked_on_when_it_is_resumed(
+    drive: Drive, seconds: int
+) -> None:
+    model = Limited(Script())
+    out = await drive(model, max_seconds=30, setting={"request_retries": 10})
+    assert out.status == "failed"
+    model.well = True
+    await back_to_work(out.graph, out.config, out.state)
+    await out.go(None, max_seconds=seconds)
+    assert (out.status, len(out.steps)) == ("answered", 1)
+    calls = {role: usage["calls"] for role, usage in out.state["usage"].items()}
+    assert calls == {"planner": 2, "reflector": 1, "tool": 1, "answer": 2}, (
+        "what was asked before stays booked"
+    )
+
+
+@pytest.mark.parametrize(("seconds", "status"), [(30, "budget_exhausted"), (45, "answered")])
+async def test_more_time_lets_a_task_work_on_that_waited_for_a_person_meanwhile(
+    drive: Drive, seconds: int, status: str
+) -> None:
+    script = Script(plans=[plan(*map(sub, "abc"))], moves={"b": [call(tool="ask_user", question="?")]})
+    model = Limited(script, "ac")
+    out = await drive(model, max_seconds=30, setting={"request_retries": 10})
+    assert len(await out.waiting()) == 1
+    model.well = True
+    await out.go(Command(resume="yes"), max_seconds=seconds)
+    assert out.status == status

@@ -15,9 +15,10 @@ from forethought.models.types import ModelReply, ModelRequest
 from forethought.settings import Settings
 from graph.context import Context
 from nodes.budget import Width, exhausted, left_text, reserve_tokens, spent, wave_width
+from nodes.repeats import earlier_failure
 from tests.support.agent import Drive, Script, World, kind_of
 from tests.support.model_server import Reply, SeenRequest
-from tests.support.replies import answer, ask_replan, call, diagnosis, plan, sub
+from tests.support.replies import answer, ask_replan, call, diagnosis, finish, plan, sub
 
 WIDE = plan(*(sub(f"w{n}") for n in range(7)))
 
@@ -153,10 +154,10 @@ async def test_a_call_that_costs_nothing_known_is_not_free(drive: Drive) -> None
 async def test_siblings_leave_room_for_each_others_revisions(drive: Drive) -> None:
     keys = "abcd"
     script = Script(plans=[plan(*map(sub, keys))], moves={key: [call(key, score=4)] for key in keys})
-    out = await drive(costly(script, 1_800), max_tokens=20_000)
+    out = await drive(costly(script, 1_800), max_tokens=24_000)
     assert out.status == "budget_exhausted"
     assert len(out.steps) == 4
-    assert spent(out.state).tokens <= 20_000
+    assert spent(out.state).tokens <= 24_000
 
 
 @dataclass
@@ -315,3 +316,44 @@ async def test_a_rounds_reflection_is_paid_from_what_its_answer_left(drive: Driv
     costs = {"AnswerDraft": 8_000, "RoundReflection": 4_000}
     out = await drive(paid(script, **costs), max_tokens=17_000, round_reflection=True, max_rounds=2)
     assert len(out.asked("RoundReflection")) == 1
+
+
+@pytest.mark.parametrize(("budget", "asked"), [(40_000, 8), (80_000, 16)])
+async def test_a_waves_revisions_are_begun_only_if_all_of_them_can_be_paid(
+    drive: Drive, budget: int, asked: int
+) -> None:
+    script = Script(plans=[plan(*map(sub, EIGHT))], moves={key: [call(key, score=5)] for key in EIGHT})
+    out = await drive(paid(script, ToolChoice=3_100), max_tokens=budget, max_parallel=8, max_rounds=1)
+    assert len(out.asked("ToolChoice")) == asked
+    assert spent(out.state).tokens <= budget
+
+
+async def test_no_tool_is_called_once_the_time_is_spent(drive: Drive) -> None:
+    class Slow(Priced):
+        async def send(self, request: ModelRequest) -> ModelReply:
+            self.seconds = 1.5 if request.reply == "ToolChoice" else 0.0
+            return await super().send(request)
+
+    script = Script(plans=[plan(sub("a"), sub("b"))], moves={"b": [finish("known")]})
+    out = await drive(script, transport=lambda settings: Slow(script), max_seconds=1.5, max_attempts=1)
+    assert out.world.calls == []
+    assert [(step["cause"], step["approval"], step["finished"]) for step in out.steps] == [
+        ("limit", "", False),
+        ("", "", True),
+    ]
+    assert "Not called: " in out.steps[0]["observation"]
+    assert out.status == "budget_exhausted", "a call that was not made is no failed attempt"
+    assert out.state["answer"] == "the answer"
+    assert earlier_failure(out.world.tool(), out.steps[0]["arguments"], out.state) is None
+
+
+async def test_a_budget_of_tokens_holds_where_no_reply_tells_what_it_used(drive: Drive) -> None:
+    script = Script(moves={"a": lambda seen: call(f"k{seen.n}", finishes=False)})
+
+    def policy(seen: SeenRequest) -> Any:
+        return Reply(script(seen), told=False)
+
+    out = await drive(policy, max_tokens=20_000, max_steps=30, max_attempts=10)
+    assert out.state["progress"]["stopped"] == "tokens"
+    assert len(out.steps) > 1
+    assert sum(len(seen.text) for seen in out.requests) / 3.5 < spent(out.state).tokens <= 20_000

@@ -179,3 +179,10 @@ async def test_a_budget_spent_by_the_diagnosis_leaves_none_for_the_revision(driv
     assert "budget of tokens" in review["changes"]
     assert review["unresolved"]
     assert out.status == "budget_exhausted"
+
+
+async def test_a_revisions_repairs_are_paid_from_what_the_diagnosis_left(drive: Drive) -> None:
+    dear = Reply(diagnosis(ONE.name), prompt_tokens=6_000)
+    bad = Reply("no json", prompt_tokens=6_000)
+    out = await drive(Script(diagnoses=[dear], revisions=[bad]), max_tokens=20_000)
+    assert len(out.asked("PlanRevision")) == 2

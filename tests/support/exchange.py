@@ -91,6 +91,8 @@ class Reply:
     prompt_tokens: int = 100
     completion_tokens: int = 20
     cached_tokens: int = 0
+    told: bool = True
+    """Whether it says what it used."""
 
 
 @dataclass(frozen=True)

@@ -194,7 +194,8 @@ class _Handler(BaseHTTPRequestHandler):
             "model": "scripted",
             "choices": [choice],
         }
-        self._send(200, json.dumps({**body, "usage": usage}).encode())
+        told = {"usage": usage} if reply.told else {}
+        self._send(200, json.dumps({**body, **told}).encode())
 
     def _fail(self, fault: Fault) -> None:
         error = {"message": fault.message, "type": fault.type, "code": fault.code, "param": None}

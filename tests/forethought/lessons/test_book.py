@@ -161,3 +161,18 @@ async def test_a_planted_addition_is_not_vouched_for_by_lessons_that_lack_it(boo
     assert honest is not None
     assert (planted.quarantined, planted.witnesses) == (True, [])
     assert honest.confirmed == "threads"
+
+
+@pytest.mark.parametrize("outside", [[], ["web:a.example"]], ids=["clean", "from outside"])
+async def test_a_task_that_teaches_the_same_again_counts_once(book: LessonBook, outside: list[str]) -> None:
+    await book.learn(lesson("one", "open the index first", outside=["web:b.example"]), passed=True, now=NOW)
+    again = lesson("two", "open the index first", outside=outside)
+    kept = [await book.learn(again, passed=True, now=NOW) for _ in range(3)]
+    assert [item.found for item in kept] == [2, 2, 2]
+    assert [(item.id, item.found) for item in await book.all()] == [(kept[0].id, 2)]
+
+
+async def test_the_same_words_of_a_task_that_has_read_more_since_are_quarantined(book: LessonBook) -> None:
+    await book.learn(lesson("one", "open the index first"), passed=True, now=NOW)
+    await book.learn(lesson("one", "open the index first", outside=["web:a.example"]), passed=True, now=NOW)
+    assert [item.quarantined for item in await book.all()] == [True]

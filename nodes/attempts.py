@@ -98,6 +98,12 @@ async def attempts_at(
     return mine, [found for found in begun if found is not mine]
 
 
+def step_attempts(entries: Mapping[str, Json]) -> list[Attempts]:
+    """The attempts at a step's calls, of its task's journal, without those at calls that programs made."""
+    places = dict.fromkeys(key.split(" ")[1] for key in entries if key.startswith("call "))
+    return [_read(name, entries) for place in places if "." not in place for name in _names(place, entries)]
+
+
 def _names(place: str, entries: Mapping[str, Json]) -> list[str]:
     found = (key.rsplit(" ", 2)[0] for key in entries if key.startswith(f"call {place} "))
     return list(dict.fromkeys(found))

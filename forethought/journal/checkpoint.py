@@ -87,7 +87,7 @@ class CheckpointJournal:
                 if at is None or at.metadata.get("source") not in ("update", "fork") or not at.parent_config:
                     break
                 at = await self._saver.aget_tuple(at.parent_config)
-                finished = _finished(at) if at and await self._was_gone_on_with(at) else set()
+                finished = finished_of(at) if at and await self._was_gone_on_with(at) else set()
                 for entry in _entries(at):
                     if entry["task"] not in finished:
                         found.setdefault(entry["key"], entry["value"])
@@ -135,16 +135,20 @@ class CheckpointJournal:
         async with self._loading:
             if self._entries is None:
                 self._anchor = await self._saver.aget_tuple(self._place.config)
-                mine = [entry for entry in _entries(self._anchor) if entry["task"] == self._task]
-                self._entries = {entry["key"]: entry["value"] for entry in mine}
+                self._entries = entries_of(self._anchor, self._task)
             return self._entries
 
 
-def _finished(saved: CheckpointTuple | None) -> set[str]:
+def finished_of(saved: CheckpointTuple | None) -> set[str]:
     """The tasks of a checkpoint whose nodes have returned: what they did is recorded, and a fork of it does
     it anew."""
     writes = (saved.pending_writes or []) if saved else []
     return {task for task, channel, _ in writes if channel != CHANNEL and channel not in WRITES_IDX_MAP}
+
+
+def entries_of(saved: CheckpointTuple | None, task: str) -> dict[str, Json]:
+    """What a checkpoint's task has kept in its journal."""
+    return {entry["key"]: entry["value"] for entry in _entries(saved) if entry["task"] == task}
 
 
 def _entries(saved: CheckpointTuple | None) -> list[Json]:

@@ -65,7 +65,8 @@ def named_tokens(text: str) -> dict[str, str]:
     """Tokens by user. Raises ValueError, which repeats none of them."""
     pairs = [part.strip().partition("=") for part in text.split(",") if part.strip()]
     users = {name.strip(): token.strip() for name, _, token in pairs}
-    if not all(equals for _, equals, _ in pairs):
+    # A value without a user, of a list that came out empty, would let in everybody on this machine.
+    if not pairs or not all(equals for _, equals, _ in pairs):
         raise ValueError("must be name=token, comma-separated, such as alice=...,bob=...")
     if not all(_USER.fullmatch(name) for name in users) or len(users) < len(pairs):
         raise ValueError("must be name=token, comma-separated; a name has letters, digits and . _ - only")

@@ -59,7 +59,11 @@ class FileStore:
         return self.root / content_hash
 
     def has(self, content_hash: str) -> bool:
-        return self.path(content_hash).is_file()
+        """Whether a content is kept. Retention leaves alone what was asked for lately."""
+        path = self.path(content_hash)
+        with suppress(OSError):  # it is not there, or another user's
+            os.utime(path)
+        return path.is_file()
 
     def put(self, data: bytes) -> str:
         """Keep `data` and return its hash. Raises FilesError when the folder cannot be written."""

@@ -26,34 +26,38 @@ jsonb_typeof(f.usage) = 'object' AND NOT EXISTS (
 )
 """
 """Whether a job's usage is one that a worker has written."""
+_TIMED = "coalesce(isfinite(f.ended_at), false)"
+"""Whether it is told when a job ended."""
 _SPENT = f"""
 SELECT {", ".join(f"coalesce(sum((usage->>'{key}')::float8) FILTER (WHERE sound), 0)" for key in _SPENT_ON)},
     count(*) FILTER (WHERE NOT sound OR NOT known)
 FROM (
     SELECT CASE WHEN {_SOUND} THEN f.usage ELSE '{{}}' END AS usage, {_SOUND} AS sound,
-        coalesce(f.outcome IN ('done', 'waiting', 'failed', 'cancelled'), true) AS known
+        f.outcome IS NULL
+            OR f.outcome IN ('done', 'waiting', 'failed', 'cancelled') AND {_TIMED} AS known
     FROM forethought_jobs f WHERE {_OF_BATCH}
 ) AS spent
 """
 _RATE = f"""
 SELECT count(*)::float8,
-    extract(epoch FROM now() - greatest(min(f.started_at), now() - interval '10 minutes'))::float8
-FROM forethought_jobs f WHERE f.ended_at > now() - interval '10 minutes' AND f.outcome IN ('done', 'failed')
-AND {_OF_BATCH}
+    extract(epoch FROM now() - greatest(min(f.started_at) FILTER (WHERE isfinite(f.started_at)),
+        now() - interval '10 minutes'))::float8
+FROM forethought_jobs f WHERE f.ended_at > now() - interval '10 minutes' AND isfinite(f.ended_at)
+AND f.outcome IN ('done', 'failed') AND {_OF_BATCH}
 """
 _OLDEST = f"""
-SELECT DISTINCT ON (state) state, thread_id, since FROM (
-    SELECT {tables.STATE} AS state, f.thread_id, extract(epoch FROM now() - CASE WHEN f.outcome IS NULL
-        THEN f.submitted_at ELSE f.ended_at END)::float8 AS since
+SELECT DISTINCT ON (state) state, thread_id, extract(epoch FROM now() - since)::float8 FROM (
+    SELECT {tables.STATE} AS state, f.thread_id,
+        CASE WHEN f.outcome IS NULL THEN f.submitted_at ELSE f.ended_at END AS since
     FROM {tables.JOINED} WHERE {_OF_BATCH}
-) open WHERE state IN ('todo', 'waiting') ORDER BY state, since DESC
+) open WHERE state IN ('todo', 'waiting') AND isfinite(since) ORDER BY state, since
 """
 _PUT_BACK = f"""
 SELECT f.thread_id FROM {tables.JOINED}
 WHERE {_OF_BATCH} AND f.outcome IS NULL AND p.status = 'todo' AND p.attempts > 0 ORDER BY f.position
 """
 _LISTED = f"""
-SELECT f.batch, f.task, f.thread_id, {tables.STATE}, f.status, f.error, f.tries, f.usage, f.outcome
+SELECT f.batch, f.task, f.thread_id, {tables.STATE}, f.status, f.error, f.tries, f.usage, f.given, f.outcome
 FROM {tables.JOINED} WHERE {_OF_BATCH} ORDER BY f.position
 """
 
@@ -148,12 +152,13 @@ async def _held(queue: Queue, given: tuple[str | None, str | None]) -> list[Json
 
 
 async def listed(queue: Queue, batch: str | None = None) -> AsyncIterator[Json]:
-    """The jobs in the order of their submitting: {batch, id, thread_id, state, status, error, tries, usage}.
+    """The jobs in the order of their submitting: {batch, id, thread_id, state, status, error, tries, usage,
+    given}, the last as `read_given` takes it.
 
     Raises psycopg.Error.
     """
     async for row in queue.threads.stream(_LISTED, (batch, batch)):
-        keys = ("batch", "id", "thread_id", "state", "status", "error", "tries", "usage")
+        keys = ("batch", "id", "thread_id", "state", "status", "error", "tries", "usage", "given")
         *kept, outcome = row
         job = dict(zip(keys, kept, strict=True))
         yield {**job, "error": _error(queue, job, outcome)}

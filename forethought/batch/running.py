@@ -21,7 +21,6 @@ from forethought.batch.outcomes import (
     failed,
     line_of,
     may_pass,
-    of_state,
 )
 from forethought.batch.patience import patiently
 from forethought.batch.room import Room
@@ -150,7 +149,7 @@ class Runner:
         try:
             given = read_given(job.kept, self.queue.threads.sealer)
             thread = await self._thread(job, given)
-            return of_state(await thread.go(given, job.again, drain))
+            return await thread.go(job.again, drain)
         except Exception as error:
             usage = await thread.spent() if thread else {}
             try:
@@ -174,7 +173,7 @@ class Runner:
         context = bounded(given.context, self.settings)
         await files.fetch(self.queue, given.references, FileStore.of(self.settings))
         graph = await self._graph(context.lessons)
-        return ThreadRun(job.thread_id, graph, self.settings, context)
+        return ThreadRun(job.thread_id, given, graph, self.queue.threads, self.settings, context)
 
     async def _graph(self, with_lessons: bool) -> AgentGraph:
         """The graph, built when the first job needs it."""

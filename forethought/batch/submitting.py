@@ -13,8 +13,9 @@ from typing import Any
 from forethought.batch import files, tables
 from forethought.batch.given import digest_of
 from forethought.batch.opening import Queue
-from forethought.batch.tasks import BatchTask, with_ids
+from forethought.batch.tasks import MOST_PRIORITY, BatchTask, with_ids
 from forethought.settings import Settings
+from forethought.well_formed import well_formed
 from graph.bounds import bounded
 from graph.context import Context
 
@@ -24,12 +25,15 @@ _TAKEN = {"debug", "distill", "synthesize"}
 """How the ids of other graphs' threads begin."""
 _OWN_ID = 10
 _CHUNK = 500
+_QUEUE_BYTES = 40
+"""Longest name of a queue: Postgres tells of new jobs on a channel that is called after it."""
 _INSERT = """
 INSERT INTO forethought_jobs (thread_id, batch, task, digest, given, queue, priority)
 SELECT * FROM unnest(?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::int[])
 ON CONFLICT (thread_id) DO NOTHING
 RETURNING thread_id
 """
+_TAKEN_THREAD = "SELECT thread_id FROM checkpoints WHERE thread_id = ANY(%s) LIMIT 1"
 
 
 @dataclass(frozen=True)
@@ -66,9 +70,13 @@ async def submit(
     """Put `tasks` into the queue `name`, to be run with `context`; what is there already stays as it is.
 
     Without `batch` the batch's id is made of the tasks and their settings, so that the same ones are the same
-    batch. Raises ValueError (an id is not usable, is used twice or stands for another task; a model is not
-    allowed), FilesError, StorageError, psycopg.Error.
+    batch. Raises ValueError (an id is not usable, is used twice, stands for another task or is a thread's
+    that no job made; a queue's name or a priority cannot be had; a model is not allowed), FilesError,
+    StorageError, psycopg.Error.
     """
+    check_queue(name)
+    if abs(priority) > MOST_PRIORITY:
+        raise ValueError(f"a priority is a number from -{MOST_PRIORITY:,} to {MOST_PRIORITY:,}")
     key = settings.key
     named = with_ids(list(tasks), key)
     given = [(task, await asyncio.to_thread(_given, task, context, settings)) for task in named]
@@ -118,18 +126,32 @@ def _checked(batch: str) -> str:
     return batch
 
 
+def check_queue(name: str) -> None:
+    """Raises ValueError, one line, for a name that no queue can have."""
+    shown = well_formed(name)
+    if not name or shown != name or not name.isprintable() or len(name.encode()) > _QUEUE_BYTES:
+        raise ValueError(
+            f"a queue cannot be called {shown[:60]!r}: give it a name of 1 to {_QUEUE_BYTES} bytes that can "
+            "be printed"
+        )
+
+
 def _own_id(given: list[tuple[str, Json]], key: bytes | None) -> str:
     return f"b{digest_of({'tasks': given}, key)[:_OWN_ID]}"
 
 
 async def _insert(queue: Queue, batch: str, jobs: Sequence[_Job], name: str) -> int:
-    """How many of the jobs were not there. Raises ValueError where one is there with another task."""
+    """How many of the jobs were not there. Raises ValueError where one is there with another task, or has the
+    id of a thread that no job has made."""
     from psycopg.rows import tuple_row
 
+    from forethought.storage.advisory_locks import lock_key
     from forethought.storage.postgres_setup import query_of
 
     added = 0
     async with queue.threads.pool.connection() as connection, connection.transaction():
+        # Two that add to a batch would wait for each other's rows, each in the order of its own file.
+        await connection.execute("SELECT pg_advisory_xact_lock(%s)", (lock_key(f"submitting to {batch}"),))
         for at in range(0, len(jobs), _CHUNK):
             chunk = jobs[at : at + _CHUNK]
             columns = [
@@ -148,6 +170,13 @@ async def _insert(queue: Queue, batch: str, jobs: Sequence[_Job], name: str) -> 
                     "SELECT thread_id, digest FROM forethought_jobs WHERE thread_id = ANY(%s)", (columns[0],)
                 )
                 kept: dict[str, str] = dict(await cursor.fetchall())
+                await cursor.execute(_TAKEN_THREAD, (sorted(new),))
+                taken = await cursor.fetchone()
+            if taken:
+                raise ValueError(
+                    f"a thread {taken[0]} exists already, and no job made it: give the task another id, or "
+                    "name another batch; nothing was added"
+                )
             for job in chunk:
                 if kept[job.thread_id] != job.digest:
                     raise ValueError(

@@ -14,6 +14,7 @@ from forethought.settings import reason_of
 from graph.context import Context
 
 ID = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$"
+MOST_PRIORITY = 1_000_000
 _OWN_ID = 12
 """Hexadecimal digits of the id of a task that was given none."""
 
@@ -30,7 +31,7 @@ class BatchTask(BaseModel):
     """Paths; in a file of tasks relative to it."""
     context: dict[str, Any] = Field(default_factory=dict)
     """Settings of this run that differ from the batch's."""
-    priority: int | None = Field(None, ge=-1_000_000, le=1_000_000)
+    priority: int | None = Field(None, ge=-MOST_PRIORITY, le=MOST_PRIORITY)
     """Higher ones are carried out first; by default the batch's."""
 
     @field_validator("task")

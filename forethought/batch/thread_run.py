@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from langgraph.errors import InvalidUpdateError
 
+from forethought.batch import own_task
 from forethought.batch.given import Given
+from forethought.batch.outcomes import Ended, of_state, usage_of
 from forethought.draining import Drain
+from forethought.journal.checkpoint import waits
 from forethought.settings import Settings
 from forethought.storage.errors import is_storage_failure
 from forethought.telemetry import operation
 from forethought.telemetry.where import entered
 from graph.context import Context
+from graph.reducers import CLEAR
 from graph.reentering import back_to_work
 from graph.run_metadata import saved_with
 from graph.state import AgentState
@@ -24,17 +30,18 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
     from langgraph.types import StateSnapshot
 
+    from forethought.storage.saver import ThreadSaver
     from graph.agent import AgentGraph
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class ThreadRun:
-    """A thread that this process holds, and what it is run with."""
+    """A job's thread, which this process holds, and what it is run with."""
 
     thread_id: str
+    given: Given
     graph: AgentGraph
+    saver: ThreadSaver
     settings: Settings
     context: Context
 
@@ -44,46 +51,44 @@ class ThreadRun:
         metadata = saved_with(self.context, self.settings)
         return {"configurable": {"thread_id": self.thread_id}, "metadata": metadata}
 
-    async def go(self, given: Given, again: bool, drain: Drain) -> StateSnapshot:
-        """The thread's last state, once it has come to its end or waits for a person.
+    async def go(self, again: bool, drain: Drain) -> Ended:
+        """How the job ended, once its task has come to its end in the thread or waits for a person.
 
-        Idempotent: what is finished stays as it is, unless it failed and is to be gone on with `again`.
-        Raises Drained, and what the graph raises.
+        Idempotent: what is finished stays as it is, unless it failed and is to be gone on with `again`. A
+        thread that has other tasks, of a person's, is given the job's as its next one, unless that has had
+        its turn. Raises Drained, and what the graph raises.
         """
-        snapshot = await self.checked()
-        if snapshot.interrupts:
-            return snapshot
+        snapshot = await checked_state(self.graph, self.config)
+        task, files = self.given.task, self.given.references
         if not snapshot.values and not snapshot.tasks:
-            await self._invoke({"task": given.task, "files": given.references}, drain)
+            await self._invoke({"task": task, "files": files}, drain)
+        elif not await own_task.is_asked(self.saver, snapshot, task):
+            ended = own_task.ended_of(snapshot, task)
+            if ended is not None and ended.outcome == "done":
+                return ended
+            if problem := own_task.why_not_next(snapshot, task, self.thread_id):
+                return Ended("failed", "failed", problem)
+            await self._invoke({"task": task, "files": [CLEAR, *files]}, drain)
+        elif snapshot.interrupts and waits(await self.saver.aget_tuple(self.config)):
+            return of_state(snapshot)
         elif snapshot.tasks:
             await self._invoke(None, drain)
         elif again and snapshot.values.get("status") == "failed":
             await back_to_work(self.graph, self.config, snapshot.values)
             await self._invoke(None, drain)
-        else:
-            return snapshot
-        return await self.graph.aget_state(self.config)
-
-    async def checked(self) -> StateSnapshot:
-        """The thread's state. Raises StateError (a ValueError) where no run can have written it."""
-        try:
-            snapshot = await self.graph.aget_state(self.config)
-        except (TypeError, ValueError, KeyError, AttributeError, IndexError, InvalidUpdateError) as error:
-            # A reducer that is given what no node has written.
-            raise StateError(f"the thread's state cannot be put together: {error}") from error
-        check_state(AgentState, snapshot.values)
-        return snapshot
+        return of_state(await self.graph.aget_state(self.config))
 
     async def spent(self) -> dict[str, float]:
-        """What the thread has cost so far; {} where the database is what failed."""
-        from forethought.batch.outcomes import usage_of
-
+        """What the job has cost so far; {} where the database is what failed, or the thread is damaged."""
         try:
-            return usage_of((await self.graph.aget_state(self.config)).values)
+            values = (await checked_state(self.graph, self.config)).values
+        except StateError:
+            return {}
         except Exception as error:
             if not is_storage_failure(error):
                 raise
             return {}
+        return usage_of(values) if own_task.has_begun(values, self.given.task) else {}
 
     async def _invoke(self, given: Any, drain: Drain) -> None:
         run_id = uuid.uuid4()
@@ -97,3 +102,33 @@ class ThreadRun:
                 control=drain.control,
             )
             await drain.finish(run, self.settings.drain_s)
+
+
+async def checked_state(graph: AgentGraph, config: RunnableConfig) -> StateSnapshot:
+    """A thread's state. Raises StateError (a ValueError) where no run can have written it, StorageError where
+    it cannot be read, psycopg.Error."""
+    with _put_together():
+        snapshot = await graph.aget_state(config)
+    check_state(AgentState, snapshot.values)
+    return snapshot
+
+
+async def checked_history(graph: AgentGraph, config: RunnableConfig) -> AsyncIterator[StateSnapshot]:
+    """A thread's states, the newest first. Raises as `checked_state` does."""
+    states = graph.aget_state_history(config)
+    while True:
+        with _put_together():
+            snapshot = await anext(states, None)
+        if snapshot is None:
+            return
+        check_state(AgentState, snapshot.values)
+        yield snapshot
+
+
+@contextmanager
+def _put_together() -> Iterator[None]:
+    try:
+        yield
+    except (TypeError, ValueError, KeyError, AttributeError, IndexError, InvalidUpdateError) as error:
+        # A reducer that is given what no node has written.
+        raise StateError(f"the thread's state cannot be put together: {error}") from error

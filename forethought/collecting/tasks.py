@@ -90,7 +90,7 @@ def lines_of(path: Path) -> list[tuple[int, str]]:
 def parsed(of: type[M], line: str, path: Path, number: int) -> M:
     """A line as a record. Raises ValueError, in one line with the line's number."""
     try:
-        return of.model_validate(json.loads(line))
+        return of.model_validate(json.loads(line, object_pairs_hook=_once_each))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"])) or "the task"
@@ -103,8 +103,23 @@ def parsed(of: type[M], line: str, path: Path, number: int) -> M:
 
 def found_files(names: Sequence[str], path: Path, number: int) -> tuple[str, ...]:
     """The files that a line names, relative to the tasks file, as absolute paths. Raises ValueError."""
-    files = [(path.parent / name).resolve() for name in names]
-    for name, file in zip(names, files, strict=True):
-        if not file.is_file():
+    found = []
+    for name in names:
+        try:
+            file = (path.parent / name).resolve()
+            there = file.is_file()
+        # What no file system takes as a name; a loop of links, before Python 3.13.
+        except (OSError, RuntimeError, ValueError):
+            there = False
+        if not there:
             raise ValueError(f"{path}:{number}: the file {name!r} is not there (looked in {path.parent})")
-    return tuple(map(str, files))
+        found.append(str(file))
+    return tuple(found)
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        twice = next(name for at, (name, _) in enumerate(pairs) if name in dict(pairs[:at]))
+        raise ValueError(f"{twice[:40]!r} is given twice")
+    return made

@@ -149,8 +149,7 @@ class CheckpointJournal:
         async with self._loading:
             if self._entries is None:
                 self._anchor = await self._saver.aget_tuple(self._place.config)
-                mine = [entry for entry in _entries(self._anchor) if entry["task"] == self._task]
-                self._entries = {entry["key"]: entry["value"] for entry in mine}
+                self._entries = _entries_of(self._anchor, self._task)
             return self._entries
 
 
@@ -180,6 +179,11 @@ def _finished(saved: CheckpointTuple | None) -> set[str]:
     it anew."""
     writes = (saved.pending_writes or []) if saved else []
     return {task for task, channel, _ in writes if channel != CHANNEL and channel not in WRITES_IDX_MAP}
+
+
+def _entries_of(saved: CheckpointTuple | None, task: str) -> dict[str, Json]:
+    """What a checkpoint's task has kept in its journal."""
+    return {entry["key"]: entry["value"] for entry in _entries(saved) if entry["task"] == task}
 
 
 def _entries(saved: CheckpointTuple | None) -> list[Json]:

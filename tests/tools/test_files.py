@@ -30,6 +30,15 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "given"
 
 
+def test_what_is_asked_for_is_young_again(store: FileStore) -> None:
+    """Retention leaves it alone then: see `forethought.storage.retention.YOUNG_S`."""
+    content_hash = store.put(b"content")
+    os.utime(store.path(content_hash), (0, 0))
+    assert store.has(content_hash)
+    assert store.path(content_hash).stat().st_mtime > 0
+    assert not store.has("0" * 64)
+
+
 def test_a_stored_content_is_found_by_its_hash_and_stored_once(store: FileStore) -> None:
     content_hash = store.put(b"content")
     assert content_hash == hashlib.sha256(b"content").hexdigest() == store.put(b"content")

@@ -33,7 +33,14 @@ def submit(
     ] = None,
     queue: Name = "default",
     priority: Annotated[
-        int, typer.Option("--priority", help="Higher ones are carried out first.", metavar="N")
+        int,
+        typer.Option(
+            "--priority",
+            help="Higher ones are carried out first.",
+            min=-1_000_000,
+            max=1_000_000,
+            metavar="N",
+        ),
     ] = 0,
     model: Model = None,
     sets: Sets = None,

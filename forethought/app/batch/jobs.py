@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
-import tempfile
-from collections.abc import AsyncIterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from forethought.app.batch.results import write_results
 from forethought.app.batch.working import cost_of
 from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, CliError
 from forethought.app.options import Flags, settings_from
-from forethought.app.report import report
 from forethought.app.text import one_line, to_json
+from forethought.well_formed import well_formed
 
 if TYPE_CHECKING:
     from forethought.batch.opening import Queue
     from forethought.batch.progress import Progress
-    from forethought.settings import Settings
 
 Json = dict[str, Any]
 _NAMED = 3
 """Most failed jobs that are told one by one."""
-_RESULT = ("status", "answer", "sources", "score", "rounds", "usage", "seconds", "interrupts", "error")
 
 
 @dataclass(frozen=True)
@@ -60,7 +55,7 @@ def jobs(flags: Flags, asked: Asked, as_json: bool) -> int:
                 await _check_batch(queue, asked.batch)
             done = await _changed(queue, asked)
             if asked.results is not None:
-                done.append(await _write(queue, settings, asked.batch, asked.results))
+                done.append(await write_results(queue, settings, asked.batch, asked.results))
             found = await progress_of(queue, asked.batch)
             return [*done, *_lines(found), *await _failed(queue, asked.batch, found)], found
 
@@ -75,20 +70,29 @@ def jobs(flags: Flags, asked: Asked, as_json: bool) -> int:
 
 
 async def _check_batch(queue: Queue, batch: str) -> None:
-    found = await queue.threads.rows("SELECT 1 FROM forethought_jobs WHERE batch = ? LIMIT 1", (batch,))
+    found = _can_be_kept(batch) and await queue.threads.rows(
+        "SELECT 1 FROM forethought_jobs WHERE batch = ? LIMIT 1", (batch,)
+    )
     if not found:
-        raise CliError(f"no batch {one_line(batch, 40)} in {queue.address.shown}")
+        raise CliError(f"no batch {one_line(well_formed(batch), 40)} in {queue.address.shown}")
+
+
+def _can_be_kept(name: str) -> bool:
+    """Whether a database can have it: a command line need not be UTF-8."""
+    return well_formed(name) == name
 
 
 async def _changed(queue: Queue, asked: Asked) -> list[str]:
     """What was changed, as lines."""
-    from forethought.batch.changing import being_cancelled, cancel, retry, thread_gone
+    from forethought.batch.changing import being_cancelled, cancel, damaged, retry, thread_gone
     from forethought.batch.outcomes import THREAD_GONE
 
     if asked.cancel:
         for thread_id in asked.cancel:
-            if not await cancel(queue, thread_id=thread_id):
-                raise CliError(f"{one_line(thread_id, 100)} is no open job; give the id of its thread")
+            if not _can_be_kept(thread_id) or not await cancel(queue, thread_id=thread_id):
+                raise CliError(
+                    f"{one_line(well_formed(thread_id), 100)} is no open job; give the id of its thread"
+                )
         ending = set(await being_cancelled(queue)).intersection(asked.cancel)
         ended = [thread_id for thread_id in asked.cancel if thread_id not in ending]
         return [*([f"cancelled {', '.join(ended)}"] if ended else []), *_ending(sorted(ending))]
@@ -100,6 +104,12 @@ async def _changed(queue: Queue, asked: Asked) -> list[str]:
         took_up = await retry(queue, batch=asked.batch, cancelled=asked.cancelled)
         gone = await thread_gone(queue, batch=asked.batch, cancelled=asked.cancelled)
         refused = [f"not taken up: {_first(gone)}: {THREAD_GONE}"] if gone else []
+        broken = await damaged(queue, batch=asked.batch)
+        refused += [
+            f"not taken up: {one_line(f'{job}: {why}', 400)}" for job, why in list(broken.items())[:_NAMED]
+        ]
+        more = len(broken) - _NAMED
+        refused += [f"{more} more whose threads are damaged"] * (more > 0)
         return [f"took up {took_up} jobs again", *refused]
     return []
 
@@ -111,47 +121,6 @@ def _ending(thread_ids: list[str]) -> list[str]:
 
 def _first(thread_ids: list[str]) -> str:
     return ", ".join(thread_ids[:5]) + " …" * (len(thread_ids) > 5)
-
-
-async def _write(queue: Queue, settings: Settings, batch: str | None, path: Path) -> str:
-    """Write the results to a file, whole or not at all; `-` is stdout. Returns what to tell."""
-    count = 0
-    if str(path) == "-":
-        async for result in _results(queue, settings, batch):
-            print(to_json(result, indent=None), flush=True)
-            count += 1
-        return f"{count} results"
-    if not path.parent.is_dir():
-        raise CliError(f"--results {path}: its folder does not exist")
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:50]}-")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            async for result in _results(queue, settings, batch):
-                file.write(to_json(result, indent=None) + "\n")
-                count += 1
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
-    return f"{count} results written to {path}"
-
-
-async def _results(queue: Queue, settings: Settings, batch: str | None) -> AsyncIterator[Json]:
-    """A result a job that has ended for now: its state, and what its thread says."""
-    from forethought.batch.progress import listed
-    from graph.agent import build_agent
-
-    # Threads are only read: their tools are not needed.
-    plain = settings.model_copy(update={"tools": None, "mcp_file": None})
-    graph = build_agent(settings=plain, checkpointer=queue.threads)
-    async for job in listed(queue, batch):
-        if job["state"] in ("todo", "doing"):
-            continue
-        snapshot = await graph.aget_state({"configurable": {"thread_id": job["thread_id"]}})
-        told = report(job["thread_id"], snapshot, job["error"] or None)
-        named = {key: job[key] for key in ("batch", "id", "thread_id", "state")}
-        yield {**named, **{key: told[key] for key in _RESULT if key in told}}
 
 
 def _lines(found: Progress) -> list[str]:

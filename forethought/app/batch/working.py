@@ -43,12 +43,17 @@ def work(flags: Flags, asked: Asked, as_json: bool) -> int:
     """
     from forethought.batch.opening import open_queue, postgres_of
     from forethought.batch.outcomes import Retries
+    from forethought.batch.submitting import check_queue
     from forethought.batch.worker import Choices, SharedDrain
     from forethought.batch.worker import work as carry_out
     from forethought.draining import on_sigterm
 
     settings = _settings(flags, asked)
     address = postgres_of(settings)
+    try:
+        check_queue(asked.queue)
+    except ValueError as error:
+        raise CliError(str(error)) from error
     _make_findable(settings)
     console = make_console(sys.stderr if as_json else sys.stdout)
     shown = _Shown(console)

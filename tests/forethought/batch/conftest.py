@@ -64,6 +64,17 @@ class Bench:
         graph = build_agent(settings=self.settings, checkpointer=self.queue.threads)
         return dict((await graph.aget_state({"configurable": {"thread_id": thread_id}})).values)
 
+    async def by_hand(self, thread_id: str, given: Any) -> None:
+        """Run a thread as a person does: a next task, or a reply."""
+        from forethought.batch.settling import settle
+        from graph.agent import build_agent
+
+        graph = build_agent(settings=self.settings, checkpointer=self.queue.threads)
+        config: Any = {"configurable": {"thread_id": thread_id}}
+        async with self.queue.threads.claim(thread_id):
+            await graph.ainvoke(given, config, context=Context(model="openai:scripted"))
+            await settle(self.queue.threads, thread_id, await graph.aget_state(config))
+
     def asked(self, task: str) -> list[str]:
         """The kinds of replies that were asked for a task."""
         return [kind_of(seen) for seen in self.server.requests if f"{task}\n" in f"{seen.text}\n"]

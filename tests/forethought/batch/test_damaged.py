@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
-from forethought.batch import BatchTask, progress_of
+from forethought.batch import BatchTask, progress_of, retry
+from forethought.batch.changing import damaged
 from forethought.batch.given import digest_of, read_given
 from forethought.batch.progress import listed
 from forethought.batch.tasks import with_ids
 from forethought.storage.sealing import sealer_of
-from tests.forethought.batch.conftest import Bench, MakeBench
+from tests.forethought.batch.conftest import Bench, MakeBench, script
+from tests.support.replies import call
 
 KEY = "00112233445566778899aabbccddeeff"
 CONTEXT = {"model": "openai:scripted"}
@@ -95,12 +97,62 @@ async def test_damaged_costs_are_told_and_not_counted(bench: MakeBench, usage: s
         assert (found.calls, found.damaged, found.total) == (4, 1, 2)
 
 
+@pytest.mark.parametrize("when", ["NULL", "'infinity'", "'-infinity'"])
+async def test_times_that_no_worker_writes_are_told_and_stop_no_count(bench: MakeBench, when: str) -> None:
+    async with bench() as b:
+        await b.submit("x", "sound", "y")
+        await b.work()
+        await b.submit("open")
+        await b.queue.threads.rows(
+            f"UPDATE forethought_jobs SET ended_at = {when}, started_at = {when}, outcome = 'waiting' "
+            "WHERE task = 'x'"
+        )
+        await b.queue.threads.rows(
+            f"UPDATE forethought_jobs SET started_at = {when}, submitted_at = coalesce({when}, now()) "
+            "WHERE task <> 'x'"
+        )
+        found = await progress_of(b.queue)
+        assert (found.damaged, found.total, "waiting" in found.oldest) == (1, 4, False)
+        assert found.per_minute > 0
+
+
+async def test_a_damaged_thread_stops_no_other_job_of_its_batch(bench: MakeBench) -> None:
+    asks = call("a", tool="ask_user", question="Which colour?", choices=[])
+    async with bench(script(moves={"a": [asks]})) as b:
+        await b.submit("x", "sound")
+        assert await b.work() == {"waiting": 2}
+        await b.queue.threads.rows("UPDATE forethought_jobs SET outcome = 'failed' WHERE task = 'sound'")
+        await b.queue.threads.rows("UPDATE checkpoint_blobs SET type = 'json' WHERE thread_id = 'b:x'")
+        assert await retry(b.queue) == 1
+        ((thread_id, why),) = (await damaged(b.queue)).items()
+        assert (thread_id, "thread b:x: its checkpoint cannot be read" in why) == ("b:x", True)
+
+
+@pytest.mark.parametrize("channel", ["usage", "progress", "plan"])
+async def test_a_state_that_no_run_writes_fails_its_job_with_the_reason(
+    bench: MakeBench, channel: str
+) -> None:
+    asks = call("a", tool="ask_user", question="Which colour?", choices=[])
+    async with bench(script(moves={"a": [asks]})) as b:
+        await b.submit("x")
+        assert await b.work() == {"waiting": 1}
+        await b.queue.threads.rows("UPDATE forethought_jobs SET outcome = 'failed'")
+        await b.queue.threads.rows(
+            "UPDATE checkpoint_blobs SET type = 'msgpack', blob = ?::bytea WHERE channel = ?",
+            (b"\x07", channel),
+        )
+        assert await retry(b.queue) == 1
+        assert await b.work() == {"failed": 1}
+        assert f"channel {channel} is not what a run writes" in b.ended["b:x"].error
+        assert not b.ended["b:x"].internal
+
+
 async def test_an_end_that_nobody_knows_is_a_failure(bench: MakeBench) -> None:
     async with bench(encryption_key=KEY) as b:
         await b.submit("x", "y")
         await b.queue.threads.rows("UPDATE forethought_jobs SET outcome = 'odd' WHERE task = 'x'")
         await b.queue.threads.rows(
-            "UPDATE forethought_jobs SET outcome = 'failed', error = 'z' WHERE task = 'y'"
+            "UPDATE forethought_jobs SET outcome = 'failed', error = 'z', ended_at = now() WHERE task = 'y'"
         )
         found = await progress_of(b.queue)
         assert (found.states["failed"], found.damaged, found.total) == (2, 1, 2)

@@ -77,6 +77,14 @@ async def test_a_job_that_was_cancelled_before_it_began_goes_whole(bench: MakeBe
         assert await b.queue.threads.rows("SELECT args->>'thread_id' FROM procrastinate_jobs") == [("b:two",)]
 
 
+async def test_what_was_cancelled_now_is_young_however_long_it_waited(bench: MakeBench) -> None:
+    async with bench() as b:
+        await b.submit("one")
+        await b.queue.threads.rows("UPDATE forethought_jobs SET submitted_at = now() - interval '40 days'")
+        await cancel(b.queue, thread_id="b:one")
+        assert await forgettable(b.queue.threads, timedelta(days=30)) == 0
+
+
 async def test_while_a_job_cannot_be_read_all_files_stay(bench: MakeBench, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("a file")
     async with bench() as b:

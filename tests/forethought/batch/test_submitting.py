@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import SecretStr
@@ -51,6 +52,36 @@ async def test_two_that_submit_at_once_add_each_task_once(bench: MakeBench) -> N
         done = await asyncio.gather(b.submit(*names), b.submit(*names))
         assert sorted(item.added for item in done) == [0, 1200]
         assert (await b.queue.threads.rows("SELECT count(*) FROM procrastinate_jobs"))[0][0] == 1200
+
+
+async def test_two_that_add_the_same_tasks_in_different_orders_do_not_stop_each_other(
+    bench: MakeBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from forethought.batch import submitting
+
+    enqueue = submitting.enqueue
+
+    async def slowly(*given: Any) -> None:
+        await enqueue(*given)
+        await asyncio.sleep(0.2)
+
+    monkeypatch.setattr(submitting, "enqueue", slowly)
+    monkeypatch.setattr(submitting, "_CHUNK", 1)
+    async with bench() as b:
+        done = await asyncio.gather(b.submit("one", "two"), b.submit("two", "one"))
+        assert sorted(item.added for item in done) == [0, 2]
+
+
+@pytest.mark.parametrize(
+    "options", [{"name": "\udcff"}, {"name": ""}, {"name": "q" * 41}, {"priority": 10**11}]
+)
+async def test_a_queue_or_priority_that_cannot_be_had_is_refused(
+    bench: MakeBench, options: dict[str, Any]
+) -> None:
+    async with bench() as b:
+        with pytest.raises(ValueError, match=r"a queue cannot be called|a priority is a number from"):
+            await b.submit("one", **options)
+        assert await b.states() == {}
 
 
 async def test_a_job_holds_its_settings_and_no_secret(

@@ -117,6 +117,76 @@ async def test_a_job_that_asks_a_person_waits_and_holds_nobody_up(bench: MakeBen
         assert len(b.server.requests) == calls, "the person's resume had ended it"
 
 
+async def test_a_reply_whose_call_was_broken_off_is_taken_up_and_no_call_made_twice(
+    bench: MakeBench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A person agrees to a call, and the process that makes it is killed in it."""
+    (tmp_path / "sending.py").write_text(
+        """
+import asyncio
+from tools.base import make_tool
+
+made = []
+
+async def send(what: str) -> str:
+    \'\'\'Send it.
+
+    Args:
+        what: What.
+    \'\'\'
+    made.append(what)
+    await asyncio.sleep(60)
+    return "sent"
+
+TOOLS = [make_tool(send, effect="write")]
+"""
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    async with bench(
+        script(moves={"a": [call("a", tool="send", what="x"), finish("seen")]}), tools="sending"
+    ) as b:
+        await b.submit("task-one", context=Context(model="openai:scripted", approve_tools="always"))
+        assert await b.work() == {"waiting": 1}
+        import sending  # type: ignore[import-not-found]
+
+        graph = build_agent(settings=b.settings, checkpointer=b.queue.threads)
+        config: Any = {"configurable": {"thread_id": "b:task-one"}}
+        context = Context(model="openai:scripted", approve_tools="always")
+        (asked,) = (await graph.aget_state(config)).interrupts
+        run = asyncio.create_task(
+            graph.ainvoke(
+                Command(resume={asked.id: {"decision": "approve"}}),
+                config,
+                context=context,
+                durability="sync",
+            )
+        )
+        await until(lambda: sending.made, "the call")
+        assert await retry(b.queue) == 1, "it is replied to"
+        await _killed(run, b)
+
+        assert await b.work() == {"waiting": 1}
+        (asked,) = (await graph.aget_state(config)).interrupts
+        assert "nobody knows whether it took effect" in asked.value["question"]
+        assert len(sending.made) == 1
+        assert await retry(b.queue) == 0, "to this nobody has replied"
+        await b.by_hand("b:task-one", Command(resume={asked.id: "it happened"}))
+        assert (await b.states(), len(sending.made)) == ({"task-one": "done"}, 1)
+
+
+async def _killed(run: asyncio.Task[Any], b: Any) -> None:
+    """End a run as a kill does: it writes nothing more."""
+
+    async def nothing(*given: Any, **named: Any) -> None:
+        return None
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(b.queue.threads), "aput_writes", nothing)
+        patch.setattr(type(b.queue.threads), "aput", nothing)
+        run.cancel()
+        await asyncio.gather(run, return_exceptions=True)
+
+
 async def test_a_provider_that_is_down_is_asked_again_later_and_a_refused_key_is_not(
     bench: MakeBench,
 ) -> None:

@@ -106,6 +106,9 @@ def test_without_tokens_nobody_else_is(client: str | None, headers: dict[str, st
         f"..={ALICE}",
         f"alice={ALICE}é",
         f"alice={ALICE}\tx",
+        ",",
+        " , ",
+        " ",
     ],
 )
 def test_unusable_tokens_are_refused_without_being_repeated(text: str) -> None:

@@ -125,6 +125,55 @@ def test_a_person_replies_and_the_job_ends(cli: Cli, scripted: Scripted, tmp_pat
     assert cli("jobs", "--retry").out.splitlines()[0] == "took up 0 jobs again"
 
 
+def test_a_result_is_of_the_job_s_own_task(cli: Cli, scripted: Scripted, tmp_path: Path, shared: str) -> None:
+    scripted()
+    write(tmp_path, {"id": "t1", "task": "What is 40 + 2?"}, {"id": "t2", "task": "What is 6 * 7?"})
+    assert cli("submit", "tasks.jsonl", "--batch", "b").code == 0
+    assert cli("jobs", "--cancel", "b:t2").code == 0
+    assert cli("worker", "--until-empty").out.splitlines()[-1] == "1 done"
+    before = cli("jobs", "--results", "-").out
+    for thread in ("b:t1", "b:t2"):
+        assert cli("run", "Something else", "--thread", thread).code == 0
+    first, second = cli("jobs", "--results", "-").out.splitlines()
+    assert first == before.splitlines()[0]
+    assert [json.loads(second)[key] for key in ("state", "answer")] == ["cancelled", ""]
+    write(tmp_path, {"id": "t3", "task": "What is 40 + 2?"})
+    assert cli("run", "Something else", "--thread", "b:t3").code == 0
+    refused(cli("submit", "tasks.jsonl", "--batch", "b"), 2, "a thread b:t3 exists already")
+
+
+def test_damaged_threads_are_told_and_the_others_results_are_written(
+    cli: Cli, scripted: Scripted, tmp_path: Path, shared: str
+) -> None:
+    scripted(question="Which colour?")
+    write(tmp_path, *({"id": f"t{n}", "task": "Paint it"} for n in range(3)))
+    cli("submit", "tasks.jsonl", "--batch", "b")
+    assert cli("worker", "--until-empty").out.splitlines()[-1] == "3 waiting"
+    row(
+        "UPDATE checkpoint_blobs SET type = 'json' WHERE thread_id = 'b:t0'",
+        "UPDATE forethought_jobs SET outcome = 'failed' WHERE task = 't2'",
+    )
+    row(
+        "UPDATE checkpoint_blobs SET type = 'msgpack', blob = '\\x07' "
+        "WHERE thread_id = 'b:t1' AND channel = 'usage'"
+    )
+    written = cli("jobs", "--results", "results.jsonl")
+    assert written.out.splitlines()[0] == (
+        "3 results (2 of them of threads that are damaged) written to results.jsonl"
+    )
+    found = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text().splitlines()]
+    assert [(result["state"], result["status"]) for result in found] == [
+        ("waiting", "damaged"),
+        ("waiting", "damaged"),
+        ("failed", "interrupted"),
+    ]
+    assert "b:t0: its checkpoint cannot be read" in found[0]["error"]
+    assert "usage" in found[1]["error"]
+    took_up, broken, *_ = cli("jobs", "--retry").out.splitlines()
+    assert took_up == "took up 1 jobs again"
+    assert broken.startswith("not taken up: b:t0: thread b:t0: its checkpoint cannot be read")
+
+
 def test_a_thread_stays_while_its_job_is_not_over_and_no_job_is_begun_anew(
     cli: Cli, scripted: Scripted, tmp_path: Path, shared: str
 ) -> None:
@@ -250,6 +299,9 @@ def test_sigterm_ends_a_worker_in_order(cli: Cli, scripted: Scripted, tmp_path: 
         (["jobs"], 2, "no threads yet in postgresql://"),
         (["jobs", "--retry", "--cancel-all"], 2, "choose one of"),
         (["jobs", "--cancelled"], 2, "goes with --retry"),
+        (["submit", "good.jsonl", "--queue", "\udcff"], 2, "a queue cannot be called '?'"),
+        (["submit", "good.jsonl", "--priority", "99999999999"], 2, "--priority"),
+        (["worker", "--queue", "\udcff"], 2, "a queue cannot be called '?'"),
     ],
     ids=str,
 )
@@ -268,6 +320,8 @@ def test_what_jobs_cannot_do_changes_nothing(
     write(tmp_path, {"id": "t1", "task": "What is 40 + 2?"})
     cli("submit", "tasks.jsonl", "--batch", "b")
     refused(cli("jobs", "--batch", "c"), 2, "no batch c in postgresql://")
+    refused(cli("jobs", "--batch", "\udcff"), 2, "no batch ? in postgresql://")
+    refused(cli("jobs", "--cancel", "\udcff"), 2, "? is no open job")
     refused(cli("jobs", "--results", "nowhere/r.jsonl"), 2, "its folder does not exist")
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
     assert cli("jobs", "--json").json["states"]["todo"] == 1

@@ -143,9 +143,9 @@ async def test_a_question_that_is_none_is_refused(address: Address, value: Any) 
         found = await saver.aget_tuple(HEAD)
         assert found is not None
         await saver.aput_writes(found.config, [("__interrupt__", value)], "task")
-        with pytest.raises(StorageError, match="thread a: .*what it waits for cannot be read"):
+        with pytest.raises(StorageError, match=r"thread a: .*what it waits for cannot be read"):
             await saver.aget_tuple(HEAD)
-        with pytest.raises(StorageError, match="thread a: .*what it waits for cannot be read"):
+        with pytest.raises(StorageError, match=r"thread a: .*what it waits for cannot be read"):
             [found async for found in saver.alist(HEAD)]
 
 

@@ -93,7 +93,7 @@ async def test_a_stamp_that_no_release_has_written_is_refused_in_a_line(
         await saver.transact(
             [("UPDATE forethought_storage SET value = ? WHERE name = 'version'", (version,))]
         )
-    with pytest.raises(StorageError, match="its stamp is damaged|its layout is of version"):
+    with pytest.raises(StorageError, match=r"its stamp is damaged|its layout is of version"):
         async with open_threads(address):
             pass
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
 import re
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,10 +1,16 @@
-"""What a thread was run with, kept with each of its checkpoints, so that `resume` needs no flags."""
+"""What a thread was run with, kept with each of its checkpoints.
+
+It is read back as data: the Context is gone on with, address and tools are told to a person, who gives them
+again.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from typing import Any
+
+from pydantic import BaseModel, Field, ValidationError
 
 from forethought.secrecy import without_credentials
 from forethought.settings import Settings
@@ -16,7 +22,7 @@ _SAVED = "forethought"
 
 
 def saved_with(context: Context, settings: Settings) -> Json:
-    """The metadata of every checkpoint of a run, from which `resume` reads Context, address and tools."""
+    """The metadata of every checkpoint of a run."""
     kept = {
         "context": context.model_dump(mode="json"),
         "base_url": without_credentials(settings.base_url),
@@ -25,11 +31,28 @@ def saved_with(context: Context, settings: Settings) -> Json:
     return {_SAVED: json.dumps(kept, ensure_ascii=False)}
 
 
-def saved_of(metadata: Mapping[str, Any] | None) -> Json:
-    """What `saved_with` kept; empty for another program's thread. Settings of other releases are dropped."""
+class Saved(BaseModel):
+    """What `saved_with` kept."""
+
+    context: Json = Field(default_factory=dict)
+    base_url: str | None = None
+    tools: str | None = None
+
+
+def saved_of(metadata: Mapping[str, Any] | None) -> Saved:
+    """What `saved_with` kept; empty for another program's thread. Settings of other releases are dropped.
+
+    Raises ValueError, in one line, for what it has not written.
+    """
     text = (metadata or {}).get(_SAVED)
-    kept: Json = json.loads(text) if isinstance(text, str) else {}
-    kept["context"] = {
-        key: value for key, value in (kept.get("context") or {}).items() if key in Context.model_fields
-    }
-    return kept
+    if not isinstance(text, str):
+        return Saved()
+    try:
+        saved = Saved.model_validate(json.loads(text))
+    except ValidationError as error:
+        place = ".".join(map(str, error.errors()[0]["loc"]))
+        raise ValueError(f"what it was run with is damaged: {place or 'it is no object'}") from error
+    except (ValueError, RecursionError) as error:
+        raise ValueError("what it was run with is damaged: it is no JSON, or nested too deeply") from error
+    saved.context = {key: value for key, value in saved.context.items() if key in Context.model_fields}
+    return saved

@@ -25,7 +25,7 @@ async def read_state(graph: Any, schema: type, thread_id: str, checkpoint_id: st
         snapshot: StateSnapshot = await graph.aget_state(config)
     except (TypeError, ValueError, KeyError, AttributeError, IndexError, InvalidUpdateError) as error:
         # A reducer that is given what no node has written: LangGraph joins what finished tasks have left.
-        raise _refused(thread_id, f"its state cannot be put together ({one_line(error)})") from error
+        raise refused(thread_id, f"its state cannot be put together ({one_line(error)})") from error
     check_values(schema, thread_id, snapshot.values)
     return snapshot
 
@@ -37,10 +37,11 @@ def check_values(schema: type, thread_id: str, values: Mapping[str, Any]) -> Non
     try:
         check_state(schema, values)
     except StateError as error:
-        raise _refused(thread_id, str(error)) from error
+        raise refused(thread_id, str(error)) from error
 
 
-def _refused(thread_id: str, why: str) -> CliError:
+def refused(thread_id: str, why: str) -> CliError:
+    """The thread is not what this program has written."""
     return CliError(
         f"thread {one_line(thread_id)} was changed by hand, or is damaged: {one_line(why, 300)}; nothing was "
         "run",

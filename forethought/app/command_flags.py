@@ -37,6 +37,24 @@ Tools = Annotated[
     str | None,
     typer.Option("--tools", help="Module whose functions are offered as tools too.", metavar="MODULE"),
 ]
+Checkers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--checker",
+        help="A function that tasks may name as their judge; may be repeated.",
+        metavar="MODULE:NAME",
+    ),
+]
+Environment = Annotated[
+    str | None,
+    typer.Option(
+        "--environment", help="Where a trajectory is run again: what makes it.", metavar="MODULE:NAME"
+    ),
+]
+AllowWrites = Annotated[
+    bool,
+    typer.Option("--allow-writes", help="Run again though steps of the run changed something outside."),
+]
 Record = Annotated[
     Path | None, typer.Option("--record", help="Write the model's replies to FILE.", metavar="FILE")
 ]

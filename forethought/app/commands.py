@@ -9,9 +9,11 @@ import typer
 
 from forethought.app.batch import commands as batch_commands
 from forethought.app.command_flags import (
+    AllowWrites,
     BaseUrl,
     Db,
     Debug,
+    Environment,
     Json,
     Model,
     Record,
@@ -108,7 +110,7 @@ def run(
         from forethought.app.run.demo import run_demo
 
         return run_demo(flags, given=bool(task or files or record or replay), as_json=as_json)
-    return runs.run_task(task, files or [], thread, flags, Output(as_json, record, replay))
+    return runs.run_task(task, files or [], thread, flags, Output(as_json, record, replay, flags))
 
 
 @app.command()
@@ -128,19 +130,27 @@ def resume(
     db: Db = None,
     sets: Sets = None,
     tools: Tools = None,
+    environment: Environment = None,
+    allow_writes: AllowWrites = False,
     record: Record = None,
     replay: Replay = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Go on with a thread that was broken off, that failed, or that waits for a reply."""
+    """Go on with a thread that was broken off, that failed, or that waits for a reply.
+
+    What it was run with is kept, but for what may run code or say where a key goes: --tools and --base-url
+    (unless the environment has them), and a debugging's --environment and --allow-writes, are given again.
+    """
     begin(debug, drains=True)
+    from forethought.app.given_again import Permits
     from forethought.app.options import Flags
     from forethought.app.run import runs
     from forethought.app.run.driving import Output
 
     flags = Flags(model, base_url, db, tuple(sets or ()), tools)
-    return runs.resume(thread, reply or [], flags, Output(as_json, record, replay))
+    permits = Permits(environment, allow_writes)
+    return runs.resume(thread, reply or [], flags, Output(as_json, record, replay, flags), permits)
 
 
 app.command("threads")(threads_command.threads)
@@ -200,7 +210,7 @@ def fork(
     from forethought.app.run.driving import Output
 
     flags = Flags(model, base_url, db, tuple(sets or ()), tools)
-    return runs.fork(thread, before, guidance, flags, Output(as_json))
+    return runs.fork(thread, before, guidance, flags, Output(as_json, flags=flags))
 
 
 app.command("debug")(debug_command.debug)

@@ -1,7 +1,7 @@
 """From flags, environment and .env to the Settings and the Context of a run.
 
-Order: a flag, then what the thread was run with (for a thread that exists), then the environment, then the
-default.
+Settings come from a flag, else the environment, else the default. A Context comes from a flag, else what the
+thread was run with (for a thread that exists), else the environment, else the default.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ def unknown_variables(names: Iterable[str]) -> Iterator[str]:
             yield f"{one_line(name)} is set, but is no setting; {hint}"
 
 
-def settings_from(flags: Flags, saved: Mapping[str, Any] | None = None) -> Settings:
-    """The operator's settings, with the flags and what the thread was run with.
+def settings_from(flags: Flags) -> Settings:
+    """The operator's settings, with the flags.
 
     Raises CliError that names the variable that is wrong.
     """
@@ -85,14 +85,8 @@ def settings_from(flags: Flags, saved: Mapping[str, Any] | None = None) -> Setti
     except ValueError as error:
         raise CliError(str(error)) from error
     _check_flags(flags)
-    saved = saved or {}
-    chosen: dict[str, Any] = {}
-    if base_url := flags.base_url or _saved_base_url(settings, saved):
-        chosen["base_url"] = base_url
-    if tools := flags.tools or saved.get("tools"):
-        chosen["tools"] = tools
-    if flags.db:
-        chosen["db"] = flags.db
+    given = {"base_url": flags.base_url, "tools": flags.tools, "db": flags.db}
+    chosen = {name: value for name, value in given.items() if value}
     _check_address(chosen.get("base_url") or settings.base_url)
     return settings.model_copy(update=chosen)
 
@@ -124,12 +118,6 @@ def _check_flags(flags: Flags) -> None:
         name = Path(flags.tools).stem
         hint = f", such as {name}, in a folder on PYTHONPATH or this one" if _MODULE.fullmatch(name) else ""
         raise CliError(f"--tools {one_line(flags.tools)}: name a Python module, not a file{hint}")
-
-
-def _saved_base_url(settings: Settings, saved: Mapping[str, Any]) -> str | None:
-    """The thread's address, unless the environment has the same one, perhaps with its user and password."""
-    address: str | None = saved.get("base_url")
-    return None if address == without_credentials(settings.base_url) else address
 
 
 def _check_address(url: str | None) -> None:

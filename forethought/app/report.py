@@ -13,6 +13,8 @@ from forethought.app.errors import ANSWERED, FAILED, NOT_PASSED, WAITS
 from nodes.budget import active_seconds
 
 Json = dict[str, Any]
+_ERROR = re.compile(r"""\w+\(('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"),?\)""", re.DOTALL)
+"""The repr of an exception that was given one text."""
 
 
 def report(thread_id: str, snapshot: StateSnapshot, error: str | None = None) -> Json:
@@ -105,11 +107,14 @@ def task_error(snapshot: StateSnapshot) -> str:
 
 
 def error_text(error: Any) -> str:
-    """An error as it is kept with a checkpoint (its repr) in its own words; '' for a cancellation."""
+    """An error as it is kept with a checkpoint (its repr) in its own words; '' for a cancellation.
+
+    Its words are one string; whatever else is kept there is shown as it is.
+    """
     text = str(error or "")
     if text.startswith("CancelledError("):
         return ""
-    found = re.fullmatch(r"\w+\((.*)\)", text, re.DOTALL)
+    found = _ERROR.fullmatch(text)
     try:
         return str(ast.literal_eval(found[1])) if found else text
     except (ValueError, SyntaxError):

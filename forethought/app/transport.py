@@ -65,9 +65,7 @@ def asked_how(context: Context, settings: Settings) -> str:
         providers = {split(model, None)[0] for model in models_used(context)}
         names = " or ".join(sorted(name for provider in providers for name in KEYS[provider]))
         where = "at the provider's address" + (f" with the key of {names}" if names else "")
-    return (
-        f"asked {where}; the thread keeps model and address: `resume` takes --model and --base-url for others"
-    )
+    return f"asked {where}; the thread keeps its model: `resume` takes --model and --base-url for others"
 
 
 def _live(settings: Settings, context: Context) -> None:

@@ -11,7 +11,7 @@ import inspect
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -27,6 +27,8 @@ from prompts.render import render
 
 Method = Literal["exact", "f1", "model"]
 METHODS: tuple[Method, ...] = ("exact", "f1", "model")
+_LISTED = 10
+"""Most checkers that are listed."""
 _LEAD = re.compile(r"\s*(?:the\s+)?(?:final\s+)?answer\s*(?:is\s*:?|:)\s*", re.IGNORECASE)
 
 
@@ -121,6 +123,16 @@ class Checker:
                 "unknown", "checker", f"{self.name} must return True, False or a number, not {kind}"
             )
         return _verdict(said >= 1 - 1e-6, "checker", f"what {self.name} accepts (it says {said})")
+
+
+def check_named(tasks: Sequence[CollectTask], named: Collection[str]) -> None:
+    """Raises ValueError unless a person has named each checker of the tasks: a tasks file is data, and which
+    function is run is nothing that it decides."""
+    wanted = dict.fromkeys(task.checker for task in tasks if task.checker and task.checker not in named)
+    if wanted:
+        flags = " ".join(f"--checker {name}" for name in list(wanted)[:_LISTED])
+        more = f" (and {len(wanted) - _LISTED} more)" if len(wanted) > _LISTED else ""
+        raise ValueError(f"the tasks are to be judged by code that is not named yet: give {flags}{more}")
 
 
 def judge_for(task: CollectTask, method: Method, least_f1: float, models: Models, model: str) -> Judge:

@@ -35,12 +35,16 @@ class UnknownNameError(ValueError):
 
 
 def benchmark(name: str) -> Benchmark:
-    """The benchmark `name`, or the one that MODULE:OBJECT names.
+    """The benchmark `name`, or the one that MODULE:OBJECT names, which is imported: for a name that a person
+    gives, never for one that is read from a file.
 
     Raises UnknownNameError, and ImportError where a package that it needs is not installed.
     """
-    if ":" in name:
-        return cast(Benchmark, _of_module(name, Benchmark))
+    return cast(Benchmark, _of_module(name, Benchmark)) if ":" in name else built_in_benchmark(name)
+
+
+def built_in_benchmark(name: str) -> Benchmark:
+    """The benchmark `name` of those that come with this package. Raises UnknownNameError and ImportError."""
     if name not in BENCHMARKS:
         raise UnknownNameError(_unknown("benchmark", name, list(BENCHMARKS)))
     return cast(Benchmark, _imported(BENCHMARKS[name]))
@@ -54,7 +58,8 @@ def method_names() -> list[str]:
 
 
 def method(name: str) -> Method:
-    """The method `name`, or the one that MODULE:OBJECT names. Raises UnknownNameError."""
+    """The method `name`, or the one that MODULE:OBJECT names, which is imported: for a name that a person
+    gives, never for one that is read from a file. Raises UnknownNameError."""
     if ":" in name:
         return cast(Method, _of_module(name, Method))
     from forethought.evals import methods

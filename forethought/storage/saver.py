@@ -12,8 +12,8 @@ the error is kept, and it simply runs again.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -26,12 +26,11 @@ from langgraph.checkpoint.base import (
     CheckpointTuple,
 )
 
+from forethought.storage.checkpoint_form import problem_of
 from forethought.storage.errors import StorageError
 from forethought.storage.sealing import MARK, NO_KEY, Sealer
 
 _ERROR = "__error__"
-_NEWEST_FORM = 4
-"""LangGraph's own number for the form of a checkpoint."""
 _PRIVATE = "forethought"
 """How the names of those metadata begin that may hold a person's words."""
 
@@ -125,13 +124,8 @@ class ThreadSaver(BaseCheckpointSaver[str]):
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """See BaseCheckpointSaver. Raises StorageError for a checkpoint that is damaged."""
-        try:
+        with _told_of(config):
             found = await super().aget_tuple(config)
-        except StorageError as error:
-            raise _named(error, config["configurable"]["thread_id"]) from error
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            # What the libraries make of rows that no program wrote.
-            raise _named(StorageError("is damaged"), config["configurable"]["thread_id"]) from error
         return self._checked(found) if found else None
 
     async def alist(
@@ -143,7 +137,12 @@ class ThreadSaver(BaseCheckpointSaver[str]):
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
         """See BaseCheckpointSaver. Raises StorageError for a checkpoint that is damaged."""
-        async for found in super().alist(config, filter=filter, before=before, limit=limit):
+        listed = super().alist(config, filter=filter, before=before, limit=limit)
+        while True:
+            with _told_of(config):
+                found = await anext(listed, None)
+            if found is None:
+                return
             yield self._checked(found)
 
     async def aput(
@@ -174,7 +173,7 @@ class ThreadSaver(BaseCheckpointSaver[str]):
 
     def _checked(self, found: CheckpointTuple) -> CheckpointTuple:
         """The checkpoint with its metadata opened. Raises StorageError unless it has a checkpoint's form."""
-        problem = _problem(found)
+        problem = problem_of(found)
         if problem:
             raise _named(StorageError(problem), found.config["configurable"]["thread_id"])
         metadata: Any = found.metadata
@@ -195,37 +194,19 @@ def _sealed(metadata: Any, sealer: Sealer) -> Any:
     }
 
 
+@contextmanager
+def _told_of(config: RunnableConfig | None) -> Iterator[None]:
+    """While a checkpoint is read: what goes wrong is a StorageError that names the thread."""
+    thread_id = (config or {}).get("configurable", {}).get("thread_id", "")
+    try:
+        yield
+    except StorageError as error:
+        raise _named(error, thread_id) from error
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError) as error:
+        # What the libraries make of rows that no program wrote.
+        raise _named(StorageError("is damaged"), thread_id) from error
+
+
 def _named(error: StorageError, thread_id: object) -> StorageError:
     """The error with the thread that it is about."""
     return StorageError(f"thread {str(thread_id)[:100]}: its checkpoint cannot be read: {error}")
-
-
-def _problem(found: CheckpointTuple) -> str:
-    """Why this is no checkpoint that LangGraph can go on from; '' for one that it can."""
-    checkpoint: Any = found.checkpoint
-    if not isinstance(checkpoint, Mapping) or not isinstance(found.metadata, Mapping):
-        return "it is no checkpoint of this program"
-    form = checkpoint.get("v")
-    if not isinstance(form, int) or isinstance(form, bool) or form < 1:
-        return "it does not say in which form it is written"
-    if form > _NEWEST_FORM:
-        return f"it is written in form {form}, of a newer release; this one knows {_NEWEST_FORM}: upgrade"
-    shapes: tuple[tuple[str, type], ...] = (
-        ("id", str),
-        ("ts", str),
-        ("channel_values", Mapping),
-        ("channel_versions", Mapping),
-        ("versions_seen", Mapping),
-    )
-    wrong = next((name for name, kind in shapes if not isinstance(checkpoint.get(name), kind)), None)
-    if wrong:
-        return f"its part {wrong!r} is missing or of a wrong kind"
-    if not all(isinstance(version, str | int | float) for version in checkpoint["channel_versions"].values()):
-        return "its part 'channel_versions' is missing or of a wrong kind"
-    if not all(isinstance(seen, Mapping) for seen in checkpoint["versions_seen"].values()):
-        return "its part 'versions_seen' is missing or of a wrong kind"
-    try:
-        datetime.fromisoformat(checkpoint["ts"])
-    except ValueError:
-        return "its part 'ts' is no time"
-    return ""

@@ -6,6 +6,7 @@ before it has none, and gets one with the next run; one of a newer release, or o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
@@ -21,11 +22,13 @@ Rows = Callable[[str, Sequence[Any]], Awaitable[list[tuple[Any, ...]]]]
 
 async def check_stamp(rows: Rows, sealer: Sealer | None, has_table: bool, is_empty: bool) -> bool:
     """Whether the database lacks its stamp. Raises StorageError when it is not to be used."""
-    found: dict[str, str] = (
+    found: dict[Any, Any] = (
         dict(await rows("SELECT name, value FROM forethought_storage", ())) if has_table else {}
     )
     version, seal = found.get("version"), found.get("seal")
-    if version is not None and not (version.isdecimal() and int(version) <= VERSION):
+    if not all(isinstance(value, str) for value in found.values()):
+        raise StorageError("its stamp is damaged")
+    if version is not None and not (re.fullmatch("[0-9]{1,9}", version) and int(version) <= VERSION):
         raise StorageError(
             f"its layout is of version {version[:20]!r}, of a newer release (this one knows {VERSION}): "
             "upgrade forethought, or name another database with --db or FORETHOUGHT_DB"

@@ -103,7 +103,7 @@ def _load(path: Path) -> tuple[Any, Any]:
     device = "cuda" if torch.cuda.is_available() else "cpu"
     options: dict[str, Any] = {"dtype": "auto", "use_safetensors": True, "trust_remote_code": False}
     try:
-        tokenizer = AutoTokenizer.from_pretrained(path)
+        tokenizer = AutoTokenizer.from_pretrained(path, trust_remote_code=False)
         if (path / "adapter_config.json").is_file():
             model = _adapted(path, options)
         else:

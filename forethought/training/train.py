@@ -101,8 +101,8 @@ def _load_tokenizer(choices: Choices) -> tuple[Any, int]:
     from transformers import AutoConfig, AutoTokenizer
 
     try:
-        tokenizer = AutoTokenizer.from_pretrained(choices.base)
-        config = AutoConfig.from_pretrained(choices.base)
+        tokenizer = AutoTokenizer.from_pretrained(choices.base, trust_remote_code=False)
+        config = AutoConfig.from_pretrained(choices.base, trust_remote_code=False)
     except (OSError, ValueError) as error:
         raise TrainingError(
             f"--base {choices.base}: no model there; name a folder that holds one, or a model of the Hugging "

@@ -33,7 +33,7 @@ from forethought.app.text import one_line, to_json
 from forethought.collecting.estimate import estimate, pilots, spent
 from forethought.collecting.folder import Folder, Trial, key_of
 from forethought.collecting.running import Collector, Run
-from forethought.collecting.success import Judge, Method, judge_for
+from forethought.collecting.success import Judge, Method, check_named, judge_for
 from forethought.collecting.tasks import read_tasks
 from forethought.settings import Settings
 from forethought.storage.address import file_address
@@ -58,6 +58,7 @@ def collect(asked: Asked, flags: Flags, as_json: bool) -> int:
     interactive = not as_json and sys.stdin.isatty() and sys.stdout.isatty()
     try:
         tasks = read_tasks(asked.tasks)
+        check_named(tasks, asked.checkers)
         models = Models(settings)
         judge_model = asked.judge_model or context.model
         judges = {task.id: judge_for(task, method, asked.least_f1, models, judge_model) for task in tasks}

@@ -31,6 +31,8 @@ class Asked:
     parallel: int = 4
     budget: float | None = None
     yes: bool = False
+    checkers: tuple[str, ...] = ()
+    """Those that the tasks may name."""
 
 
 @dataclass

@@ -8,7 +8,18 @@ from typing import Annotated, Literal, get_args
 
 import typer
 
-from forethought.app.command_flags import BaseUrl, Db, Debug, Json, Model, Sets, begin
+from forethought.app.command_flags import (
+    AllowWrites,
+    BaseUrl,
+    Db,
+    Debug,
+    Environment,
+    Json,
+    Model,
+    Sets,
+    Tools,
+    begin,
+)
 
 # As in graph/debugger_context.py, which is not imported for the sake of `--help`.
 Method = Literal["agentdebug", "direct", "brute_force", "binary_search", "counterfactual"]
@@ -56,20 +67,13 @@ def debug(
     max_reruns: Annotated[
         int | None, typer.Option("--max-reruns", help="Re-runs at most (5).", min=1, max=20, metavar="N")
     ] = None,
-    environment: Annotated[
-        str | None,
-        typer.Option(
-            "--environment", help="Where a trajectory is run again: what makes it.", metavar="MODULE:NAME"
-        ),
-    ] = None,
-    allow_writes: Annotated[
-        bool,
-        typer.Option("--allow-writes", help="Run again though steps of the run changed something outside."),
-    ] = False,
+    environment: Environment = None,
+    allow_writes: AllowWrites = False,
     model: Model = None,
     base_url: BaseUrl = None,
     db: Db = None,
     sets: Sets = None,
+    tools: Tools = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> int:
@@ -82,4 +86,4 @@ def debug(
     asked = Asked(
         thread, trajectory, pick, score, expect, rerun, method, judge, max_reruns, environment, allow_writes
     )
-    return debugging.debug(asked, Flags(model, base_url, db, tuple(sets or ())), as_json)
+    return debugging.debug(asked, Flags(model, base_url, db, tuple(sets or ()), tools), as_json)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from forethought.app.debug import render
@@ -20,6 +21,7 @@ from forethought.app.debug.opening import Debugging, Order, kept, open_debugging
 from forethought.app.debug.report import debug_exit_code, debug_report
 from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, CliError, explain
+from forethought.app.given_again import Permits, check_given
 from forethought.app.options import Flags, settings_from
 from forethought.app.report import unfinished, waiting
 from forethought.app.run import driving, questions
@@ -44,15 +46,18 @@ def debug(asked: Asked, flags: Flags, as_json: bool) -> int:
         from forethought.app.debug.score import score
 
         return score(asked, flags, as_json)
+    output = Output(as_json, flags=flags, more=Permits(asked.environment, asked.allow_writes).again)
     if asked.thread is not None:
-        return _debug_thread(asked.thread, asked, flags, Output(as_json))
-    return _debug_trajectory(asked, flags, Output(as_json))
+        return _debug_thread(asked.thread, asked, flags, output)
+    return _debug_trajectory(asked, flags, output)
 
 
 def _debug_thread(thread_id: str, asked: Asked, flags: Flags, output: Output) -> int:
     check_thread_id(thread_id)
     if is_debugging(thread_id):
-        raise CliError(f"{thread_id} is a debugging itself; go on with it: forethought resume {thread_id}")
+        raise CliError(
+            f"{thread_id} is a debugging itself; go on with it: {output.resume_command(thread_id)}"
+        )
     first = debugger_context(asked, flags, settings_from(flags))
     check_judged(asked, first)
     order = Order(first.model_dump(mode="json"), thread_id, allow_writes=asked.allow_writes)
@@ -87,14 +92,25 @@ def _debug_trajectory(asked: Asked, flags: Flags, output: Output) -> int:
     return _drive(opening, given, output)
 
 
-def resume_debugging(thread_id: str, replies: Sequence[str], flags: Flags, as_json: bool) -> int:
+def resume_debugging(
+    thread_id: str, replies: Sequence[str], flags: Flags, permits: Permits, as_json: bool
+) -> int:
     """Go on with a debugging: with a person's reply, or from where it was broken off.
 
-    Raises CliError when there is none, or it is finished.
+    Raises CliError when there is none, it is finished, or something must be given again.
     """
     from forethought.trajectories.read import from_json
 
     order, values = asyncio.run(kept(thread_id, flags))
+    settings, output = settings_from(flags), Output(as_json, flags=flags, more=permits.again)
+    check_given(thread_id, flags, settings, base_url=order.base_url)
+    permits.check(thread_id, order.environment, order.allow_writes)
+    if order.thread is not None and permits.environment is not None:
+        raise CliError("--environment: a thread is run again in its own checkpoints; leave it out")
+    order = replace(order, environment=permits.environment, allow_writes=permits.allow_writes)
+    if order.base_url:
+        # The debugging's own, now that a person has named it: the thread that is debugged may have another.
+        flags = replace(flags, base_url=settings.base_url)
     context = changed_context(order.context, flags)
     trajectory = None
     if order.thread is None:
@@ -111,7 +127,7 @@ def resume_debugging(thread_id: str, replies: Sequence[str], flags: Flags, as_js
         snapshot = await debugging.snapshot()
         asked = [waiting(item) for item in snapshot.interrupts]
         if replies and not asked:
-            raise waits_for_no_reply(thread_id, snapshot, Output().resume_command(thread_id))
+            raise waits_for_no_reply(thread_id, snapshot, output.resume_command(thread_id))
         if replies:
             return Command(resume=questions.replies_from(replies, asked))
         if not asked and not unfinished(snapshot):
@@ -119,7 +135,7 @@ def resume_debugging(thread_id: str, replies: Sequence[str], flags: Flags, as_js
             raise CliError(f"{thread_id} is finished ({status}); see it with: forethought show {thread_id}")
         return WAIT if asked else None
 
-    return _drive(opening, begin, Output(as_json))
+    return _drive(opening, begin, output)
 
 
 def _drive(opening: Any, given: Any, output: Output) -> int:

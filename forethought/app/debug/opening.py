@@ -2,7 +2,8 @@
 
 It is kept in the database of threads, under an id of its own (`debug:SUBJECT:NUMBER`), so that it can be
 broken off and resumed without labelling a step twice, shown again, and forked as any thread. What it was
-asked for is kept with its checkpoints, so that `resume` needs no flags.
+asked for is kept with its checkpoints; what runs code or says where a key goes is only told from there (see
+`given_again`).
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from forethought.app.checking import read_state
+from pydantic import TypeAdapter
+
+from forethought.app.checking import read_state, refused
 from forethought.app.debug.choices import changed_context
 from forethought.app.debug.file import environment_rollouts, make_environment
 from forethought.app.debug.thread import open_debugged
@@ -59,6 +62,9 @@ class Order:
     def runs_again(self) -> bool:
         """Whether the run may be made again."""
         return self.context.get("rerun", "off") != "off" or self.context.get("method") == "counterfactual"
+
+
+_ORDER = TypeAdapter(Order)
 
 
 @dataclass
@@ -163,7 +169,7 @@ class _World:
 async def _world(stack: AsyncExitStack, order: Order, flags: Flags, trajectory: Trajectory | None) -> _World:
     """The database, and the thread or the environment to run again in, open until the stack closes."""
     if order.thread is None:
-        settings = settings_from(flags, {"base_url": order.base_url})
+        settings = settings_from(flags)
         parts: Json = {}
         if order.environment is not None and trajectory is not None:
             environment = make_environment(order.environment, trajectory)
@@ -212,7 +218,10 @@ async def _order(saver: ThreadSaver, thread_id: str) -> Order:
     text: Any = (found.metadata or {}).get(_SAVED)
     if not isinstance(text, str):
         raise CliError(f"thread {thread_id} is no debugging of `forethought debug`")
-    return Order(**json.loads(text))
+    try:
+        return _ORDER.validate_python(json.loads(text))
+    except (ValueError, RecursionError) as error:
+        raise refused(thread_id, "what it was asked for cannot be read") from error
 
 
 async def _started(saver: ThreadSaver, thread_id: str) -> datetime:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from forethought.app.errors import CliError
+from forethought.app.given_again import again
 from forethought.app.options import Flags
 from forethought.app.report import status_of, task_error, unfinished
 from forethought.app.threads.branches import at
@@ -78,13 +79,13 @@ async def open_debugged(
     --model and --set are the debugger's: the thread keeps its own Context. Raises CliError when there is no
     such thread, another process runs it, or its task is not over.
     """
-    own = Flags(base_url=flags.base_url, db=flags.db)
+    own = Flags(base_url=flags.base_url, db=flags.db, tools=flags.tools)
     # Only a re-run asks the thread's own models, so only then do their keys have to be there.
     answering = choose_transport(None, None, {}) if runs_again else Answering(lambda settings, context: None)
     async with open_thread(thread_id, own, answering, must_exist=True) as thread:
         snapshot = await (at(thread, leaf) if leaf else thread.snapshot())
         if not leaf:
-            _check_over(thread, snapshot)
+            _check_over(thread, snapshot, again(own))
         yield DebuggedThread(
             thread=thread,
             head=point_of(snapshot),
@@ -94,7 +95,7 @@ async def open_debugged(
         )
 
 
-def _check_over(thread: Thread, snapshot: StateSnapshot) -> None:
+def _check_over(thread: Thread, snapshot: StateSnapshot, flags: str) -> None:
     """Raises CliError for a task that goes on: it has not failed yet. One that an error ended is over."""
     if not snapshot.values.get("progress") and not snapshot.tasks:
         raise CliError(f"thread {thread.id} holds no task of the agent's: there is nothing to debug")
@@ -102,7 +103,7 @@ def _check_over(thread: Thread, snapshot: StateSnapshot) -> None:
         status = "waits for a reply" if snapshot.interrupts else "has an unfinished task"
         raise CliError(
             f"thread {thread.id} {status} ({status_of(snapshot)}): finish it before it is debugged, with: "
-            f"forethought resume {thread.id}"
+            f"forethought resume {thread.id}{flags}"
         )
 
 

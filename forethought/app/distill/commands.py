@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from forethought.app.command_flags import BaseUrl, Debug, Json, Model, Sets, begin
+from forethought.app.command_flags import BaseUrl, Checkers, Debug, Json, Model, Sets, begin
 
 
 def collect(
@@ -31,6 +31,7 @@ def collect(
         str | None,
         typer.Option("--judge-model", help="Model that judges; by default that of the runs.", metavar="M"),
     ] = None,
+    checkers: Checkers = None,
     parallel: Annotated[
         int, typer.Option("--parallel", help="Runs side by side.", min=1, max=64, metavar="N")
     ] = 4,
@@ -57,7 +58,8 @@ def collect(
     from forethought.app.collect.state import Asked
     from forethought.app.options import Flags
 
-    asked = Asked(tasks, out, trials, success, least_f1, judge_model, parallel, budget or None, yes)
+    named = tuple(checkers or ())
+    asked = Asked(tasks, out, trials, success, least_f1, judge_model, parallel, budget or None, yes, named)
     return collecting.collect(asked, Flags(model, base_url, None, tuple(sets or ()), tools), as_json)
 
 

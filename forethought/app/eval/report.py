@@ -91,12 +91,15 @@ def show(run: Run, found: Figures) -> None:
 
 
 def summary_for(evaluation: Evaluation) -> Summary | None:
-    """The benchmark's own figures; None for a benchmark that is not known here."""
-    from forethought.evals.registry import UnknownNameError, benchmark
+    """The benchmark's own figures; None for a benchmark that is not one of ours.
+
+    The name is read from the evaluation's folder, so it never names what is imported.
+    """
+    from forethought.evals.registry import UnknownNameError, built_in_benchmark
     from forethought.evals.report.write import summary_of
 
     try:
-        return summary_of(benchmark(evaluation.run.benchmark))
+        return summary_of(built_in_benchmark(evaluation.run.benchmark))
     except UnknownNameError:
         return None
 

@@ -13,7 +13,7 @@ import sqlite3
 import sys
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 
@@ -21,8 +21,10 @@ from rich.console import Console
 
 from forethought.app.display import make_console
 from forethought.app.errors import DRAINED, INTERRUPTED, CliError, explain
+from forethought.app.given_again import again
 from forethought.app.holding import held
 from forethought.app.leaving import event_loop
+from forethought.app.options import Flags
 from forethought.app.report import waiting
 from forethought.app.run import questions
 from forethought.app.tell import tell
@@ -86,11 +88,14 @@ class Output:
     as_json: bool = False
     record: Path | None = None
     replay: Path | None = None
+    flags: Flags = field(default_factory=Flags)
+    more: str = ""
+    """Flags of this kind of thread that have to be given again, as they are typed."""
 
     def resume_command(self, thread_id: str) -> str:
         """What to type to go on with the thread."""
         replay = f" --replay {shlex.quote(str(self.replay))}" if self.replay else ""
-        return f"forethought resume {thread_id}{replay}"
+        return f"forethought resume {thread_id}{again(self.flags)}{self.more}{replay}"
 
     @property
     def interactive(self) -> bool:

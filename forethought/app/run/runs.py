@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from forethought.app.checking import check_values
 from forethought.app.display import Display
 from forethought.app.errors import CliError
+from forethought.app.given_again import Permits, again
 from forethought.app.options import Flags, settings_from
 from forethought.app.report import unfinished, waiting
 from forethought.app.run import driving, questions
@@ -40,20 +41,28 @@ def run_task(
 
     async def begin(thread: Thread) -> Json:
         if thread.exists:
-            _refuse_unfinished(await thread.snapshot(), thread.id)
+            _refuse_unfinished(await thread.snapshot(), thread.id, output.resume_command(thread.id))
         return {"task": text, "files": references}
 
     return drive(new_thread_id() if thread_id is None else thread_id, flags, output, answering, begin)
 
 
-def resume(thread_id: str, replies: Sequence[str], flags: Flags, output: Output) -> int:
-    """Go on with a thread: with replies to what waits, or from where it was broken off or failed."""
+def resume(
+    thread_id: str, replies: Sequence[str], flags: Flags, output: Output, permits: Permits | None = None
+) -> int:
+    """Go on with a thread: with replies to what waits, or from where it was broken off or failed.
+
+    `permits` is for a debugging.
+    """
+    permits = permits or Permits()
     if is_debugging(thread_id):
         from forethought.app.debug.debugging import resume_debugging
 
         if output.record or output.replay:
             raise CliError("--record and --replay are for runs: a debugging is resumed without them")
-        return resume_debugging(thread_id, replies, flags, output.as_json)
+        return resume_debugging(thread_id, replies, flags, permits, output.as_json)
+    if permits != Permits():
+        raise CliError("--environment and --allow-writes are for debuggings: a run is resumed without them")
     answering = choose_transport(output.record, output.replay, {"thread": thread_id})
 
     async def begin(thread: Thread) -> Any:
@@ -68,7 +77,7 @@ def resume(thread_id: str, replies: Sequence[str], flags: Flags, output: Output)
         if asked:
             return WAIT
         if not unfinished(snapshot):
-            await reenter(thread.graph, thread.config, thread.id, snapshot)
+            await reenter(thread.graph, thread.config, thread.id, snapshot, again(flags))
         return None
 
     return drive(thread_id, flags, output, answering, begin, must_exist=True)
@@ -136,19 +145,19 @@ def waits_for_no_reply(what: str, snapshot: StateSnapshot, resume: str) -> CliEr
     return CliError(f"{what} waits for no reply")
 
 
-def _refuse_unfinished(snapshot: StateSnapshot, thread_id: str) -> None:
+def _refuse_unfinished(snapshot: StateSnapshot, thread_id: str, resume: str) -> None:
     """A new task on a thread whose task has not ended would throw that one away."""
     if unfinished(snapshot):
         raise CliError(
-            f"thread {thread_id} has an unfinished task; finish it with: forethought resume {thread_id} "
+            f"thread {thread_id} has an unfinished task; finish it with: {resume} "
             "(or leave --thread out for a new thread)"
         )
 
 
-async def reenter(graph: Any, config: Any, thread_id: str, snapshot: StateSnapshot) -> None:
+async def reenter(graph: Any, config: Any, thread_id: str, snapshot: StateSnapshot, flags: str = "") -> None:
     """Put a failed task back to work: where the next step is decided, or at the planner without a plan.
 
-    Raises CliError when the task is finished.
+    `flags` are those that the next command has to be given again. Raises CliError when the task is finished.
     """
     from graph.reentering import back_to_work
 
@@ -156,6 +165,6 @@ async def reenter(graph: Any, config: Any, thread_id: str, snapshot: StateSnapsh
     if status != "failed":
         raise CliError(
             f"thread {thread_id} is finished ({status}); see it with: forethought show {thread_id}, "
-            f"or give it a next task: forethought run TASK --thread {thread_id}"
+            f"or give it a next task: forethought run TASK --thread {thread_id}{flags}"
         )
     await back_to_work(graph, config, snapshot.values)

@@ -37,6 +37,8 @@ class Asked:
     least_f1: float = 0.8
     judge_model: str | None = None
     fresh: bool = False
+    checkers: tuple[str, ...] = ()
+    """Those that the tasks may name."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ class Gathered:
 
 def gather_material(asked: Asked) -> Gathered:
     """Read the tasks file, or the trajectories. Raises CliError."""
+    from forethought.collecting.success import check_named
     from forethought.collecting.tasks import read_tasks
 
     if not asked.paths:
@@ -73,9 +76,11 @@ def gather_material(asked: Asked) -> Gathered:
     if len(asked.paths) > 1:
         raise CliError(f"{of_tasks[0]} is a tasks file: give it alone, or trajectories only")
     try:
-        return Gathered(tasks=tuple(read_tasks(of_tasks[0])))
+        tasks = read_tasks(of_tasks[0])
+        check_named(tasks, asked.checkers)
     except ValueError as error:
         raise CliError(one_line(error, 1000)) from error
+    return Gathered(tasks=tuple(tasks))
 
 
 def is_tasks_file(path: Path) -> bool:

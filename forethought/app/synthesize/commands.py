@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from forethought.app.command_flags import BaseUrl, Debug, Json, Model, Sets, begin
+from forethought.app.command_flags import BaseUrl, Checkers, Debug, Json, Model, Sets, begin
 
 
 def synthesize(
@@ -36,6 +36,7 @@ def synthesize(
         str | None,
         typer.Option("--judge-model", help="Model that judges; by default that of the trials.", metavar="M"),
     ] = None,
+    checkers: Checkers = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Begin again instead of going on with the same synthesis.")
     ] = False,
@@ -59,5 +60,5 @@ def synthesize(
     from forethought.app.synthesize import synthesizing
     from forethought.app.synthesize.choices import Asked
 
-    asked = Asked(paths, out, trials, success, least_f1, judge_model, fresh)
+    asked = Asked(paths, out, trials, success, least_f1, judge_model, fresh, tuple(checkers or ()))
     return synthesizing.synthesize(asked, Flags(model, base_url, db, tuple(sets or ()), tools), as_json)

@@ -198,7 +198,7 @@ async def _subject(saver: ThreadSaver, thread_id: str) -> str:
         saved = await saver.aget_tuple({"configurable": {"thread_id": thread_id}})
         text: Any = saved.metadata.get(_DEBUG_ORDER) if saved else None
         order = json.loads(text) if isinstance(text, str) else {}
-    except (StorageError, ValueError):
+    except (StorageError, ValueError, RecursionError):
         return ""
     return str(order.get("thread") or "") if isinstance(order, dict) else ""
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forethought.app.checking import read_state
+from forethought.app.checking import read_state, refused
 from forethought.app.errors import CliError
+from forethought.app.given_again import check_given
 from forethought.app.options import Flags, context_from_flags, settings_from
 from forethought.app.streaming import hand_on
 from forethought.app.text import one_line
@@ -22,10 +23,11 @@ from forethought.telemetry import operation
 from forethought.telemetry.where import entered
 from graph.bounds import bounded
 from graph.context import Context
-from graph.run_metadata import saved_of, saved_with
+from graph.run_metadata import Saved, saved_of, saved_with
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
+    from langgraph.checkpoint.base import CheckpointTuple
     from langgraph.runtime import RunControl
     from langgraph.store.base import BaseStore
     from langgraph.types import StateSnapshot
@@ -51,7 +53,7 @@ class Thread:
 
     @property
     def config(self) -> RunnableConfig:
-        """The config of a run: its checkpoints carry the Context, so that `resume` needs no flags."""
+        """The config of a run: its checkpoints carry what it is run with."""
         return {"configurable": {"thread_id": self.id}, "metadata": saved_with(self.context, self.settings)}
 
     async def snapshot(self) -> StateSnapshot:
@@ -87,18 +89,20 @@ async def open_thread(
 ) -> AsyncIterator[Thread]:
     """The thread, held for this process and ready to run: settings, Context and models are checked.
 
-    Raises CliError (unknown thread, wrong flag, held by another process), ConfigurationError (model, key).
+    Raises CliError (unknown thread, wrong flag, what must be given again, held by another process),
+    ConfigurationError (model, key).
     """
     from graph.state import AgentState
 
     check_thread_id(thread_id)
-    first = settings_from(flags)
-    async with open_threads(address_of(first), first.key, create=not must_exist) as saver:
+    settings = settings_from(flags)
+    async with open_threads(address_of(settings), settings.key, create=not must_exist) as saver:
         found = await saver.aget_tuple({"configurable": {"thread_id": thread_id}})
         if found is None and must_exist:
             raise unknown_thread(thread_id)
-        saved = saved_of(found.metadata) if found else {}
-        settings, context = _chosen(flags, saved, answering.context)
+        saved = _saved(found, thread_id)
+        check_given(f"thread {thread_id}", flags, settings, tools=saved.tools, base_url=saved.base_url)
+        context = _context(flags, settings, saved.context or answering.context)
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(saver.claim(thread_id))
             transport = answering.make(settings, context)
@@ -138,15 +142,18 @@ def unknown_thread(thread_id: str) -> CliError:
     return CliError(f"no thread {one_line(thread_id)}; `forethought threads` lists those there are")
 
 
-def _chosen(
-    flags: Flags, saved: Mapping[str, Any], recorded: Mapping[str, Any] | None
-) -> tuple[Settings, Context]:
-    """Settings and Context: flags first, then the thread's own, then those of a replayed recording."""
-    settings = settings_from(flags, saved)
+def _saved(found: CheckpointTuple | None, thread_id: str) -> Saved:
+    """What the thread was run with. Raises CliError where that cannot be read."""
     try:
-        return settings, bounded(
-            context_from_flags(flags, settings, saved.get("context") or recorded), settings
-        )
+        return saved_of(found.metadata if found else None)
+    except ValueError as error:
+        raise refused(thread_id, str(error)) from error
+
+
+def _context(flags: Flags, settings: Settings, saved: Mapping[str, Any] | None) -> Context:
+    """The Context: flags first, then the thread's own, or that of a replayed recording."""
+    try:
+        return bounded(context_from_flags(flags, settings, saved), settings)
     except ValueError as error:
         raise CliError(str(error)) from error
 

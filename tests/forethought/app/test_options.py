@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forethought.app.errors import CliError
+from forethought.app.given_again import check_given
 from forethought.app.options import Flags, context_from_flags, settings_from
 from forethought.settings import Settings
 from graph.context import Context
@@ -39,18 +40,21 @@ def test_values_of_set_are_json_or_text() -> None:
         assert getattr(context, item.partition("=")[0].strip()) == value, item
 
 
-def test_flags_win_over_the_thread_and_the_thread_over_the_environment(
+def test_flags_win_over_the_environment_and_what_a_thread_was_run_with_decides_on_no_address_and_no_code(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("FORETHOUGHT_MODEL", "openai:environment")
     monkeypatch.setenv("FORETHOUGHT_BASE_URL", "http://environment/v1")
     saved: dict[str, Any] = {"base_url": "http://thread/v1", "tools": "thread_tools"}
+    flags = Flags(base_url="http://flag/v1", tools="flag_tools")
     context: dict[str, Any] = {"model": "openai:thread", "max_steps": 5}
 
     assert settings_from(Flags()).base_url == "http://environment/v1"
-    assert settings_from(Flags(), saved).base_url == "http://thread/v1"
-    assert settings_from(Flags(base_url="http://flag/v1"), saved).base_url == "http://flag/v1"
-    assert settings_from(Flags(), saved).tools == "thread_tools"
+    assert settings_from(flags).base_url == "http://flag/v1"
+    check_given("thread t", flags, settings_from(flags), **saved)
+    for name, value in saved.items():
+        with pytest.raises(CliError, match=f"thread t was run with --{name.replace('_', '-')} {value}"):
+            check_given("thread t", Flags(), settings_from(Flags()), **{name: value})
     assert context_from_flags(Flags(), Settings()).model == "openai:environment"
     assert context_from_flags(Flags(), Settings(), context).model == "openai:thread"
     changed = context_from_flags(Flags(model="openai:flag", sets=("max_steps=6",)), Settings(), context)
@@ -63,8 +67,8 @@ def test_the_environments_password_and_key_are_used_again_for_the_threads_addres
     address = "https://me:secret@host:8000/v1?x=1&api_key=of-mine"
     monkeypatch.setenv("FORETHOUGHT_BASE_URL", address)
     saved = saved_of(saved_with(Context(), Settings()))
-    assert saved["base_url"] == "https://host:8000/v1?x=1"
-    assert settings_from(Flags(), saved).base_url == address
+    assert saved.base_url == "https://host:8000/v1?x=1"
+    check_given("thread t", Flags(), settings_from(Flags()), base_url=saved.base_url)
 
 
 @given(st.text(max_size=30), st.text(max_size=30))

@@ -335,7 +335,7 @@ async def test_a_job_is_bounded_by_the_worker_that_carries_it_out(bench: MakeBen
         assert b.asked("task-one") == CALLS[:2], "its plan waits for approval"
         graph = build_agent(settings=b.settings, checkpointer=b.queue.threads)
         snapshot = await graph.aget_state({"configurable": {"thread_id": "b:task-one"}})
-        kept = saved_of(snapshot.metadata)["context"]
+        kept = saved_of(snapshot.metadata).context
         assert (kept["max_tokens"], kept["approve_plan"], kept["approve_tools"]) == (50_000, True, "always")
 
 

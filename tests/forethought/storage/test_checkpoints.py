@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -11,6 +12,7 @@ import pytest
 from forethought.app.errors import explain
 from forethought.settings import Settings
 from forethought.storage import Address, StorageError, address_of, open_lessons, open_threads
+from forethought.storage.address import file_address
 from forethought.storage.saver import ThreadSaver
 from tests.forethought.storage.conftest import KEY, echo_graph, run
 
@@ -117,6 +119,12 @@ async def forge(saver: ThreadSaver, change: Any) -> None:
         ({"versions_seen": {"note": [1]}}, "'versions_seen'"),
         ({"versions_seen": 7}, "'versions_seen'"),
         ({"id": None}, "'id' is missing"),
+        ({"channel_versions": {"note": "x"}}, "'channel_versions'"),
+        ({"channel_versions": {"note": 1.5}}, "'channel_versions'"),
+        ({"channel_versions": {"note": 1, "task": "1.5"}}, "cannot be compared"),
+        ({"channel_versions": {"note": 1}, "versions_seen": {"a": {"note": "1"}}}, "cannot be compared"),
+        ({"versions_seen": {"note": {"task": [1]}}}, "'versions_seen'"),
+        ({"updated_channels": [["note"]]}, "'updated_channels'"),
     ],
 )
 async def test_a_checkpoint_changed_by_hand_is_refused(address: Address, change: Any, said: str) -> None:
@@ -126,6 +134,32 @@ async def test_a_checkpoint_changed_by_hand_is_refused(address: Address, change:
         with pytest.raises(StorageError, match="thread a: its checkpoint cannot be read: ") as caught:
             await saver.aget_tuple(HEAD)
         assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [7, "x", {"value": 1}, [{"value": 1}], [None]], ids=str)
+async def test_a_question_that_is_none_is_refused(address: Address, value: Any) -> None:
+    async with open_threads(address) as saver:
+        await run(saver, "a")
+        found = await saver.aget_tuple(HEAD)
+        assert found is not None
+        await saver.aput_writes(found.config, [("__interrupt__", value)], "task")
+        with pytest.raises(StorageError, match=r"thread a: .*what it waits for cannot be read"):
+            await saver.aget_tuple(HEAD)
+        with pytest.raises(StorageError, match=r"thread a: .*what it waits for cannot be read"):
+            [found async for found in saver.alist(HEAD)]
+
+
+async def test_metadata_that_no_program_wrote_is_damage_whatever_reads_it(tmp_path: Path) -> None:
+    deep = b"[" * 100_000
+    async with open_threads(file_address(tmp_path / "threads.sqlite")) as saver:
+        for metadata in (deep, b'{"step": "x"}', b"5", b"{", b"\xff"):
+            await run(saver, "a")
+            await saver.transact([("UPDATE checkpoints SET metadata = ?", (metadata,))])
+            with pytest.raises(StorageError, match="thread a: its checkpoint cannot be read"):
+                await saver.aget_tuple(HEAD)
+            with pytest.raises(StorageError, match="thread a: its checkpoint cannot be read"):
+                [found async for found in saver.alist(HEAD)]
+            await saver.adelete_thread("a")
 
 
 @pytest.mark.parametrize("change", [{"v": "new"}, {"channel_versions": []}, {"channel_values": "none"}])

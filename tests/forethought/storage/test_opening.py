@@ -84,6 +84,20 @@ async def test_a_database_of_a_newer_release_is_refused_and_left_as_it_is(addres
             pass
 
 
+@pytest.mark.parametrize("version", [b"1", "²", "9" * 5000, "-1", "", 1.5])
+async def test_a_stamp_that_no_release_has_written_is_refused_in_a_line(
+    tmp_path: Path, version: object
+) -> None:
+    address = file_address(tmp_path / "threads.sqlite")
+    async with open_threads(address) as saver:
+        await saver.transact(
+            [("UPDATE forethought_storage SET value = ? WHERE name = 'version'", (version,))]
+        )
+    with pytest.raises(StorageError, match=r"its stamp is damaged|its layout is of version"):
+        async with open_threads(address):
+            pass
+
+
 async def test_tables_of_a_newer_library_are_refused(postgres: str) -> None:
     address = address_of(Settings(db=postgres))
     async with open_threads(address) as saver:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -163,14 +164,20 @@ def test_a_checker_that_throws_is_told_and_mended_without_another_run(
     monkeypatch.syspath_prepend(str(tmp_path))
     server = agent(Agent({"cats": ["41", "42"]}))
     tasks = write(tmp_path / "t.jsonl", "cats", checker="checks_of_this_test:right")
-    out = cli("collect", tasks, "--out", "c", "--trials", "2", "--yes", "--json")
+    command = ("collect", tasks, "--out", "c", "--trials", "2", "--yes", "--json")
+    refused = cli(*command)
+    assert (refused.code, server.requests) == (2, [])
+    assert "code that is not named yet: give --checker checks_of_this_test:right" in refused.err
+    assert "checks_of_this_test" not in sys.modules, "a tasks file names no code that is imported"
+    command = (*command, "--checker", "checks_of_this_test:right")
+    out = cli(*command)
     assert out.json["outcomes"]["unknown"] == 2
     assert "checks_of_this_test:right failed: ValueError: no" in out.err
     calls = len(server.requests)
     import checks_of_this_test  # type: ignore[import-not-found]
 
     checks_of_this_test.broken = False
-    done = cli("collect", tasks, "--out", "c", "--trials", "2", "--yes", "--json")
+    done = cli(*command)
     assert (done.code, done.json["mixed"]) == (0, ["cats"])
     assert len(server.requests) == calls
 
@@ -241,7 +248,8 @@ def test_a_checker_that_is_not_there_is_refused_before_anything_runs(
     cli: Cli, agent: Callable[..., ModelServer], tmp_path: Path
 ) -> None:
     server = agent(Agent())
-    out = cli("collect", write(tmp_path / "t.jsonl", "cats", checker="no_such:f"), "--out", "c", "--yes")
+    tasks = write(tmp_path / "t.jsonl", "cats", checker="no_such:f")
+    out = cli("collect", tasks, "--out", "c", "--yes", "--checker", "no_such:f")
     assert out.code == 2
     assert "checker no_such:f: ModuleNotFoundError" in out.err
     assert server.requests == []

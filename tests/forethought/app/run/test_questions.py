@@ -227,9 +227,10 @@ def test_a_write_waits_with_exit_code_4_and_is_approved_edited_or_rejected(
         assert (asked.code, diary.read_text()) == (4, ""), asked.err
         (question,) = asked.json["interrupts"]
         assert question["influence"] == [{"origin": "file:letter.txt", "steps": []}]
-        assert f"forethought resume {thread} --reply 'edit: {{ARGUMENTS AS JSON}}'" in asked.err
+        again = f"forethought resume {thread} --tools diary_tools"
+        assert f"{again} --reply 'edit: {{ARGUMENTS AS JSON}}'" in asked.err
         assert "Approve this call? note (write)" in asked.err
-        done = cli("resume", thread, "--reply", reply)
+        done = cli("resume", thread, "--reply", reply, "--tools", "diary_tools")
         assert (done.code, diary.read_text()) == (0, wrote), done.err
         word = {"a": "approved", "e": "edited", "r": "rejected"}[reply[0]]
         assert f"{word} by a person" in done.out

@@ -174,12 +174,11 @@ def test_the_address_is_saved_without_its_password(
     assert cli("run", "What is it?", "--thread", "t1", "--base-url", url).code == 4
     everything = b"".join(path.read_bytes() for path in (tmp_path / "data").rglob("*") if path.is_file())
     assert b"hunter2pass" not in everything
-    assert cli("resume", "t1", "--reply", "red").code == 0, "the address needs no flag"
+    monkeypatch.setenv("FORETHOUGHT_BASE_URL", url)
+    assert cli("resume", "t1", "--reply", "red").code == 0, "it is the same one"
 
 
-def test_own_tools_are_offered_and_known_again_on_resume(
-    cli: Cli, scripted: Scripted, tmp_path: Path
-) -> None:
+def test_own_tools_are_offered_again_on_resume(cli: Cli, scripted: Scripted, tmp_path: Path) -> None:
     _, server = scripted(question="Which colour?")
     (tmp_path / "choir_tools.py").write_text(
         'def pitch(note: str) -> str:\n    """Say a note\'s pitch."""\n    return "440"\n'
@@ -187,7 +186,8 @@ def test_own_tools_are_offered_and_known_again_on_resume(
     assert cli("run", "What is it?", "--thread", "t1", "--tools", "choir_tools").code == 4
     assert "pitch(note" in server.requests[0].text
     asked = len(server.requests)
-    assert cli("resume", "t1", "--reply", "red").code == 0
+    assert cli("resume", "t1", "--reply", "red").code == 2, "code is named again"
+    assert cli("resume", "t1", "--reply", "red", "--tools", "choir_tools").code == 0
     later = next(seen for seen in server.requests[asked:] if seen.reply_name == "ToolChoice")
     assert "pitch(note" in later.text
 

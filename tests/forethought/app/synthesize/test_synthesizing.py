@@ -140,6 +140,11 @@ def test_a_checker_that_throws_is_told_and_judged_again_once_it_is_mended(
     lines += [{"id": "dogs", "task": "Count the dogs.", "expected": "42"}]
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     command = ("synthesize", str(file), "--out", "r.jsonl", "--json")
+    refused = cli(*command, "--fresh")
+    assert (refused.code, server.requests) == (2, [])
+    assert "code that is not named yet: give --checker my_checks:right" in refused.err
+    assert "my_checks" not in sys.modules, "a tasks file names no code that is imported"
+    command = (*command, "--checker", "my_checks:right")
     out = cli(*command)
     assert (out.code, out.json["outcomes"]) == (0, {"unknown": 1, "failure": 1, "success": 1}), out.err
     assert "my_checks:right failed: ZeroDivisionError" in out.json["problems"]["attempt_trial t1.1"]

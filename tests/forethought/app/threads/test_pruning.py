@@ -256,6 +256,29 @@ def _kill_and_go_on(cli: Cli, tmp_path: Path, python: Start, kind: tuple[str, st
     assert [path.read_text() for path in files(tmp_path)] == ["of t3"]
 
 
+def test_a_thread_that_was_forged_is_shown_as_damaged_and_the_others_all_the_same(cli: Cli) -> None:
+    """Metadata that are nested too deeply, and an error whose text no reader of Python can take."""
+    begun("t1", "t2", "t3")
+    error = f"X({'-' * 100_000}1)"
+
+    async def forge() -> None:
+        async with open_threads(address_of(Settings())) as saver:
+            deep = ("UPDATE checkpoints SET metadata = ? WHERE thread_id = 't2'", (b"[" * 100_000,))
+            await saver.transact([deep])
+            found = await saver.aget_tuple({"configurable": {"thread_id": "t3"}})
+            assert found is not None
+            await saver.aput_writes(found.config, [("__error__", error)], "task")
+
+    asyncio.run(forge())
+    listed = {item["thread_id"]: item["status"] for item in cli("threads", "--json").json}
+    assert listed == {"t1": "answered", "t2": "damaged", "t3": "failed"}
+    for command in (("show", "t2"), ("resume", "t2")):
+        refused = cli(*command)
+        assert refused.code == 1
+        assert "thread t2: its checkpoint cannot be read: is damaged" in refused.err
+    assert cli("threads", *NOW).json["threads"] == ["t1"]
+
+
 def test_a_damaged_thread_is_listed_and_can_go(cli: Cli, kept: str) -> None:
     begun("t1", "t2")
 

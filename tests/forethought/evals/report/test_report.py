@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
+from forethought.app.main import run_cli
 from forethought.evals.plots.canvas import axes
 from forethought.evals.plots.figures import rounds_against_accuracy
 from forethought.evals.report.rows import figures
@@ -138,3 +140,16 @@ def test_the_page_shows_text_as_text_and_loads_nothing(evaluation: Evaluation) -
 def test_the_same_evaluation_gives_the_same_page(evaluation: Evaluation) -> None:
     first = write_page(evaluation, figures(evaluation)).read_bytes()
     assert write_page(evaluation, figures(evaluation)).read_bytes() == first
+
+
+def test_a_folder_names_no_code_that_is_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "evil_benchmark.py").write_text("BENCHMARK = None\n")
+    lines = [result_record("ours", "a", 1.0), result_record("react", "a", 0.0)]
+    for name in ("evil_benchmark:BENCHMARK", "evil_benchmark"):
+        folder = str(write_folder(tmp_path / "run", lines, benchmark=name))
+        for command in (("eval", "report", folder), ("eval", "compare", folder)):
+            assert run_cli(command) == 0, capsys.readouterr().err
+    assert "evil_benchmark" not in sys.modules

@@ -139,14 +139,20 @@ async def _line(checkpoints: Checkpoints, n: int | None, leaf: Any | None) -> As
     point = await checkpoints.read(leaf)
     if point is None:
         raise ForkError(f"thread {checkpoints.thread} has no checkpoint to go back to")
-    while True:
+    passed: set[str] = set()
+    while point.id not in passed:
         yield point
         if point.parent is None:
             return
+        passed.add(point.id)
         older = await checkpoints.read(point.parent)
         if older is None:
             raise ForkError(_gone(checkpoints, "the answer" if n is None else f"step {n}"))
         point = older
+    raise ForkError(
+        f"thread {checkpoints.thread} was changed by hand, or is damaged: its checkpoints name each other as "
+        "what came before"
+    )
 
 
 async def _sent(line: AsyncIterator[Point], checkpoints: Checkpoints, n: int) -> tuple[Point, deque[Point]]:

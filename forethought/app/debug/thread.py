@@ -113,9 +113,13 @@ async def _earlier_plans(thread: Thread, leaf: StateSnapshot) -> tuple[Json, ...
     steps = [step for step in leaf.values.get("trajectory") or [] if step.get("task") == task]
     wanted = {step["plan_version"] for step in steps} - {(leaf.values.get("plan") or {}).get("version")}
     found: dict[int, Json] = {}
-    snapshot = leaf
+    snapshot, passed = leaf, set[str]()
     while wanted - found.keys() and snapshot.parent_config is not None:
         snapshot = await thread.graph.aget_state(snapshot.parent_config)
+        place = snapshot.config["configurable"]["checkpoint_id"]
+        if place in passed:  # changed by hand
+            break
+        passed.add(place)
         if (snapshot.values.get("progress") or {}).get("task") != task:
             break
         plan = snapshot.values.get("plan") or {}

@@ -265,6 +265,24 @@ def test_a_thread_changed_by_hand_is_refused_with_the_channel(
     assert len(server.requests) == calls, "nothing is run"
 
 
+def test_checkpoints_that_name_each_other_as_parents_end_no_command_in_a_circle(
+    cli: Cli, scripted: Scripted, tmp_path: Path
+) -> None:
+    scripted(answer_score=3)
+    assert cli("run", TASK, "--thread", "t1", "--set", "max_rounds=1").code == 3
+    with closing(sqlite3.connect(tmp_path / "data" / "threads.sqlite")) as connection:
+        query = "SELECT checkpoint_id FROM checkpoints ORDER BY checkpoint_id DESC LIMIT 2"
+        (head,), (before,) = connection.execute(query).fetchall()
+        change = "UPDATE checkpoints SET parent_checkpoint_id = ? WHERE checkpoint_id = ?"
+        connection.execute(change, (head, before))
+        connection.commit()
+    for command in (["show", "t1"], ["show", "t1", "--branches"], ["fork", "t1", "--before", "1"]):
+        done = cli(*command)
+        if command[0] == "fork":
+            assert (done.code, is_one_clear_line(done)) == (2, True), done
+            assert "name each other as what came before" in done.err
+
+
 def test_a_thread_of_a_release_that_kept_the_plan_in_each_checkpoint_is_gone_on_with(
     cli: Cli, scripted: Scripted, tmp_path: Path
 ) -> None:

@@ -64,6 +64,9 @@ async def before_step(
     Raises ForkError when there is no such step or its checkpoint is gone.
     """
     point, after = await _sent(_line(checkpoints, n, leaf), checkpoints, n)
+    if not point.values.get("plan"):
+        # It is put together from the checkpoints before this one.
+        raise ForkError(_gone(checkpoints, f"step {n}"))
     numbers = set() if whole_wave else {item["n"] for item in point.values["dispatch"] if item["n"] < n}
     kept = _finished(point, after, numbers)
     update: Json = {}

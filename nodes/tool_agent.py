@@ -18,6 +18,7 @@ from langgraph.runtime import Runtime
 from forethought.models.types import Message, ReplyError, Usage, no_usage
 from graph.context import Context
 from graph.state import AgentState, Dispatch, Json, Proposal, ShortTerm, Subtask
+from graph.validation import StateError
 from nodes.budget import allowance, exhausted_calls, left_text
 from nodes.digest import files_text, memory_items, result_items, step_items, subtask_text, trajectory
 from nodes.events import thinking
@@ -89,8 +90,14 @@ async def tool_agent(
 
 
 def subtask_of(state: AgentState, key: str) -> Subtask:
-    """The subtask `key` of the plan in force."""
-    return next(subtask for subtask in state["plan"]["subtasks"] if subtask["id"] == key)
+    """The subtask `key` of the plan in force. Raises StateError where it has none."""
+    for subtask in state.get("plan", {}).get("subtasks", []):
+        if subtask["id"] == key:
+            return subtask
+    raise StateError(
+        f"subtask {key} was sent, and the plan in force has none of that name: the thread was changed by "
+        "hand, or checkpoints of it are gone"
+    )
 
 
 def memory_of(state: AgentState, key: str) -> ShortTerm:

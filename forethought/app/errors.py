@@ -58,7 +58,8 @@ def explain(error: BaseException) -> Failure:
         return Failure(one_line(error, 1000), WRONG_USE)
     if isinstance(error, _known("forethought.evals.types", "DataError")):
         return Failure(one_line(error, 1000), WRONG_USE)
-    if isinstance(error, _known("forethought.evals.types", "InfrastructureError")):
+    damaged = _known("graph.validation", "StateError")
+    if isinstance(error, _known("forethought.evals.types", "InfrastructureError") + damaged):
         return Failure(one_line(error, 1000), FAILED)
     if isinstance(error, _known("forethought.models.types", "ConfigurationError")):
         return Failure(one_line(error, 1000), WRONG_USE, model=True)

@@ -18,7 +18,7 @@ from tests.forethought.app.debug_script import DebugScript, failed_run
 from tests.forethought.app.lessons.test_lessons import Learning
 from tests.forethought.app.test_bad_input import is_one_clear_line
 from tests.forethought.storage.test_claims import HOLD
-from tests.support.model_server import ModelServer
+from tests.support.model_server import Fault, ModelServer
 from tests.support.postgres import PostgresServer
 from tests.support.processes import Start
 
@@ -300,6 +300,19 @@ def test_a_thread_of_a_release_that_kept_the_plan_in_each_checkpoint_is_gone_on_
     assert done.code == 0, done.err
     subtasks = [{**item, "status": "finished"} for item in waiting.json["plan"]["subtasks"]]
     assert done.json["plan"] == {**waiting.json["plan"], "subtasks": subtasks}
+
+
+def test_a_thread_whose_plan_is_gone_is_told_in_one_line(
+    cli: Cli, scripted: Scripted, tmp_path: Path
+) -> None:
+    scripted(fault=lambda seen: Fault("status", status=401) if seen.reply_name == "ToolChoice" else None)
+    assert cli("run", TASK, "--thread", "t1").code == 2
+    with closing(sqlite3.connect(tmp_path / "data" / "threads.sqlite")) as connection:
+        connection.execute("DELETE FROM writes WHERE channel = 'plan'")
+        connection.commit()
+    done = cli("resume", "t1")
+    assert (done.code, "internal error" in done.err) == (1, False), done
+    assert "the plan in force has none of that name" in done.err
 
 
 def test_writes_forged_for_a_task_are_refused(cli: Cli, scripted: Scripted, tmp_path: Path) -> None:

@@ -128,7 +128,7 @@ async def test_a_damaged_thread_stops_no_other_job_of_its_batch(bench: MakeBench
         assert (thread_id, "thread b:x: its checkpoint cannot be read" in why) == ("b:x", True)
 
 
-@pytest.mark.parametrize("channel", ["usage", "progress", "plan"])
+@pytest.mark.parametrize("channel", ["usage", "progress", "dispatch"])
 async def test_a_state_that_no_run_writes_fails_its_job_with_the_reason(
     bench: MakeBench, channel: str
 ) -> None:

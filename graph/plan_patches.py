@@ -35,10 +35,11 @@ def join_plans(old: Any, writes: Sequence[Any]) -> Any:
 
     A patch is a write with the one key `"__patch__"` and a mapping under it. No edit can be taken for one:
     an edit is a plan, so it has keys of its own, and what a client reads and writes back is what this
-    returns, which holds plans only. A patch for a plan of another version, or for a subtask that the plan
-    does not have, is left out. To raise would close the thread for good, and to leave it out is safe: a
-    status is derived again with the next wave, and a plan that was not marked as reviewed or approved is
-    reviewed or asked for again. What a patch holds is checked as all of the state is (graph/validation.py).
+    returns, which holds plans only. (A client that writes a patch on purpose edits the plan, as it may.) A
+    patch for a plan of another version, or for a subtask that the plan does not have, is left out. To raise
+    would close the thread for good, and to leave it out is safe: a status is derived again with the next
+    wave, and a plan that was not marked as reviewed or approved is reviewed or asked for again. What a patch
+    holds is checked as all of the state is (graph/validation.py).
     """
     plan = old
     for write in writes:

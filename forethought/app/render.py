@@ -265,13 +265,19 @@ def summary(result: Json) -> RenderableType:
         _count(result.get("rounds") or 0, "round"),
         _count(len(result.get("steps") or []), "step"),
         _count(usage.get("calls", 0), "model call"),
-        f"{usage.get('input_tokens', 0):,} + {usage.get('output_tokens', 0):,} tokens"
-        f" ({usage.get('cached_tokens', 0):,} cached)",
+        tokens(usage),
         "price unknown" if usd is None else f"${usd:.4f}",
         _seconds(result.get("seconds")),
     ]
     line = Text(status, style=_STATUS_STYLES.get(status, "yellow"))
     return line.append("  " + ", ".join(parts), style="default")
+
+
+def tokens(usage: Json) -> str:
+    """The tokens of a run's usage; 'about' where some are estimates."""
+    about = "about " if usage.get("estimated") else ""
+    told = f"{usage.get('input_tokens', 0):,} + {usage.get('output_tokens', 0):,} tokens"
+    return f"{about}{told} ({usage.get('cached_tokens', 0):,} cached)"
 
 
 def _count(number: int, noun: str) -> str:

@@ -86,7 +86,9 @@ def waiting(interrupt: Interrupt[Any]) -> Json:
 
 
 def usage_of(state: Mapping[str, Any]) -> Json:
-    """Usage summed over the roles. `usd` is null as soon as one call has no known price."""
+    """Usage summed over the roles. `usd` is null as soon as one call has no known price; `estimated` counts
+    the calls whose tokens no provider told, `fallbacks` those that another model answered, where there are
+    any."""
     roles: Sequence[Mapping[str, Any]] = [usage for usage in (state.get("usage") or {}).values() if usage]
 
     def total(key: str) -> Any:
@@ -98,6 +100,7 @@ def usage_of(state: Mapping[str, Any]) -> Json:
         "output_tokens": total("output_tokens"),
         "cached_tokens": total("cached_tokens"),
         "usd": None if total("unpriced") else round(float(total("usd")), 6),
+        **{name: count for name in ("estimated", "fallbacks") if (count := total(name))},
     }
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from forethought.journal import JournalError
-from forethought.models.types import ConfigurationError, ModelError, TransportError
+from forethought.models.allowance import summed
+from forethought.models.types import ConfigurationError, ModelError, TooLarge, TransportError
 from forethought.storage.errors import is_storage_failure, postgres_line
 from tools.files import FilesError
 
@@ -63,6 +64,8 @@ class Retries:
 
 def may_pass(error: BaseException) -> bool:
     """Whether the world failed, and the same job may go well later."""
+    if isinstance(error, TooLarge):
+        return False
     return isinstance(error, TransportError | JournalError) or (
         is_lost(error) and not getattr(error, "wrong_use", False)
     )
@@ -118,5 +121,5 @@ def usage_of(values: Mapping[str, Any]) -> dict[str, float]:
     total: dict[str, float] = {}
     for usage in (values.get("usage") or {}).values():
         for key, value in (usage or {}).items():
-            total[key] = total.get(key, 0) + value
+            total[key] = summed(key, total.get(key, 0), value)
     return total

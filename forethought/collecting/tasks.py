@@ -118,8 +118,9 @@ def found_files(names: Sequence[str], path: Path, number: int) -> tuple[str, ...
 
 
 def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        twice = next(name for at, (name, _) in enumerate(pairs) if name in dict(pairs[:at]))
-        raise ValueError(f"{twice[:40]!r} is given twice")
+    made: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in made:
+            raise ValueError(f"{name[:40]!r} is given twice")
+        made[name] = value
     return made

@@ -12,6 +12,7 @@ from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
+from forethought.app.render import tokens
 from forethought.app.text import clean, one_line
 from forethought.app.threads import diff_display
 from forethought.app.threads.diff import difference, side_of_trajectory
@@ -157,8 +158,7 @@ def summary(result: Json) -> RenderableType:
     line = Text(status, style=_STATUS_STYLES.get(status, "yellow"))
     return line.append(
         f"  {_MEANING.get(status, '')}; {_count(usage['calls'], 'model call')}, "
-        f"{usage['input_tokens']:,} + {usage['output_tokens']:,} tokens ({usage['cached_tokens']:,} cached), "
-        f"{price}, {result['seconds']:.1f}s",
+        f"{tokens(usage)}, {price}, {result['seconds']:.1f}s",
         style="default",
     )
 

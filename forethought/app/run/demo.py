@@ -46,7 +46,7 @@ def run_demo(flags: Flags, given: bool, as_json: bool) -> int:
     async def begin(thread: Thread) -> dict[str, Any]:
         return {"task": task, "files": references}
 
-    return drive(new_thread_id(), flags, Output(as_json, replay=recording), answering, begin)
+    return drive(new_thread_id(), flags, Output(as_json, replay=recording, flags=flags), answering, begin)
 
 
 def demo_folder() -> Path:

@@ -15,14 +15,14 @@ from forethought.app.display import make_console
 from forethought.app.errors import CliError
 from forethought.app.eval.extra import need_evals
 from forethought.app.tell import tell
-from forethought.app.text import clean
+from forethought.app.text import clean, one_line
 
 if TYPE_CHECKING:
     from forethought.evals.report.rows import Figures, Summary
     from forethought.evals.results import Evaluation, Run
 
 
-def report(logs: Sequence[Path], html: bool, as_json: bool) -> int:
+def report(logs: Sequence[Path], html: bool, as_json: bool, benchmark: str | None = None) -> int:
     """Write each evaluation's tables (and its page with plots) into its folder, and show them.
 
     Raises CliError for what is no evaluation, OSError where nothing can be written.
@@ -34,7 +34,7 @@ def report(logs: Sequence[Path], html: bool, as_json: bool) -> int:
     told: list[Any] = []
     with _as_cli_errors():
         for evaluation in read_all(logs):
-            found = write_tables(evaluation, summary_for(evaluation))
+            found = write_tables(evaluation, summary_for(evaluation, benchmark))
             page = write_page(evaluation, found) if html else None
             told.append(_told(evaluation, found) | ({"page": str(page)} if page else {}))
             if not as_json:
@@ -46,7 +46,7 @@ def report(logs: Sequence[Path], html: bool, as_json: bool) -> int:
     return 0
 
 
-def compare(logs: Sequence[Path], html: Path | None, as_json: bool) -> int:
+def compare(logs: Sequence[Path], html: Path | None, as_json: bool, benchmark: str | None = None) -> int:
     """Hold the methods of all `logs` against the first one, on the samples that they share.
 
     Raises CliError for what cannot be compared, OSError where the page cannot be written.
@@ -58,7 +58,7 @@ def compare(logs: Sequence[Path], html: Path | None, as_json: bool) -> int:
 
     with _as_cli_errors():
         evaluation, differences = merged(read_all(logs))
-        found = figures(evaluation, summary_for(evaluation))
+        found = figures(evaluation, summary_for(evaluation, benchmark))
         if html:
             write_page_to(html, evaluation, found)
     if as_json:
@@ -90,18 +90,26 @@ def show(run: Run, found: Figures) -> None:
         console.print(Text(clean(paired_text(one))))
 
 
-def summary_for(evaluation: Evaluation) -> Summary | None:
-    """The benchmark's own figures; None for a benchmark that is not one of ours.
+def summary_for(evaluation: Evaluation, named: str | None = None) -> Summary | None:
+    """The benchmark's own figures; None for one that is not ours and that nobody has `named` now.
 
-    The name is read from the evaluation's folder, so it never names what is imported.
+    The evaluation's name for it is read from its folder, so that it never names what is imported. Raises
+    CliError where `named` is another one, or cannot be imported.
     """
-    from forethought.evals.registry import UnknownNameError, built_in_benchmark
+    from forethought.evals import registry
     from forethought.evals.report.write import summary_of
 
+    name = evaluation.run.benchmark
+    shown = one_line(name, 200)
+    if named not in (None, name):
+        raise CliError(f"{evaluation.folder} is an evaluation on {shown}, not on {one_line(named, 200)}")
     try:
-        return summary_of(built_in_benchmark(evaluation.run.benchmark))
-    except UnknownNameError:
-        return None
+        return summary_of(registry.benchmark(named) if named else registry.built_in_benchmark(name))
+    except registry.UnknownNameError as error:
+        if named:
+            raise CliError(str(error)) from error
+    tell(f"without {shown}'s own figures: to have them, name it with --benchmark, which imports it")
+    return None
 
 
 def _told(evaluation: Evaluation, found: Figures) -> dict[str, Any]:

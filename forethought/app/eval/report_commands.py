@@ -13,11 +13,16 @@ Logs = Annotated[
     list[Path],
     typer.Argument(help="Folders that `eval run` wrote, or inspect logs in them.", metavar="LOG..."),
 ]
+Benchmark = Annotated[
+    str | None,
+    typer.Option(help="An own benchmark, whose figures are wanted: it is imported.", metavar="MODULE:OBJECT"),
+]
 
 
 def report(
     logs: Logs,
     html: Annotated[bool, typer.Option("--html", help="Draw the plots and write report.html too.")] = False,
+    benchmark: Benchmark = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> int:
@@ -25,7 +30,7 @@ def report(
     begin(debug)
     from forethought.app.eval import report as eval_report
 
-    return eval_report.report(logs, html, as_json)
+    return eval_report.report(logs, html, as_json, benchmark)
 
 
 def compare(
@@ -33,6 +38,7 @@ def compare(
     html: Annotated[
         Path | None, typer.Option("--html", help="Write a page of the comparison.", metavar="FILE")
     ] = None,
+    benchmark: Benchmark = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> int:
@@ -40,4 +46,4 @@ def compare(
     begin(debug)
     from forethought.app.eval import report as eval_report
 
-    return eval_report.compare(logs, html, as_json)
+    return eval_report.compare(logs, html, as_json, benchmark)

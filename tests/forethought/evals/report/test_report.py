@@ -17,6 +17,7 @@ from forethought.evals.report.table import markdown
 from forethought.evals.report.write import write_page, write_tables
 from forethought.evals.results import Evaluation, read_evaluation
 from tests.support.evaluations import result_record, write_folder
+from tests.support.tiny_benchmark import NAME
 
 
 @pytest.fixture
@@ -153,3 +154,17 @@ def test_a_folder_names_no_code_that_is_imported(
         for command in (("eval", "report", folder), ("eval", "compare", folder)):
             assert run_cli(command) == 0, capsys.readouterr().err
     assert "evil_benchmark" not in sys.modules
+
+
+def test_an_own_benchmark_that_is_named_gives_its_figures(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [result_record("ours", "a", 1.0), result_record("react", "a", 0.0)]
+    folder = str(write_folder(tmp_path / "run", lines, benchmark=NAME))
+    assert run_cli(["eval", "report", folder]) == 0
+    assert "--benchmark" in capsys.readouterr().err
+    assert run_cli(["eval", "report", folder, "--benchmark", NAME]) == 0
+    assert "--benchmark" not in capsys.readouterr().err
+    for wrong in ("tests.support.tiny_benchmark:ELSE", "no_such_module:X"):
+        assert run_cli(["eval", "compare", folder, "--benchmark", wrong]) == 2
+        assert "is an evaluation on" in " ".join(capsys.readouterr().err.split())

@@ -26,8 +26,8 @@ _LONG = 32
 
 
 def looks_like_a_key(value: str) -> bool:
-    """Whether a key may stand in `value`: one that begins as a provider's do, a UUID, or letters and digits of
-    both kinds that do not make words and numbers."""
+    """Whether a key may stand in `value`: one that begins as a provider's do, a UUID, or a run of letters and
+    digits that makes no words and numbers."""
     return bool(_KNOWN.search(value)) or any(map(_is_random, _RUN.findall(value)))
 
 

@@ -169,7 +169,7 @@ def _options(query: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _is_key(name: str, value: str) -> bool:
-    """Whether the value of an option of an address is a key: apiKey, access-token and key are names of such."""
+    """Whether an option's value is a key by itself: apiKey, access-token and key are names of such."""
     name = _words(name)
     named = _NAME.search(name) or _SIGNATURE.search(name)
     return bool(value and (named or looks_like_a_key(unquote_plus(value))))

@@ -20,7 +20,8 @@ _WORD = re.compile(r"(?=.*[aeiouy])(?!.*[^aeiouy]{5})[a-z]{4,}|\d{4,}", re.IGNOR
 _BETWEEN_DIGITS = re.compile(r"[a-z]\d+(?!x\d)[a-z]{1,2}\d+[a-z]", re.IGNORECASE)
 """A letter or two between digits amid letters; not the x of a size such as 8x7."""
 _SCATTERED = 16
-"""Letters and digits; in a shorter run words cannot be told by their share: `gpt4turbo2024a` has 14."""
+"""Letters and digits; a shorter run may be a name with little of words (`gpt4turbo2024a`), and is a key only
+where one or two letters alternate with one or two digits."""
 _LONG = 32
 """Letters and digits; by chance a key of so many is not nearly all words."""
 
@@ -33,8 +34,8 @@ def looks_like_a_key(value: str) -> bool:
 
 def _is_random(run: str) -> bool:
     pieces = _PIECE.findall(run)
-    if len(run) <= 2 * len(pieces):
-        return True
+    if 2 * len(pieces) < len(run) < _SCATTERED:
+        return False
     words = sum(len(piece) for piece in pieces if _WORD.fullmatch(piece))
     share = 0.75 if len(run) >= _LONG else 0.6
-    return len(run) >= _SCATTERED and bool(words < share * len(run) or _BETWEEN_DIGITS.search(run))
+    return bool(words < share * len(run) or _BETWEEN_DIGITS.search(run))

@@ -17,6 +17,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, unquote_plus, urlsplit, urlunsplit
 
+from forethought.key_shape import looks_like_a_key
+
 if TYPE_CHECKING:
     from forethought.settings import Settings
 
@@ -26,8 +28,9 @@ _NAME = re.compile(
     r"|PASSWORD|PASSWD|PASSPHRASE|PGPASS|_PASS|_PWD|_PAT|AUTHORIZATION|OTLP_(TRACES_|METRICS_|LOGS_)?HEADERS)(_?\d+)?$",
     re.IGNORECASE,
 )
-_SHAPE = re.compile(r"(?<![a-z\d])(?=[a-z]*\d)(?=\d*[a-z])[a-z\d]{12,}", re.IGNORECASE)
-"""Letters and digits in one long run, as keys have them and words, versions and dates do not."""
+_SIGNATURE = re.compile(r"_SIG(NATURE)?$", re.IGNORECASE)
+_ACCESS = re.compile(r"_(AUTH|ACCESS)$", re.IGNORECASE)
+"""Names of options whose values may be keys or words: `auth=required`."""
 _SHORTEST = 8
 """Characters; a shorter value is likely to stand in harmless text by chance. No key of a provider's is
 shorter."""
@@ -55,30 +58,31 @@ def secret_values(settings: Settings | None = None) -> set[str]:
 
 def secrets_of(name: str, value: str) -> Iterator[str]:
     """The secrets in a variable, a header or an option of a program."""
-    return _parts(value) if _NAME.search(name.replace("-", "_")) else secrets_of_address(value)
+    name = name.replace("-", "_")
+    if _NAME.search(name):
+        return _parts(value)
+    return secrets_of_address(value, login=name.upper().endswith("_PROXY"))
 
 
-def secrets_of_address(address: str) -> Iterator[str]:
+def secrets_of_address(address: str, login: bool = False) -> Iterator[str]:
     """Password, token and keys in an address such as https://user:password@host?api_key=..., and the header
-    that is made of the first two."""
+    that is made of the first two. Where a user is a `login`, as a proxy's is, it is no token."""
     if "://" not in address:
         return
     with suppress(ValueError):
         parts = urlsplit(address)
         # A database's password may stand among its options.
-        for name, value in _options(parts.query):
+        for option, name, value in _options(parts.query):
+            if _holds_key(name, value):
+                yield option  # of which the value may be too short to be blotted out by itself
             if _is_key(name, value):
                 yield from (value, unquote_plus(value))
-        # Over HTTP a user without a password is a token; a database's is not.
+        # Over HTTP a key may stand in the user's place. Else a user without a password is a name.
         user, password = parts.username or "", parts.password or ""
-        if password or (user and parts.scheme in ("http", "https")):
+        token = not login and parts.scheme in ("http", "https") and looks_like_a_key(unquote(user))
+        if password or token:
             yield from (password or user, unquote(password or user))
             yield _base64(f"{unquote(user)}:{unquote(password)}")
-
-
-def looks_like_a_key(value: str) -> bool:
-    """Whether `value` has the shape of a key."""
-    return bool(_SHAPE.search(value))
 
 
 def scrubber(settings: Settings | None = None, extra: Iterable[str] = ()) -> Callable[[str], str]:
@@ -127,8 +131,9 @@ def without_credentials(url: str | None) -> str | None:
     if not url:
         return None
     parts = urlsplit(url)
-    options = parts.query.split("&")
-    harmless = "&".join(option for option in options if not any(_is_key(*pair) for pair in _options(option)))
+    harmless = "&".join(
+        option for option, name, value in _options(parts.query) if not _holds_key(name, value)
+    )
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=harmless))
 
 
@@ -156,19 +161,27 @@ def _parts(secret: str) -> Iterator[str]:
             yield credentials.strip()
 
 
-def _options(query: str) -> Iterator[tuple[str, str]]:
-    """Names and values as they stand there, quoted."""
+def _options(query: str) -> Iterator[tuple[str, str, str]]:
+    """Each option, its name and its value, as they stand there, quoted."""
     for option in query.split("&"):
         name, _, value = option.partition("=")
-        yield name, value
+        yield option, name, value
 
 
 def _is_key(name: str, value: str) -> bool:
-    """Whether an option of an address is a key: apiKey, access-token and key are names of such."""
-    if not value:
-        return False
-    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", unquote_plus(name)).replace("-", "_")
-    return bool(_NAME.search(f"_{words}")) or looks_like_a_key(unquote_plus(value))
+    """Whether an option's value is a key by itself: apiKey, access-token and key are names of such."""
+    name = _words(name)
+    named = _NAME.search(name) or _SIGNATURE.search(name)
+    return bool(value and (named or looks_like_a_key(unquote_plus(value))))
+
+
+def _holds_key(name: str, value: str) -> bool:
+    """Whether an option of an address is secret as a whole: its value alone may be any word."""
+    return _is_key(name, value) or bool(value and _ACCESS.search(_words(name)))
+
+
+def _words(name: str) -> str:
+    return "_" + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", unquote_plus(name)).replace("-", "_")
 
 
 def _base64(value: str) -> str:

@@ -16,6 +16,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Literal
@@ -23,7 +24,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from forethought.secrecy import looks_like_a_key, remember, scrubber, secrets_of, secrets_of_address
+from forethought.key_shape import looks_like_a_key
+from forethought.secrecy import remember, scrubber, secrets_of, secrets_of_address
 from tools.base import Effect
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -84,7 +86,7 @@ class McpServer(BaseModel):
 
     def secrets(self) -> set[str]:
         """What this server was given to keep: what is named like a key in its environment, headers and
-        arguments; what variables gave to its headers and address; users, passwords and options of addresses.
+        arguments; what variables gave to its headers and address; passwords and keys of addresses.
         """
         env, headers = _filled(self.env), _filled(self.headers)
         named = [*env.items(), *headers.items(), *_named(self.args)]
@@ -96,10 +98,11 @@ class McpServer(BaseModel):
         }
 
     def without_secrets(self, text: str) -> str:
-        """`text` of this server's without its secrets, nor whatever else its environment and headers hold."""
+        """`text` of this server's without its secrets, nor whatever else its environment, headers and address
+        were given: words that may well stand in the texts of others."""
         values = [*_filled(self.env).values(), *_filled(self.headers).values()]
         words = (part for value in values for part in (value, *value.split()))
-        return scrubber(extra=(*words, *self.secrets()))(text)
+        return scrubber(extra=(*words, *_given(self.url or ""), *self.secrets()))(text)
 
 
 class McpServers(BaseModel):
@@ -166,6 +169,12 @@ def _of_url(given: str) -> Iterator[str]:
     # The host is no secret, wherever it comes from.
     for part in (template.netloc.rpartition("@")[0], template.path, template.query):
         yield from _variables(part)
-    # What has neither a key's name nor its shape is secret beside its name only: it may be any word.
-    yield from parts.query.split("&")
+    yield from (_filled_text(option) for option in template.query.split("&") if _VARIABLE.search(option))
     yield from filter(looks_like_a_key, parts.path.split("/"))
+
+
+def _given(address: str) -> Iterator[str]:
+    """The user and the options of an address, whatever they are."""
+    with suppress(ValueError):  # all of it is secret then
+        parts = urlsplit(_filled_text(address))
+        yield from (parts.username or "", *parts.query.split("&"))

@@ -94,7 +94,10 @@ def test_the_password_of_an_address_is_secret(monkeypatch: pytest.MonkeyPatch, a
         ("https://h/v1?access-token=a+token+there", "a+token+there", "https://h/v1"),
         ("https://h/v1?key=query-key-1#top", "query-key-1", "https://h/v1#top"),
         ("https://h/v1?access=longrun0f1lettersdigits", "longrun0f1lettersdigits", "https://h/v1"),
-        ("https://only-a-token@h/v1", "only-a-token", "https://h/v1"),
+        ("https://h/v1?sig=query-key-1", "query-key-1", "https://h/v1"),
+        ("https://h/v1?auth=required", "auth=required", "https://h/v1"),
+        ("https://hV3kQ9zR7tLw2@h/v1", "hV3kQ9zR7tLw2", "https://h/v1"),
+        ("https://sk-only0a1token2@h/v1", "sk-only0a1token2", "https://h/v1"),
         ("https://ann:pass%2fword1@h/v1", "pass%2fword1", "https://h/v1"),
         ("redis://:without-a-user@h/1", "without-a-user", "redis://h/1"),
     ],
@@ -112,12 +115,38 @@ def test_a_key_in_an_address_is_secret_and_not_kept(
     [
         "https://h/gpt-4o-mini-2024-07-18?api-version=2024-05-01-preview&region=europe-west4&monkey=capuchins",
         "https://h/v1?said=two%20wonderfully%20long%20words",
+        "https://h/v1?project=frontend2024a&deployment=gpt4turbo2024a&since=20240307T120000Z",
     ],
 )
 def test_other_options_of_an_address_are_harmless(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
     monkeypatch.setenv("FORETHOUGHT_BASE_URL", address)
     assert without_credentials(address) == address
     assert scrubber()(address) == address
+
+
+@pytest.mark.parametrize(
+    ("name", "address"),
+    [
+        ("HTTPS_PROXY", "http://developer@proxy:3128"),
+        ("http_proxy", "http://developer4of5teams@proxy:3128"),
+        ("DOCS_URL", "https://developer@h/x"),
+        ("DOCS_URL", "https://h/x?auth=developer"),
+    ],
+)
+def test_the_name_of_a_user_is_a_word(monkeypatch: pytest.MonkeyPatch, name: str, address: str) -> None:
+    monkeypatch.setenv(name, address)
+    said = "The developer wrote it; senior developers agree, developer4of5teams too"
+    assert scrubber()(said) == said
+
+
+def test_the_password_of_a_proxy_is_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://developer:hunterhunter@proxy:3128")
+    assert scrubber()("developer, hunterhunter") == "developer, [secret]"
+
+
+def test_what_may_be_a_word_is_no_secret_without_its_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCS_URL", "https://h/x?auth=required")
+    assert scrubber()("required: ?auth=required") == "required: ?[secret]"
 
 
 def test_an_error_and_its_causes_are_scrubbed(monkeypatch: pytest.MonkeyPatch) -> None:

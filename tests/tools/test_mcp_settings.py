@@ -37,6 +37,7 @@ def write(tmp_path: Path) -> Callable[[Any], Path]:
     ("server", "said", "shown"),
     [
         ({"url": "https://h/mcp?q=${PLAIN}"}, "got 0f-a-variable", "got [secret]"),
+        ({"url": "https://h/mcp?limit=${NUMBER}"}, "?limit=250 of 250", "?[secret] of 250"),
         ({"url": "https://h/${PLAIN}/mcp"}, "at https://h/0f-a-variable/mcp", "at https://h/[secret]/mcp"),
         ({"url": "${ADDRESS}"}, "at https://h/mcp?key=short", "at https://h/mcp?[secret]"),
         ({"url": "https://h/mcp?tavilyApiKey=tvly-abc-d"}, "got tvly-abc-d", "got [secret]"),
@@ -59,6 +60,7 @@ def test_what_a_server_is_given_to_keep_is_secret_everywhere(
     write: Callable[[Any], Path], monkeypatch: pytest.MonkeyPatch, server: Any, said: str, shown: str
 ) -> None:
     monkeypatch.setenv("PLAIN", "0f-a-variable")
+    monkeypatch.setenv("NUMBER", "250")
     monkeypatch.setenv("ADDRESS", "https://h/mcp?key=short")
     found = read_servers(write(server)).servers["w"]
     assert scrubber()(said) == shown
@@ -81,6 +83,16 @@ def test_of_a_servers_own_words_all_of_its_environment_is_blotted_out() -> None:
     server = McpServer(command="c", env={"MODE": "production mode"})
     assert server.without_secrets("in production") == "in [secret]"
     assert scrubber()("in production") == "in production"
+
+
+def test_of_a_servers_own_words_the_user_and_all_options_of_its_address_are_blotted_out(
+    write: Callable[[Any], Path],
+) -> None:
+    given = {"url": "https://developer@h/mcp?format=json&limit=100"}
+    server = read_servers(write(given)).servers["w"]
+    said = "the developer's GET https://other/items?format=json&limit=100"
+    assert server.without_secrets(said) == "the [secret]'s GET https://other/items?[secret]&[secret]"
+    assert scrubber()(said) == said
 
 
 async def test_no_key_of_a_refused_server_is_stored_with_the_thread(

@@ -61,12 +61,12 @@ def secrets_of(name: str, value: str) -> Iterator[str]:
     name = name.replace("-", "_")
     if _NAME.search(name):
         return _parts(value)
-    return secrets_of_address(value, login=name.upper().endswith("_PROXY"))
+    return secrets_of_address(value)
 
 
-def secrets_of_address(address: str, login: bool = False) -> Iterator[str]:
+def secrets_of_address(address: str) -> Iterator[str]:
     """Password, token and keys in an address such as https://user:password@host?api_key=..., and the header
-    that is made of the first two. Where a user is a `login`, as a proxy's is, it is no token."""
+    that is made of the first two."""
     if "://" not in address:
         return
     with suppress(ValueError):
@@ -79,7 +79,7 @@ def secrets_of_address(address: str, login: bool = False) -> Iterator[str]:
                 yield from (value, unquote_plus(value))
         # Over HTTP a key may stand in the user's place. Else a user without a password is a name.
         user, password = parts.username or "", parts.password or ""
-        token = not login and parts.scheme in ("http", "https") and looks_like_a_key(unquote(user))
+        token = parts.scheme in ("http", "https") and looks_like_a_key(unquote(user))
         if password or token:
             yield from (password or user, unquote(password or user))
             yield _base64(f"{unquote(user)}:{unquote(password)}")

@@ -128,20 +128,22 @@ def test_other_options_of_an_address_are_harmless(monkeypatch: pytest.MonkeyPatc
     ("name", "address"),
     [
         ("HTTPS_PROXY", "http://developer@proxy:3128"),
-        ("http_proxy", "http://developer4of5teams@proxy:3128"),
+        ("http_proxy", "http://developer4teams@proxy:3128"),
         ("DOCS_URL", "https://developer@h/x"),
         ("DOCS_URL", "https://h/x?auth=developer"),
     ],
 )
 def test_the_name_of_a_user_is_a_word(monkeypatch: pytest.MonkeyPatch, name: str, address: str) -> None:
     monkeypatch.setenv(name, address)
-    said = "The developer wrote it; senior developers agree, developer4of5teams too"
+    said = "The developer wrote it; senior developers agree, developer4teams too"
     assert scrubber()(said) == said
 
 
 def test_the_password_of_a_proxy_is_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://developer:hunterhunter@proxy:3128")
     assert scrubber()("developer, hunterhunter") == "developer, [secret]"
+    monkeypatch.setenv("HTTPS_PROXY", "http://hV3kQ9zR7tLw2:@proxy:3128")
+    assert scrubber()("developer, hV3kQ9zR7tLw2") == "developer, [secret]"
 
 
 def test_what_may_be_a_word_is_no_secret_without_its_option(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from forethought.journal import current
 from forethought.models.allowance import Allowance
-from forethought.models.once import unclaimed
+from forethought.models.once import left_behind, unclaimed
 from forethought.models.record import digest
 from forethought.models.types import Usage
 from graph.context import Context
@@ -50,7 +51,9 @@ async def look_back(tool: Tool | None, proposal: Proposal) -> Begun:
     """What the journal knows of the proposal's call; None for a tool that is not there."""
     found, others = await attempts_at(str(proposal["n"]), tool, proposal["arguments"])
     note = "\n".join(_left(other) for other in others if "call" in other.intent)
-    spent = [usage for other in others for usage in await _cost(other)]
+    # What its own task was told is booked with the step's call, unless there is no tool to make it.
+    replies = left_behind if tool is not None else unclaimed
+    spent = [usage for other in others for usage in await _cost(other, replies)]
     if tool is None or found is None or not decided(tool, found):
         return Begun(note=note, spent=spent)
     return Begun(_verdict(proposal, found), found, note, spent)
@@ -119,10 +122,11 @@ def _left(other: Attempts) -> str:
     return f"{call} broken off; it may have taken effect"
 
 
-async def _cost(other: Attempts) -> list[Usage]:
+async def _cost(other: Attempts, replies: Callable[[str], Awaitable[list[Usage]]]) -> list[Usage]:
+    given = await replies(other.name)
     if other.outcome is not None:
         return [*other.outcome.inspected, *other.outcome.paid]
-    return await unclaimed(other.name)
+    return given
 
 
 def _environment(

@@ -38,7 +38,10 @@ class Begun:
 
     verdict: Verdict | None = None
     """What may be done, where that is decided: the call was made, or was broken off and may have taken
-    effect. A person who has approved it is not asked whether it may be made, but what came of it."""
+    effect or was approved. A person who has approved it is not asked again whether it may be made, but what
+    came of it if it may have taken effect."""
+    again: bool = False
+    """Whether it was decided and is yet to be made: it was broken off, and changes nothing."""
     attempts: Attempts | None = None
     note: str = ""
     """Of another call that the step was to make before it was edited, and that changed something, or may
@@ -56,7 +59,8 @@ async def look_back(tool: Tool | None, proposal: Proposal) -> Begun:
     spent = [usage for other in others for usage in await _cost(other, replies)]
     if tool is None or found is None or not decided(tool, found):
         return Begun(note=note, spent=spent)
-    return Begun(_verdict(proposal, found), found, note, spent)
+    again = found.outcome is None and tool.repeatable
+    return Begun(_verdict(proposal, found), again, found, note, spent)
 
 
 async def make_call(

@@ -82,7 +82,7 @@ async def attempts_at(
     place: str, tool: Tool | None, proposed: Json
 ) -> tuple[Attempts | None, list[Attempts]]:
     """The attempts at the step's call (None: no call of it was begun), and those at other calls that the step
-    was to make before it was edited.
+    was to make before it was edited, with the calls of a program that was broken off.
 
     A step's call is decided once: what its own task began is it, whatever was `proposed`. What a task began
     whose place this one has taken, since the thread was edited beside it, is it if it was proposed alike. A
@@ -95,7 +95,13 @@ async def attempts_at(
         alike = {"tool": tool.name, "proposed": digest(proposed)}
         mine = next((found for found in begun if entry_key(found.name, found.last, "intent") in own), None)
         mine = mine or next((found for found in begun if alike.items() <= found.intent.items()), None)
-    return mine, [found for found in begun if found is not mine]
+    others = [found for found in begun if found is not mine]
+    left = inherited if tool is not None else {**inherited, **own}
+    outcomes = [_read(name, left).outcome for name in _names(place, left)]
+    counted = any(made and made.sub_steps for made in outcomes)  # what a program's calls cost is in its own
+    if not counted and any(found.outcome is None for found in others):
+        others += [_read(name, left) for name in _within(place, left)]
+    return mine, others
 
 
 def broken_off(entries: Mapping[str, Json]) -> list[Attempts]:
@@ -106,7 +112,15 @@ def broken_off(entries: Mapping[str, Json]) -> list[Attempts]:
 
 def _names(place: str, entries: Mapping[str, Json]) -> list[str]:
     """The calls at `place`; '' for all."""
-    begins = f"call {place} " if place else "call "
+    return _begin(f"call {place} " if place else "call ", entries)
+
+
+def _within(place: str, entries: Mapping[str, Json]) -> list[str]:
+    """The calls of programs at `place`."""
+    return _begin(f"call {place}.", entries)
+
+
+def _begin(begins: str, entries: Mapping[str, Json]) -> list[str]:
     found = (key.rsplit(" ", 2)[0] for key in entries if key.startswith(begins))
     return list(dict.fromkeys(found))
 

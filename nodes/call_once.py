@@ -9,8 +9,10 @@ Not kept is only what a person said (`ask_user`): asked again, what they say the
 LangGraph keeps a person's replies by their order within a task, and a step that was killed may find the reply
 to an earlier question held for its first one. So the last attempt that was broken off is asked of in every
 run of the step, before the tool can ask anything: that question takes its own words only, and what else is
-held goes by. Once a reply is acted upon, the thread waits no more for one: whoever looks at it after a kill
-sees no question that is settled.
+held goes by. A call that a person has approved has their word in its intent: broken off, it is not put to
+them again, and is made again with that word if it may be. Once a reply is acted upon, the thread neither
+waits for it nor holds it any more: whoever looks at it after a kill sees no question that is settled, and no
+other question is given its reply.
 """
 
 from __future__ import annotations
@@ -45,8 +47,14 @@ Settle = Callable[[Unknown], "Made | None"]
 
 
 def decided(tool: Tool, attempts: Attempts) -> bool:
-    """Whether nothing is to be decided of the call any more but what came of it."""
-    return attempts.outcome is not None or (attempts.open > 0 and not tool.repeatable)
+    """Whether nothing is to be decided of the call any more but what came of it, or comes of it."""
+    return attempts.outcome is not None or (attempts.open > 0 and _binds(tool, attempts.intent))
+
+
+def _binds(tool: Tool, intent: Json) -> bool:
+    """Whether a call must not be taken for one that was never begun: it may have changed something, or a
+    person was asked for it."""
+    return not tool.repeatable or bool(intent.get("word"))
 
 
 async def call_once(
@@ -66,9 +74,10 @@ async def call_once(
     """
 
     async def keep(attempt: int, part: str, value: Json) -> None:
-        if settle is not None and (part == "outcome" or not tool.repeatable):
+        binds = _binds(tool, intent or {})
+        if settle is not None and (part == "outcome" or binds):
             await current().answered()
-        await current().write(entry_key(attempts.name, attempt, part), value, effect=not tool.repeatable)
+        await current().write(entry_key(attempts.name, attempt, part), value, effect=binds)
 
     if tool.timeout_s == 0 and tool.effect == "read":  # it waits for a person
         return await make()

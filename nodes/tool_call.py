@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from forethought.journal import current
 from forethought.models.allowance import Allowance
-from forethought.models.once import unclaimed
+from forethought.models.once import left_behind, unclaimed
 from forethought.models.record import digest
 from forethought.models.types import Usage
 from graph.context import Context
@@ -37,7 +38,10 @@ class Begun:
 
     verdict: Verdict | None = None
     """What may be done, where that is decided: the call was made, or was broken off and may have taken
-    effect. A person who has approved it is not asked whether it may be made, but what came of it."""
+    effect or was approved. A person who has approved it is not asked again whether it may be made, but what
+    came of it if it may have taken effect."""
+    again: bool = False
+    """Whether it was decided and is yet to be made: it was broken off, and changes nothing."""
     attempts: Attempts | None = None
     note: str = ""
     """Of another call that the step was to make before it was edited, and that changed something, or may
@@ -50,10 +54,13 @@ async def look_back(tool: Tool | None, proposal: Proposal) -> Begun:
     """What the journal knows of the proposal's call; None for a tool that is not there."""
     found, others = await attempts_at(str(proposal["n"]), tool, proposal["arguments"])
     note = "\n".join(_left(other) for other in others if "call" in other.intent)
-    spent = [usage for other in others for usage in await _cost(other)]
+    # What its own task was told is booked with the step's call, unless there is no tool to make it.
+    replies = left_behind if tool is not None else unclaimed
+    spent = [usage for other in others for usage in await _cost(other, replies)]
     if tool is None or found is None or not decided(tool, found):
         return Begun(note=note, spent=spent)
-    return Begun(_verdict(proposal, found), found, note, spent)
+    again = found.outcome is None and tool.repeatable
+    return Begun(_verdict(proposal, found), again, found, note, spent)
 
 
 async def make_call(
@@ -119,10 +126,11 @@ def _left(other: Attempts) -> str:
     return f"{call} broken off; it may have taken effect"
 
 
-async def _cost(other: Attempts) -> list[Usage]:
+async def _cost(other: Attempts, replies: Callable[[str], Awaitable[list[Usage]]]) -> list[Usage]:
+    given = await replies(other.name)
     if other.outcome is not None:
         return [*other.outcome.inspected, *other.outcome.paid]
-    return await unclaimed(other.name)
+    return given
 
 
 def _environment(

@@ -135,13 +135,14 @@ async def _call(
         outcome = _Outcome(Observation(gone, ok=False, cause="arguments", origin="model"), False)
         return outcome.after(begun)
     verdict, allowed = begun.verdict, allowance(state, context)
-    if verdict is None:
+    if verdict is None or begun.again:
         if (over := allowed.spent()) == "seconds":
             late = Observation(f"Not called: {beyond(over)}", ok=False, cause="limit", origin="model")
             return _Outcome(late, False, proposal["surprise"]).after(begun)
         if repeated := earlier_failure(tool, proposal["arguments"], state):
             outcome = _Outcome(repeated.refusal(tool), False, proposal["surprise"])
             return outcome.after(begun)
+    if verdict is None:
         verdict = settle(tool, proposal, state, services.tools, context)
     if verdict.word == "rejected":
         refused = f"Not called: a person rejected this call: {verdict.reason}"

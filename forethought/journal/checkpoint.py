@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from langgraph.checkpoint.base import WRITES_IDX_MAP
-from langgraph.checkpoint.serde.types import INTERRUPT
+from langgraph.checkpoint.serde.types import INTERRUPT, RESUME
 
 from forethought.journal.task import JournalError, Json
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 CHANNEL = "forethought:journal"
 ANCHOR_S = 30.0
 """Longest wait for a checkpoint that is on its way."""
+_NO_TASK = str(uuid.UUID(int=0))
+"""LangGraph's own id for what is written by no task: its NULL_TASK_ID, which is private."""
 _POLL_S = 0.01
 _MOST_EDITS = 20
 """Edits in a row that are looked through for unfinished calls before them."""
@@ -83,8 +85,10 @@ class CheckpointJournal:
         """See `Journal`."""
         await self._loaded()
         if self._anchor and self._task in _asking(self._anchor) and not self._answered:
-            # LangGraph keeps a task's last question in one place, and leaves it there when a reply comes.
-            await self._saver.aput_writes(self._place.config, [(INTERRUPT, [])], self._task)
+            # LangGraph keeps a task's last question in one place, and leaves it there when a reply comes. A
+            # reply that names no question it keeps for whichever asks next.
+            await self._saver.aput_writes(self._place.config, [(RESUME, None)], _NO_TASK)
+            await self._saver.aput_writes(self._place.config, [(RESUME, []), (INTERRUPT, [])], self._task)
             self._answered = True
 
     async def inherited(self) -> Mapping[str, Json]:

@@ -48,8 +48,8 @@ class Journal(Protocol):
         ...
 
     async def answered(self) -> None:
-        """Have the thread wait no more for what a person was asked by the task: they have replied, and what
-        follows from it begins. Durable when this returns; what is asked from here on waits as ever.
+        """Have the thread wait no more for what a person was asked by the task, nor hold what they replied:
+        what follows from it begins. Durable when this returns; what is asked from here on waits as ever.
 
         Raises what a checkpointer raises.
         """

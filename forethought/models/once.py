@@ -31,10 +31,21 @@ def asked_by(call: str) -> Iterator[None]:
 async def unclaimed(call: str) -> list[Usage]:
     """What the replies cost that `call` was given before it was broken off, and that this run of the task has
     not been given again."""
+    own = [value for key, value in (await current().entries()).items() if not _claimed(key)]
+    return [*_costs(own, call), *await left_behind(call)]
+
+
+async def left_behind(call: str) -> list[Usage]:
+    """What the replies cost that `call` was given by a task that this one takes the place of. Each is told
+    once in a run of the task, so that nobody else books it."""
     journal = current()
-    own = {key: value for key, value in (await journal.entries()).items() if not _claimed(key)}
-    found = [*own.values(), *(await journal.inherited()).values()]
-    replies = [_from_json(value) for value in found if value.get("by") == call]
+    kept = (await journal.inherited()).items()
+    found = [(key, value) for key, value in kept if value.get("by") == call]
+    return _costs([value for key, value in found if journal.nth(f"left {key}") == 0], call)
+
+
+def _costs(entries: list[Json], call: str) -> list[Usage]:
+    replies = [_from_json(value) for value in entries if value.get("by") == call]
     return [_cost(*reply) for reply in replies if reply is not None]
 
 

@@ -15,7 +15,7 @@ from forethought.settings import Settings
 from graph.agent import build_agent
 from tests.support.crashes import Answers, Seen, Witness
 from tests.support.paying import CONFIG, CONTEXT, TASK
-from tests.support.replies import answer, call, diagnosis, plan, sub
+from tests.support.replies import answer, call, diagnosis, finish, plan, sub
 from tools.base import ToolEnv, make_tool
 
 Json = dict[str, Any]
@@ -161,3 +161,83 @@ async def test_beside_an_edit_and_of_an_edited_call(settings: Callable[..., Sett
         if said:
             await desk.go(Command(resume=said))
         assert await booked(desk.graph, desk.seen) == (2 if said else 3)
+
+
+PROGRAM = 'print(study("bill"))\nprint(study("lease"))'
+
+
+class Study:
+    """A program that has documents read one by one, and is broken off at the second."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.hangs, self.began, self.seen = True, asyncio.Event(), Seen()
+        self.graph: Any = build_agent(
+            tools=[make_tool(self.study)],
+            settings=settings,
+            checkpointer=InMemorySaver(),
+            transport=Answers(self.reply, lambda request: request.reply, self.seen),
+        )
+
+    def reply(self, request: ModelRequest) -> Json:
+        """One program."""
+        if request.reply != "ToolChoice":
+            return reply(request)
+        return finish("no") if "no tool" in request.messages[1].text else call(tool="python", code=PROGRAM)
+
+    async def study(self, env: ToolEnv, paper: str) -> str:
+        """Read a paper.
+
+        Args:
+            paper: Its name.
+        """
+        assert env.inspect is not None
+        await env.inspect("Is it due?", f"text of {paper}", paper)
+        if self.hangs and paper in ("lease", "letter"):
+            self.began.set()
+            await asyncio.sleep(60)
+        return f"read {paper}"
+
+    async def broken_off(self, given: Any = None) -> None:
+        """Run until the second paper was read, and no further."""
+        self.began.clear()
+        run = asyncio.create_task(self.graph.ainvoke(given, CONFIG, context=CONTEXT, durability="sync"))
+        await asyncio.wait_for(self.began.wait(), 20)
+        run.cancel()
+        await asyncio.gather(run, return_exceptions=True)
+
+    async def edit(self, tool: str, **arguments: str) -> None:
+        """The person puts another call in the program's place."""
+        proposal = (await self.graph.aget_state(CONFIG)).values["proposals"]["pay"]
+        edited = {"proposals": {"pay": {**proposal, "tool": tool, "arguments": arguments}}}
+        await self.graph.aupdate_state(CONFIG, edited, as_node="tool_agent")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "asked"),
+    [
+        ("study", {"paper": "will"}, 3),
+        ("python", {"code": 'print("nothing")'}, 2),
+        ("python", {"code": f"{PROGRAM}\nprint('again')"}, 4),
+        ("nothing", {}, 2),
+    ],
+    ids=["a-call", "a-program", "a-program-that-asks-alike", "no-tool"],
+)
+async def test_of_a_program_that_was_edited(
+    settings: Callable[..., Settings], tool: str, arguments: dict[str, str], asked: int
+) -> None:
+    study = Study(settings())
+    await study.broken_off(TASK)
+    await study.edit(tool, **arguments)
+    study.hangs = False
+    await study.graph.ainvoke(None, CONFIG, context=CONTEXT)
+    assert await booked(study.graph, study.seen) == asked
+
+
+async def test_of_a_program_that_was_edited_and_broken_off_again(settings: Callable[..., Settings]) -> None:
+    study = Study(settings())
+    await study.broken_off(TASK)
+    await study.edit("python", code='print(study("bill"))\nprint(study("letter"))')
+    await study.broken_off()
+    study.hangs = False
+    await study.graph.ainvoke(None, CONFIG, context=CONTEXT)
+    assert await booked(study.graph, study.seen) == 4

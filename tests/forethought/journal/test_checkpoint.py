@@ -7,9 +7,10 @@ import uuid
 from typing import Any
 
 import pytest
+from langgraph._internal._constants import NULL_TASK_ID
 from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.checkpoint.serde.types import INTERRUPT
+from langgraph.checkpoint.serde.types import INTERRUPT, RESUME
 from langgraph.types import Interrupt
 
 from forethought.journal import JournalError, checkpoint, current
@@ -87,10 +88,15 @@ async def test_what_was_answered_is_waited_for_no_more_and_what_is_asked_then_is
     assert not await waiting()
     for task in (TASK, OTHER):
         await saver.aput_writes(config, [(INTERRUPT, [Interrupt("Which?", id=task)])], task)
+    await saver.aput_writes(config, [(RESUME, ["blue"])], TASK)
+    await saver.aput_writes(config, [(RESUME, "red")], NULL_TASK_ID)
     await CheckpointJournal(saver, place, TASK).answered()
     assert await waiting(), "the other task's question is not touched"
     await CheckpointJournal(saver, place, OTHER).answered()
     assert not await waiting()
+    saved = await saver.aget_tuple(config)
+    assert saved
+    assert not any(value for _, channel, value in saved.pending_writes or [] if channel == RESUME)
     await saver.aput_writes(config, [(INTERRUPT, [Interrupt("And now?", id=TASK)])], TASK)
     assert await waiting()
     await CheckpointJournal(saver, place, OTHER).write("call", {})

@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from types import FrameType
 from typing import Any, TypeVar
 
@@ -26,6 +27,7 @@ from langgraph.runtime import RunControl, get_runtime
 from forethought.starting import over
 
 T = TypeVar("T")
+_has_begun: ContextVar[bool] = ContextVar("has_begun", default=False)
 _LOOKS_S = 0.2
 """LangGraph's control can be looked at, not waited for."""
 
@@ -106,13 +108,22 @@ class Drain:
             raise Drained
 
 
-async def pause(seconds: float) -> None:
-    """Wait before the next of several tries. Raises GraphDrained as soon as the graph around it is to stop:
-    the try would be a call that is begun."""
+@contextmanager
+def coming_to_its_end() -> Iterator[None]:
+    """What goes on meanwhile has begun, and comes to its end though the graph is to stop: `pause` only
+    waits."""
+    token = _has_begun.set(True)
     try:
-        control = get_runtime().control
-    except (RuntimeError, KeyError):  # called outside of a graph
-        control = None
+        yield
+    finally:
+        _has_begun.reset(token)
+
+
+async def pause(seconds: float) -> None:
+    """Wait before a request to a model, for its turn or for another try. Raises GraphDrained as soon as the
+    graph around it is to stop, since the request would be a call that is begun; not where it belongs to one
+    that has begun (`coming_to_its_end`)."""
+    control = None if _has_begun.get() else _control()
     until = time.monotonic() + seconds
     while control is None or not control.drain_requested:
         left = until - time.monotonic()
@@ -120,6 +131,14 @@ async def pause(seconds: float) -> None:
             return
         await asyncio.sleep(left if control is None else min(left, _LOOKS_S))
     raise GraphDrained(control.drain_reason or "shutdown")
+
+
+def _control() -> RunControl | None:
+    """Of the graph around this; None outside of one, also within another runnable of LangChain's."""
+    try:
+        return getattr(get_runtime(), "control", None)
+    except (RuntimeError, KeyError):
+        return None
 
 
 @contextmanager

@@ -4,7 +4,8 @@ Its intent is in the task's journal before it is made, its outcome after. When t
 that is known is taken as it is, whatever the tool. A call without one is made again if the tool only reads;
 if it may have changed something, nobody knows whether it did, so the person is asked: it happened, do it
 again, or give up. What it had asked of models by then is paid for, and booked once, with what comes of it.
-Not kept is only what a person said (`ask_user`): asked again, what they say then counts.
+So that few are broken off, a call that has begun comes to its end when the graph is to stop. Not kept is only
+what a person said (`ask_user`): asked again, what they say then counts.
 
 LangGraph keeps a person's replies by their order within a task, and a step that was killed may find the reply
 to an earlier question held for its first one. So the last attempt that was broken off is asked of in every
@@ -24,6 +25,7 @@ from typing import Any
 
 from langgraph.errors import GraphInterrupt
 
+from forethought.draining import coming_to_its_end
 from forethought.journal import current
 from forethought.models.allowance import Allowance
 from forethought.models.once import asked_by, unclaimed
@@ -96,7 +98,7 @@ async def call_once(
     await keep(attempt, "intent", {"tool": tool.name, **(intent or {})})
     started, inspected, paid = time.monotonic(), len(allowance.used), len(allowance.paid)
     try:
-        with asked_by(attempts.name):
+        with asked_by(attempts.name), coming_to_its_end():
             made = await make()
     except GraphInterrupt:
         # The tool asks the person something, before it does anything.

@@ -10,7 +10,6 @@ call that is larger than the bucket.
 
 from __future__ import annotations
 
-import asyncio
 import math
 import random
 import time
@@ -18,6 +17,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from forethought.draining import pause
 from forethought.models.types import NotSent
 
 Rows = Callable[[str, Sequence[Any]], Awaitable[list[tuple[Any, ...]]]]
@@ -80,7 +80,7 @@ class RateLimit:
         """Wait until a request of about so many tokens may be sent.
 
         Raises NotSent, and takes nothing, as soon as it is known that its turn comes after `deadline` (on the
-        clock of `time.monotonic`); psycopg.Error.
+        clock of `time.monotonic`); GraphDrained (see `forethought.draining.pause`); psycopg.Error.
         """
         while (wait_s := await self.try_take(model, tokens)) > 0:
             left_s = deadline - time.monotonic()
@@ -88,7 +88,7 @@ class RateLimit:
                 full = f"the rate limit of all workers has no room for {wait_s:.1f} s"
                 raise NotSent(f"model {model}: {full}; the time of the task is spent")
             shaken = wait_s * random.uniform(1.0, 1.2)
-            await asyncio.sleep(min(max(shaken, _SHORTEST_WAIT_S), _LONGEST_WAIT_S, left_s))
+            await pause(min(max(shaken, _SHORTEST_WAIT_S), _LONGEST_WAIT_S, left_s))
 
     async def try_take(self, model: str, tokens: int) -> float:
         """Take it at once, and return 0; or return the seconds until it may be had."""

@@ -14,6 +14,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from langgraph.errors import GraphBubbleUp
+
 from forethought.draining import pause
 from forethought.models import providers
 from forethought.models.ends import blocked, end_of
@@ -121,6 +123,8 @@ class LiveTransport:
         assert self._before is not None
         try:
             await self._before(request)
+        except GraphBubbleUp:
+            raise
         except Exception as error:  # nothing that another try with the model could mend
             raise HeldUp from error
 

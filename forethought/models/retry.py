@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from langgraph.errors import GraphBubbleUp
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, stop_before_delay
 from tenacity.wait import wait_exponential_jitter
 
@@ -31,6 +32,8 @@ from forethought.models.types import (
 )
 
 T = TypeVar("T")
+_NOT_OF_THE_MODEL = (HeldUp, GraphBubbleUp)
+"""What ends the tries and is passed on as it is, whatever else stands on its chain of causes."""
 RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 REFUSED = frozenset({400, 401, 402, 403, 404, 405, 410, 413, 415, 422, 501})
 _FILTERED = re.compile(
@@ -85,7 +88,7 @@ def is_filtered(error: BaseException) -> bool:
 
 def is_transient(error: BaseException) -> bool:
     """Whether the same request may well get an answer next time."""
-    if isinstance(error, ModelError | HeldUp):
+    if isinstance(error, (ModelError, *_NOT_OF_THE_MODEL)):
         return False
     status = status_of(error)
     if status == 429:
@@ -143,7 +146,7 @@ def final(error: BaseException, model: str, tries: int) -> ModelError | None:
     """
     if isinstance(error, ModelError):
         return error
-    if isinstance(error, HeldUp):
+    if isinstance(error, _NOT_OF_THE_MODEL):
         return None
     status = status_of(error)
     if is_transient(error):

@@ -6,6 +6,8 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
+from langgraph.errors import GraphBubbleUp
+
 from forethought.rollouts.types import Environment, EnvironmentReply, Replayed, RolloutError
 from forethought.trajectories.types import TrajectoryStep
 
@@ -41,9 +43,12 @@ async def carried_out(environment: Environment, action: str) -> EnvironmentReply
 
 
 async def _asked(environment: Environment, ask: Callable[[], Awaitable[R]], when: str, kind: type[R]) -> R:
-    """An environment is the caller's own code: whatever it raises becomes a line that names it."""
+    """An environment is the caller's own code: whatever it raises becomes a line that names it, but
+    what LangGraph itself raises."""
     try:
         reply = await ask()
+    except GraphBubbleUp:  # the graph around it is to stop
+        raise
     except Exception as error:
         what = f"{type(error).__name__}: {_cut(str(error))}".rstrip(": ")
         raise RolloutError(f"the environment {environment.name} broke {when} ({what}): mend it") from error

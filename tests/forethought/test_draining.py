@@ -13,12 +13,13 @@ from operator import add
 from typing import Annotated, Any
 
 import pytest
+from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphDrained
 from langgraph.graph import START, StateGraph
 from typing_extensions import TypedDict
 
-from forethought.draining import Drain, Drained, on_sigterm, pause
+from forethought.draining import Drain, Drained, coming_to_its_end, on_sigterm, pause
 from forethought.models import Message, Models, reply_spec
 from forethought.models.live import LiveTransport
 from forethought.models.retry import Backoff
@@ -169,3 +170,29 @@ async def test_outside_of_a_graph_a_wait_is_a_wait() -> None:
     started = time.monotonic()
     await pause(0.05)
     assert time.monotonic() - started >= 0.05
+
+
+async def test_within_a_runnable_that_is_no_graph_a_wait_is_a_wait() -> None:
+    async def waits(seconds: float) -> float:
+        started = time.monotonic()
+        await pause(seconds)
+        return time.monotonic() - started
+
+    assert await RunnableLambda(waits).ainvoke(0.05) >= 0.05
+
+
+async def test_what_has_begun_waits_for_its_end_and_what_follows_does_not() -> None:
+    drain, waited = Drain(), list[str]()
+
+    async def works(state: Notes) -> Notes:
+        drain.request()
+        with coming_to_its_end():
+            await asyncio.create_task(pause(0.05))
+            waited.append("within the call")
+        await pause(600)
+        return {"notes": []}
+
+    graph: Any = StateGraph(Notes).add_node(works).add_edge(START, "works").compile()
+    with pytest.raises(Drained) as drained:
+        await drain.finish(graph.ainvoke({"notes": []}, control=drain.control), 60)
+    assert (waited, drained.value.broken_off) == (["within the call"], False)

@@ -197,7 +197,7 @@ async def test_cancelled_in_a_write_a_thread_asks_wherever_it_is_kept(
         assert max(seen.asked.count(asked) for asked in seen.asked) == 1
 
 
-async def test_drained_while_a_write_waits_to_ask_a_model_a_thread_asks_the_person(
+async def test_a_write_that_waits_longer_for_a_model_than_the_drain_is_broken_off_and_the_person_asked(
     settings: Settings,
 ) -> None:
     seen, drain = Seen(), Drain()
@@ -218,8 +218,8 @@ async def test_drained_while_a_write_waits_to_ask_a_model_a_thread_asks_the_pers
         tools=tools, settings=settings, checkpointer=InMemorySaver(), transport=Answers(reply, name, seen)
     )
     with pytest.raises(Drained) as drained:
-        await drain.finish(graph.ainvoke(TASK, CONFIG, context=CONTEXT, control=drain.control), 60)
-    assert not drained.value.broken_off
+        await drain.finish(graph.ainvoke(TASK, CONFIG, context=CONTEXT, control=drain.control), 0.2)
+    assert drained.value.broken_off
     await graph.ainvoke(None, CONFIG, context=CONTEXT)
     assert (await waits(graph))["unknown"]["tool"] == "pay"
     assert seen.effects == ["rent"]

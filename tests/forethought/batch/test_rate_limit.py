@@ -10,17 +10,20 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langgraph.graph import START, StateGraph
 from psycopg_pool import PoolTimeout
 
 from forethought.batch import open_queue
 from forethought.batch.rate_limit import Bucket, RateLimit
 from forethought.batch.rate_limited import RateLimited, estimate, transport_of
-from forethought.models import Message, ModelRequest
+from forethought.draining import Drain, Drained
+from forethought.models import Message, ModelRequest, Models, reply_spec
 from forethought.models.live import LiveTransport
 from forethought.models.retry import Backoff
 from forethought.models.types import OutOfTime
 from forethought.settings import Settings
 from graph.context import Context
+from prompts.replies import AnswerUnscored
 from tests.forethought.batch.conftest import MakeBench
 from tests.support.model_server import Fault, script
 from tests.support.processes import Start
@@ -208,6 +211,42 @@ async def test_who_never_gets_a_turn_waits_until_the_deadline() -> None:
         async with asyncio.timeout(20):
             await Taken(none).take("m", 0, began + 0.3)
     assert time.monotonic() - began > 0.2
+
+
+async def test_a_worker_that_is_to_stop_waits_for_no_turn_and_no_model_has_failed(
+    model_server: Any, settings: Any
+) -> None:
+    drain, turns = Drain(), list[str]()
+
+    class Full(RateLimit):
+        """There is no room for a long time; meanwhile the SIGTERM comes."""
+
+        async def try_take(self, model: str, tokens: int) -> float:
+            turns.append(model)
+            drain.request()
+            return 600.0
+
+    async def none(query: str, given: Any) -> Any:
+        raise AssertionError
+
+    server = model_server(script("hello"))
+    models = Models(settings(server), RateLimited(settings(server), Full(none)))
+
+    async def ask(state: dict[str, Any]) -> None:
+        question = [Message("user", "?")]
+        await models.ask(
+            role="tool",
+            model=MODEL,
+            fallback="openai:other",
+            messages=question,
+            reply=reply_spec(AnswerUnscored),
+        )
+
+    graph: Any = StateGraph(dict).add_node(ask).add_edge(START, "ask").compile()
+    with pytest.raises(Drained) as drained:
+        await drain.finish(graph.ainvoke({}, control=drain.control), 5)
+    assert not drained.value.broken_off
+    assert (turns, server.requests) == ([MODEL], [])
 
 
 async def test_a_task_whose_time_the_limit_would_take_is_answered_from_the_reserve(bench: MakeBench) -> None:

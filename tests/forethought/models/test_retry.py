@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
+from langgraph.errors import GraphDrained
 from pydantic import SecretStr
 
 from forethought.models import ConfigurationError, Message, ModelRequest, TransportError
@@ -259,3 +260,37 @@ async def test_a_quota_that_is_spent_is_told_by_a_200_too(
     with pytest.raises(ModelUnavailable, match=r"the quota is spent: No\.$"):
         await send(settings(server), "hi")
     assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("where", ["in the call", "in the wait"])
+async def test_a_stop_is_no_failure_of_the_model_whatever_went_wrong_before(where: str) -> None:
+    tries = list[str]()
+
+    async def stop(seconds: float) -> None:
+        raise GraphDrained("SIGTERM")
+
+    async def call() -> str:
+        tries.append("")
+        if where == "in the call":
+            raise GraphDrained("SIGTERM")
+        raise ConnectionError("broke off")
+
+    try:
+        raise ConnectionError("of what it is asked instead")
+    except ConnectionError:
+        with pytest.raises(GraphDrained):
+            await with_retries(call, model="m", retries=5, backoff=Backoff(), pause=stop)
+    assert len(tries) == 1
+
+
+async def test_a_stop_before_a_request_passes_as_it_is(
+    model_server: Callable[..., Any], settings: Callable[..., Settings]
+) -> None:
+    async def stop(request: ModelRequest) -> None:
+        raise GraphDrained("SIGTERM")
+
+    server = model_server(script("hello"))
+    transport = LiveTransport(settings(server), before=stop)
+    with pytest.raises(GraphDrained):
+        await transport.send(ModelRequest("tool", "openai:scripted", (Message("user", "?"),), "Plan", {}))
+    assert server.requests == []

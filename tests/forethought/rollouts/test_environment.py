@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from langgraph.errors import GraphDrained
 
 from forethought.models.ask import Models
 from forethought.models.types import no_usage
@@ -186,3 +187,12 @@ async def test_an_environment_that_breaks_ends_the_run_with_a_line(action: str, 
     assert said in step.observation
     with pytest.raises(RolloutError, match="the environment desk"):
         await restored(Desk(), [step])
+
+
+async def test_an_environment_that_is_stopped_by_the_graph_around_it_is_not_broken() -> None:
+    class Stopped(Desk):
+        async def reset(self) -> EnvironmentReply:
+            raise GraphDrained("SIGTERM")
+
+    with pytest.raises(GraphDrained):
+        await restored(Stopped(), [])

@@ -30,15 +30,15 @@ from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
 
+from forethought.graph.agent import build_agent
+from forethought.graph.context import Context
 from forethought.models.live import LiveTransport
 from forethought.settings import Settings
 from forethought.storage import address_of, open_threads
-from graph.agent import build_agent
-from graph.context import Context
+from forethought.tools.base import make_tool
 from tests.support.agent import kind_of, subtask_of
 from tests.support.exchange import SeenRequest
 from tests.support.replies import answer, call, diagnosis, finish, plan, sub
-from tools.base import make_tool
 
 CALLS = 6
 _FIRST_S, _LAST_S = 0.05, 0.2

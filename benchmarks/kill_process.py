@@ -50,12 +50,12 @@ def load() -> None:
     import forethought.app.main
     import forethought.app.run.driving
     import forethought.app.run.runs
+    import forethought.graph.agent
+    import forethought.graph.forking
     import forethought.storage.sqlite
-    import graph.agent
-    import graph.forking
-    import tools.python
+    import forethought.tools.python
 
-    del langchain_openai, pydantic_monty, forethought, graph, tools
+    del langchain_openai, pydantic_monty, forethought
     # What is loaded is not collected again in each fork.
     gc.collect()
     gc.freeze()

@@ -16,9 +16,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+from forethought.tools.base import ToolEnv, make_tool
 from tests.support.exchange import SeenRequest
 from tests.support.replies import answer, call, diagnosis, finish, plan, sub
-from tools.base import ToolEnv, make_tool
 
 Json = dict[str, Any]
 FOLDER, THREAD, AT = "KILLS_FOLDER", "KILLS_THREAD", "KILLS_AT"

@@ -18,12 +18,12 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from forethought.graph.debugger import build_debugger
+from forethought.graph.debugger_context import DebuggerContext
 from forethought.models.types import ModelReply, ModelRequest
 from forethought.settings import Settings
 from forethought.trajectories.read import read_trajectories
 from forethought.trajectories.types import MODULES, Loaded
-from graph.debugger import build_debugger
-from graph.debugger_context import DebuggerContext
 
 VERDICT = re.compile(r"Answer is (?:IN)?CORRECT|Correct answer:")
 NO_ERROR = {"error_type": "no_error", "evidence": "", "reasoning": "Sound."}

@@ -10,9 +10,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+from forethought.tools.base import make_tool
 from tests.support.exchange import SeenRequest
 from tests.support.replies import answer, call, diagnosis, plan, sub
-from tools.base import make_tool
 
 Json = dict[str, Any]
 FOLDER = "SCALE_OUT_FOLDER"

@@ -18,11 +18,11 @@ from typing import Any
 
 from langgraph.graph import END, START, StateGraph
 
+from forethought.graph.state import AgentState
 from forethought.settings import Settings
 from forethought.storage import address_of, open_threads
 from forethought.storage.address import file_address
 from forethought.storage.saver import ThreadSaver
-from graph.state import AgentState
 
 STEP_BYTES = 1000
 """Of the observation of each step."""

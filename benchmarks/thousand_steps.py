@@ -23,14 +23,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from forethought.graph.agent import build_agent
+from forethought.graph.context import Context
 from forethought.models.types import ModelReply, ModelRequest
 from forethought.settings import Settings
 from forethought.storage import open_threads
 from forethought.storage.address import file_address
-from graph.agent import build_agent
-from graph.context import Context
+from forethought.tools.base import make_tool
 from tests.support.replies import answer, call, diagnosis, plan, sub
-from tools.base import make_tool
 
 SUBTASKS, CALLS = 20, 5
 KILOBYTE = "a fact and what follows from it; " * 32

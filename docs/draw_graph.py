@@ -19,8 +19,8 @@ BEGIN, END = "<!-- graph -->", "<!-- /graph -->"
 
 def mermaid() -> str:
     """The compiled graph as a Mermaid flowchart, without styles: the reader's theme colours it."""
+    from forethought.graph.agent import build_agent
     from forethought.settings import Settings
-    from graph.agent import build_agent
 
     drawn = build_agent(settings=Settings()).get_graph()
     lines = ["flowchart TD"]

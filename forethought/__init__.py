@@ -12,21 +12,21 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from forethought.graph.agent import build_agent
+    from forethought.graph.context import Context
     from forethought.settings import Settings
-    from graph.agent import build_agent
-    from graph.context import Context
-    from tools.base import Tool, make_tool
-    from tools.decorate import tool
+    from forethought.tools.base import Tool, make_tool
+    from forethought.tools.decorate import tool
 
 __all__ = ["Context", "Settings", "Tool", "build_agent", "make_tool", "tool"]
 
 _HOMES = {
-    "Context": "graph.context",
+    "Context": "forethought.graph.context",
     "Settings": "forethought.settings",
-    "Tool": "tools.base",
-    "build_agent": "graph.agent",
-    "make_tool": "tools.base",
-    "tool": "tools.decorate",
+    "Tool": "forethought.tools.base",
+    "build_agent": "forethought.graph.agent",
+    "make_tool": "forethought.tools.base",
+    "tool": "forethought.tools.decorate",
 }
 
 

@@ -16,31 +16,31 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.store.base import BaseStore
 from langgraph.types import Checkpointer
 
+from forethought.graph import routing
+from forethought.graph.context import Context
+from forethought.graph.edges import at_once
+from forethought.graph.state import AgentInput, AgentOutput, AgentState, Dispatch
+from forethought.graph.turns import TurnTaking
+from forethought.graph.wiring import wired
 from forethought.models.ask import Models
 from forethought.models.types import Transport
+from forethought.nodes.answer_agent import answer_agent
+from forethought.nodes.approve_plan import approve_plan
+from forethought.nodes.lesson_keeper import lesson_keeper
+from forethought.nodes.planner import planner
+from forethought.nodes.prospective_reflector import prospective_reflector
+from forethought.nodes.replan_trigger import replan_trigger
+from forethought.nodes.services import Services
+from forethought.nodes.tool_agent import tool_agent
+from forethought.nodes.tool_executor import tool_executor
+from forethought.prompts.tool_choice import RESERVED
 from forethought.settings import Settings
 from forethought.telemetry import enable
-from graph import routing
-from graph.context import Context
-from graph.edges import at_once
-from graph.state import AgentInput, AgentOutput, AgentState, Dispatch
-from graph.turns import TurnTaking
-from graph.wiring import wired
-from nodes.answer_agent import answer_agent
-from nodes.approve_plan import approve_plan
-from nodes.lesson_keeper import lesson_keeper
-from nodes.planner import planner
-from nodes.prospective_reflector import prospective_reflector
-from nodes.replan_trigger import replan_trigger
-from nodes.services import Services
-from nodes.tool_agent import tool_agent
-from nodes.tool_executor import tool_executor
-from prompts.tool_choice import RESERVED
-from tools.base import Tool
-from tools.files import FileStore
-from tools.mcp import McpBox
-from tools.mcp_settings import read_servers
-from tools.registry import toolbox
+from forethought.tools.base import Tool
+from forethought.tools.files import FileStore
+from forethought.tools.mcp import McpBox
+from forethought.tools.mcp_settings import read_servers
+from forethought.tools.registry import toolbox
 
 AgentGraph = CompiledStateGraph[AgentState, Context, AgentInput, AgentOutput]
 

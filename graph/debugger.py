@@ -14,26 +14,26 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
+from forethought.graph import debugger_routing as routing
+from forethought.graph.debugger_context import DebuggerContext
+from forethought.graph.debugger_state import DebuggerInput, DebuggerOutput, DebuggerState, LabelDispatch
+from forethought.graph.edges import at_once
+from forethought.graph.turns import TurnTaking
+from forethought.graph.wiring import wired
 from forethought.knowledge.error_taxonomy import load_taxonomy
 from forethought.models.ask import Models
 from forethought.models.types import Transport
+from forethought.nodes.debugger.find_critical import find_critical
+from forethought.nodes.debugger.judge import judge
+from forethought.nodes.debugger.label_step import label_step
+from forethought.nodes.debugger.label_wave import label_wave
+from forethought.nodes.debugger.refine import refine_guidance
+from forethought.nodes.debugger.rerun import rerun
+from forethought.nodes.debugger.services import DebugServices, LoadThread, MakeEvaluator, MakeRollouts
+from forethought.nodes.debugger.take import take
 from forethought.rollouts.types import Environment
 from forethought.settings import Settings
 from forethought.telemetry import enable
-from graph import debugger_routing as routing
-from graph.debugger_context import DebuggerContext
-from graph.debugger_state import DebuggerInput, DebuggerOutput, DebuggerState, LabelDispatch
-from graph.edges import at_once
-from graph.turns import TurnTaking
-from graph.wiring import wired
-from nodes.debugger.find_critical import find_critical
-from nodes.debugger.judge import judge
-from nodes.debugger.label_step import label_step
-from nodes.debugger.label_wave import label_wave
-from nodes.debugger.refine import refine_guidance
-from nodes.debugger.rerun import rerun
-from nodes.debugger.services import DebugServices, LoadThread, MakeEvaluator, MakeRollouts
-from nodes.debugger.take import take
 
 DebuggerGraph = CompiledStateGraph[DebuggerState, DebuggerContext, DebuggerInput, DebuggerOutput]
 

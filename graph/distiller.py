@@ -15,29 +15,29 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
-from forethought.models.ask import Models
-from forethought.models.types import Transport
-from forethought.settings import Settings
-from forethought.telemetry import enable
-from graph import distiller_routing as routing
-from graph.distiller_context import DistillerContext
-from graph.distiller_state import (
+from forethought.graph import distiller_routing as routing
+from forethought.graph.distiller_context import DistillerContext
+from forethought.graph.distiller_state import (
     DistillerInput,
     DistillerOutput,
     DistillerState,
     ErrorDispatch,
     TaskDispatch,
 )
-from graph.edges import at_once
-from graph.turns import TurnTaking
-from graph.wiring import wired
-from nodes.distiller.aggregate import aggregate
-from nodes.distiller.diagnose import diagnose_task, diagnose_wave
-from nodes.distiller.patterns import pattern_wave, write_patterns
-from nodes.distiller.review import review
-from nodes.distiller.services import DistillServices
-from nodes.distiller.take import take
-from tools.files import FileStore
+from forethought.graph.edges import at_once
+from forethought.graph.turns import TurnTaking
+from forethought.graph.wiring import wired
+from forethought.models.ask import Models
+from forethought.models.types import Transport
+from forethought.nodes.distiller.aggregate import aggregate
+from forethought.nodes.distiller.diagnose import diagnose_task, diagnose_wave
+from forethought.nodes.distiller.patterns import pattern_wave, write_patterns
+from forethought.nodes.distiller.review import review
+from forethought.nodes.distiller.services import DistillServices
+from forethought.nodes.distiller.take import take
+from forethought.settings import Settings
+from forethought.telemetry import enable
+from forethought.tools.files import FileStore
 
 DistillerGraph = CompiledStateGraph[DistillerState, DistillerContext, DistillerInput, DistillerOutput]
 

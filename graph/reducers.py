@@ -11,7 +11,7 @@ from forethought.models.allowance import summed
 from forethought.models.types import Usage
 
 if TYPE_CHECKING:
-    from graph.state import FileRef
+    from forethought.graph.state import FileRef
 
 Json = dict[str, Any]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from graph.outside import from_inside
-from graph.reducers import CLEAR
+from forethought.graph.outside import from_inside
+from forethought.graph.reducers import CLEAR
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
-    from graph.agent import AgentGraph
+    from forethought.graph.agent import AgentGraph
 
 
 async def back_to_work(graph: AgentGraph, config: RunnableConfig, values: Mapping[str, Any]) -> None:
@@ -19,7 +19,7 @@ async def back_to_work(graph: AgentGraph, config: RunnableConfig, values: Mappin
     the next step is decided, or at the planner without a plan. One that was refused gets back the files and
     the guidance that it came with. A wait that it had no time for is over by now.
     """
-    from nodes.refused import taken_up_again
+    from forethought.nodes.refused import taken_up_again
 
     planned = bool((values.get("plan") or {}).get("subtasks"))
     # The edge behind answer_agent leads to the planner while the task runs: as the next round begins.

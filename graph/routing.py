@@ -6,7 +6,7 @@ from __future__ import annotations
 from langgraph.graph import END
 from langgraph.types import Send
 
-from graph.state import AgentState
+from forethought.graph.state import AgentState
 
 
 def after_planner(state: AgentState) -> str:

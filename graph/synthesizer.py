@@ -17,24 +17,29 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
 from forethought.collecting.attempts import Attempt
+from forethought.graph import synthesizer_routing as routing
+from forethought.graph.edges import at_once
+from forethought.graph.synthesizer_context import SynthesizerContext
+from forethought.graph.synthesizer_state import (
+    KeyDispatch,
+    SynthesizerInput,
+    SynthesizerOutput,
+    SynthesizerState,
+)
+from forethought.graph.turns import TurnTaking
+from forethought.graph.wiring import wired
 from forethought.models.ask import Models
 from forethought.models.types import Transport
+from forethought.nodes.synthesizer.error_types import error_types
+from forethought.nodes.synthesizer.labels import label_steps, label_wave
+from forethought.nodes.synthesizer.macro import macro_wave, reflect_error
+from forethought.nodes.synthesizer.merge import merge_reflections, merge_wave
+from forethought.nodes.synthesizer.micro import attempt_trial, reflect_trial, trial_wave
+from forethought.nodes.synthesizer.services import SynthesizeServices
+from forethought.nodes.synthesizer.take import take
 from forethought.settings import Settings
 from forethought.telemetry import enable
-from graph import synthesizer_routing as routing
-from graph.edges import at_once
-from graph.synthesizer_context import SynthesizerContext
-from graph.synthesizer_state import KeyDispatch, SynthesizerInput, SynthesizerOutput, SynthesizerState
-from graph.turns import TurnTaking
-from graph.wiring import wired
-from nodes.synthesizer.error_types import error_types
-from nodes.synthesizer.labels import label_steps, label_wave
-from nodes.synthesizer.macro import macro_wave, reflect_error
-from nodes.synthesizer.merge import merge_reflections, merge_wave
-from nodes.synthesizer.micro import attempt_trial, reflect_trial, trial_wave
-from nodes.synthesizer.services import SynthesizeServices
-from nodes.synthesizer.take import take
-from tools.files import FileStore
+from forethought.tools.files import FileStore
 
 SynthesizerGraph = CompiledStateGraph[
     SynthesizerState, SynthesizerContext, SynthesizerInput, SynthesizerOutput

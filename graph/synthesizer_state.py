@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal
 
 from typing_extensions import TypedDict
 
+from forethought.graph.reducers import add_usage, merge
 from forethought.models.types import Usage
 from forethought.trajectories.types import Outcome
-from graph.reducers import add_usage, merge
 
 Json = dict[str, Any]
 SynthesisStatus = Literal["running", "synthesized", "no_failures", "no_reflections", "stopped"]

@@ -12,10 +12,10 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateUpdate
 from langgraph.typing import ContextT, InputT, OutputT, StateT
 
+from forethought.graph.bounds import bounds_budgets
+from forethought.graph.outside import check_update
 from forethought.settings import Settings
 from forethought.storage.turns import turn
-from graph.bounds import bounds_budgets
-from graph.outside import check_update
 
 _WITHIN_A_RUN = "__pregel_send"
 """What LangGraph gives a graph that a node of another one runs: a function, so that no client can."""

@@ -11,9 +11,9 @@ from typing import Any
 from langgraph.errors import GraphBubbleUp
 
 from forethought.journal import journalled
+from forethought.nodes.siblings import together
 from forethought.secrecy import scrub_error, scrubber
 from forethought.telemetry import observed
-from nodes.siblings import together
 
 
 def wired(node: Any, services: Any, *, kept: bool = True, side_by_side: bool = False) -> Any:

@@ -15,9 +15,9 @@ from typing import Any
 
 import httpx
 
-from graph.state import AgentState
-from nodes.origins import parts, thread_steps
-from tools.base import Tool
+from forethought.graph.state import AgentState
+from forethought.nodes.origins import parts, thread_steps
+from forethought.tools.base import Tool
 
 _WITH_SCHEME = re.compile(r"https?://[^\s<>\"`\\^{}|]+", re.IGNORECASE)
 _BARE = re.compile(

@@ -14,19 +14,19 @@ from typing import Any
 from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
+from forethought.graph.context import Context
+from forethought.graph.state import AgentState, Draft, Source, Status
 from forethought.models.allowance import Allowance
 from forethought.models.types import Asked, OutOfTime, ReplyError, ReplySpec, reply_spec
-from graph.context import Context
-from graph.state import AgentState, Draft, Source, Status
-from nodes.answer_prompt import answer_messages
-from nodes.budget import answer_allowance, exhausted
-from nodes.digest import trajectory
-from nodes.events import thinking
-from nodes.inert import for_person
-from nodes.rounds import end_round
-from nodes.services import Services
-from nodes.task import fail
-from prompts.replies import AnswerDraft, AnswerUnscored, ForeseeingAnswer, ForeseeingUnscored
+from forethought.nodes.answer_prompt import answer_messages
+from forethought.nodes.budget import answer_allowance, exhausted
+from forethought.nodes.digest import trajectory
+from forethought.nodes.events import thinking
+from forethought.nodes.inert import for_person
+from forethought.nodes.rounds import end_round
+from forethought.nodes.services import Services
+from forethought.nodes.task import fail
+from forethought.prompts.replies import AnswerDraft, AnswerUnscored, ForeseeingAnswer, ForeseeingUnscored
 
 
 async def answer_agent(state: AgentState, runtime: Runtime[Context], *, services: Services) -> dict[str, Any]:

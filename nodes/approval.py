@@ -15,13 +15,13 @@ from typing import Any, Literal
 
 from langgraph.types import interrupt
 
-from graph.context import Context
-from graph.state import AgentState, Proposal
-from nodes.addresses import address_key, approved_addresses, given_addresses
-from nodes.origins import Influence, influence, records, told
-from nodes.person import read_reply
-from tools.base import Tool
-from tools.call import check_arguments
+from forethought.graph.context import Context
+from forethought.graph.state import AgentState, Proposal
+from forethought.nodes.addresses import address_key, approved_addresses, given_addresses
+from forethought.nodes.origins import Influence, influence, records, told
+from forethought.nodes.person import read_reply
+from forethought.tools.base import Tool
+from forethought.tools.call import check_arguments
 
 Json = dict[str, Any]
 CHOICES = ["approve", "edit", "reject"]

@@ -17,8 +17,8 @@ from typing import Any
 from forethought.journal import current
 from forethought.models.record import digest
 from forethought.models.types import Usage
-from tools.base import Observation, Tool
-from tools.call import normalise
+from forethought.tools.base import Observation, Tool
+from forethought.tools.call import normalise
 
 Json = dict[str, Any]
 

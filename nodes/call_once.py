@@ -29,8 +29,8 @@ from forethought.draining import coming_to_its_end
 from forethought.journal import current
 from forethought.models.allowance import Allowance
 from forethought.models.once import asked_by, unclaimed
-from nodes.attempts import Attempts, Made, as_entry, entry_key
-from tools.base import Tool
+from forethought.nodes.attempts import Attempts, Made, as_entry, entry_key
+from forethought.tools.base import Tool
 
 Json = dict[str, Any]
 

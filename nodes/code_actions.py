@@ -12,14 +12,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from graph.state import AgentState
-from nodes.attempts import Made, attempts_of, call_name
-from nodes.call_once import call_once
-from nodes.inspection import ENOUGH, Inspection, beyond
-from nodes.repeats import earlier_failure
-from tools.base import Observation, Tool, ToolEnv
-from tools.call import call_tool
-from tools.sandbox.calls import MAX_CALLS, from_code
+from forethought.graph.state import AgentState
+from forethought.nodes.attempts import Made, attempts_of, call_name
+from forethought.nodes.call_once import call_once
+from forethought.nodes.inspection import ENOUGH, Inspection, beyond
+from forethought.nodes.repeats import earlier_failure
+from forethought.tools.base import Observation, Tool, ToolEnv
+from forethought.tools.call import call_tool
+from forethought.tools.sandbox.calls import MAX_CALLS, from_code
 
 Json = dict[str, Any]
 RECORDED_CHARACTERS = 2000

@@ -8,8 +8,27 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
-from graph.state import AgentState, FileRef, LongTerm, Plan, Progress, Result, ShortTerm, Step, Subtask
-from nodes.long_run import MANY, MATERIAL_CHARS, MOST_LINES, condensed, one_line, said_share, share, split
+from forethought.graph.state import (
+    AgentState,
+    FileRef,
+    LongTerm,
+    Plan,
+    Progress,
+    Result,
+    ShortTerm,
+    Step,
+    Subtask,
+)
+from forethought.nodes.long_run import (
+    MANY,
+    MATERIAL_CHARS,
+    MOST_LINES,
+    condensed,
+    one_line,
+    said_share,
+    share,
+    split,
+)
 
 OBSERVATION_CHARS = 6_000
 """An observation's length in the prompts of its own subtask and of the answer agent."""

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from forethought.graph.state import Deviation, Proposal, Surprise
 from forethought.models.types import Usage, no_usage
-from graph.state import Deviation, Proposal, Surprise
-from nodes.shapes import changed
-from tools.base import Observation
+from forethought.nodes.shapes import changed
+from forethought.tools.base import Observation
 
 _QUOTED = re.compile(r'"([^"\n]{1,200})"|“([^”\n]{1,200})”')
 

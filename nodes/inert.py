@@ -12,10 +12,10 @@ import html
 import re
 from collections.abc import Collection, Mapping
 
-from graph.state import AgentState
-from nodes.addresses import address_key, approved_addresses, given_addresses
-from nodes.origins import influence
-from tools.base import Tool
+from forethought.graph.state import AgentState
+from forethought.nodes.addresses import address_key, approved_addresses, given_addresses
+from forethought.nodes.origins import influence
+from forethought.tools.base import Tool
 
 _ADDRESS = re.compile(
     r"(?:[a-z][a-z0-9+.-]{1,20}:)?[/\\]{2}[^\s<>\"'`)\]|]+|\bwww\.[^\s<>\"'`)\]|]+", re.IGNORECASE

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from forethought.graph.context import Context
 from forethought.models.allowance import Allowance
 from forethought.models.types import Image, Message, ModelError, ReplayError, ReplyError, Usage, reply_spec
-from graph.context import Context
-from nodes.services import Services
-from prompts.render import render
-from prompts.replies import DocumentAnswer
-from tools.base import ToolError
+from forethought.nodes.services import Services
+from forethought.prompts.render import render
+from forethought.prompts.replies import DocumentAnswer
+from forethought.tools.base import ToolError
 
 ENOUGH = "Go on with what was found."
 

@@ -13,19 +13,19 @@ from dataclasses import dataclass, replace
 
 from langgraph.runtime import Runtime
 
+from forethought.graph.context import Context, Role
+from forethought.graph.state import AgentState, Proposal, Step, Surprise
 from forethought.models.allowance import Allowance
 from forethought.models.types import Message, ModelError, ReplayError, Usage, reply_spec
-from graph.context import Context, Role
-from graph.state import AgentState, Proposal, Step, Surprise
-from nodes.digest import OBSERVATION_CHARS, call_text, cut, steps_text, subtask_text, trajectory
-from nodes.events import thinking
-from nodes.foresight import Finding, as_expected, by_rules, quoted_terms
-from nodes.services import Services
-from nodes.shapes import comparable
-from nodes.usage import total
-from prompts.render import render
-from prompts.replies import ForesightVerdict
-from tools.base import Observation, Tool
+from forethought.nodes.digest import OBSERVATION_CHARS, call_text, cut, steps_text, subtask_text, trajectory
+from forethought.nodes.events import thinking
+from forethought.nodes.foresight import Finding, as_expected, by_rules, quoted_terms
+from forethought.nodes.services import Services
+from forethought.nodes.shapes import comparable
+from forethought.nodes.usage import total
+from forethought.prompts.render import render
+from forethought.prompts.replies import ForesightVerdict
+from forethought.tools.base import Observation, Tool
 
 _LEVELS: dict[str, Surprise] = {"none": "none", "minor": "minor", "significant": "serious"}
 _FORMER_TASK_CHARS = 2_000

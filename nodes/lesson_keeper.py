@@ -15,21 +15,21 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
+from forethought.graph.context import Context
+from forethought.graph.state import AgentState, Lessons
 from forethought.knowledge.planning_errors import KnowledgeError, load_planning_errors
 from forethought.lessons.proposals import Proposal, propose, review_file
 from forethought.lessons.record import Lesson, lesson_id, now_utc
 from forethought.models.types import Message, ModelError, ReplayError, Usage, no_usage, reply_spec
+from forethought.nodes.budget import allowance
+from forethought.nodes.digest import cut, plan_text, rounds_texts, steps_text, trajectory
+from forethought.nodes.events import thinking
+from forethought.nodes.lessons import lesson_items, open_book, thread_of
+from forethought.nodes.origins import influence, thread_origin
+from forethought.nodes.services import Services
+from forethought.prompts.render import render
+from forethought.prompts.replies import LessonDraft
 from forethought.training.scrub import training_scrubber
-from graph.context import Context
-from graph.state import AgentState, Lessons
-from nodes.budget import allowance
-from nodes.digest import cut, plan_text, rounds_texts, steps_text, trajectory
-from nodes.events import thinking
-from nodes.lessons import lesson_items, open_book, thread_of
-from nodes.origins import influence, thread_origin
-from nodes.services import Services
-from prompts.render import render
-from prompts.replies import LessonDraft
 
 _TASK_CHARS = 400
 _PART_CHARS = 1_000

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
-from graph.state import AgentState, Step
-from nodes.digest import trajectory
-from tools.base import Tool
+from forethought.graph.state import AgentState, Step
+from forethought.nodes.digest import trajectory
+from forethought.tools.base import Tool
 
 Json = dict[str, Any]
 GIVEN = 0

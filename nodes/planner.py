@@ -13,12 +13,12 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
+from forethought.graph.context import Context
+from forethought.graph.plan_patches import plan_update
+from forethought.graph.state import AgentState, Plan, Progress
 from forethought.models.types import Message, ReplyError, ReplySpec, Usage, no_usage, reply_spec
-from graph.context import Context
-from graph.plan_patches import plan_update
-from graph.state import AgentState, Plan, Progress
-from nodes.budget import allowance, exhausted_calls, left_text
-from nodes.digest import (
+from forethought.nodes.budget import allowance, exhausted_calls, left_text
+from forethought.nodes.digest import (
     earlier_items,
     files_text,
     plan_text,
@@ -27,19 +27,19 @@ from nodes.digest import (
     steps_text,
     trajectory,
 )
-from nodes.events import thinking
-from nodes.judgement import Judge
-from nodes.lessons import lesson_items, open_book, recall, user_of
-from nodes.origins import thread_origin
-from nodes.plans import dropped_ids, join_plan, plan_problem
-from nodes.refused import refuse
-from nodes.services import Services
-from nodes.task import TaskError, after_begin, begin_task, fail, is_new_task
-from nodes.usage import total
-from prompts.render import render
-from prompts.replies import Plan as PlanReply
-from prompts.replies import PlanUnscored
-from tools.registry import describe
+from forethought.nodes.events import thinking
+from forethought.nodes.judgement import Judge
+from forethought.nodes.lessons import lesson_items, open_book, recall, user_of
+from forethought.nodes.origins import thread_origin
+from forethought.nodes.plans import dropped_ids, join_plan, plan_problem
+from forethought.nodes.refused import refuse
+from forethought.nodes.services import Services
+from forethought.nodes.task import TaskError, after_begin, begin_task, fail, is_new_task
+from forethought.nodes.usage import total
+from forethought.prompts.render import render
+from forethought.prompts.replies import Plan as PlanReply
+from forethought.prompts.replies import PlanUnscored
+from forethought.tools.registry import describe
 
 
 async def planner(state: AgentState, runtime: Runtime[Context], *, services: Services) -> dict[str, Any]:

@@ -16,21 +16,21 @@ from typing import Any, Literal
 
 from langgraph.runtime import Runtime
 
+from forethought.graph.context import Context
+from forethought.graph.plan_patches import plan_update
+from forethought.graph.state import AgentState, Plan, PlanReview
 from forethought.knowledge.planning_errors import PlanningError, load_planning_errors
 from forethought.models.types import Asked, Message, ReplyError, ReplySpec, Usage, no_usage, reply_spec
-from graph.context import Context
-from graph.plan_patches import plan_update
-from graph.state import AgentState, Plan, PlanReview
-from nodes.budget import allowance, exhausted_calls, left_text
-from nodes.digest import files_text, plan_text, result_items, steps_text, tool_record, trajectory
-from nodes.events import thinking
-from nodes.lessons import lesson_items
-from nodes.plans import dropped_ids, join_plan, plan_problem
-from nodes.services import Services
-from nodes.usage import total
-from prompts.render import render
-from prompts.replies import PlanDiagnosis, PlanRevision, diagnosis_of
-from tools.registry import describe
+from forethought.nodes.budget import allowance, exhausted_calls, left_text
+from forethought.nodes.digest import files_text, plan_text, result_items, steps_text, tool_record, trajectory
+from forethought.nodes.events import thinking
+from forethought.nodes.lessons import lesson_items
+from forethought.nodes.plans import dropped_ids, join_plan, plan_problem
+from forethought.nodes.services import Services
+from forethought.nodes.usage import total
+from forethought.prompts.render import render
+from forethought.prompts.replies import PlanDiagnosis, PlanRevision, diagnosis_of
+from forethought.tools.registry import describe
 
 
 @dataclass

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
 
-from graph.state import AgentState
+from forethought.graph.state import AgentState
 
 _READ = "__pregel_read"
 

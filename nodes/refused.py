@@ -8,13 +8,13 @@ from typing import Any
 
 from langchain_core.messages import AIMessage
 
+from forethought.graph.reducers import CLEAR
+from forethought.graph.state import AgentState, FileRef
 from forethought.lessons.book import LOCAL_USER
+from forethought.nodes.services import Services
+from forethought.nodes.task import TaskError, counters, guidance_of, last_human, settings_of, task_text
+from forethought.tools.files import FilesError, take_in
 from forethought.well_formed import well_formed
-from graph.reducers import CLEAR
-from graph.state import AgentState, FileRef
-from nodes.services import Services
-from nodes.task import TaskError, counters, guidance_of, last_human, settings_of, task_text
-from tools.files import FilesError, take_in
 
 Json = dict[str, Any]
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from graph.state import AgentState
-from nodes.digest import compact, cut, never_begun, trajectory
-from tools.base import Observation, Tool
-from tools.call import normalise
+from forethought.graph.state import AgentState
+from forethought.nodes.digest import compact, cut, never_begun, trajectory
+from forethought.tools.base import Observation, Tool
+from forethought.tools.call import normalise
 
 Json = dict[str, Any]
 

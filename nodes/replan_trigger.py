@@ -11,14 +11,14 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from graph.context import Context
-from graph.plan_patches import plan_update
-from graph.reducers import CLEAR
-from graph.state import AgentState, Dispatch, Plan, Replan, Step
-from nodes.budget import exhausted, wave_width
-from nodes.digest import cut, never_begun, trajectory
-from nodes.plans import close_failed, mark_finished, ready
-from nodes.services import Services
+from forethought.graph.context import Context
+from forethought.graph.plan_patches import plan_update
+from forethought.graph.reducers import CLEAR
+from forethought.graph.state import AgentState, Dispatch, Plan, Replan, Step
+from forethought.nodes.budget import exhausted, wave_width
+from forethought.nodes.digest import cut, never_begun, trajectory
+from forethought.nodes.plans import close_failed, mark_finished, ready
+from forethought.nodes.services import Services
 
 
 async def replan_trigger(

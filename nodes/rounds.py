@@ -10,16 +10,16 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
+from forethought.graph.context import Context
+from forethought.graph.state import AgentState, Draft, LongTerm, PlanError
 from forethought.models.types import Message, ReplyError, Usage, reply_spec
+from forethought.nodes.budget import allowance
+from forethought.nodes.digest import files_text, plan_text, steps_text, trajectory
+from forethought.nodes.events import thinking
+from forethought.nodes.origins import thread_origin
+from forethought.nodes.services import Services
+from forethought.prompts.replies import RoundReflection
 from forethought.training.prompt import reflection_prompt, trajectory_text
-from graph.context import Context
-from graph.state import AgentState, Draft, LongTerm, PlanError
-from nodes.budget import allowance
-from nodes.digest import files_text, plan_text, steps_text, trajectory
-from nodes.events import thinking
-from nodes.origins import thread_origin
-from nodes.services import Services
-from prompts.replies import RoundReflection
 
 
 async def end_round(

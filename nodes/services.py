@@ -7,13 +7,13 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
+from forethought.graph.bounds import bounded
+from forethought.graph.context import Context, context_from
 from forethought.models.ask import Models
 from forethought.settings import Settings
-from graph.bounds import bounded
-from graph.context import Context, context_from
-from tools.base import Tool
-from tools.files import FileStore
-from tools.mcp import McpBox
+from forethought.tools.base import Tool
+from forethought.tools.files import FileStore
+from forethought.tools.mcp import McpBox
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tools.base import Tool
+from forethought.tools.base import Tool
 
 _ALIKE = 0.5
 """Share of names in common, of all names, from which on two records have the same format."""

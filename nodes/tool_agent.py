@@ -15,22 +15,29 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
+from forethought.graph.context import Context
+from forethought.graph.state import AgentState, Dispatch, Json, Proposal, ShortTerm, Subtask
+from forethought.graph.validation import StateError
 from forethought.models.types import Message, ReplyError, Usage, no_usage
-from graph.context import Context
-from graph.state import AgentState, Dispatch, Json, Proposal, ShortTerm, Subtask
-from graph.validation import StateError
-from nodes.budget import allowance, exhausted_calls, left_text
-from nodes.digest import files_text, memory_items, result_items, step_items, subtask_text, trajectory
-from nodes.events import thinking
-from nodes.reading import read_state
-from nodes.services import Services
-from nodes.usage import total
-from prompts.render import render
-from prompts.replies import ToolChoice
-from prompts.tool_choice import ChoiceFields, tool_choice_spec
-from tools.base import Tool
-from tools.call import check_arguments
-from tools.registry import describe
+from forethought.nodes.budget import allowance, exhausted_calls, left_text
+from forethought.nodes.digest import (
+    files_text,
+    memory_items,
+    result_items,
+    step_items,
+    subtask_text,
+    trajectory,
+)
+from forethought.nodes.events import thinking
+from forethought.nodes.reading import read_state
+from forethought.nodes.services import Services
+from forethought.nodes.usage import total
+from forethought.prompts.render import render
+from forethought.prompts.replies import ToolChoice
+from forethought.prompts.tool_choice import ChoiceFields, tool_choice_spec
+from forethought.tools.base import Tool
+from forethought.tools.call import check_arguments
+from forethought.tools.registry import describe
 
 READS = (
     "task",

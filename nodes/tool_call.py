@@ -6,26 +6,26 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from forethought.graph.context import Context
+from forethought.graph.state import AgentState, Proposal
 from forethought.journal import current
 from forethought.models.allowance import Allowance
 from forethought.models.once import left_behind, unclaimed
 from forethought.models.record import digest
 from forethought.models.types import Usage
-from graph.context import Context
-from graph.state import AgentState, Proposal
-from nodes.approval import Verdict
-from nodes.attempts import Attempts, Made, attempts_at, attempts_of, call_name
-from nodes.call_once import Unknown, call_once, decided
-from nodes.code_actions import CodeActions
-from nodes.digest import compact, cut
-from nodes.inert import for_person
-from nodes.inspection import Inspection
-from nodes.origins import joined
-from nodes.person import ask_person
-from nodes.services import Services
-from nodes.unknown_outcome import ask_outcome
-from tools.base import Tool, ToolEnv
-from tools.call import call_tool
+from forethought.nodes.approval import Verdict
+from forethought.nodes.attempts import Attempts, Made, attempts_at, attempts_of, call_name
+from forethought.nodes.call_once import Unknown, call_once, decided
+from forethought.nodes.code_actions import CodeActions
+from forethought.nodes.digest import compact, cut
+from forethought.nodes.inert import for_person
+from forethought.nodes.inspection import Inspection
+from forethought.nodes.origins import joined
+from forethought.nodes.person import ask_person
+from forethought.nodes.services import Services
+from forethought.nodes.unknown_outcome import ask_outcome
+from forethought.tools.base import Tool, ToolEnv
+from forethought.tools.call import call_tool
 
 Json = dict[str, Any]
 _TOLD = 300

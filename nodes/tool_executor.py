@@ -16,25 +16,25 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
+from forethought.graph.context import Context
+from forethought.graph.state import AgentState, Dispatch, Proposal, Step, Surprise
 from forethought.models.types import Usage, no_usage
-from graph.context import Context
-from graph.state import AgentState, Dispatch, Proposal, Step, Surprise
-from nodes.approval import Verdict, settle
-from nodes.attempts import Made
-from nodes.budget import allowance
-from nodes.digest import cut
-from nodes.events import acting
-from nodes.foresight import Finding
-from nodes.inspection import beyond
-from nodes.judgement import Judge, spent_by
-from nodes.origins import made_of
-from nodes.reading import read_state
-from nodes.repeats import earlier_failure
-from nodes.services import Services
-from nodes.tool_agent import memory_of
-from nodes.tool_call import Begun, look_back, make_call
-from nodes.usage import total
-from tools.base import Observation
+from forethought.nodes.approval import Verdict, settle
+from forethought.nodes.attempts import Made
+from forethought.nodes.budget import allowance
+from forethought.nodes.digest import cut
+from forethought.nodes.events import acting
+from forethought.nodes.foresight import Finding
+from forethought.nodes.inspection import beyond
+from forethought.nodes.judgement import Judge, spent_by
+from forethought.nodes.origins import made_of
+from forethought.nodes.reading import read_state
+from forethought.nodes.repeats import earlier_failure
+from forethought.nodes.services import Services
+from forethought.nodes.tool_agent import memory_of
+from forethought.nodes.tool_call import Begun, look_back, make_call
+from forethought.nodes.usage import total
+from forethought.tools.base import Observation
 
 READS = (
     "task",

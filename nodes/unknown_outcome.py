@@ -12,11 +12,11 @@ from typing import Any
 
 from langgraph.types import interrupt
 
-from graph.state import Proposal
-from nodes.attempts import Made
-from nodes.call_once import Unknown
-from nodes.digest import compact
-from tools.base import Observation
+from forethought.graph.state import Proposal
+from forethought.nodes.attempts import Made
+from forethought.nodes.call_once import Unknown
+from forethought.nodes.digest import compact
+from forethought.tools.base import Observation
 
 HAPPENED, GIVE_UP = "it happened", "give up"
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from prompts.replies import Reply, Text, _no_null
+from forethought.prompts.replies import Reply, Text, _no_null
 
 
 class Quote(Reply):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from prompts.replies import Reply, Text
+from forethought.prompts.replies import Reply, Text
 
 
 class FactGrade(Reply):

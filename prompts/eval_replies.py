@@ -10,9 +10,9 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from forethought.models.schema import drop_nulls
 from forethought.models.types import ReplySpec
-from prompts.replies import Flag, Reply, Text, _no_null
-from prompts.tool_choice import argument_schemas, call_properties, closed, object_of
-from tools.base import Tool
+from forethought.prompts.replies import Flag, Reply, Text, _no_null
+from forethought.prompts.tool_choice import argument_schemas, call_properties, closed, object_of
+from forethought.tools.base import Tool
 
 Json = dict[str, Any]
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from prompts.replies import Reply, Text
+from forethought.prompts.replies import Reply, Text
 
 
 def _lower(value: object) -> object:

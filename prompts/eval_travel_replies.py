@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from prompts.replies import Reply, _no_null
+from forethought.prompts.replies import Reply, _no_null
 
 
 def _nothing(value: object) -> object:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from prompts.replies import Reply, Text, _no_null
+from forethought.prompts.replies import Reply, Text, _no_null
 
 
 class CustomerReply(Reply):

@@ -15,8 +15,8 @@ from typing import Any
 from forethought.models.extract import find_object
 from forethought.models.schema import NotStrict, drop_nulls, json_schema, strict_schema
 from forethought.models.types import Function, ReplySpec
-from prompts.replies import ToolChoice
-from tools.base import Tool
+from forethought.prompts.replies import ToolChoice
+from forethought.tools.base import Tool
 
 Json = dict[str, Any]
 FINISH, REPLAN = "finish", "replan"

@@ -33,7 +33,7 @@ def loaded_after(code: str) -> tuple[set[str], float]:
 @pytest.mark.parametrize(
     ("code", "seconds"),
     [
-        ("import graph.agent", 20),
+        ("import forethought.graph.agent", 20),
         ("from forethought.app.main import run_cli\nassert run_cli(['--help']) == 0", 5),
         ("from forethought.app.main import run_cli\nassert run_cli(['threads']) == 0", 10),
         ("import forethought", 2),
@@ -63,4 +63,4 @@ def test_the_public_names_are_there() -> None:
         "else:\n    raise AssertionError"
     )
     loaded, _ = loaded_after(code)  # which fails where the code does
-    assert "graph.agent" in loaded
+    assert "forethought.graph.agent" in loaded

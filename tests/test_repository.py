@@ -29,7 +29,9 @@ LONGEST = 400
 
 def of_packages(pattern: str) -> list[Path]:
     """Files of the packages that match `pattern`, relative to the root."""
-    found = [path for package in PACKAGES for path in (ROOT / package).rglob(pattern)]
+    folders = [ROOT / package for package in PACKAGES]
+    folders += [path for path in (ROOT / "forethought").iterdir() if path.is_symlink()]
+    found = [path for folder in folders for path in folder.rglob(pattern)]
     return sorted(path.relative_to(ROOT) for path in found if "__pycache__" not in path.parts)
 
 
@@ -46,8 +48,12 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> frozenset[str]:
 
 
 def test_the_packages_listed_are_the_packages_there() -> None:
-    there = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests"}
-    assert set(PACKAGES) == there == set(PROJECT["tool"]["mypy"]["packages"])
+    assert ["forethought"] == PACKAGES == PROJECT["tool"]["mypy"]["packages"]
+
+
+@pytest.mark.parametrize("name", ["graph", "nodes", "prompts", "tools"])
+def test_the_folders_at_the_top_are_packages_of_forethought(name: str) -> None:
+    assert os.readlink(ROOT / "forethought" / name) == f"../{name}"
 
 
 def test_every_folder_of_code_is_a_package() -> None:
@@ -60,7 +66,7 @@ def test_the_wheel_holds_all_code_and_all_data(wheel: frozenset[str]) -> None:
         path.as_posix() for kind in ("*.py", "*.md", "*.yaml", "py.typed") for path in of_packages(kind)
     }
     assert wanted - wheel == set()
-    assert {"prompts/planner.md", "forethought/knowledge/planning_errors.yaml"} <= wheel
+    assert {"forethought/prompts/planner.md", "forethought/knowledge/planning_errors.yaml"} <= wheel
 
 
 def test_the_wheel_holds_the_demo_and_nothing_that_is_not_meant_for_it(wheel: frozenset[str]) -> None:

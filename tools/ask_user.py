@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools.base import Observation, ToolEnv, ToolError, make_tool
+from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
 
 
 async def ask_user(env: ToolEnv, question: str, choices: list[str] | None = None) -> Observation:

@@ -29,9 +29,9 @@ from pydantic import BaseModel, create_model
 
 if TYPE_CHECKING:
     from forethought.models.types import Image, Usage
+    from forethought.prompts.replies import DocumentAnswer
     from forethought.settings import Settings
-    from prompts.replies import DocumentAnswer
-    from tools.files import FileStore
+    from forethought.tools.files import FileStore
 
 Effect = Literal["read", "write", "egress"]
 

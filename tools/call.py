@@ -17,8 +17,8 @@ from pydantic import BaseModel, ValidationError
 from forethought.models.causes import chain
 from forethought.secrecy import scrubber
 from forethought.telemetry import operation
+from forethought.tools.base import Observation, Tool, ToolEnv, ToolError
 from forethought.well_formed import well_formed
-from tools.base import Observation, Tool, ToolEnv, ToolError
 
 MAX_CHARACTERS = 20_000
 """Longest text of an observation; what is beyond is cut, visibly."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from tools.base import Effect
+from forethought.tools.base import Effect
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 OPTIONS = "__tool_options__"

@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any
 
 from forethought.storage.errors import StorageError
 from forethought.storage.sealing import FILE_MARK, NO_KEY, Sealer, sealer_of
-from tools.file_names import free_name, safe_name
+from forethought.tools.file_names import free_name, safe_name
 
 if TYPE_CHECKING:
+    from forethought.graph.state import FileRef
     from forethought.settings import Settings
-    from graph.state import FileRef
 
 HASH = re.compile(r"[0-9a-f]{64}")
 MEGABYTE = 1_000_000

@@ -5,9 +5,9 @@ inspector).
 from __future__ import annotations
 
 from forethought.models.transcription import Segment, Transcript
-from tools.base import Observation, ToolEnv, ToolError, make_tool
-from tools.media.transcribe import LONGEST_S, load_transcript
-from tools.read_file import find_name
+from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
+from forethought.tools.media.transcribe import LONGEST_S, load_transcript
+from forethought.tools.read_file import find_name
 
 SHOWN_CHARACTERS = 18_000
 """Longest transcript that is shown, below the length at which any observation is cut."""

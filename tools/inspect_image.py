@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from tools.base import Observation, ToolEnv, ToolError, make_tool
-from tools.files import FilesError
-from tools.media.picture import Picture, prepare
-from tools.read_file import find_name
+from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
+from forethought.tools.files import FilesError
+from forethought.tools.media.picture import Picture, prepare
+from forethought.tools.read_file import find_name
 
 __all__ = ["INSPECT_IMAGE", "inspect_image"]
 

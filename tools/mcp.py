@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any
 
-from tools.base import Effect, Observation, Tool, ToolEnv, ToolError
-from tools.mcp_schema import arguments_model
-from tools.mcp_settings import McpServer, McpServers, McpSetupError
-from tools.python import python_tool
-from tools.sandbox.calls import from_code
+from forethought.tools.base import Effect, Observation, Tool, ToolEnv, ToolError
+from forethought.tools.mcp_schema import arguments_model
+from forethought.tools.mcp_settings import McpServer, McpServers, McpSetupError
+from forethought.tools.python import python_tool
+from forethought.tools.sandbox.calls import from_code
 
 if TYPE_CHECKING:
     from mcp import ClientSession

@@ -26,7 +26,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from forethought.key_shape import looks_like_a_key
 from forethought.secrecy import remember, scrubber, secrets_of, secrets_of_address
-from tools.base import Effect
+from forethought.tools.base import Effect
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _HTTP = ("http", "streamable_http", "streamable-http", "streamableHttp")

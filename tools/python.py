@@ -12,9 +12,9 @@ from dataclasses import replace
 from typing import Any
 
 from forethought.settings import Settings
-from tools.base import Observation, Tool, ToolEnv, ToolError, make_tool
-from tools.sandbox.backend import Backend, Program
-from tools.sandbox.calls import MAX_CALLS, Calls
+from forethought.tools.base import Observation, Tool, ToolEnv, ToolError, make_tool
+from forethought.tools.sandbox.backend import Backend, Program
+from forethought.tools.sandbox.calls import MAX_CALLS, Calls
 
 _READING_S = 60
 """Time that the tool may take, besides running the code, to read the given files."""
@@ -81,10 +81,10 @@ def _observe(env: ToolEnv, code: str, calls: Calls) -> Observation:
 
 def _backend(settings: Settings) -> Backend:
     if settings.python_backend == "sandlock":
-        from tools.sandbox.sandlock import Sandlock
+        from forethought.tools.sandbox.sandlock import Sandlock
 
         return Sandlock()
-    from tools.sandbox.monty import Monty
+    from forethought.tools.sandbox.monty import Monty
 
     return Monty()
 
@@ -126,7 +126,7 @@ def _inputs(env: ToolEnv, code: str) -> tuple[dict[str, Any], str]:
     }
     if env.store is None or not re.search(r"\bfiles\b", code):
         return inputs, ""
-    from tools.read_file import document_text
+    from forethought.tools.read_file import document_text
 
     unread = ""
     for name, content_hash in env.files.items():

@@ -10,18 +10,18 @@ from types import ModuleType
 from typing import Any
 
 from forethought.models.schema import json_schema
+from forethought.prompts.render import data
 from forethought.settings import Settings
-from prompts.render import data
-from tools.ask_user import ASK_USER
-from tools.base import Tool, make_tool
-from tools.decorate import OPTIONS
-from tools.inspect_audio import INSPECT_AUDIO
-from tools.inspect_image import INSPECT_IMAGE
-from tools.python import PYTHON, python_tool
-from tools.read_file import READ_FILE
-from tools.sandbox.calls import from_code
-from tools.visit_webpage import VISIT_WEBPAGE
-from tools.web_search import WEB_SEARCH
+from forethought.tools.ask_user import ASK_USER
+from forethought.tools.base import Tool, make_tool
+from forethought.tools.decorate import OPTIONS
+from forethought.tools.inspect_audio import INSPECT_AUDIO
+from forethought.tools.inspect_image import INSPECT_IMAGE
+from forethought.tools.python import PYTHON, python_tool
+from forethought.tools.read_file import READ_FILE
+from forethought.tools.sandbox.calls import from_code
+from forethought.tools.visit_webpage import VISIT_WEBPAGE
+from forethought.tools.web_search import WEB_SEARCH
 
 BUILT_IN = (READ_FILE, INSPECT_IMAGE, INSPECT_AUDIO, PYTHON, WEB_SEARCH, VISIT_WEBPAGE, ASK_USER)
 

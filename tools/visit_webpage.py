@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tools.base import Observation, ToolEnv, ToolError, make_tool
-from tools.web.archive import archived
-from tools.web.fetch import Page, fetch
-from tools.web.guard import UnknownHost
-from tools.web.passages import PART, Passage, find_passages, split_parts
-from tools.web.text import page_source, page_text
+from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
+from forethought.tools.web.archive import archived
+from forethought.tools.web.fetch import Page, fetch
+from forethought.tools.web.guard import UnknownHost
+from forethought.tools.web.passages import PART, Passage, find_passages, split_parts
+from forethought.tools.web.text import page_source, page_text
 
 _VIEW_SOURCE = "view-source:"
 _GONE = (404, 410)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 
-from tools.base import ToolEnv, ToolError, make_tool
-from tools.web.engines import MAX_RESULTS, EngineFailed, Hit, engines
+from forethought.tools.base import ToolEnv, ToolError, make_tool
+from forethought.tools.web.engines import MAX_RESULTS, EngineFailed, Hit, engines
 
 _LONGEST_SNIPPET = 700
 _log = logging.getLogger(__name__)

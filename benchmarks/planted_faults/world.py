@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from forethought.evals.types import Attempt, Sample, Score, Services
-from tools.base import Tool, ToolError, make_tool
+from forethought.tools.base import Tool, ToolError, make_tool
 
 Fault = Literal["none", "condition", "tool", "plan", "move", "spelling", "entry", "edition"]
 FAULTS: tuple[Fault, ...] = get_args(Fault)

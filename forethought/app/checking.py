@@ -32,7 +32,7 @@ async def read_state(graph: Any, schema: type, thread_id: str, checkpoint_id: st
 
 def check_values(schema: type, thread_id: str, values: Mapping[str, Any]) -> None:
     """Raises CliError unless `values` are a state that the graph has written."""
-    from graph.validation import StateError, check_state
+    from forethought.graph.validation import StateError, check_state
 
     try:
         check_state(schema, values)

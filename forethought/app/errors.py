@@ -52,13 +52,15 @@ def explain(error: BaseException) -> Failure:
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return Failure(f"{where}{error.strerror or one_line(error)}", FAILED)
-    if isinstance(error, _known("tools.files", "FilesError") + _known("nodes.task", "TaskError")):
+    if isinstance(
+        error, _known("forethought.tools.files", "FilesError") + _known("forethought.nodes.task", "TaskError")
+    ):
         return Failure(one_line(error, 1000), WRONG_USE)
-    if isinstance(error, _known("tools.mcp_settings", "McpSetupError")):
+    if isinstance(error, _known("forethought.tools.mcp_settings", "McpSetupError")):
         return Failure(one_line(error, 1000), WRONG_USE)
     if isinstance(error, _known("forethought.evals.types", "DataError")):
         return Failure(one_line(error, 1000), WRONG_USE)
-    damaged = _known("graph.validation", "StateError")
+    damaged = _known("forethought.graph.validation", "StateError")
     if isinstance(error, _known("forethought.evals.types", "InfrastructureError") + damaged):
         return Failure(one_line(error, 1000), FAILED)
     if isinstance(error, _known("forethought.models.types", "ConfigurationError")):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from forethought.batch.opening import Queue
-from tools.files import FilesError, FileStore
+from forethought.tools.files import FilesError, FileStore
 
 
 async def share(queue: Queue, references: Iterable[Mapping[str, Any]], store: FileStore) -> None:

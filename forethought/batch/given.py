@@ -9,9 +9,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from forethought.graph.context import Context
 from forethought.storage import StorageError
 from forethought.storage.sealing import Sealer
-from graph.context import Context
 
 Json = dict[str, Any]
 

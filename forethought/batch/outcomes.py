@@ -12,7 +12,7 @@ from forethought.journal import JournalError
 from forethought.models.allowance import summed
 from forethought.models.types import ConfigurationError, ModelError, TooLarge, TransportError
 from forethought.storage.errors import is_storage_failure, postgres_line
-from tools.files import FilesError
+from forethought.tools.files import FilesError
 
 if TYPE_CHECKING:
     from langgraph.types import StateSnapshot

@@ -26,15 +26,15 @@ from forethought.batch.patience import patiently
 from forethought.batch.room import Room
 from forethought.batch.thread_run import ThreadRun
 from forethought.draining import Drain, Drained
+from forethought.graph.bounds import bounded
 from forethought.models.types import Transport
 from forethought.secrecy import scrub_error, scrubber
 from forethought.settings import Settings
 from forethought.storage import StorageError, open_lessons
 from forethought.storage.errors import is_disconnected, is_outage
-from graph.bounds import bounded
 
 if TYPE_CHECKING:
-    from graph.agent import AgentGraph
+    from forethought.graph.agent import AgentGraph
 
 _LOG = logging.getLogger(__name__)
 _HELD_S = 5.0
@@ -168,7 +168,7 @@ class Runner:
 
     async def _thread(self, job: Job, given: Given) -> ThreadRun:
         """The job's thread, ready to run: its files are here, its Context is allowed."""
-        from tools.files import FileStore
+        from forethought.tools.files import FileStore
 
         context = bounded(given.context, self.settings)
         await files.fetch(self.queue, given.references, FileStore.of(self.settings))
@@ -177,7 +177,7 @@ class Runner:
 
     async def _graph(self, with_lessons: bool) -> AgentGraph:
         """The graph, built when the first job needs it."""
-        from graph.agent import build_agent
+        from forethought.graph.agent import build_agent
 
         async with self._building:
             if with_lessons not in self._graphs:

@@ -14,10 +14,10 @@ from forethought.batch import files, tables
 from forethought.batch.given import digest_of
 from forethought.batch.opening import Queue
 from forethought.batch.tasks import MOST_PRIORITY, BatchTask, with_ids
+from forethought.graph.bounds import bounded
+from forethought.graph.context import Context
 from forethought.settings import Settings
 from forethought.well_formed import well_formed
-from graph.bounds import bounded
-from graph.context import Context
 
 Json = dict[str, Any]
 BATCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,17}")
@@ -100,7 +100,7 @@ async def submit(
 
 def _given(task: BatchTask, context: Context, settings: Settings) -> Json:
     """What a job is given: the graph's input and its Context. Reads the disk."""
-    from tools.files import from_path
+    from forethought.tools.files import from_path
 
     store, taken = _store(settings), dict[str, Json]()
     for path in task.files:
@@ -112,7 +112,7 @@ def _given(task: BatchTask, context: Context, settings: Settings) -> Json:
 
 
 def _store(settings: Settings) -> Any:
-    from tools.files import FileStore
+    from forethought.tools.files import FileStore
 
     return FileStore.of(settings)
 

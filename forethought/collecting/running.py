@@ -21,8 +21,8 @@ from forethought.trajectories.types import Loaded, Reference, Trajectory
 if TYPE_CHECKING:
     from langgraph.runtime import RunControl
 
-    from graph.agent import AgentGraph
-    from graph.context import Context
+    from forethought.graph.agent import AgentGraph
+    from forethought.graph.context import Context
 
 Run = tuple[CollectTask, int]
 """A task, and which of its trials."""
@@ -149,7 +149,7 @@ class Collector:
 
     def take_files(self, paths: Sequence[str]) -> list[dict[str, Any]]:
         """The files at `paths`, stored, as the agent is given them. Reads the disk. Raises FilesError."""
-        from tools.files import FileStore, from_path
+        from forethought.tools.files import FileStore, from_path
 
         store, taken = FileStore.of(self.settings), cast(dict[str, dict[str, Any]], {})
         for path in paths:
@@ -159,7 +159,7 @@ class Collector:
 
     def _effects(self, values: Mapping[str, Any]) -> dict[str, str]:
         """The effects of the tools that were used; one that is not known may have changed something."""
-        from tools.registry import toolbox
+        from forethought.tools.registry import toolbox
 
         known = {name: tool.effect for name, tool in toolbox(self.settings).items()}
         used = {str(step["tool"]) for step in values.get("trajectory") or [] if step.get("tool")}

@@ -21,9 +21,9 @@ from forethought.collecting.questions import normalised
 from forethought.collecting.tasks import CollectTask
 from forethought.models.ask import Models
 from forethought.models.types import Message, ReplyError, Usage, no_usage, reply_spec
+from forethought.prompts.debug_replies import Judgement
+from forethought.prompts.render import render
 from forethought.trajectories.types import Outcome, Trajectory
-from prompts.debug_replies import Judgement
-from prompts.render import render
 
 Method = Literal["exact", "f1", "model"]
 METHODS: tuple[Method, ...] = ("exact", "f1", "model")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from forethought.evals.harness.meter import MeteredTransport
 from forethought.evals.types import BudgetSpent
 from forethought.models.types import ModelReply, ModelRequest
-from tools.base import ToolError
+from forethought.tools.base import ToolError
 
 
 class StepsSpent(ToolError, BudgetSpent):

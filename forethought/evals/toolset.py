@@ -16,13 +16,13 @@ from typing import Any
 from forethought.evals.actions import call_text
 from forethought.evals.counting import StepCounter
 from forethought.evals.types import Budget, Episode, InfrastructureError, ToolSpec, Workshop
+from forethought.prompts.render import data
+from forethought.prompts.tool_choice import RESERVED
 from forethought.rollouts.types import EnvironmentReply
 from forethought.settings import Settings
-from prompts.render import data
-from prompts.tool_choice import RESERVED
-from tools.base import Effect, Observation, Tool, ToolEnv, ToolError
-from tools.mcp_schema import arguments_model
-from tools.registry import toolbox
+from forethought.tools.base import Effect, Observation, Tool, ToolEnv, ToolError
+from forethought.tools.mcp_schema import arguments_model
+from forethought.tools.registry import toolbox
 
 ACT = "act"
 """The one tool of an episode whose actions are text."""

@@ -20,7 +20,7 @@ from forethought.settings import Settings
 from forethought.trajectories.types import Trajectory
 
 if TYPE_CHECKING:
-    from tools.base import Tool
+    from forethought.tools.base import Tool
 
 
 class DataError(ValueError):

@@ -34,11 +34,11 @@ from forethought.models.types import (
     Usage,
     Verifying,
 )
+from forethought.prompts.render import data
 from forethought.secrecy import scrub_error, scrubber
 from forethought.settings import Settings
 from forethought.telemetry import operation
 from forethought.well_formed import well_formed
-from prompts.render import data
 
 T = TypeVar("T")
 MAX_REPAIRS = 2

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 from forethought.models.ask import Models
 from forethought.models.types import Message, reply_spec
+from forethought.prompts.debug_replies import Judgement
+from forethought.prompts.render import render
 from forethought.rollouts.matching import same_answer
 from forethought.rollouts.types import Environment, Evaluator, Verdict
 from forethought.rollouts.world import restored
 from forethought.trajectories.types import Trajectory
-from prompts.debug_replies import Judgement
-from prompts.render import render
 
 
 @dataclass(frozen=True)

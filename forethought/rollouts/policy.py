@@ -8,11 +8,11 @@ from typing import Any
 
 from forethought.models.ask import Models
 from forethought.models.types import Message, reply_spec
+from forethought.prompts.debug_replies import ModularStep
+from forethought.prompts.render import render
 from forethought.rollouts.types import Act, EnvironmentReply
 from forethought.trajectories.show import head, step_text
 from forethought.trajectories.types import TrajectoryStep
-from prompts.debug_replies import ModularStep
-from prompts.render import render
 
 WHOLE_STEPS = 30
 """The last steps, which a prompt shows whole; those before them are shown by their heads."""

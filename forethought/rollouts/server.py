@@ -11,17 +11,17 @@ import os
 from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from forethought.graph.checkpoints import Json, Point
+from forethought.graph.context import Context
 from forethought.rollouts.thread import Limits, ThreadRollouts, within
 from forethought.rollouts.types import RolloutError
 from forethought.trajectories.own import from_state
 from forethought.trajectories.types import Loaded, Trajectory
-from graph.checkpoints import Json, Point
-from graph.context import Context
 
 if TYPE_CHECKING:
     from langgraph_sdk.client import LangGraphClient
 
-    from graph.debugger_context import DebuggerContext
+    from forethought.graph.debugger_context import DebuggerContext
 
 ASSISTANT = "agent"
 _PAGE = 50
@@ -148,6 +148,6 @@ def make_rollouts(trajectory: Trajectory, thread: str | None, context: DebuggerC
 def _effects() -> dict[str, str]:
     """What the tools of this server's agent do to the world, by name."""
     from forethought.settings import Settings
-    from tools.registry import toolbox
+    from forethought.tools.registry import toolbox
 
     return {tool.name: tool.effect for tool in toolbox(Settings(), ()).values()}

@@ -13,14 +13,9 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
-from forethought.rollouts.actions import move_of, substituted_proposal
-from forethought.rollouts.spending import added, between
-from forethought.rollouts.types import Environment, Rolled, RolloutError
-from forethought.rollouts.world import restored
-from forethought.trajectories.types import Module, Trajectory, TrajectoryStep
-from graph.checkpoints import Checkpoints, GraphCheckpoints, Point, point_of
-from graph.context import Context, context_from
-from graph.forking import (
+from forethought.graph.checkpoints import Checkpoints, GraphCheckpoints, Point, point_of
+from forethought.graph.context import Context, context_from
+from forethought.graph.forking import (
     ForkError,
     Place,
     before_answer,
@@ -32,6 +27,11 @@ from graph.forking import (
     fork,
     substitute,
 )
+from forethought.rollouts.actions import move_of, substituted_proposal
+from forethought.rollouts.spending import added, between
+from forethought.rollouts.types import Environment, Rolled, RolloutError
+from forethought.rollouts.world import restored
+from forethought.trajectories.types import Module, Trajectory, TrajectoryStep
 
 Json = dict[str, Any]
 _LEAST_TOKENS = 1_000

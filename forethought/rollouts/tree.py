@@ -13,12 +13,12 @@ from typing import Any
 
 from forethought.models.ask import Models
 from forethought.models.types import Message, Usage, no_usage, reply_spec
+from forethought.prompts.debug_replies import Candidates, CandidateValues
+from forethought.prompts.render import render
 from forethought.rollouts.policy import not_possible, steps_shown
 from forethought.rollouts.spending import added
 from forethought.rollouts.types import Act, EnvironmentReply
 from forethought.trajectories.types import TrajectoryStep
-from prompts.debug_replies import Candidates, CandidateValues
-from prompts.render import render
 
 Path = tuple[str, ...]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from prompts.render import render
+from forethought.prompts.render import render
 
 _OPEN, _CLOSE = "\n<trajectory>\n", "\n</trajectory>"
 LEAST = 400

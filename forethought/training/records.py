@@ -11,8 +11,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from forethought.nodes.digest import HEAD_CHARS, OPEN_CHARS, cut
 from forethought.training.prompt import reflection_prompt, trajectory_text
-from nodes.digest import HEAD_CHARS, OPEN_CHARS, cut
 
 _CALL = re.compile(r"[\w.-]+\(")
 """How the move of a step begins that called a tool."""

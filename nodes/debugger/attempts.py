@@ -10,13 +10,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from forethought.graph.debugger_context import DebuggerContext
+from forethought.graph.debugger_state import DebuggerState
 from forethought.models.types import Usage, no_usage
+from forethought.nodes.debugger.entered import entered_by
+from forethought.nodes.debugger.services import DebugServices
 from forethought.rollouts.types import Rolled, Rollouts
 from forethought.trajectories.types import Trajectory
-from graph.debugger_context import DebuggerContext
-from graph.debugger_state import DebuggerState
-from nodes.debugger.entered import entered_by
-from nodes.debugger.services import DebugServices
 
 MOST_ATTEMPTS = 100
 """Of a baseline, whatever its tokens allow: no loop without an end."""

@@ -12,14 +12,14 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from forethought.models.types import Asked, Message, reply_spec
+from forethought.nodes.debugger.attempts import Attempt, Made, branch_trajectory
+from forethought.prompts.debug_replies import FailurePoint, SelfFeedback
+from forethought.prompts.render import render
 from forethought.rollouts.environment import EnvironmentRollouts
 from forethought.rollouts.policy import steps_shown
 from forethought.rollouts.tree import TreePolicy
 from forethought.rollouts.types import RolloutError
 from forethought.trajectories.types import Trajectory
-from nodes.debugger.attempts import Attempt, Made, branch_trajectory
-from prompts.debug_replies import FailurePoint, SelfFeedback
-from prompts.render import render
 
 R = TypeVar("R", bound=BaseModel)
 

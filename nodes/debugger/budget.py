@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from forethought.graph.debugger_context import DebuggerContext
+from forethought.graph.debugger_state import DebuggerState
 from forethought.models.tokens import estimate_tokens
 from forethought.models.types import Usage
+from forethought.nodes.debugger.messages import PROMPT_CHARS
 from forethought.trajectories.types import Trajectory
-from graph.debugger_context import DebuggerContext
-from graph.debugger_state import DebuggerState
-from nodes.debugger.messages import PROMPT_CHARS
 
 _FIXED_TOKENS = 6_000
 """A prompt's rules and taxonomy, and a thinking model's reply, roughly."""

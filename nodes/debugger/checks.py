@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from forethought.knowledge.error_taxonomy import Taxonomy
+from forethought.prompts.debug_replies import NO_ERROR, CriticalError, FailurePoint
 from forethought.trajectories.quotes import occurs
 from forethought.trajectories.types import Trajectory, TrajectoryStep
-from prompts.debug_replies import NO_ERROR, CriticalError, FailurePoint
 
 _PARTS = ("given", "memory", "reflection", "planning", "action", "observation", "failure")
 _NONE = {"no_error", "no error", "none", "no-error", "n/a", "null", "noerror", "ok"}

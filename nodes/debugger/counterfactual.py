@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from math import sqrt
 
+from forethought.graph.debugger_state import Probe
+from forethought.nodes.debugger.search import Known
+from forethought.nodes.debugger.trial import Stopped, Trial
 from forethought.rollouts.types import RolloutError
 from forethought.trajectories.types import TrajectoryStep
-from graph.debugger_state import Probe
-from nodes.debugger.search import Known
-from nodes.debugger.trial import Stopped, Trial
 
 Z95 = 1.959963984540054
 """The normal distribution's quantile for 95 %, two-sided."""

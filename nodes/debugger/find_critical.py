@@ -13,20 +13,20 @@ from typing import Any, cast
 
 from langgraph.runtime import Runtime
 
+from forethought.graph.debugger_context import DebuggerContext
+from forethought.graph.debugger_state import Critical, DebuggerState
 from forethought.models.types import ReplyError, Usage, no_usage, reply_spec
+from forethought.nodes.debugger.budget import exhausted
+from forethought.nodes.debugger.checks import canonical, critical_problem, point_problem
+from forethought.nodes.debugger.counterfactual import counterfactual
+from forethought.nodes.debugger.messages import critical_messages, direct_messages
+from forethought.nodes.debugger.search import binary_search, brute_force
+from forethought.nodes.debugger.services import DebugServices
+from forethought.nodes.debugger.trial import Searched, Stopped, Trial
+from forethought.nodes.usage import total
+from forethought.prompts.debug_replies import CriticalError, FailurePoint
 from forethought.rollouts.types import RolloutError
 from forethought.trajectories.types import Trajectory
-from graph.debugger_context import DebuggerContext
-from graph.debugger_state import Critical, DebuggerState
-from nodes.debugger.budget import exhausted
-from nodes.debugger.checks import canonical, critical_problem, point_problem
-from nodes.debugger.counterfactual import counterfactual
-from nodes.debugger.messages import critical_messages, direct_messages
-from nodes.debugger.search import binary_search, brute_force
-from nodes.debugger.services import DebugServices
-from nodes.debugger.trial import Searched, Stopped, Trial
-from nodes.usage import total
-from prompts.debug_replies import CriticalError, FailurePoint
 
 _SEARCHES = {"brute_force": brute_force, "binary_search": binary_search, "counterfactual": counterfactual}
 

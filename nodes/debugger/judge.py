@@ -8,14 +8,14 @@ from typing import Any
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
+from forethought.graph.debugger_context import DebuggerContext
+from forethought.graph.debugger_state import Branch, DebuggerState
 from forethought.models.types import ReplyError, no_usage
+from forethought.nodes.debugger.attempts import attempts_left, branch_trajectory
+from forethought.nodes.debugger.services import DebugServices
 from forethought.rollouts.evaluators import EnvironmentReward
 from forethought.rollouts.types import RolloutError, Verdict
 from forethought.trajectories.types import Trajectory
-from graph.debugger_context import DebuggerContext
-from graph.debugger_state import Branch, DebuggerState
-from nodes.debugger.attempts import attempts_left, branch_trajectory
-from nodes.debugger.services import DebugServices
 
 _YES, _NO = ("yes", "y", "true", "right", "correct"), ("no", "n", "false", "wrong", "incorrect")
 

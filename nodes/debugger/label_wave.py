@@ -10,11 +10,11 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
+from forethought.graph.debugger_context import DebuggerContext
+from forethought.graph.debugger_state import DebuggerState
+from forethought.nodes.debugger.budget import exhausted, reserve_tokens, width
+from forethought.nodes.debugger.services import DebugServices
 from forethought.trajectories.types import Trajectory
-from graph.debugger_context import DebuggerContext
-from graph.debugger_state import DebuggerState
-from nodes.debugger.budget import exhausted, reserve_tokens, width
-from nodes.debugger.services import DebugServices
 
 
 async def label_wave(

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from forethought.graph.debugger_context import DebuggerContext
+from forethought.graph.debugger_state import Label
 from forethought.knowledge.error_taxonomy import Taxonomy
 from forethought.models.types import Message
+from forethought.prompts.debug_replies import NO_ERROR
+from forethought.prompts.render import render
 from forethought.trajectories.own import SOURCE as OWN
 from forethought.trajectories.show import Window, cut, head, step_text, window_of
 from forethought.trajectories.types import MODULES, Trajectory
-from graph.debugger_context import DebuggerContext
-from graph.debugger_state import Label
-from prompts.debug_replies import NO_ERROR
-from prompts.render import render
 
 Labels = Mapping[str, Mapping[str, Label]]
 PROMPT_CHARS = 320_000

@@ -7,16 +7,16 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
+from forethought.graph.debugger_context import DebuggerContext
+from forethought.graph.debugger_state import Branch, DebuggerState
 from forethought.models.types import Message, ReplyError, reply_spec
+from forethought.nodes.debugger.attempts import branch_trajectory
+from forethought.nodes.debugger.budget import exhausted
+from forethought.nodes.debugger.services import DebugServices
+from forethought.prompts.debug_replies import UpdatedGuidance
+from forethought.prompts.render import render
 from forethought.rollouts.policy import steps_shown
 from forethought.trajectories.types import Trajectory
-from graph.debugger_context import DebuggerContext
-from graph.debugger_state import Branch, DebuggerState
-from nodes.debugger.attempts import branch_trajectory
-from nodes.debugger.budget import exhausted
-from nodes.debugger.services import DebugServices
-from prompts.debug_replies import UpdatedGuidance
-from prompts.render import render
 
 
 async def refine_guidance(

@@ -10,16 +10,16 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
+from forethought.graph.debugger_context import DebuggerContext
+from forethought.graph.debugger_state import Branch, DebuggerState
 from forethought.models.types import ReplyError, Usage
+from forethought.nodes.debugger.attempts import Attempt, Made, Maker, agentdebug, attempts_left
+from forethought.nodes.debugger.baselines import best_of_n, self_refine, tree_of_thoughts, vanilla
+from forethought.nodes.debugger.budget import exhausted, remaining
+from forethought.nodes.debugger.services import DebugServices
 from forethought.rollouts.spending import added
 from forethought.rollouts.types import RolloutError
 from forethought.trajectories.types import Trajectory
-from graph.debugger_context import DebuggerContext
-from graph.debugger_state import Branch, DebuggerState
-from nodes.debugger.attempts import Attempt, Made, Maker, agentdebug, attempts_left
-from nodes.debugger.baselines import best_of_n, self_refine, tree_of_thoughts, vanilla
-from nodes.debugger.budget import exhausted, remaining
-from nodes.debugger.services import DebugServices
 
 MAKERS: dict[str, Maker] = {
     "agentdebug": agentdebug,

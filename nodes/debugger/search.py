@@ -9,9 +9,9 @@ the last step before which the run was not yet lost.
 
 from __future__ import annotations
 
+from forethought.nodes.debugger.trial import Question, Trial
 from forethought.rollouts.types import RolloutError
 from forethought.trajectories.types import TrajectoryStep
-from nodes.debugger.trial import Question, Trial
 
 Known = tuple[int, str]
 """The number of the step that was found, and a sentence on how."""

@@ -9,13 +9,13 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
+from forethought.graph.debugger_context import DebuggerContext, debugger_context_from
 from forethought.knowledge.error_taxonomy import Taxonomy
 from forethought.models.ask import Models
 from forethought.rollouts.evaluators import EnvironmentReward, evaluator_for
 from forethought.rollouts.types import Environment, Evaluator, Rolled, Rollouts, Verdict
 from forethought.settings import Settings
 from forethought.trajectories.types import Loaded, Trajectory
-from graph.debugger_context import DebuggerContext, debugger_context_from
 
 LoadThread = Callable[[str], Awaitable[Loaded]]
 """A thread's present task as a trajectory. Raises ValueError (one line) when there is no such thread."""

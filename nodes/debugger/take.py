@@ -11,14 +11,14 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
+from forethought.graph.debugger_context import DebuggerContext
+from forethought.graph.debugger_state import DebuggerState, Json
+from forethought.graph.reducers import CLEAR
 from forethought.models.types import ReplyError, Usage, no_usage
+from forethought.nodes.debugger.services import DebugServices
 from forethought.rollouts.types import RolloutError
 from forethought.trajectories.read import from_json
 from forethought.trajectories.types import Loaded, Trajectory
-from graph.debugger_context import DebuggerContext
-from graph.debugger_state import DebuggerState, Json
-from graph.reducers import CLEAR
-from nodes.debugger.services import DebugServices
 
 _PARTS = ("given", "memory", "reflection", "planning", "action", "observation")
 

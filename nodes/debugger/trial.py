@@ -7,16 +7,16 @@ from typing import Literal
 
 from langgraph.runtime import Runtime
 
+from forethought.graph.debugger_context import DebuggerContext
+from forethought.graph.debugger_state import DebuggerState, Probe
 from forethought.models.types import Message, ReplyError, ReplySpec, T, Usage, no_usage, reply_spec
+from forethought.nodes.debugger.budget import exhausted, remaining
+from forethought.nodes.debugger.messages import salvage_messages, substitution_messages
+from forethought.nodes.debugger.services import DebugServices, verdict_on
+from forethought.nodes.usage import total
+from forethought.prompts.debug_replies import Salvage, Substitution
 from forethought.rollouts.types import Evaluator, RolloutError, Rollouts
 from forethought.trajectories.types import Trajectory, TrajectoryStep
-from graph.debugger_context import DebuggerContext
-from graph.debugger_state import DebuggerState, Probe
-from nodes.debugger.budget import exhausted, remaining
-from nodes.debugger.messages import salvage_messages, substitution_messages
-from nodes.debugger.services import DebugServices, verdict_on
-from nodes.usage import total
-from prompts.debug_replies import Salvage, Substitution
 
 Question = Literal["alone", "still"]
 

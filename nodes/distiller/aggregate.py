@@ -7,15 +7,15 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
+from forethought.graph.distiller_context import DistillerContext
+from forethought.graph.distiller_state import Decision, DistillerState, Entry, GrownError
 from forethought.models.types import ReplyError, reply_spec
-from graph.distiller_context import DistillerContext
-from graph.distiller_state import Decision, DistillerState, Entry, GrownError
-from nodes.distiller.checks import Copies, aggregation_problem, slug
-from nodes.distiller.diagnose import entries_of
-from nodes.distiller.messages import aggregation_messages
-from nodes.distiller.runs import kept
-from nodes.distiller.services import DistillServices, exhausted
-from prompts.distill_replies import Aggregation
+from forethought.nodes.distiller.checks import Copies, aggregation_problem, slug
+from forethought.nodes.distiller.diagnose import entries_of
+from forethought.nodes.distiller.messages import aggregation_messages
+from forethought.nodes.distiller.runs import kept
+from forethought.nodes.distiller.services import DistillServices, exhausted
+from forethought.prompts.distill_replies import Aggregation
 
 
 async def aggregate(

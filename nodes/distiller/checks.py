@@ -11,10 +11,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from forethought.collecting.questions import framed, normalised
+from forethought.nodes.distiller.runs import TaskRuns, said
+from forethought.prompts.distill_replies import (
+    Aggregation,
+    ComparativeDiagnosis,
+    PatternSet,
+    Quote,
+    WrittenPattern,
+)
 from forethought.trajectories.quotes import occurs
 from forethought.trajectories.types import Trajectory
-from nodes.distiller.runs import TaskRuns, said
-from prompts.distill_replies import Aggregation, ComparativeDiagnosis, PatternSet, Quote, WrittenPattern
 
 COPIED_WORDS = 8
 """Words in a row that stand in a run too: from so many on, a text is copied."""

@@ -7,21 +7,21 @@ from typing import Any, cast
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
-from forethought.models.types import ReplyError, reply_spec
-from graph.distiller_context import DistillerContext
-from graph.distiller_state import (
+from forethought.graph.distiller_context import DistillerContext
+from forethought.graph.distiller_state import (
     Diagnosis,
     DistillerState,
     Entry,
     Evidence,
     TaskDispatch,
 )
-from nodes.distiller.checks import diagnosis_problem, slug
-from nodes.distiller.messages import diagnosis_messages
-from nodes.distiller.runs import kept
-from nodes.distiller.services import DistillServices, exhausted
-from nodes.reading import read_state
-from prompts.distill_replies import ComparativeDiagnosis, DiagnosedError, Quote
+from forethought.models.types import ReplyError, reply_spec
+from forethought.nodes.distiller.checks import diagnosis_problem, slug
+from forethought.nodes.distiller.messages import diagnosis_messages
+from forethought.nodes.distiller.runs import kept
+from forethought.nodes.distiller.services import DistillServices, exhausted
+from forethought.nodes.reading import read_state
+from forethought.prompts.distill_replies import ComparativeDiagnosis, DiagnosedError, Quote
 
 
 async def diagnose_wave(

@@ -8,17 +8,17 @@ from typing import Any, cast
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
+from forethought.graph.distiller_context import DistillerContext
+from forethought.graph.distiller_state import DistillerState, ErrorDispatch, Patterns, WrittenExample
 from forethought.knowledge.planning_errors import BRIEF_FAILURES
 from forethought.models.types import ReplyError, reply_spec
-from graph.distiller_context import DistillerContext
-from graph.distiller_state import DistillerState, ErrorDispatch, Patterns, WrittenExample
-from nodes.distiller.checks import Copies, patterns_problem
-from nodes.distiller.diagnose import entries_of
-from nodes.distiller.messages import Case, pattern_messages
-from nodes.distiller.runs import TaskRuns, kept
-from nodes.distiller.services import DistillServices, exhausted
-from nodes.reading import read_state
-from prompts.distill_replies import PatternSet, WrittenPattern
+from forethought.nodes.distiller.checks import Copies, patterns_problem
+from forethought.nodes.distiller.diagnose import entries_of
+from forethought.nodes.distiller.messages import Case, pattern_messages
+from forethought.nodes.distiller.runs import TaskRuns, kept
+from forethought.nodes.distiller.services import DistillServices, exhausted
+from forethought.nodes.reading import read_state
+from forethought.prompts.distill_replies import PatternSet, WrittenPattern
 
 READS = ("tasks", "diagnoses", "errors")
 

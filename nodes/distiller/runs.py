@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from forethought.graph.distiller_state import MixedTask, Run
+from forethought.tools.files import FileStore
 from forethought.trajectories.show import cut, head, step_text
 from forethought.trajectories.types import Loaded, Trajectory, TrajectoryStep
-from graph.distiller_state import MixedTask, Run
-from tools.files import FileStore
 
 PROMPT_CHARS = 320_000
 """Characters that the runs of one prompt take up at most: some 90 thousand tokens."""

@@ -9,11 +9,11 @@ from typing import Any, Protocol, TypeVar
 
 from langgraph.runtime import Runtime
 
+from forethought.graph.distiller_context import DistillerContext, distiller_context_from
+from forethought.graph.synthesizer_context import SynthesizerContext
 from forethought.models.ask import Models
 from forethought.settings import Settings
-from graph.distiller_context import DistillerContext, distiller_context_from
-from graph.synthesizer_context import SynthesizerContext
-from tools.files import FileStore
+from forethought.tools.files import FileStore
 
 _BUDGETS = ("max_tokens", "max_usd")
 C = TypeVar("C", DistillerContext, SynthesizerContext)

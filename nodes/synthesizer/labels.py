@@ -13,16 +13,16 @@ from typing import Any, cast
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
+from forethought.graph.synthesizer_context import SynthesizerContext
+from forethought.graph.synthesizer_state import Finding, Job, KeyDispatch, Labelled, SynthesizerState
 from forethought.models.types import ReplyError, reply_spec
-from graph.synthesizer_context import SynthesizerContext
-from graph.synthesizer_state import Finding, Job, KeyDispatch, Labelled, SynthesizerState
-from nodes.distiller.checks import slug
-from nodes.distiller.services import exhausted
-from nodes.reading import read_state
-from nodes.synthesizer.error_types import failed_tasks
-from nodes.synthesizer.messages import label_messages
-from nodes.synthesizer.services import SynthesizeServices
-from prompts.synthesize_replies import StepLabels
+from forethought.nodes.distiller.checks import slug
+from forethought.nodes.distiller.services import exhausted
+from forethought.nodes.reading import read_state
+from forethought.nodes.synthesizer.error_types import failed_tasks
+from forethought.nodes.synthesizer.messages import label_messages
+from forethought.nodes.synthesizer.services import SynthesizeServices
+from forethought.prompts.synthesize_replies import StepLabels
 
 READS = ("tasks", "trials", "taxonomy", "typed")
 

@@ -9,16 +9,22 @@ from typing import Any, cast
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
+from forethought.graph.synthesizer_context import SynthesizerContext
+from forethought.graph.synthesizer_state import (
+    ErrorReflection,
+    Job,
+    KeyDispatch,
+    SynthesizerState,
+    TrialRecord,
+)
 from forethought.models.types import ReplyError, reply_spec
-from graph.synthesizer_context import SynthesizerContext
-from graph.synthesizer_state import ErrorReflection, Job, KeyDispatch, SynthesizerState, TrialRecord
-from nodes.distiller.services import exhausted
-from nodes.reading import read_state
-from nodes.synthesizer.labels import error_path
-from nodes.synthesizer.leaks import References
-from nodes.synthesizer.messages import error_messages
-from nodes.synthesizer.services import SynthesizeServices
-from prompts.synthesize_replies import TypeReflection
+from forethought.nodes.distiller.services import exhausted
+from forethought.nodes.reading import read_state
+from forethought.nodes.synthesizer.labels import error_path
+from forethought.nodes.synthesizer.leaks import References
+from forethought.nodes.synthesizer.messages import error_messages
+from forethought.nodes.synthesizer.services import SynthesizeServices
+from forethought.prompts.synthesize_replies import TypeReflection
 
 READS = ("tasks", "trials", "pool", "taxonomy", "labels", "references")
 LEAST_TASKS = 2

@@ -8,17 +8,17 @@ from typing import Any, cast
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
+from forethought.graph.synthesizer_context import SynthesizerContext
+from forethought.graph.synthesizer_state import Job, KeyDispatch, SynthesizerState
 from forethought.models.types import ReplyError, reply_spec
-from graph.synthesizer_context import SynthesizerContext
-from graph.synthesizer_state import Job, KeyDispatch, SynthesizerState
-from nodes.distiller.runs import said
-from nodes.distiller.services import exhausted
-from nodes.reading import read_state
-from nodes.synthesizer.labels import error_path
-from nodes.synthesizer.leaks import References
-from nodes.synthesizer.messages import merge_messages
-from nodes.synthesizer.services import SynthesizeServices
-from prompts.synthesize_replies import MergedReflection
+from forethought.nodes.distiller.runs import said
+from forethought.nodes.distiller.services import exhausted
+from forethought.nodes.reading import read_state
+from forethought.nodes.synthesizer.labels import error_path
+from forethought.nodes.synthesizer.leaks import References
+from forethought.nodes.synthesizer.messages import merge_messages
+from forethought.nodes.synthesizer.services import SynthesizeServices
+from forethought.prompts.synthesize_replies import MergedReflection
 
 READS = ("tasks", "trials", "reflections", "labels", "error_reflections", "references")
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from forethought.graph.distiller_state import Run
+from forethought.graph.synthesizer_context import SynthesizerContext
+from forethought.graph.synthesizer_state import ErrorReflection, ErrorType, Finding, TaskRecord, TrialRecord
 from forethought.models.types import Message
+from forethought.nodes.distiller.runs import PROMPT_CHARS, shown, task_text
+from forethought.prompts.render import render
 from forethought.trajectories.show import Window, cut, step_text
 from forethought.trajectories.types import Trajectory, TrajectoryStep
-from graph.distiller_state import Run
-from graph.synthesizer_context import SynthesizerContext
-from graph.synthesizer_state import ErrorReflection, ErrorType, Finding, TaskRecord, TrialRecord
-from nodes.distiller.runs import PROMPT_CHARS, shown, task_text
-from prompts.render import render
 
 WHOLE_CHARS = 80_000
 """Characters up to which a trial is shown whole where some of its steps are labelled."""

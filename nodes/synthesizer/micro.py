@@ -10,18 +10,18 @@ from langgraph.runtime import Runtime
 
 from forethought.collecting.running import RunError
 from forethought.collecting.tasks import CollectTask
+from forethought.graph.reducers import CLEAR
+from forethought.graph.synthesizer_context import SynthesizerContext
+from forethought.graph.synthesizer_state import Job, KeyDispatch, SynthesizerState
 from forethought.models.types import ReplyError, reply_spec
-from graph.reducers import CLEAR
-from graph.synthesizer_context import SynthesizerContext
-from graph.synthesizer_state import Job, KeyDispatch, SynthesizerState
-from nodes.distiller.runs import said
-from nodes.distiller.services import exhausted
-from nodes.reading import read_state
-from nodes.synthesizer.leaks import References
-from nodes.synthesizer.messages import reflect_messages
-from nodes.synthesizer.services import SynthesizeServices
-from nodes.synthesizer.take import no_failures_line, trial_record
-from prompts.synthesize_replies import TrialReflection
+from forethought.nodes.distiller.runs import said
+from forethought.nodes.distiller.services import exhausted
+from forethought.nodes.reading import read_state
+from forethought.nodes.synthesizer.leaks import References
+from forethought.nodes.synthesizer.messages import reflect_messages
+from forethought.nodes.synthesizer.services import SynthesizeServices
+from forethought.nodes.synthesizer.take import no_failures_line, trial_record
+from forethought.prompts.synthesize_replies import TrialReflection
 
 _MICRO = ("attempt_trial ", "reflect_trial ")
 

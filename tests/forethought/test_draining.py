@@ -23,8 +23,8 @@ from forethought.draining import Drain, Drained, coming_to_its_end, on_sigterm, 
 from forethought.models import Message, Models, reply_spec
 from forethought.models.live import LiveTransport
 from forethought.models.retry import Backoff
+from forethought.prompts.replies import AnswerUnscored
 from forethought.settings import Settings
-from prompts.replies import AnswerUnscored
 from tests.support.model_server import Answer, Fault, SeenRequest
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
+from forethought.graph.agent import build_agent
 from forethought.settings import Settings
-from graph.agent import build_agent
 
 
 def test_a_tool_may_not_be_named_like_a_move_that_is_no_call(settings: Callable[..., Settings]) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from langgraph.types import Command
 
+from forethought.tools.base import Tool, make_tool
 from tests.support.agent import Drive, Script, World
 from tests.support.replies import answer, call, finish, plan, sub
-from tools.base import Tool, make_tool
 
 FILE = {"name": "notes.txt", "data": base64.b64encode(b"some notes").decode()}
 

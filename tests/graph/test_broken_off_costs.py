@@ -10,13 +10,13 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
+from forethought.graph.agent import build_agent
 from forethought.models.types import ModelRequest
 from forethought.settings import Settings
-from graph.agent import build_agent
+from forethought.tools.base import ToolEnv, make_tool
 from tests.support.crashes import Answers, Seen, Witness
 from tests.support.paying import CONFIG, CONTEXT, TASK
 from tests.support.replies import answer, call, diagnosis, finish, plan, sub
-from tools.base import ToolEnv, make_tool
 
 Json = dict[str, Any]
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
+from forethought.graph.debugger import build_debugger
 from forethought.rollouts.environment import EnvironmentRollouts, recorded
 from forethought.settings import Settings
-from graph.debugger import build_debugger
 from tests.support.household import RUINS, Habit, Household, World, moves, right_action
 from tests.support.model_server import Answer, ModelServer, SeenRequest
 

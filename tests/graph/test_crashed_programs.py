@@ -7,13 +7,13 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from forethought.graph.agent import build_agent
 from forethought.models.types import ModelRequest
 from forethought.settings import Settings
-from graph.agent import build_agent
+from forethought.tools.base import ToolEnv, make_tool
 from tests.support.crashes import Answers, Seen, Witness
 from tests.support.paying import to_the_end
 from tests.support.replies import answer, call, diagnosis, finish, plan, sub
-from tools.base import ToolEnv, make_tool
 
 Json = dict[str, Any]
 PROGRAM = "print(summarise('one'))\nprint(summarise('two'))"

@@ -11,10 +11,10 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
+from forethought.graph.debugger import build_debugger
+from forethought.graph.debugger_context import DebuggerContext
+from forethought.graph.debugger_routing import BASELINES, LABELLED
 from forethought.models.types import TransportError
-from graph.debugger import build_debugger
-from graph.debugger_context import DebuggerContext
-from graph.debugger_routing import BASELINES, LABELLED
 from tests.support.debugging import GOLD, Debug, Reader, TruthfulWorld, asked_step, labels, trajectory
 from tests.support.model_server import Answer, Fault, SeenRequest
 

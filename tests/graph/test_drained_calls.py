@@ -10,13 +10,13 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from forethought.draining import Drain, Drained, pause
+from forethought.graph.agent import build_agent
 from forethought.models.types import ModelReply, ModelRequest
 from forethought.settings import Settings
-from graph.agent import build_agent
+from forethought.tools.base import ToolEnv, make_tool
 from tests.support.crashes import Answers, Seen
 from tests.support.paying import CONFIG, CONTEXT, TASK
 from tests.support.replies import answer, call, diagnosis, plan, sub
-from tools.base import ToolEnv, make_tool
 
 Json = dict[str, Any]
 

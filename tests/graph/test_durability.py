@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from langchain_core.runnables import RunnableConfig
 
+from forethought.graph.agent import build_agent
 from forethought.settings import Settings
-from graph.agent import build_agent
+from forethought.tools.base import make_tool
 from tests.support.crashes import Answers, Moment, Seen, Witness
 from tests.support.paying import CONFIG, CONTEXT, TASK, World, name, reply, to_the_end
-from tools.base import make_tool
 
 
 class Slow(Witness):

@@ -12,13 +12,13 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
+from forethought.graph.agent import build_agent
+from forethought.graph.context import Context
 from forethought.settings import Settings
-from graph.agent import build_agent
-from graph.context import Context
+from forethought.tools.base import Tool, ToolEnv, make_tool
 from tests.support.crashes import Answers, Moment, Seen, Witness
 from tests.support.paying import CONFIG, CONTEXT, TASK, World, name, reply
 from tests.support.replies import call
-from tools.base import Tool, ToolEnv, make_tool
 
 Json = dict[str, Any]
 APPROVED = CONTEXT.model_copy(update={"approve_tools": "always"})

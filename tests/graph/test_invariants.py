@@ -26,15 +26,15 @@ from langgraph.types import Command
 import forethought.models.allowance
 import forethought.models.ask
 import forethought.models.once
-import nodes.budget
-import nodes.call_once
-import nodes.tool_agent
-import nodes.tool_executor
+import forethought.nodes.budget
+import forethought.nodes.call_once
+import forethought.nodes.tool_agent
+import forethought.nodes.tool_executor
+from forethought.graph.agent import build_agent
+from forethought.graph.context import Context
+from forethought.graph.plan_patches import join_plans
+from forethought.nodes.budget import active_seconds
 from forethought.settings import Settings
-from graph.agent import build_agent
-from graph.context import Context
-from graph.plan_patches import join_plans
-from nodes.budget import active_seconds
 from tests.support.crashes import Moment, Seen
 from tests.support.wild import AT_EFFECT, INPUT, OUTPUT, SECONDS, USD, Clock, Process, Wild
 
@@ -47,10 +47,10 @@ TIMED = (
     forethought.models.allowance,
     forethought.models.ask,
     forethought.models.once,
-    nodes.budget,
-    nodes.call_once,
-    nodes.tool_agent,
-    nodes.tool_executor,
+    forethought.nodes.budget,
+    forethought.nodes.call_once,
+    forethought.nodes.tool_agent,
+    forethought.nodes.tool_executor,
 )
 """What measures the seconds of a budget, or ends with them."""
 _MOST = 60

@@ -15,18 +15,18 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 
 from forethought.draining import Drain, Drained, pause
+from forethought.graph.agent import build_agent
+from forethought.graph.checkpoints import GraphCheckpoints
+from forethought.graph.forking import before_execution, before_step, fork, substitute
+from forethought.graph.state import AgentState
 from forethought.journal.checkpoint import CHANNEL
 from forethought.models.types import ModelRequest, TransportError
 from forethought.settings import Settings
 from forethought.storage import address_of, open_threads
-from graph.agent import build_agent
-from graph.checkpoints import GraphCheckpoints
-from graph.forking import before_execution, before_step, fork, substitute
-from graph.state import AgentState
+from forethought.tools.base import ToolEnv, make_tool
 from tests.support.crashes import Answers, Moment, Seen, Witness
 from tests.support.paying import CONFIG, CONTEXT, TASK, World, name, reply, to_the_end
 from tests.support.replies import answer, call, diagnosis, plan, sub
-from tools.base import ToolEnv, make_tool
 
 Json = dict[str, Any]
 

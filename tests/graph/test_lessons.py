@@ -12,10 +12,10 @@ from langgraph.store.memory import InMemoryStore
 from forethought.lessons.book import LOCAL_USER, LessonBook, namespace_of
 from forethought.lessons.proposals import read_proposals, review_file
 from forethought.lessons.record import Lesson, now_utc
+from forethought.tools.base import Observation, Tool, ToolError, make_tool
 from tests.support.agent import Drive, Driven, Script, World, broken
 from tests.support.model_server import SeenRequest
 from tests.support.replies import INVALID, answer, call, diagnosis, finish, lesson, plan, sub
-from tools.base import Observation, Tool, ToolError, make_tool
 
 TASK = "Which invoices of the supplier are overdue?"
 NEXT = "How many invoices of another supplier are overdue?"

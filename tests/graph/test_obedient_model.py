@@ -18,11 +18,11 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
+from forethought.tools.base import Tool, make_tool
 from tests.support.agent import Drive, Driven, Script, broken
 from tests.support.model_server import Answer, SeenRequest
 from tests.support.replies import answer, call, finish, plan, sub
 from tests.support.web_server import Asked, Sent, WebServer
-from tools.base import Tool, make_tool
 
 SECRET = "heliotrope-4711"
 _ORDER = re.compile(r"ORDER (\{.*?\}) END")

@@ -8,7 +8,7 @@ import pytest
 from langgraph.graph import END
 from langgraph.types import Send
 
-from graph import routing
+from forethought.graph import routing
 
 
 @pytest.mark.parametrize(("status", "to"), [("failed", END), ("running", "prospective_reflector")])

@@ -12,14 +12,14 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
+from forethought.graph.agent import build_agent
 from forethought.journal.checkpoint import waits
 from forethought.models.types import ModelRequest
 from forethought.settings import Settings
-from graph.agent import build_agent
+from forethought.tools.base import ToolEnv, make_tool
 from tests.support.crashes import Answers, Seen
 from tests.support.paying import CONFIG, CONTEXT
 from tests.support.replies import answer, call, diagnosis, plan, sub
-from tools.base import ToolEnv, make_tool
 
 Json = dict[str, Any]
 FILE = {"name": "notes.txt", "data": base64.b64encode(b"some notes").decode()}

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from forethought.settings import Settings
+from forethought.tools.files import FileStore
 from forethought.training.from_synthesis import reflection_records
 from forethought.trajectories.types import Trajectory
 from tests.support.model_server import Answer, ModelServer, SeenRequest
@@ -22,7 +23,6 @@ from tests.support.synthesizing import (
     task_of,
     taxonomy_of,
 )
-from tools.files import FileStore
 
 PLANTED = {
     "Ulm": ("blind_packing", "wrong_unit"),

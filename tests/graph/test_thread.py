@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import HumanMessage
 
-from graph.reentering import back_to_work
+from forethought.graph.reentering import back_to_work
 from tests.support.agent import Drive, Script, World, broken, dump
 from tests.support.model_server import Fault
 from tests.support.replies import answer, call, plan, sub

@@ -12,8 +12,8 @@ from langgraph.graph import START, StateGraph
 from langgraph.types import interrupt
 from pydantic import BaseModel
 
+from forethought.graph.wiring import wired
 from forethought.settings import Settings
-from graph.wiring import wired
 
 CONFIG: Any = {"configurable": {"thread_id": "t"}}
 SECRET = "sk-of-the-settings"

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.addresses import address_key, addresses_in, approved_addresses, given_addresses
-from tools.ask_user import ASK_USER
-from tools.base import make_tool
-from tools.python import PYTHON
-from tools.visit_webpage import VISIT_WEBPAGE
+from forethought.nodes.addresses import address_key, addresses_in, approved_addresses, given_addresses
+from forethought.tools.ask_user import ASK_USER
+from forethought.tools.base import make_tool
+from forethought.tools.python import PYTHON
+from forethought.tools.visit_webpage import VISIT_WEBPAGE
 
 
 def keep(text: str) -> str:

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from langgraph.types import Command
 
-from graph.reentering import back_to_work
-from nodes.budget import spent
+from forethought.graph.reentering import back_to_work
+from forethought.nodes.budget import spent
+from forethought.tools.base import ToolEnv, make_tool
 from tests.support.agent import Drive, Script, World, kind_of, subtask_of
 from tests.support.model_server import Fault, Reply, SeenRequest
 from tests.support.replies import answer, call, finish, plan, sub
-from tools.base import ToolEnv, make_tool
 
 TASK = {"task": "?", "files": [{"name": "a.txt", "data": base64.b64encode(b"words " * 50).decode()}]}
 TWENTY = """

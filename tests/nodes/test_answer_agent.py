@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nodes.answer_agent import _status
+from forethought.nodes.answer_agent import _status
 from tests.support.agent import Drive, Script, World, broken
 from tests.support.replies import INVALID, Json, answer, call, diagnosis, finish, plan, sub
 

@@ -11,11 +11,11 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
+from forethought.nodes.attachments import MOST_ATTACHMENTS, take_attachments
 from forethought.settings import Settings
-from nodes.attachments import MOST_ATTACHMENTS, take_attachments
+from forethought.tools.files import FilesError, FileStore
 from tests.support.agent import Drive, Script, dump
 from tests.support.replies import call
-from tools.files import FilesError, FileStore
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 B64 = base64.b64encode(PNG).decode()

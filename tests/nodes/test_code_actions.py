@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from forethought.tools.base import Observation, make_tool
+from forethought.tools.sandbox.sandlock import why_not
 from tests.support.agent import Drive, Script, World, broken
 from tests.support.replies import Json, call, plan, sub
-from tools.base import Observation, make_tool
-from tools.sandbox.sandlock import why_not
 
 SERVER = Path(__file__).parents[1] / "support" / "mcp_server.py"
 BACKENDS = [

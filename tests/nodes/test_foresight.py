@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.foresight import compare, missing_terms
-from tools.base import Observation
+from forethought.nodes.foresight import compare, missing_terms
+from forethought.tools.base import Observation
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from nodes.origins import influence, is_outside, is_private, joined, records, thread_origin, told
-from tools.ask_user import ASK_USER
-from tools.base import make_tool
-from tools.python import PYTHON
+from forethought.nodes.origins import influence, is_outside, is_private, joined, records, thread_origin, told
+from forethought.tools.ask_user import ASK_USER
+from forethought.tools.base import make_tool
+from forethought.tools.python import PYTHON
 
 
 def sum_up(a: int) -> str:

@@ -6,11 +6,11 @@ import asyncio
 
 import pytest
 
+from forethought.graph.state import Step
 from forethought.models.types import Usage
-from graph.state import Step
+from forethought.tools.base import Observation, ToolEnv, make_tool
 from tests.support.agent import Drive, Script, World, broken
 from tests.support.replies import Json, ask_replan, call, finish, plan, sub
-from tools.base import Observation, ToolEnv, make_tool
 
 
 async def test_the_same_failed_call_is_never_made_again_and_asks_for_a_new_plan(drive: Drive) -> None:

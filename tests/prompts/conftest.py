@@ -7,11 +7,11 @@ from collections.abc import Callable
 import pytest
 
 from forethought.models.ask import Models
+from forethought.nodes.services import Services
 from forethought.settings import Settings
-from nodes.services import Services
+from forethought.tools.files import FileStore
 from tests.support.agent import Drive, World, make_drive
 from tests.support.model_server import ModelServer
-from tools.files import FileStore
 
 
 @pytest.fixture

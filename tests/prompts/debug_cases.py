@@ -6,19 +6,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from forethought.graph.debugger_context import DebuggerContext
+from forethought.graph.debugger_state import Label
 from forethought.knowledge.error_taxonomy import load_taxonomy
 from forethought.models.types import Message
-from forethought.trajectories.types import Trajectory, TrajectoryStep
-from graph.debugger_context import DebuggerContext
-from graph.debugger_state import Label
-from nodes.debugger.messages import (
+from forethought.nodes.debugger.messages import (
     critical_messages,
     direct_messages,
     label_messages,
     salvage_messages,
     substitution_messages,
 )
-from prompts.render import render
+from forethought.prompts.render import render
+from forethought.trajectories.types import Trajectory, TrajectoryStep
 
 CONTEXT = DebuggerContext.model_validate({"max_observation_chars": 200, "window": 5})
 STEPS = (

@@ -9,13 +9,18 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
+from forethought.graph.distiller_context import DistillerContext
+from forethought.graph.distiller_state import Entry, GrownError
 from forethought.models.types import Message, reply_spec
-from graph.distiller_context import DistillerContext
-from graph.distiller_state import Entry, GrownError
-from nodes.distiller.messages import Case, aggregation_messages, diagnosis_messages, pattern_messages
-from nodes.distiller.runs import PROMPT_CHARS, TaskRuns, labelled
-from prompts.distill_replies import Aggregation, ComparativeDiagnosis, PatternSet
-from prompts.render import render
+from forethought.nodes.distiller.messages import (
+    Case,
+    aggregation_messages,
+    diagnosis_messages,
+    pattern_messages,
+)
+from forethought.nodes.distiller.runs import PROMPT_CHARS, TaskRuns, labelled
+from forethought.prompts.distill_replies import Aggregation, ComparativeDiagnosis, PatternSet
+from forethought.prompts.render import render
 from tests.support.distilling import question, runs
 from tests.support.golden import check_golden
 from tests.support.strict_subset import gemini_faults, openai_faults

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 from forethought.models.types import reply_spec
-from prompts.eval_judge_replies import FactGrade
-from prompts.render import render
+from forethought.prompts.eval_judge_replies import FactGrade
+from forethought.prompts.render import render
 from tests.support.golden import check_golden
 from tests.support.strict_subset import gemini_faults, openai_faults
 

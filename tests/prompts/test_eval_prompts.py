@@ -14,8 +14,8 @@ from pydantic import BaseModel
 from forethought.evals.baselines.state import Move
 from forethought.evals.baselines.transcript import shown
 from forethought.models.types import ReplySpec, reply_spec
-from nodes.services import Services
-from prompts.eval_replies import (
+from forethought.nodes.services import Services
+from forethought.prompts.eval_replies import (
     ClosingAnswer,
     DraftFeedback,
     InsightOperations,
@@ -25,10 +25,10 @@ from prompts.eval_replies import (
     StepPlan,
     react_spec,
 )
-from prompts.render import render
+from forethought.prompts.render import render
+from forethought.tools.registry import describe
 from tests.support.golden import check_golden
 from tests.support.strict_subset import gemini_faults, openai_faults
-from tools.registry import describe
 
 GOLDEN = Path(__file__).with_name("golden") / "eval_baselines"
 TEMPLATES = {"react", "answer", "plan", "judge", "reflect", "feedback", "select", "insights"}

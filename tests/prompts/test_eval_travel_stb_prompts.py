@@ -10,9 +10,9 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from forethought.models.types import reply_spec
-from prompts.eval_stb_replies import AnswerStatus, BetterAnswer
-from prompts.eval_travel_replies import TravelPlan
-from prompts.render import render
+from forethought.prompts.eval_stb_replies import AnswerStatus, BetterAnswer
+from forethought.prompts.eval_travel_replies import TravelPlan
+from forethought.prompts.render import render
 from tests.support.golden import check_golden
 from tests.support.strict_subset import gemini_faults, openai_faults
 

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ValidationError
 
 from forethought.evals.environments.service_desk.people import GREETING, Turn
 from forethought.models.types import reply_spec
-from prompts.eval_user_replies import AssertionVerdicts, CustomerReply
-from prompts.render import render
+from forethought.prompts.eval_user_replies import AssertionVerdicts, CustomerReply
+from forethought.prompts.render import render
 from tests.support.golden import check_golden
 from tests.support.strict_subset import gemini_faults, openai_faults
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prompts.render import data
-from prompts.tool_choice import ChoiceFields, tool_choice_spec
-from tools.base import make_tool
-from tools.registry import describe
+from forethought.prompts.render import data
+from forethought.prompts.tool_choice import ChoiceFields, tool_choice_spec
+from forethought.tools.base import make_tool
+from forethought.tools.registry import describe
 
 
 @pytest.mark.parametrize("tag", ["step", "result", "task"])

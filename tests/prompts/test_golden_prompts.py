@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
+from forethought.graph.context import Context
+from forethought.graph.state import AgentState
 from forethought.knowledge.planning_errors import Pattern, PlanningError
 from forethought.models.types import Message
+from forethought.nodes.answer_prompt import answer_messages
+from forethought.nodes.planner import planner_messages
+from forethought.nodes.prospective_reflector import reflector_messages
+from forethought.nodes.services import Services
+from forethought.nodes.tool_agent import subtask_of, tool_messages
+from forethought.prompts.render import render
 from forethought.training.prompt import trajectory_text
-from graph.context import Context
-from graph.state import AgentState
-from nodes.answer_prompt import answer_messages
-from nodes.planner import planner_messages
-from nodes.prospective_reflector import reflector_messages
-from nodes.services import Services
-from nodes.tool_agent import subtask_of, tool_messages
-from prompts.render import render
 from tests.prompts.debug_cases import DEBUG_CASES
 from tests.support.golden import check_golden
 from tests.support.sample_state import early, late

@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
+from forethought.graph.context import Context
 from forethought.models.types import ReplySpec, reply_spec
-from forethought.settings import Settings
-from graph.context import Context
-from nodes.answer_agent import _spec as answer_spec
-from nodes.planner import _spec as plan_spec
-from prompts.debug_replies import (
+from forethought.nodes.answer_agent import _spec as answer_spec
+from forethought.nodes.planner import _spec as plan_spec
+from forethought.prompts.debug_replies import (
     Candidates,
     CandidateValues,
     CriticalError,
@@ -28,7 +27,7 @@ from prompts.debug_replies import (
     Substitution,
     UpdatedGuidance,
 )
-from prompts.replies import (
+from forethought.prompts.replies import (
     DocumentAnswer,
     ForesightVerdict,
     LessonDraft,
@@ -37,11 +36,12 @@ from prompts.replies import (
     RoundReflection,
     diagnosis_of,
 )
-from prompts.tool_choice import ChoiceFields, tool_choice_spec
+from forethought.prompts.tool_choice import ChoiceFields, tool_choice_spec
+from forethought.settings import Settings
+from forethought.tools.registry import toolbox
 from tests.support.agent import World
 from tests.support.golden import check_golden
 from tests.support.strict_subset import gemini_faults, openai_faults
-from tools.registry import toolbox
 
 GOLDEN = Path(__file__).with_name("golden")
 ONE_TOOL = {"lookup": World().tool()}

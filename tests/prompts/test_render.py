@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from prompts.render import data, render
+from forethought.prompts.render import data, render
 
 
 def test_a_value_cannot_part_a_prompt_in_two() -> None:

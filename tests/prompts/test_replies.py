@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from forethought.models.ask import describe
-from prompts.replies import AnswerDraft, AnswerUnscored, ForeseeingAnswer, ForeseeingUnscored
+from forethought.prompts.replies import AnswerDraft, AnswerUnscored, ForeseeingAnswer, ForeseeingUnscored
 
 
 @pytest.mark.parametrize("kind", [AnswerDraft, AnswerUnscored, ForeseeingAnswer, ForeseeingUnscored])

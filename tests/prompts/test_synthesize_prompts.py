@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
+from forethought.graph.synthesizer_context import SynthesizerContext
+from forethought.graph.synthesizer_state import ErrorReflection, ErrorType, Finding, TaskRecord, TrialRecord
 from forethought.models.types import Message, reply_spec
-from forethought.trajectories.types import TrajectoryStep
-from graph.synthesizer_context import SynthesizerContext
-from graph.synthesizer_state import ErrorReflection, ErrorType, Finding, TaskRecord, TrialRecord
-from nodes.distiller.runs import PROMPT_CHARS
-from nodes.synthesizer.messages import (
+from forethought.nodes.distiller.runs import PROMPT_CHARS
+from forethought.nodes.synthesizer.messages import (
     Tried,
     error_messages,
     label_messages,
@@ -22,13 +21,14 @@ from nodes.synthesizer.messages import (
     reflect_messages,
     type_messages,
 )
-from prompts.synthesize_replies import (
+from forethought.prompts.synthesize_replies import (
     MergedReflection,
     StepLabels,
     TaxonomyGrowth,
     TrialReflection,
     TypeReflection,
 )
+from forethought.trajectories.types import TrajectoryStep
 from tests.support.golden import check_golden
 from tests.support.strict_subset import gemini_faults, openai_faults
 from tests.support.synthesizing import task_of, trial_of

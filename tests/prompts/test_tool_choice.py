@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from prompts.tool_choice import ChoiceFields, tool_choice_spec
+from forethought.prompts.tool_choice import ChoiceFields, tool_choice_spec
 from tests.support.agent import World
 from tests.support.replies import call
 from tests.support.strict_subset import openai_faults

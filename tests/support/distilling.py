@@ -18,10 +18,10 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
+from forethought.graph.distiller import build_distiller
+from forethought.graph.distiller_context import DistillerContext
 from forethought.settings import Settings
 from forethought.trajectories.types import Loaded, Outcome, Reference, Trajectory, TrajectoryStep
-from graph.distiller import build_distiller
-from graph.distiller_context import DistillerContext
 from tests.support.model_server import Answer, ModelServer, SeenRequest
 
 Json = dict[str, Any]

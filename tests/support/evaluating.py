@@ -21,10 +21,10 @@ from forethought.models.ask import Models
 from forethought.models.live import LiveTransport
 from forethought.rollouts.types import EnvironmentReply
 from forethought.settings import Settings
+from forethought.tools.base import Tool
 from tests.support.household import Household, right_action
 from tests.support.model_server import Answer, ModelServer, SeenRequest
 from tests.support.replies import answer, call, diagnosis, finish, plan, sub
-from tools.base import Tool
 
 Json = dict[str, Any]
 

@@ -10,13 +10,13 @@ from typing import Any
 
 from langgraph.types import Command
 
+from forethought.graph.agent import build_agent
+from forethought.graph.context import Context
 from forethought.models.types import ModelRequest
 from forethought.settings import Settings
-from graph.agent import build_agent
-from graph.context import Context
+from forethought.tools.base import Tool, ToolEnv, make_tool
 from tests.support.crashes import Answers, Seen
 from tests.support.replies import answer, call, diagnosis, finish, plan, sub
-from tools.base import Tool, ToolEnv, make_tool
 
 Json = dict[str, Any]
 TASK = {"task": "Pay what is due."}

@@ -20,12 +20,12 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from forethought.collecting.attempts import Attempted
 from forethought.collecting.tasks import CollectTask
+from forethought.graph.synthesizer import build_synthesizer
+from forethought.graph.synthesizer_context import SynthesizerContext
 from forethought.rollouts.environment import recorded
 from forethought.rollouts.types import Act, EnvironmentReply
 from forethought.settings import Settings
 from forethought.trajectories.types import Loaded, Reference, Trajectory, TrajectoryStep
-from graph.synthesizer import build_synthesizer
-from graph.synthesizer_context import SynthesizerContext
 from tests.support.model_server import Answer, ModelServer, SeenRequest
 
 Json = dict[str, Any]

@@ -26,8 +26,8 @@ from forethought.evals.types import (
     Workshop,
 )
 from forethought.models.types import Message, no_usage, reply_spec
+from forethought.tools.base import Tool
 from forethought.trajectories.types import Trajectory, TrajectoryStep
-from tools.base import Tool
 
 _HERE = "tests.support.tiny_benchmark"
 NAME, ONCE, TWICE, LEARNS = (f"{_HERE}:{name}" for name in ("BENCHMARK", "once", "twice", "learns"))

@@ -13,9 +13,9 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 
 from forethought.models.types import ModelReply, ModelRequest
+from forethought.tools.base import Tool, ToolError, make_tool
 from tests.support.crashes import Seen, Witness
 from tests.support.replies import answer, ask_replan, call, diagnosis, finish, plan, revision, sub
-from tools.base import Tool, ToolError, make_tool
 
 Json = dict[str, Any]
 Pick = Callable[[Sequence[Any]], Any]

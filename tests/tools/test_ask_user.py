@@ -8,9 +8,9 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, interrupt
 
 from forethought.settings import Settings
-from tools.ask_user import ASK_USER
-from tools.base import ToolEnv
-from tools.call import call_tool
+from forethought.tools.ask_user import ASK_USER
+from forethought.tools.base import ToolEnv
+from forethought.tools.call import call_tool
 
 
 async def test_question_and_choices_reach_the_person_and_the_answer_comes_back(

@@ -12,8 +12,8 @@ from langgraph.errors import GraphBubbleUp, GraphInterrupt
 from pydantic import SecretStr
 
 from forethought.settings import Settings
-from tools.base import Observation, Tool, ToolEnv, ToolError, make_tool
-from tools.call import MAX_CHARACTERS, call_tool, check_arguments, normalise
+from forethought.tools.base import Observation, Tool, ToolEnv, ToolError, make_tool
+from forethought.tools.call import MAX_CHARACTERS, call_tool, check_arguments, normalise
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ async def test_only_a_tool_that_says_so_may_be_called_again(env: ToolEnv, declar
 async def test_a_passing_failure_of_the_transport_is_tried_once_more(
     env: ToolEnv, monkeypatch: pytest.MonkeyPatch, error: ToolError, declared: bool, calls: int
 ) -> None:
-    monkeypatch.setattr("tools.call.PAUSE_S", 0)
+    monkeypatch.setattr("forethought.tools.call.PAUSE_S", 0)
     made: list[int] = []
 
     def fail_once() -> str:
@@ -159,7 +159,7 @@ def wrapped(inner: Exception) -> Exception:
 async def test_a_change_that_broke_off_is_said_to_be_in_doubt_and_not_tried_again(
     env: ToolEnv, monkeypatch: pytest.MonkeyPatch, error: Exception, options: Any, doubted: bool
 ) -> None:
-    monkeypatch.setattr("tools.call.PAUSE_S", 0)
+    monkeypatch.setattr("forethought.tools.call.PAUSE_S", 0)
     made: list[int] = []
 
     def act() -> str:

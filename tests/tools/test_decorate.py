@@ -3,8 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from forethought.settings import Settings
-from tools.decorate import tool
-from tools.registry import toolbox
+from forethought.tools.decorate import tool
+from forethought.tools.registry import toolbox
 
 
 @tool(effect="write", timeout_s=5, retryable=True)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.file_names import LONGEST_NAME, free_name, safe_name
+from forethought.tools.file_names import LONGEST_NAME, free_name, safe_name
 
 
 @pytest.mark.parametrize(

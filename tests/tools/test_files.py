@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forethought.settings import Settings
-from tools.files import FilesError, FileStore, from_path, take_in
+from forethought.tools.files import FilesError, FileStore, from_path, take_in
 
 
 @pytest.fixture

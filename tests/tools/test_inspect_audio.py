@@ -21,15 +21,15 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
+from forethought.prompts.replies import DocumentAnswer
 from forethought.settings import Settings
-from prompts.replies import DocumentAnswer
+from forethought.tools.base import Observation, ToolEnv, ToolError
+from forethought.tools.call import MAX_CHARACTERS, call_tool
+from forethought.tools.files import FileStore
+from forethought.tools.inspect_audio import INSPECT_AUDIO, clock
+from forethought.tools.media import local_whisper
+from forethought.tools.media.transcribe import load_transcript
 from tests.support.web_server import Sent, WebServer
-from tools.base import Observation, ToolEnv, ToolError
-from tools.call import MAX_CHARACTERS, call_tool
-from tools.files import FileStore
-from tools.inspect_audio import INSPECT_AUDIO, clock
-from tools.media import local_whisper
-from tools.media.transcribe import load_transcript
 
 FILES = Path(__file__).with_name("media") / "files"
 Make = Callable[..., Settings]

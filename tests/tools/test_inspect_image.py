@@ -9,13 +9,13 @@ import pytest
 from PIL import Image as PIL
 
 from forethought.models.types import Image
+from forethought.prompts.replies import DocumentAnswer
 from forethought.settings import Settings
-from prompts.replies import DocumentAnswer
-from tools.base import Observation, ToolEnv, ToolError
-from tools.call import call_tool
-from tools.files import FileStore
-from tools.inspect_image import INSPECT_IMAGE
-from tools.read_file import READ_FILE
+from forethought.tools.base import Observation, ToolEnv, ToolError
+from forethought.tools.call import call_tool
+from forethought.tools.files import FileStore
+from forethought.tools.inspect_image import INSPECT_IMAGE
+from forethought.tools.read_file import READ_FILE
 
 
 class Looker:

@@ -16,14 +16,14 @@ import pytest
 from mcp.types import ListToolsResult
 from mcp.types import Tool as Offered
 
+from forethought.graph.agent import build_agent
+from forethought.prompts.tool_choice import ChoiceFields, tool_choice_spec
 from forethought.settings import Settings
-from graph.agent import build_agent
-from prompts.tool_choice import ChoiceFields, tool_choice_spec
-from tools.base import Observation, Tool, ToolEnv
-from tools.call import call_tool, check_arguments
-from tools.mcp import _effect, mcp_tools
-from tools.mcp_settings import McpSetupError, read_servers
-from tools.registry import describe, toolbox
+from forethought.tools.base import Observation, Tool, ToolEnv
+from forethought.tools.call import call_tool, check_arguments
+from forethought.tools.mcp import _effect, mcp_tools
+from forethought.tools.mcp_settings import McpSetupError, read_servers
+from forethought.tools.registry import describe, toolbox
 
 SERVER = Path(__file__).parents[1] / "support" / "mcp_server.py"
 STDIO = {"command": sys.executable, "args": [str(SERVER)]}
@@ -173,7 +173,7 @@ class Endless:
 async def test_a_list_without_end_is_given_up(
     load: Load, monkeypatch: pytest.MonkeyPatch, cursors: Iterator[str]
 ) -> None:
-    monkeypatch.setattr("tools.mcp._session", lambda server: Endless(cursors))
+    monkeypatch.setattr("forethought.tools.mcp._session", lambda server: Endless(cursors))
     with pytest.raises(McpSetupError, match=r"MCP server rooms cannot be used: .*no end"):
         await load({"rooms": STDIO})
 
@@ -181,7 +181,7 @@ async def test_a_list_without_end_is_given_up(
 async def test_a_tool_without_a_name_and_with_too_many_words(
     load: Load, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tools.mcp._session", lambda server: Endless(iter(())))
+    monkeypatch.setattr("forethought.tools.mcp._session", lambda server: Endless(iter(())))
     [tool] = (await load({"rooms": STDIO})).values()
     assert (tool.name, len(tool.description)) == ("rooms__", 6000)
 

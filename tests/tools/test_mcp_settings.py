@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
+from forethought.graph.agent import build_agent
+from forethought.graph.context import Context
 from forethought.secrecy import scrubber
 from forethought.settings import Settings
-from graph.agent import build_agent
-from graph.context import Context
+from forethought.tools.mcp_settings import McpServer, McpSetupError, read_servers
 from tests.support.web_server import Sent, WebServer
-from tools.mcp_settings import McpServer, McpSetupError, read_servers
 
 CONFIG: Any = {"configurable": {"thread_id": "t"}}
 

@@ -16,10 +16,10 @@ from hypothesis import settings as slower
 from hypothesis import strategies as st
 
 from forethought.settings import Settings
-from tools.base import Observation, ToolEnv
-from tools.call import call_tool
-from tools.files import FileStore
-from tools.python import PYTHON
+from forethought.tools.base import Observation, ToolEnv
+from forethought.tools.call import call_tool
+from forethought.tools.files import FileStore
+from forethought.tools.python import PYTHON
 
 Run = Callable[[str], Observation]
 
@@ -184,7 +184,7 @@ def test_files_are_read_only_when_the_code_speaks_of_them(
     def refuse(*_: object) -> str:
         raise AssertionError("read without need")
 
-    monkeypatch.setattr("tools.read_file.document_text", refuse)
+    monkeypatch.setattr("forethought.tools.read_file.document_text", refuse)
     assert run("profiles = 3\nprofiles").text == "3"
     assert "read without need" in run("len(files)").text
 
@@ -323,8 +323,9 @@ async def test_calls_run_side_by_side(env: ToolEnv) -> None:
 
 def test_a_process_that_used_it_ends_well() -> None:
     code = (
-        "import asyncio; from forethought.settings import Settings; from tools.base import ToolEnv;"
-        "from tools.call import call_tool; from tools.python import PYTHON;"
+        "import asyncio; from forethought.settings import Settings;"
+        "from forethought.tools.base import ToolEnv;"
+        "from forethought.tools.call import call_tool; from forethought.tools.python import PYTHON;"
         "print(asyncio.run(call_tool(PYTHON, {'code': '1 + 1'}, ToolEnv(settings=Settings()))).text)"
     )
     for _ in range(5):

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from openpyxl import Workbook
 
+from forethought.prompts.replies import DocumentAnswer
 from forethought.settings import Settings
-from prompts.replies import DocumentAnswer
-from tools.base import Observation, ToolEnv, ToolError
-from tools.files import FileStore
-from tools.read_file import INSPECTED_CHARACTERS, READ_FILE, find_name
+from forethought.tools.base import Observation, ToolEnv, ToolError
+from forethought.tools.files import FileStore
+from forethought.tools.read_file import INSPECTED_CHARACTERS, READ_FILE, find_name
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from forethought.settings import Settings
-from tools.base import ToolEnv, make_tool
-from tools.call import call_tool
-from tools.registry import describe, toolbox
+from forethought.tools.base import ToolEnv, make_tool
+from forethought.tools.call import call_tool
+from forethought.tools.registry import describe, toolbox
 
 BUILT_IN = [
     "read_file",
@@ -23,7 +23,7 @@ BUILT_IN = [
 ]
 _GOOD = '''
 from os.path import join
-from tools.decorate import tool
+from forethought.tools.decorate import tool
 
 LIMIT = 3
 
@@ -169,7 +169,7 @@ def test_what_is_heavy_is_not_loaded_before_it_is_used() -> None:
     heavy = ["trafilatura", "ddgs", "tavily", "pydantic_monty", "unstructured", "markdownify", "bs4", "lxml"]
     heavy += ["pypdfium2", "openpyxl"]
     code = (
-        "import sys; from forethought.settings import Settings; from tools.registry import *;"
+        "import sys; from forethought.settings import Settings; from forethought.tools.registry import *;"
         "describe(toolbox(Settings()));"
         f"print([m for m in {heavy} if m in sys.modules])"
     )

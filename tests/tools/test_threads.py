@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from tools.threads import in_daemon_thread
+from forethought.tools.threads import in_daemon_thread
 
 
 async def test_what_work_returns_or_raises_comes_back() -> None:

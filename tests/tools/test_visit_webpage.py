@@ -19,11 +19,11 @@ import pytest
 import zstandard
 
 from forethought.settings import Settings
+from forethought.tools.base import Observation, ToolEnv
+from forethought.tools.call import call_tool
+from forethought.tools.visit_webpage import VISIT_WEBPAGE
 from tests.support.resolver import resolve
 from tests.support.web_server import Asked, Sent, WebServer
-from tools.base import Observation, ToolEnv
-from tools.call import call_tool
-from tools.visit_webpage import VISIT_WEBPAGE
 
 TEXT = {"Content-Type": "text/plain; charset=utf-8"}
 MADE_ELSEWHERE = Path(__file__).parent / "documents" / "made_elsewhere"
@@ -187,7 +187,7 @@ async def test_a_server_that_is_not_there(start: Start, visit: Callable[..., Any
 async def test_a_slow_server(
     start: Start, visit: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tools.web.fetch.SECONDS", 0.2)
+    monkeypatch.setattr("forethought.tools.web.fetch.SECONDS", 0.2)
 
     def answer(asked: Asked) -> Sent:
         time.sleep(1)
@@ -364,7 +364,7 @@ async def test_a_server_that_drips_is_given_up(
     start: Start, settings: Callable[..., Settings], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each byte comes in time, the page does not."""
-    monkeypatch.setattr("tools.web.fetch.SECONDS", 0.3)
+    monkeypatch.setattr("forethought.tools.web.fetch.SECONDS", 0.3)
     stop = threading.Event()
 
     def drip(connection: socket.socket) -> None:

@@ -11,10 +11,10 @@ from ddgs.exceptions import DDGSException
 from pydantic import SecretStr
 
 from forethought.settings import Settings
+from forethought.tools.base import ToolEnv
+from forethought.tools.call import call_tool
+from forethought.tools.web_search import WEB_SEARCH
 from tests.support.web_server import Asked, Sent, WebServer
-from tools.base import ToolEnv
-from tools.call import call_tool
-from tools.web_search import WEB_SEARCH
 
 KEY = "tvly-0123456789"
 JSON = {"Content-Type": "application/json"}
@@ -39,7 +39,7 @@ def tavily(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., WebServer]
 
     def begin(answer: Callable[[Asked], Sent]) -> WebServer:
         started.append(WebServer(answer))
-        monkeypatch.setattr("tools.web.engines.TAVILY_URL", started[-1].url)
+        monkeypatch.setattr("forethought.tools.web.engines.TAVILY_URL", started[-1].url)
         return started[-1]
 
     yield begin

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tools.documents.document import Document, Section, Unreadable
+from forethought.tools.documents.document import Document, Section, Unreadable
 
 MOST_TEXT = 100_000_000
 """Bytes of text that a reading may give: spans and shared strings make gigabytes of a small file."""
@@ -33,7 +33,8 @@ _KEPT_VARIABLES = (
 # One thread, one arena: each would reserve memory that the limit counts.
 _SPARING = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
 _START = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from tools.documents.child import main; main()"
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]);"
+    "from forethought.tools.documents.child import main; main()"
 )
 _HINT = "Ask the user for the part that matters, as a file of its own."
 

@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from typing import Any
 from xml.parsers import expat
 
-from tools.documents.document import Document, Section, Unreadable
-from tools.documents.tables import markdown_table
+from forethought.tools.documents.document import Document, Section, Unreadable
+from forethought.tools.documents.tables import markdown_table
 
 MOST_ENTRIES = 20_000
 LARGEST_UNPACKED = 400_000_000

@@ -12,8 +12,8 @@ import sys
 from contextlib import suppress
 from typing import Any
 
-from tools.documents.apart import HEADER
-from tools.documents.document import Unreadable
+from forethought.tools.documents.apart import HEADER
+from forethought.tools.documents.document import Unreadable
 
 MEMORY = 4 << 30
 """Bytes of address space."""
@@ -51,7 +51,7 @@ def _answer(job: dict[str, Any], data: bytes) -> dict[str, Any]:
 
 
 def _document(job: dict[str, Any], data: bytes) -> dict[str, Any]:
-    from tools.documents.load import read_document
+    from forethought.tools.documents.load import read_document
 
     found = read_document(data, job["name"])
     sections = [[section.text, section.place, section.heading] for section in found.sections]
@@ -59,7 +59,7 @@ def _document(job: dict[str, Any], data: bytes) -> dict[str, Any]:
 
 
 def _page(job: dict[str, Any], data: bytes) -> dict[str, Any]:
-    from tools.web.text import Sent, text_of
+    from forethought.tools.web.text import Sent, text_of
 
     return {"text": text_of(Sent(job["url"], job["media_type"], job["charset"], data), job["raw"])}
 

@@ -6,9 +6,9 @@ import csv
 import io
 from collections import Counter
 
-from tools.documents.document import Document, Section
-from tools.documents.plain import decode
-from tools.documents.tables import titled_table
+from forethought.tools.documents.document import Document, Section
+from forethought.tools.documents.plain import decode
+from forethought.tools.documents.tables import titled_table
 
 _DELIMITERS = (",", ";", "\t", "|")
 _SAMPLE_ROWS = 50

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from tools.documents.tables import html_rows, markdown_table
+from forethought.tools.documents.tables import html_rows, markdown_table
 
 _NUMBERED = re.compile(r"\(?[\dA-Za-z]{1,4}[.)]\s")
 

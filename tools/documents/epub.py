@@ -7,10 +7,10 @@ from typing import Any
 from urllib.parse import unquote
 from zipfile import ZipFile
 
-from tools.documents.archive import check_document, open_archive
-from tools.documents.document import Document, Section, Unreadable
-from tools.documents.html import read_html
-from tools.documents.xml import parse
+from forethought.tools.documents.archive import check_document, open_archive
+from forethought.tools.documents.document import Document, Section, Unreadable
+from forethought.tools.documents.html import read_html
+from forethought.tools.documents.xml import parse
 
 _CONTAINER = "META-INF/container.xml"
 

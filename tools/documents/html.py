@@ -8,9 +8,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
-from tools.documents.document import Document, Section
-from tools.documents.plain import decode
-from tools.documents.tables import html_rows, markdown_table
+from forethought.tools.documents.document import Document, Section
+from forethought.tools.documents.plain import decode
+from forethought.tools.documents.tables import html_rows, markdown_table
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup

@@ -12,23 +12,23 @@ from concurrent.futures import TimeoutError as TooSlow
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from tools.base import ToolError
-from tools.documents.apart import document_apart
-from tools.documents.archive import read_zip
-from tools.documents.delimited import read_delimited
-from tools.documents.document import Document, Unreadable
-from tools.documents.epub import read_epub
-from tools.documents.html import read_html
-from tools.documents.mail import read_eml
-from tools.documents.pdf import read_pdf
-from tools.documents.plain import read_text
-from tools.documents.slides import read_pptx
-from tools.documents.sniff import BINARY, kind_of, named_kind
-from tools.documents.word import read_docx
-from tools.documents.xls import read_xls
-from tools.documents.xlsx import read_xlsx
-from tools.documents.xml import read_xml
-from tools.files import FilesError, FileStore
+from forethought.tools.base import ToolError
+from forethought.tools.documents.apart import document_apart
+from forethought.tools.documents.archive import read_zip
+from forethought.tools.documents.delimited import read_delimited
+from forethought.tools.documents.document import Document, Unreadable
+from forethought.tools.documents.epub import read_epub
+from forethought.tools.documents.html import read_html
+from forethought.tools.documents.mail import read_eml
+from forethought.tools.documents.pdf import read_pdf
+from forethought.tools.documents.plain import read_text
+from forethought.tools.documents.slides import read_pptx
+from forethought.tools.documents.sniff import BINARY, kind_of, named_kind
+from forethought.tools.documents.word import read_docx
+from forethought.tools.documents.xls import read_xls
+from forethought.tools.documents.xlsx import read_xlsx
+from forethought.tools.documents.xml import read_xml
+from forethought.tools.files import FilesError, FileStore
 
 LONGEST_S = 60.0
 KEPT = 8

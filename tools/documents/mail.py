@@ -6,10 +6,10 @@ import re
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 
-from tools.documents.archive import shown_name
-from tools.documents.document import Document, Section, Unreadable
-from tools.documents.html import html_markdown
-from tools.documents.plain import decode
+from forethought.tools.documents.archive import shown_name
+from forethought.tools.documents.document import Document, Section, Unreadable
+from forethought.tools.documents.html import html_markdown
+from forethought.tools.documents.plain import decode
 
 _HEADERS = ("From", "To", "Cc", "Date", "Subject")
 _LONGEST_HEADER = 40_000

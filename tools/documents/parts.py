@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from tools.documents.document import Document, Section
-from tools.documents.tables import split_header
+from forethought.tools.documents.document import Document, Section
+from forethought.tools.documents.tables import split_header
 
 PART_CHARACTERS = 12_000
 _MOST_CARRIED = 3

@@ -10,7 +10,7 @@ import threading
 import time
 from typing import Any
 
-from tools.documents.document import Document, Section, Unreadable
+from forethought.tools.documents.document import Document, Section, Unreadable
 
 LONGEST_S = 60.0
 """Longest reading of one PDF, in seconds: the others wait for it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 
-from tools.documents.document import FORMATS, Document, Section, Unreadable
+from forethought.tools.documents.document import FORMATS, Document, Section, Unreadable
 
 NOT_UTF8 = "The file is not UTF-8; it was read as Windows-1252, so that letters with accents may be wrong."
 BROKEN_UTF8 = "The file is UTF-8 with bytes that are not; \ufffd stands for them."

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
-from tools.documents.document import Section, ranges
-from tools.documents.number_formats import formatted
-from tools.documents.tables import LARGEST_TABLE, Row, markdown_table, titled_table
+from forethought.tools.documents.document import Section, ranges
+from forethought.tools.documents.number_formats import formatted
+from forethought.tools.documents.tables import LARGEST_TABLE, Row, markdown_table, titled_table
 
 _LISTED = 40
 _LARGEST_MERGE = 10_000

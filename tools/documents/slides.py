@@ -6,10 +6,10 @@ import io
 from collections import defaultdict
 from typing import Any
 
-from tools.documents.document import Document, Section
-from tools.documents.elements import markdown
-from tools.documents.offline import partitioner
-from tools.documents.xml import parse
+from forethought.tools.documents.document import Document, Section
+from forethought.tools.documents.elements import markdown
+from forethought.tools.documents.offline import partitioner
+from forethought.tools.documents.xml import parse
 
 _COMMENT_TEXT = (
     "{http://schemas.openxmlformats.org/presentationml/2006/main}text",

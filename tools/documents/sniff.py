@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from zipfile import ZipFile
 
-from tools.documents.archive import check_document, open_archive
-from tools.documents.document import Unreadable
-from tools.media.kinds import picture_kind, sound_kind
+from forethought.tools.documents.archive import check_document, open_archive
+from forethought.tools.documents.document import Unreadable
+from forethought.tools.media.kinds import picture_kind, sound_kind
 
 BY_NAME = {
     "htm": "html", "xhtml": "html", "html": "html", "csv": "csv", "tsv": "csv", "tab": "csv", "eml": "eml",

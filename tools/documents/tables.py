@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tools.documents.document import Unreadable
+from forethought.tools.documents.document import Unreadable
 
 if TYPE_CHECKING:
     from bs4 import Tag

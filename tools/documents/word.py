@@ -7,11 +7,11 @@ import zipfile
 from collections.abc import Iterator
 from typing import Any
 
-from tools.documents.document import Document, Section
-from tools.documents.elements import markdown
-from tools.documents.offline import partitioner
-from tools.documents.word_markup import settled
-from tools.documents.xml import parse
+from forethought.tools.documents.document import Document, Section
+from forethought.tools.documents.elements import markdown
+from forethought.tools.documents.offline import partitioner
+from forethought.tools.documents.word_markup import settled
+from forethought.tools.documents.xml import parse
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _GAPS = tuple(_W + name for name in ("p", "tab", "br", "cr"))

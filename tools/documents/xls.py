@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from tools.documents.document import Document, Unreadable
-from tools.documents.sheets import Sheet, cell_text, section
+from forethought.tools.documents.document import Document, Unreadable
+from forethought.tools.documents.sheets import Sheet, cell_text, section
 
 
 def read_xls(data: bytes) -> Document:

@@ -6,9 +6,9 @@ import io
 import warnings
 from typing import Any
 
-from tools.documents.document import Document
-from tools.documents.sheets import Sheet, cell_text, section
-from tools.documents.xlsx_size import check_size
+from forethought.tools.documents.document import Document
+from forethought.tools.documents.sheets import Sheet, cell_text, section
+from forethought.tools.documents.xlsx_size import check_size
 
 
 def read_xlsx(data: bytes) -> Document:

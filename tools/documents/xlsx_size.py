@@ -10,7 +10,7 @@ import zipfile
 from typing import Any
 from xml.parsers import expat
 
-from tools.documents.document import Unreadable
+from forethought.tools.documents.document import Unreadable
 
 MOST_CELLS = 3_000_000
 """Of all sheets, merged ones too; about as many as are read within the time limit, in two gigabytes."""

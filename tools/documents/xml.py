@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tools.documents.document import Document, Section
-from tools.documents.plain import decode
+from forethought.tools.documents.document import Document, Section
+from forethought.tools.documents.plain import decode
 
 _DECLARED = re.compile(rb"""\A<\?xml[^>]{0,200}\bencoding\s*=\s*["']([\w.:-]{1,40})["']""")
 

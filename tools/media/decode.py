@@ -14,7 +14,7 @@ import wave
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tools.base import ToolError
+from forethought.tools.base import ToolError
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forethought.models.transcription import Segment, Transcript
-from tools.base import ToolError
-from tools.media.decode import RATE
+from forethought.tools.base import ToolError
+from forethought.tools.media.decode import RATE
 
 if TYPE_CHECKING:
-    from tools.media.decode import Samples
+    from forethought.tools.media.decode import Samples
 
 INSTALL = "pip install 'forethought[audio]'"
 _FILES = {"large": "large-v3", "turbo": "large-v3-turbo"}

@@ -13,8 +13,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from forethought.models.types import Image
-from tools.base import ToolError
-from tools.media.kinds import PICTURES, picture_kind
+from forethought.tools.base import ToolError
+from forethought.tools.media.kinds import PICTURES, picture_kind
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Pixels

@@ -15,11 +15,11 @@ from forethought.models.transcription import (
 )
 from forethought.models.types import ConfigurationError, TransportError
 from forethought.settings import Settings
-from tools.base import ToolError
-from tools.files import FilesError, FileStore
-from tools.media.decode import check_length, decode, shrunk, wav_seconds
-from tools.media.kinds import SOUNDS, sound_kind
-from tools.media.local_whisper import transcribe_here, whisper_lacks
+from forethought.tools.base import ToolError
+from forethought.tools.files import FilesError, FileStore
+from forethought.tools.media.decode import check_length, decode, shrunk, wav_seconds
+from forethought.tools.media.kinds import SOUNDS, sound_kind
+from forethought.tools.media.local_whisper import transcribe_here, whisper_lacks
 
 LONGEST_S = 1200.0
 KEPT = 16

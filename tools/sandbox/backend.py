@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from tools.base import ToolError
+from forethought.tools.base import ToolError
 
 MAX_OUTPUT = 1_000_000
 """Most bytes that a program may print, and most characters of its last value."""

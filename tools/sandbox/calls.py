@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from functools import partial
 from typing import Any
 
-from tools.base import Observation, Tool, ToolEnv
+from forethought.tools.base import Observation, Tool, ToolEnv
 
 MAX_CALLS = 20
 """Most calls of one program."""

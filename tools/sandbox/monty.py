@@ -13,8 +13,8 @@ import ast
 import warnings
 from typing import Any
 
-from tools.base import ToolError
-from tools.sandbox.backend import MAX_OUTPUT, Program, at_line, printed_before, too_big, too_slow
+from forethought.tools.base import ToolError
+from forethought.tools.sandbox.backend import MAX_OUTPUT, Program, at_line, printed_before, too_big, too_slow
 
 _LAST = "_last_value_"
 _SHOW = f"('' if {_LAST} is None else {_LAST} if isinstance({_LAST}, str) else repr({_LAST}))[:{MAX_OUTPUT}]"

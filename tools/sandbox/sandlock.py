@@ -19,9 +19,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tools.base import ToolError
-from tools.sandbox.backend import Program
-from tools.sandbox.session import INSTEAD, Session, unavailable
+from forethought.tools.base import ToolError
+from forethought.tools.sandbox.backend import Program
+from forethought.tools.sandbox.session import INSTEAD, Session, unavailable
 
 _CHILD = Path(__file__).with_name("child.py")
 _REFUSED = """

@@ -12,8 +12,8 @@ import selectors
 import time
 from typing import Any
 
-from tools.base import ToolError
-from tools.sandbox.backend import MAX_OUTPUT, Program, at_line, printed_before, too_big, too_slow
+from forethought.tools.base import ToolError
+from forethought.tools.sandbox.backend import MAX_OUTPUT, Program, at_line, printed_before, too_big, too_slow
 
 START_S = 20.0
 """Longest wait for the interpreter to start; it is not the program's time."""

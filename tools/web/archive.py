@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import httpx
 
-from tools.base import ToolError
-from tools.web.fetch import Page, fetch
+from forethought.tools.base import ToolError
+from forethought.tools.web.fetch import Page, fetch
 
 SECONDS = 15.0
 """Longest wait for the archive's word, and again for the copy."""

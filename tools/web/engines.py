@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from tools.threads import in_daemon_thread
+from forethought.tools.threads import in_daemon_thread
 
 if TYPE_CHECKING:
     from forethought.settings import Settings

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import httpx
 
-from tools.base import ToolError
-from tools.web.expand import ACCEPTED, TooLarge, Unpackable, expand
-from tools.web.guard import GuardedTransport
+from forethought.tools.base import ToolError
+from forethought.tools.web.expand import ACCEPTED, TooLarge, Unpackable, expand
+from forethought.tools.web.guard import GuardedTransport
 
 MAX_BYTES = 10_000_000
 """Largest page, unpacked."""

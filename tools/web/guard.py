@@ -9,7 +9,7 @@ from collections.abc import Collection
 
 import httpx
 
-from tools.base import ToolError
+from forethought.tools.base import ToolError
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _UNICAST = ipaddress.IPv6Network("2000::/3")

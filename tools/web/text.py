@@ -7,11 +7,11 @@ import re
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
-from tools.base import ToolError
-from tools.documents.apart import asked
-from tools.documents.document import Unreadable
-from tools.threads import in_daemon_thread
-from tools.web.fetch import Page
+from forethought.tools.base import ToolError
+from forethought.tools.documents.apart import asked
+from forethought.tools.documents.document import Unreadable
+from forethought.tools.threads import in_daemon_thread
+from forethought.tools.web.fetch import Page
 
 _HTML = ("text/html", "application/xhtml+xml")
 _PLAIN = ("json", "xml", "javascript", "yaml", "csv", "x-ndjson", "toml", "x-sh", "x-www-form-urlencoded")
@@ -104,7 +104,7 @@ def _sniff(body: bytes) -> str:
 
 
 def _document(page: Sent) -> str:
-    from tools.documents.load import read_document
+    from forethought.tools.documents.load import read_document
 
     return read_document(page.body, unquote(urlsplit(page.url).path).rpartition("/")[2] or "page").text
 
@@ -150,7 +150,7 @@ def _markdown(page: Sent) -> str:
         favor_recall=True,
     )
     if not text or len(text.strip()) < _SHORT:
-        from tools.documents.html import html_markdown
+        from forethought.tools.documents.html import html_markdown
 
         return html_markdown(source, page.url)
     title = _TITLE.search(source)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
 
     from forethought.batch.opening import Queue
+    from forethought.graph.agent import AgentGraph
     from forethought.settings import Settings
-    from graph.agent import AgentGraph
 
 Json = dict[str, Any]
 _RESULT = ("status", "answer", "sources", "score", "rounds", "usage", "seconds", "interrupts", "error")
@@ -59,7 +59,7 @@ def _of_which(damaged: int) -> str:
 async def _results(queue: Queue, settings: Settings, batch: str | None) -> AsyncIterator[Json]:
     """A result a job that has ended for now: its state, and what its thread says."""
     from forethought.batch.progress import listed
-    from graph.agent import build_agent
+    from forethought.graph.agent import build_agent
 
     # Threads are only read: their tools are not needed.
     plain = settings.model_copy(update={"tools": None, "mcp_file": None})
@@ -72,8 +72,8 @@ async def _results(queue: Queue, settings: Settings, batch: str | None) -> Async
 
 async def _result(queue: Queue, graph: AgentGraph, job: Json) -> Json:
     """What the thread says of the job. One that cannot be read is told, and no other job's matter."""
+    from forethought.graph.validation import StateError
     from forethought.storage import StorageError
-    from graph.validation import StateError
 
     try:
         snapshot = await _state(queue, graph, job)

@@ -128,7 +128,7 @@ def _settings(flags: Flags, asked: Asked) -> Settings:
 
 def _make_findable(settings: Settings) -> None:
     """The module of --tools, where it lies in this folder. Raises CliError when it cannot be used."""
-    from tools.registry import toolbox
+    from forethought.tools.registry import toolbox
 
     if settings.tools and str(Path.cwd()) not in sys.path:
         # Last, so that a file that happens to lie here takes no installed module's place.

@@ -35,10 +35,10 @@ from forethought.collecting.folder import Folder, Trial, key_of
 from forethought.collecting.running import Collector, Run
 from forethought.collecting.success import Judge, Method, check_named, judge_for
 from forethought.collecting.tasks import read_tasks
+from forethought.graph.bounds import bounded
+from forethought.graph.context import Context
 from forethought.settings import Settings
 from forethought.storage.address import file_address
-from graph.bounds import bounded
-from graph.context import Context
 
 if TYPE_CHECKING:
     from forethought.draining import Drain
@@ -50,7 +50,7 @@ def collect(asked: Asked, flags: Flags, as_json: bool) -> int:
     """Collect trajectories. Returns the exit code. Raises CliError."""
     from forethought.draining import Drain, on_sigterm
     from forethought.models import Models
-    from nodes.task import models_used
+    from forethought.nodes.task import models_used
 
     settings, context = _chosen(flags)
     method = _method(asked.success)
@@ -164,7 +164,7 @@ def _opened(
     loop: asyncio.Runner, settings: Settings, context: Context, folder: Folder, judges: Mapping[str, Judge]
 ) -> Iterator[Collector]:
     """The collector, over several runs of the loop; its folder is held for this process."""
-    from graph.agent import build_agent
+    from forethought.graph.agent import build_agent
 
     if settings.tools and str(Path.cwd()) not in sys.path:
         sys.path.append(str(Path.cwd()))

@@ -12,11 +12,11 @@ from forethought.app.errors import CliError
 from forethought.app.text import one_line
 
 if TYPE_CHECKING:
+    from forethought.graph.debugger_context import DebuggerContext
+    from forethought.nodes.debugger.services import MakeRollouts
     from forethought.rollouts.types import Environment, Rollouts
     from forethought.settings import Settings
     from forethought.trajectories.types import Loaded, Trajectory
-    from graph.debugger_context import DebuggerContext
-    from nodes.debugger.services import MakeRollouts
 
 _LISTED = 10
 """Most ids that are listed to choose from."""

@@ -27,9 +27,9 @@ from forethought.app.options import Flags, settings_from, without_credentials
 from forethought.app.streaming import hand_on
 from forethought.app.threads.thread import check_thread_id, unknown_thread
 from forethought.app.threads.threads import DEBUGGING
+from forethought.graph.debugger_context import DebuggerContext
 from forethought.settings import Settings
 from forethought.storage import address_of, open_threads
-from graph.debugger_context import DebuggerContext
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -134,8 +134,8 @@ async def open_debugging(
     `trajectory` is what is debugged where that is no thread. `choose` gives the Context once the model that
     the thread was run with is known. Raises CliError, ConfigurationError.
     """
-    from graph.debugger import build_debugger
-    from graph.debugger_state import DebuggerState
+    from forethought.graph.debugger import build_debugger
+    from forethought.graph.debugger_state import DebuggerState
 
     async with AsyncExitStack() as stack:
         world = await _world(stack, order, flags, trajectory)
@@ -189,8 +189,8 @@ async def _world(stack: AsyncExitStack, order: Order, flags: Flags, trajectory: 
 @asynccontextmanager
 async def read_debugging(thread_id: str, flags: Flags) -> AsyncIterator[Debugging]:
     """A debugging, to be looked at only. Raises CliError when there is none."""
-    from graph.debugger import build_debugger
-    from graph.debugger_state import DebuggerState
+    from forethought.graph.debugger import build_debugger
+    from forethought.graph.debugger_state import DebuggerState
 
     check_thread_id(thread_id)
     settings = settings_from(flags)

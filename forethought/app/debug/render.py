@@ -16,7 +16,7 @@ from forethought.app.render import tokens
 from forethought.app.text import clean, one_line
 from forethought.app.threads import diff_display
 from forethought.app.threads.diff import difference, side_of_trajectory
-from prompts.debug_replies import NO_ERROR
+from forethought.prompts.debug_replies import NO_ERROR
 
 Json = Mapping[str, Any]
 _STATUS_STYLES = {"fixed": "green", "found": "green", "successful": "green", "failed": "red"}

@@ -14,16 +14,16 @@ from forethought.app.report import status_of, task_error, unfinished
 from forethought.app.threads.branches import at
 from forethought.app.threads.thread import Thread, open_thread
 from forethought.app.transport import Answering, choose_transport
+from forethought.graph.checkpoints import Point, point_of
 from forethought.settings import Settings
 from forethought.trajectories.own import from_state
 from forethought.trajectories.types import Loaded, Trajectory
-from graph.checkpoints import Point, point_of
 
 if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
 
+    from forethought.graph.debugger_context import DebuggerContext
     from forethought.rollouts.types import Rollouts
-    from graph.debugger_context import DebuggerContext
 
 Json = dict[str, Any]
 
@@ -130,6 +130,6 @@ async def _earlier_plans(thread: Thread, leaf: StateSnapshot) -> tuple[Json, ...
 
 def _effects(settings: Settings) -> dict[str, str]:
     """The effect of each tool that is known without asking a server."""
-    from tools.registry import toolbox
+    from forethought.tools.registry import toolbox
 
     return {name: tool.effect for name, tool in toolbox(settings).items()}

@@ -16,8 +16,8 @@ from pydantic import ValidationError
 from forethought.app.errors import CliError
 from forethought.app.options import Flags
 from forethought.app.text import one_line
+from forethought.graph.distiller_context import DistillerContext
 from forethought.settings import Settings
-from graph.distiller_context import DistillerContext
 
 if TYPE_CHECKING:
     from forethought.trajectories.types import Loaded
@@ -79,7 +79,7 @@ def gather(asked: Asked) -> Gathered:
 
 def distiller_context(flags: Flags, settings: Settings, review: bool) -> DistillerContext:
     """The Context: the defaults, changed by --model, --set and --review. Raises CliError."""
-    from nodes.distiller.services import bounded_context
+    from forethought.nodes.distiller.services import bounded_context
 
     values: dict[str, Any] = {"review": review}
     if flags.model or settings.model:

@@ -36,11 +36,11 @@ from forethought.app.report import unfinished, usage_of, waiting
 from forethought.app.streaming import hand_on
 from forethought.app.tell import tell, tell_error
 from forethought.app.text import one_line, to_json
+from forethought.graph.distiller_context import DistillerContext
 from forethought.knowledge.documents import KnowledgeError
 from forethought.knowledge.provenance import provenance_path
 from forethought.settings import Settings
 from forethought.storage import address_of
-from graph.distiller_context import DistillerContext
 
 if TYPE_CHECKING:
     from langgraph.runtime import RunControl
@@ -141,9 +141,9 @@ def _opened(
     loop: asyncio.Runner, settings: Settings, context: DistillerContext, gathered: Gathered
 ) -> Iterator[Distillation]:
     """The distillation, held for this process over several runs of the loop."""
+    from forethought.graph.distiller import build_distiller
+    from forethought.graph.distiller_state import DistillerState
     from forethought.models import Models
-    from graph.distiller import build_distiller
-    from graph.distiller_state import DistillerState
 
     Models(settings).verify([context.model])
     id = gathered.name(context)

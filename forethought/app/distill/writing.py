@@ -27,7 +27,7 @@ Json = dict[str, Any]
 
 def planning_errors(values: Mapping[str, Any], source: str | None, date: str) -> list[PlanningError]:
     """The errors of a distillation's state, each with a hash of what the model wrote."""
-    from nodes.distiller.review import generated
+    from forethought.nodes.distiller.review import generated
 
     written = generated(values)  # type: ignore[arg-type]
     model = values["models"]["model"]
@@ -74,7 +74,7 @@ def write_distilled(
 def reviewed_away(values: Mapping[str, Any]) -> set[str]:
     """Names that a person has dropped, merged into another or changed in the review: where the file has them
     as they were generated, they go."""
-    from nodes.distiller.review import generated
+    from forethought.nodes.distiller.review import generated
 
     return set(generated(values)) - {final["name"] for final in values["final"].values()}  # type: ignore[arg-type]
 

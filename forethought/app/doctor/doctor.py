@@ -84,7 +84,7 @@ def _packages() -> Iterable[Check]:
 
 def _parser(name: str) -> Check:
     def attempt() -> str:
-        from tools.documents.load import read_document
+        from forethought.tools.documents.load import read_document
 
         text = read_document(SAMPLES[name](), f"sample.{name}").text
         if WORD not in text:
@@ -96,8 +96,8 @@ def _parser(name: str) -> Check:
 
 def _sandbox(settings: Settings) -> Check:
     def attempt() -> str:
-        from tools.base import ToolEnv
-        from tools.python import python
+        from forethought.tools.base import ToolEnv
+        from forethought.tools.python import python
 
         result = asyncio.run(python(ToolEnv(settings=settings), "1+1"))
         if result.text.strip() != "2":

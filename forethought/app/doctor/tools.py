@@ -25,7 +25,7 @@ class Lacks(Exception):
 
 def tool_checks(settings: Settings) -> Iterator[Check]:
     """A line a tool: `tool NAME`, `ready: ...` or `lacks ...`."""
-    from tools.registry import toolbox
+    from forethought.tools.registry import toolbox
 
     try:
         names = list(toolbox(settings))
@@ -39,8 +39,8 @@ def tool_checks(settings: Settings) -> Iterator[Check]:
 
 
 def _mcp(settings: Settings) -> str:
-    from tools.mcp import mcp_tools
-    from tools.mcp_settings import read_servers
+    from forethought.tools.mcp import mcp_tools
+    from forethought.tools.mcp_settings import read_servers
 
     assert settings.mcp_file is not None
     found = asyncio.run(mcp_tools(read_servers(settings.mcp_file)))
@@ -68,7 +68,7 @@ def _own(settings: Settings) -> str:
 
 
 def _read_file(settings: Settings) -> str:
-    from tools.documents.load import read_document
+    from forethought.tools.documents.load import read_document
 
     if WORD not in read_document(SAMPLES["txt"](), "sample.txt").text:
         raise Lacks("a reader that finds the text of a file: reinstall forethought")
@@ -81,7 +81,7 @@ def _inspect_image(settings: Settings) -> str:
 
     from PIL import Image
 
-    from tools.media.picture import prepare
+    from forethought.tools.media.picture import prepare
 
     sample = io.BytesIO()
     Image.new("RGB", (8, 8), "white").save(sample, "PNG")
@@ -90,9 +90,9 @@ def _inspect_image(settings: Settings) -> str:
 
 
 def _inspect_audio(settings: Settings) -> str:
-    from tools.media.decode import has_ffmpeg
-    from tools.media.local_whisper import weights
-    from tools.media.transcribe import transcribers, transcription_lacks
+    from forethought.tools.media.decode import has_ffmpeg
+    from forethought.tools.media.local_whisper import weights
+    from forethought.tools.media.transcribe import transcribers, transcription_lacks
 
     if lacks := transcription_lacks(settings):
         raise Lacks(f"a way to transcribe: {lacks}")
@@ -109,8 +109,8 @@ def _inspect_audio(settings: Settings) -> str:
 
 
 def _python(settings: Settings) -> str:
-    from tools.base import ToolEnv, ToolError
-    from tools.python import python
+    from forethought.tools.base import ToolEnv, ToolError
+    from forethought.tools.python import python
 
     try:
         result = asyncio.run(python(ToolEnv(settings=settings), "1+1")).text.strip()
@@ -122,7 +122,7 @@ def _python(settings: Settings) -> str:
 
 
 def _web_search(settings: Settings) -> str:
-    from tools.web.engines import engines
+    from forethought.tools.web.engines import engines
 
     if settings.tavily_api_key is not None:
         needs("tavily", "pip install tavily-python")

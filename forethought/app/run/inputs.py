@@ -37,7 +37,7 @@ def take_files(paths: Sequence[Path], settings: Settings) -> list[dict[str, Any]
     """
     if not paths:
         return []
-    from tools.files import FileStore, from_path
+    from forethought.tools.files import FileStore, from_path
 
     store = FileStore.of(settings)
     taken: dict[str, dict[str, Any]] = {}

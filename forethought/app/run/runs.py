@@ -88,9 +88,9 @@ def fork(thread_id: str, before: int, guidance: str, flags: Flags, output: Outpu
     answering = choose_transport(output.record, output.replay, {"thread": thread_id})
 
     async def begin(thread: Thread) -> None:
-        from graph.checkpoints import GraphCheckpoints
-        from graph.forking import ForkError, before_step, fork
-        from graph.state import AgentState
+        from forethought.graph.checkpoints import GraphCheckpoints
+        from forethought.graph.forking import ForkError, before_step, fork
+        from forethought.graph.state import AgentState
 
         check = partial(check_values, AgentState, thread.id)
         checkpoints = GraphCheckpoints(thread.graph, thread.config, check=check)
@@ -159,7 +159,7 @@ async def reenter(graph: Any, config: Any, thread_id: str, snapshot: StateSnapsh
 
     `flags` are those that the next command has to be given again. Raises CliError when the task is finished.
     """
-    from graph.reentering import back_to_work
+    from forethought.graph.reentering import back_to_work
 
     status = snapshot.values.get("status")
     if status != "failed":

@@ -16,10 +16,10 @@ from forethought.app.distill.choices import gather
 from forethought.app.errors import CliError
 from forethought.app.options import Flags, context_from_flags
 from forethought.app.text import one_line
+from forethought.graph.bounds import bounded
+from forethought.graph.context import Context
+from forethought.graph.synthesizer_context import SynthesizerContext
 from forethought.settings import Settings
-from graph.bounds import bounded
-from graph.context import Context
-from graph.synthesizer_context import SynthesizerContext
 
 if TYPE_CHECKING:
     from forethought.collecting.tasks import CollectTask
@@ -99,7 +99,7 @@ def is_tasks_file(path: Path) -> bool:
 def contexts(flags: Flags, settings: Settings, trials: int | None) -> tuple[SynthesizerContext, Context]:
     """The synthesis's Context and the agent's: a --set of the former's settings is for it, any other is for
     the agent. Raises CliError."""
-    from nodes.distiller.services import bounded_context
+    from forethought.nodes.distiller.services import bounded_context
 
     own = [item for item in flags.sets if item.partition("=")[0].strip() in SynthesizerContext.model_fields]
     others = tuple(item for item in flags.sets if item not in own)

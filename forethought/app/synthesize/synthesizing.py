@@ -26,11 +26,11 @@ from forethought.app.synthesize.choices import Asked, Gathered, contexts, gather
 from forethought.app.synthesize.display import SynthesizeDisplay, show_synthesis, synthesis_report
 from forethought.app.tell import tell, tell_error
 from forethought.app.text import one_line, to_json
+from forethought.graph.context import Context
+from forethought.graph.synthesizer_context import SynthesizerContext
 from forethought.settings import Settings
 from forethought.storage import address_of, open_threads
 from forethought.storage.address import file_address
-from graph.context import Context
-from graph.synthesizer_context import SynthesizerContext
 
 if TYPE_CHECKING:
     from langgraph.runtime import RunControl
@@ -145,9 +145,9 @@ def synthesize(asked: Asked, flags: Flags, as_json: bool) -> int:
 @contextmanager
 def _opened(loop: asyncio.Runner, choice: Choice) -> Iterator[Synthesis]:
     """The synthesis, held for this process."""
+    from forethought.graph.synthesizer import build_synthesizer
+    from forethought.graph.synthesizer_state import SynthesizerState
     from forethought.models import Models
-    from graph.synthesizer import build_synthesizer
-    from graph.synthesizer_state import SynthesizerState
 
     Models(choice.settings).verify([choice.context.model])
     stack = AsyncExitStack()
@@ -169,9 +169,9 @@ async def _attempts(choice: Choice, stack: AsyncExitStack) -> Attempt:
     from forethought.collecting.folder import Folder
     from forethought.collecting.running import Collector
     from forethought.collecting.success import Method, judge_for
+    from forethought.graph.agent import build_agent
     from forethought.models import Models
-    from graph.agent import build_agent
-    from nodes.task import models_used
+    from forethought.nodes.task import models_used
 
     asked, tasks, settings = choice.asked, choice.gathered.tasks, choice.settings
     method = next((name for name in get_args(Method) if name == asked.success), None)
@@ -224,9 +224,9 @@ def _finish(
 
 
 def _records(choice: Choice, values: Json) -> list[ReflectionRecord]:
+    from forethought.tools.files import FileStore
     from forethought.training.from_synthesis import reflection_records
     from forethought.trajectories.types import Trajectory
-    from tools.files import FileStore
 
     store = FileStore.of(choice.settings)
     kept = {

@@ -164,7 +164,7 @@ def _print_thread(console: Console, result: Json, values: Json, history: list[Js
 async def _broken_off(thread: Thread) -> list[Json]:
     """The calls of which a person is asked what came once the thread goes on: {tool, call: arguments}."""
     from forethought.journal.checkpoint import unfinished
-    from nodes.attempts import broken_off
+    from forethought.nodes.attempts import broken_off
 
     saved = await thread.saver.aget_tuple({"configurable": {"thread_id": thread.id}})
     calls = [call for entries in unfinished(saved).values() for call in broken_off(entries)]

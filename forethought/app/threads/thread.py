@@ -17,13 +17,13 @@ from forethought.app.given_again import check_given
 from forethought.app.options import Flags, context_from_flags, settings_from
 from forethought.app.streaming import hand_on
 from forethought.app.text import one_line
+from forethought.graph.bounds import bounded
+from forethought.graph.context import Context
+from forethought.graph.run_metadata import Saved, saved_of, saved_with
 from forethought.settings import Settings
 from forethought.storage import address_of, open_lessons, open_threads
 from forethought.telemetry import operation
 from forethought.telemetry.where import entered
-from graph.bounds import bounded
-from graph.context import Context
-from graph.run_metadata import Saved, saved_of, saved_with
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
 
     from forethought.app.transport import Answering
+    from forethought.graph.agent import AgentGraph
     from forethought.models import Transport
     from forethought.storage.saver import ThreadSaver
-    from graph.agent import AgentGraph
 
 _THREAD_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@-]{0,99}")
 
@@ -92,7 +92,7 @@ async def open_thread(
     Raises CliError (unknown thread, wrong flag, what must be given again, held by another process),
     ConfigurationError (model, key).
     """
-    from graph.state import AgentState
+    from forethought.graph.state import AgentState
 
     check_thread_id(thread_id)
     settings = settings_from(flags)
@@ -117,7 +117,7 @@ async def open_thread(
 @asynccontextmanager
 async def read_thread(thread_id: str, flags: Flags) -> AsyncIterator[Thread]:
     """The thread, to be looked at only: nothing is locked, no model is checked, no tool module is loaded."""
-    from graph.state import AgentState
+    from forethought.graph.state import AgentState
 
     check_thread_id(thread_id)
     settings = settings_from(flags)
@@ -165,7 +165,7 @@ def _built(
     store: BaseStore | None = None,
 ) -> AgentGraph:
     """The graph. Raises CliError when the module of --tools cannot be used."""
-    from graph.agent import build_agent
+    from forethought.graph.agent import build_agent
 
     if settings.tools and str(Path.cwd()) not in sys.path:
         # Last, so that a file that happens to lie here takes no installed module's place.

@@ -12,19 +12,19 @@ from forethought.evals.counting import Watched
 from forethought.evals.harness.meter import Meter
 from forethought.evals.toolset import Toolset, toolset_of
 from forethought.evals.types import InfrastructureError, Workshop
+from forethought.graph.context import Context
+from forethought.graph.state import FileRef
 from forethought.models.ask import Models
 from forethought.models.tokens import estimate_tokens
 from forethought.models.types import Message, ReplySpec
-from graph.context import Context
-from graph.state import FileRef
-from nodes.code_actions import CodeActions
-from nodes.digest import files_text
-from nodes.inspection import Inspection
-from nodes.services import Services
-from prompts.render import render
-from tools.base import Observation, ToolEnv
-from tools.call import call_tool
-from tools.files import FilesError, FileStore, from_path
+from forethought.nodes.code_actions import CodeActions
+from forethought.nodes.digest import files_text
+from forethought.nodes.inspection import Inspection
+from forethought.nodes.services import Services
+from forethought.prompts.render import render
+from forethought.tools.base import Observation, ToolEnv
+from forethought.tools.call import call_tool
+from forethought.tools.files import FilesError, FileStore, from_path
 
 T = TypeVar("T")
 ANSWER_SHARE = 0.1

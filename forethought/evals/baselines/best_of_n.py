@@ -23,7 +23,7 @@ from forethought.evals.baselines.state import Limits, State, Try
 from forethought.evals.baselines.transcript import try_text
 from forethought.evals.types import BudgetSpent, Workshop
 from forethought.models.types import ReplyError, reply_spec
-from prompts.eval_replies import Selection
+from forethought.prompts.eval_replies import Selection
 
 TRIES = 3
 TRY_CHARS = 12_000

@@ -29,8 +29,8 @@ from forethought.evals.types import BudgetSpent, Workshop
 from forethought.lessons.ranking import rank
 from forethought.models.ask import Models
 from forethought.models.types import Message, ReplyError, reply_spec
-from prompts.eval_replies import InsightOperations
-from prompts.render import render
+from forethought.prompts.eval_replies import InsightOperations
+from forethought.prompts.render import render
 
 EXAMPLES = 2
 """Solved tasks that a prompt shows."""

@@ -19,9 +19,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from forethought.evals.baselines.learning import PARALLEL, Trial, pooled, trials_of
 from forethought.evals.baselines.react import React
 from forethought.evals.types import BudgetSpent, Workshop
+from forethought.graph.synthesizer import build_synthesizer
+from forethought.graph.synthesizer_context import SynthesizerContext
 from forethought.trajectories.types import Loaded, Reference
-from graph.synthesizer import build_synthesizer
-from graph.synthesizer_context import SynthesizerContext
 
 MOST_TYPES = 8
 """Error types whose reflections a prompt shows: those that most trials showed."""

@@ -22,9 +22,9 @@ from forethought.evals.counting import StepsSpent
 from forethought.evals.toolset import opening
 from forethought.evals.types import BudgetSpent
 from forethought.models.types import ReplyError, reply_spec
-from prompts.eval_replies import ClosingAnswer, ReactMove, react_spec
-from tools.call import check_arguments
-from tools.registry import describe
+from forethought.prompts.eval_replies import ClosingAnswer, ReactMove, react_spec
+from forethought.tools.call import check_arguments
+from forethought.tools.registry import describe
 
 MOST_UNUSABLE = 3
 """Turns in a row without a usable reply, each repaired twice, after which a try ends."""

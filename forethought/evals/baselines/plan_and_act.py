@@ -23,8 +23,8 @@ from forethought.evals.baselines.state import Planned, State, moves_of
 from forethought.evals.baselines.transcript import shown
 from forethought.evals.types import BudgetSpent
 from forethought.models.types import ReplyError, reply_spec
-from prompts.eval_replies import StepPlan
-from tools.registry import describe
+from forethought.prompts.eval_replies import StepPlan
+from forethought.tools.registry import describe
 
 WHOLE_TASK = "Carry out the task."
 """The plan where the planner gave no usable one."""

@@ -22,7 +22,7 @@ from forethought.evals.baselines.state import Limits, State, Try, moves_of
 from forethought.evals.baselines.transcript import shown
 from forethought.evals.types import BudgetSpent
 from forethought.models.types import ReplyError, reply_spec
-from prompts.eval_replies import SelfJudgement, SelfReflection
+from forethought.prompts.eval_replies import SelfJudgement, SelfReflection
 
 TRIALS = 3
 MEMORY = 3

@@ -22,7 +22,7 @@ from forethought.evals.baselines.state import State, moves_of
 from forethought.evals.baselines.transcript import shown
 from forethought.evals.types import BudgetSpent, Workshop
 from forethought.models.types import ReplyError, reply_spec
-from prompts.eval_replies import DraftFeedback
+from forethought.prompts.eval_replies import DraftFeedback
 
 DRAFTS = 4
 """Drafts at most (Madaan et al., section 3: four iterations)."""

@@ -21,7 +21,7 @@ from forethought.trajectories.metrics import accuracy
 from forethought.trajectories.types import Annotation, Loaded
 
 if TYPE_CHECKING:
-    from tools.base import Tool
+    from forethought.tools.base import Tool
 
 SOURCE = Source(
     "AgentErrorBench (MIT licence) is on the Google Drive that https://github.com/ulab-uiuc/AgentDebug links "

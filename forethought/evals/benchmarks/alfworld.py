@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from forethought.evals.benchmarks.reading import Source, chosen, json_of, row_of, whole
 from forethought.evals.environments.alfworld.episode import AlfworldEpisode
 from forethought.evals.types import Attempt, DataError, InfrastructureError, Sample, Score, Services
-from tools.base import Tool
+from forethought.tools.base import Tool
 
 SOURCE = Source(
     "ALFWorld's games (MIT) come with `alfworld-download --data-dir DIR`; `alfworld-generate` makes those of "

@@ -16,7 +16,7 @@ from forethought.evals.benchmarks.reading import Source, check_unique, chosen, f
 from forethought.evals.types import Attempt, DataError, Episode, Sample, Score, Services, UnscoredError
 
 if TYPE_CHECKING:
-    from tools.base import Tool
+    from forethought.tools.base import Tool
 
 SOURCE = Source(
     "GAIA is gated: accept its terms at https://huggingface.co/datasets/gaia-benchmark/GAIA, download it "

@@ -19,7 +19,7 @@ from forethought.evals.benchmarks.reading import Source, check_unique, chosen, f
 from forethought.evals.types import Attempt, Episode, Sample, Score, Services
 
 if TYPE_CHECKING:
-    from tools.base import Tool
+    from forethought.tools.base import Tool
 
 SOURCE = Source(
     "Get hotpot_dev_distractor_v1.json or hotpot_dev_fullwiki_v1.json from https://hotpotqa.github.io (CC "
@@ -76,8 +76,8 @@ class HotpotQA:
     def tools(self, sample: Sample, services: Services) -> Sequence[Tool]:
         """The search in the question's paragraphs, the web, or nothing where the prompt has all."""
         if sample.data["setting"] == "fullwiki":
-            from tools.visit_webpage import VISIT_WEBPAGE
-            from tools.web_search import WEB_SEARCH
+            from forethought.tools.visit_webpage import VISIT_WEBPAGE
+            from forethought.tools.web_search import WEB_SEARCH
 
             return (WEB_SEARCH, VISIT_WEBPAGE)
         paragraphs = sample.data["paragraphs"]

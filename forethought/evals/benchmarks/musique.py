@@ -22,7 +22,7 @@ from forethought.evals.benchmarks.reading import Source, check_unique, chosen, f
 from forethought.evals.types import Attempt, Episode, Sample, Score, Services
 
 if TYPE_CHECKING:
-    from tools.base import Tool
+    from forethought.tools.base import Tool
 
 SOURCE = Source(
     "Run download_data.sh of https://github.com/StonyBrookNLP/musique (CC BY 4.0), and give its folder data"

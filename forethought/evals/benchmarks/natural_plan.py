@@ -19,7 +19,7 @@ from forethought.evals.benchmarks.reading import Source, check_unique, chosen, f
 from forethought.evals.types import Attempt, Episode, Sample, Score, Services
 
 if TYPE_CHECKING:
-    from tools.base import Tool
+    from forethought.tools.base import Tool
 
 SOURCE = Source(
     "Get trip_planning.json, meeting_planning.json and calendar_scheduling.json from the folder data of "

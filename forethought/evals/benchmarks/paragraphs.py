@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tools.base import Tool, ToolError, make_tool
+from forethought.tools.base import Tool, ToolError, make_tool
 
 FOUND = 4
 """Paragraphs that a search names."""

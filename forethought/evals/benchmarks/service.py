@@ -12,7 +12,7 @@ from forethought.evals.environments.checkouts.process import Checkout
 from forethought.evals.environments.service_desk.desk import Case, ServiceDesk
 from forethought.evals.statistics.trials import curves
 from forethought.evals.types import Attempt, DataError, InfrastructureError, Sample, Score, Services, ToolSpec
-from tools.base import Tool
+from forethought.tools.base import Tool
 
 _BRIEF = """\
 You work at the service desk of a company, and a customer has just written to you. Serve the customer as the \

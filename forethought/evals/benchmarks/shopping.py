@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from forethought.evals.types import Attempt, InfrastructureError, Sample, Score, Services
-from tools.base import Tool
+from forethought.tools.base import Tool
 
 RENDERINGS = ("rich", "text")
 MAX_STEPS = 100

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from forethought.evals.benchmarks.reading import Source, csv_of, find, whole
 from forethought.evals.types import Attempt, Episode, Sample, Score, Services
 from forethought.models.types import Message, reply_spec
-from prompts.eval_judge_replies import FactGrade
-from prompts.render import render
+from forethought.prompts.eval_judge_replies import FactGrade
+from forethought.prompts.render import render
 
 if TYPE_CHECKING:
-    from tools.base import Tool
+    from forethought.tools.base import Tool
 
 FILE = "simple_qa_test_set.csv"
 SOURCE = Source(

@@ -59,8 +59,8 @@ class Debugger:
 
     async def _debugged(self, run: Trajectory, workshop: Workshop) -> tuple[bool, Mapping[str, Any]]:
         """Whether the budget ended it, and the state that it ended with. Raises ModelError."""
-        from graph.debugger import build_debugger
-        from graph.debugger_context import DebuggerContext
+        from forethought.graph.debugger import build_debugger
+        from forethought.graph.debugger_context import DebuggerContext
 
         context = DebuggerContext(
             model=workshop.model,

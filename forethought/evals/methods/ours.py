@@ -18,11 +18,11 @@ from forethought.evals.harness.meter import Meter
 from forethought.evals.methods.readout import Readout, read_out
 from forethought.evals.toolset import Toolset, opening, toolset_of
 from forethought.evals.types import Attempt, BudgetSpent, InfrastructureError, Workshop
+from forethought.graph.agent import AgentGraph, build_agent
+from forethought.graph.context import Context
+from forethought.nodes.task import models_used
+from forethought.tools.files import FilesError
 from forethought.trajectories.own import from_state
-from graph.agent import AgentGraph, build_agent
-from graph.context import Context
-from nodes.task import models_used
-from tools.files import FilesError
 
 NOBODY = "this is an evaluation: nobody is there to approve it; go on without it"
 _LEAST_TOKENS = 1_000

@@ -8,7 +8,7 @@ from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 
-from graph.agent import AgentGraph
+from forethought.graph.agent import AgentGraph
 
 Json = dict[str, Any]
 

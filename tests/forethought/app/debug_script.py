@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from prompts.debug_replies import NO_ERROR
+from forethought.prompts.debug_replies import NO_ERROR
 from tests.forethought.app.scripted import Script
 from tests.support.model_server import ModelServer, SeenRequest
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from forethought.graph.plan_patches import PATCH
 from forethought.settings import Settings
 from forethought.storage.serializer import ThreadSerializer
-from graph.plan_patches import PATCH
 from tests.forethought.app.conftest import Cli
 from tests.forethought.app.debug_script import DebugScript, failed_run
 from tests.forethought.app.lessons.test_lessons import Learning

@@ -13,12 +13,12 @@ from urllib.parse import quote
 
 import pytest
 
+from forethought.tools.web import engines
 from tests.forethought.app.conftest import Cli
 from tests.support.agent import Script
 from tests.support.model_server import Answer, Fault, ModelServer, SeenRequest
 from tests.support.replies import answer, call, plan, sub
 from tests.support.web_server import Sent, WebServer
-from tools.web import engines
 
 SECRETS = {
     "OPENAI_API_KEY": "sk-openai-Kx7q9/aa+1",
@@ -42,7 +42,7 @@ def leak(how: str) -> str:
     if how == "raise":
         raise RuntimeError(f"refused {KEYS}")
     if how == "refuse":
-        from tools.base import ToolError
+        from forethought.tools.base import ToolError
 
         raise ToolError(f"refused {KEYS[0]}", hint=f"send {KEYS[1]} instead")
     if how == "print":

@@ -13,8 +13,8 @@ import pytest
 from forethought.batch import BatchTask, Choices, Queue, Submitted, open_queue, submit, work
 from forethought.batch.outcomes import Ended, Retries
 from forethought.batch.worker import SharedDrain
+from forethought.graph.context import Context
 from forethought.settings import Settings
-from graph.context import Context
 from tests.support.agent import Script, kind_of
 from tests.support.model_server import ModelServer, SeenRequest
 from tests.support.replies import finish
@@ -59,7 +59,7 @@ class Bench:
 
     async def values(self, thread_id: str) -> dict[str, Any]:
         """What a thread holds."""
-        from graph.agent import build_agent
+        from forethought.graph.agent import build_agent
 
         graph = build_agent(settings=self.settings, checkpointer=self.queue.threads)
         return dict((await graph.aget_state({"configurable": {"thread_id": thread_id}})).values)
@@ -67,7 +67,7 @@ class Bench:
     async def by_hand(self, thread_id: str, given: Any) -> None:
         """Run a thread as a person does: a next task, or a reply."""
         from forethought.batch.settling import settle
-        from graph.agent import build_agent
+        from forethought.graph.agent import build_agent
 
         graph = build_agent(settings=self.settings, checkpointer=self.queue.threads)
         config: Any = {"configurable": {"thread_id": thread_id}}

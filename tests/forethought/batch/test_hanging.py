@@ -12,8 +12,8 @@ import pytest
 
 from forethought.batch import progress_of, rescue, running
 from forethought.batch.worker import SharedDrain
+from forethought.graph.context import Context
 from forethought.storage import open_threads
-from graph.context import Context
 from tests.forethought.batch.conftest import MakeBench, script
 from tests.forethought.batch.test_worker import until
 from tests.support.model_server import SeenRequest
@@ -22,7 +22,7 @@ from tests.support.replies import call, plan, sub
 
 PAY = '''
 from pathlib import Path
-from tools.base import make_tool
+from forethought.tools.base import make_tool
 
 def pay(what: str) -> str:
     """Pay something.

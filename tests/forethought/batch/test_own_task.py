@@ -73,7 +73,7 @@ async def test_a_failed_job_that_has_called_tools_is_not_begun_anew(bench: MakeB
     async with bench(script()) as b:
         await _failed(b)
         await b.by_hand("b:own", {"task": OTHER})
-        from graph.agent import build_agent
+        from forethought.graph.agent import build_agent
 
         graph = build_agent(settings=b.settings, checkpointer=b.queue.threads)
         made = {**(await b.values("b:own"))["trajectory"][0], "task": 1, "tool": "send"}
@@ -99,7 +99,7 @@ async def test_another_task_that_has_not_ended_is_ended_by_its_person_first(benc
 
 
 async def test_a_job_whose_worker_was_killed_as_it_began_is_begun(bench: MakeBench) -> None:
-    from graph.agent import build_agent
+    from forethought.graph.agent import build_agent
 
     async with bench() as b:
         await b.submit("own")

@@ -15,10 +15,10 @@ from langgraph.types import Command
 from forethought.batch import BatchTask, cancel, progress_of, retry
 from forethought.batch.submitting import enqueue
 from forethought.batch.worker import SharedDrain
+from forethought.graph.agent import build_agent
+from forethought.graph.context import Context
+from forethought.graph.run_metadata import saved_of
 from forethought.models.types import ConfigurationError
-from graph.agent import build_agent
-from graph.context import Context
-from graph.run_metadata import saved_of
 from tests.forethought.batch.conftest import MakeBench, script
 from tests.support.model_server import Fault, SeenRequest
 from tests.support.postgres import PostgresServer
@@ -124,7 +124,7 @@ async def test_a_reply_whose_call_was_broken_off_is_taken_up_and_no_call_made_tw
     (tmp_path / "sending.py").write_text(
         """
 import asyncio
-from tools.base import make_tool
+from forethought.tools.base import make_tool
 
 made = []
 

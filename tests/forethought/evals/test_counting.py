@@ -8,7 +8,7 @@ from forethought.evals.counting import StepCounter, StepsSpent, Watched
 from forethought.evals.harness.meter import Meter
 from forethought.evals.types import BudgetSpent, InfrastructureError
 from forethought.models.types import Message, ModelReply, ModelRequest
-from tools.base import ToolError
+from forethought.tools.base import ToolError
 
 REQUEST = ModelRequest("baseline", "m", (Message("user", "hello"),), "Reply", {})
 

@@ -25,11 +25,11 @@ from forethought.evals.types import Budget, InfrastructureError, ToolSpec
 from forethought.models.schema import strict_schema
 from forethought.rollouts.types import EnvironmentReply
 from forethought.settings import Settings
+from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
+from forethought.tools.call import call_tool
 from tests.support.evaluating import Bureau, HouseEpisode, SafeEpisode
 from tests.support.household import Household
 from tests.support.model_server import ModelServer, script
-from tools.base import Observation, ToolEnv, ToolError, make_tool
-from tools.call import call_tool
 
 MakeSettings = Callable[..., Settings]
 

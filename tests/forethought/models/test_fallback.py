@@ -25,8 +25,8 @@ from forethought.models.types import (
     TooLarge,
     reply_spec,
 )
+from forethought.prompts.replies import AnswerUnscored
 from forethought.settings import Settings
-from prompts.replies import AnswerUnscored
 from tests.support.model_server import Answer, Fault, SeenRequest
 
 NAMES = ("openai:gpt-4.1", "openai:gpt-4.1-mini")

@@ -28,8 +28,8 @@ from forethought.models import (
 from forethought.models.live import LiveTransport
 from forethought.models.methods import _messages
 from forethought.settings import Settings
+from forethought.tools.media.picture import prepare
 from tests.support.model_server import Fault, ModelServer, SeenRequest, script
-from tools.media.picture import prepare
 
 Start = Callable[..., ModelServer]
 Make = Callable[..., Settings]

@@ -15,8 +15,8 @@ from forethought.models import ModelRequest, TransportError
 from forethought.models.live import LiveTransport
 from forethought.models.retry import Backoff
 from forethought.models.types import Message, ModelUnavailable, reply_spec
+from forethought.prompts.replies import AnswerUnscored
 from forethought.settings import Settings
-from prompts.replies import AnswerUnscored
 from tests.support.model_server import Fault, script
 
 SPEC = reply_spec(AnswerUnscored)

@@ -14,8 +14,8 @@ from forethought.models import local
 from forethought.models.ask import Models
 from forethought.models.local import LocalModels
 from forethought.models.types import ConfigurationError, Message, reply_spec
+from forethought.prompts.replies import Plan, RoundReflection
 from forethought.settings import Settings
-from prompts.replies import Plan, RoundReflection
 
 Make = Callable[..., Settings]
 

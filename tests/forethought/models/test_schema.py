@@ -11,14 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-import prompts.replies
 from forethought.models import NotStrict, drop_nulls, reply_spec, strict_schema
+from forethought.prompts import replies
 from tests.support.strict_subset import gemini_faults, openai_faults
 
 REPLIES = [
     value
-    for value in vars(prompts.replies).values()
-    if inspect.isclass(value) and issubclass(value, BaseModel) and value.__module__ == "prompts.replies"
+    for value in vars(replies).values()
+    if inspect.isclass(value)
+    and issubclass(value, BaseModel)
+    and value.__module__ == "forethought.prompts.replies"
 ]
 STRICT = [model for model in REPLIES if model.__name__ not in ("Reply", "ToolChoice")]
 
@@ -33,7 +35,7 @@ def test_every_reply_type_fits_openai_and_gemini(model: type[BaseModel]) -> None
 
 
 def test_the_checker_sees_what_is_refused() -> None:
-    raw = prompts.replies.Plan.model_json_schema()
+    raw = replies.Plan.model_json_schema()
     faults = " ".join(openai_faults(raw))
     assert "additionalProperties must be false" in faults
     assert "every property must be required" in faults
@@ -127,7 +129,7 @@ class Pair(BaseModel):
     pair: tuple[int, str]
 
 
-@pytest.mark.parametrize("model", [Node, FreeForm, Anything, Pair, prompts.replies.ToolChoice])
+@pytest.mark.parametrize("model", [Node, FreeForm, Anything, Pair, replies.ToolChoice])
 def test_what_has_no_strict_form_is_said(model: type[BaseModel]) -> None:
     with pytest.raises(NotStrict):
         strict_schema(model)

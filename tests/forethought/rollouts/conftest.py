@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
+from forethought.graph.agent import build_agent
+from forethought.graph.context import Context
 from forethought.rollouts.thread import GraphThread, ThreadRollouts
 from forethought.settings import Settings
+from forethought.tools.base import make_tool
 from forethought.trajectories.own import from_state
 from forethought.trajectories.types import Trajectory
-from graph.agent import build_agent
-from graph.context import Context
 from tests.support.agent import Script, World, kind_of
 from tests.support.model_server import ModelServer, SeenRequest
-from tools.base import make_tool
 
 
 @dataclass

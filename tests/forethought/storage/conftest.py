@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from langgraph.graph import END, START, StateGraph
 
+from forethought.graph.state import AgentState
 from forethought.settings import Settings
 from forethought.storage import Address, address_of
-from graph.state import AgentState
 
 KEY = bytes(range(32))
 OTHER_KEY = bytes(range(1, 33))

@@ -27,10 +27,10 @@ import langsmith
 from forethought.models.types import ConfigurationError
 from forethought.settings import Settings
 from forethought.telemetry.langsmith import flush
-from graph.agent import build_agent
-from graph.debugger import build_debugger
-from graph.distiller import build_distiller
-from graph.synthesizer import build_synthesizer
+from forethought.graph.agent import build_agent
+from forethought.graph.debugger import build_debugger
+from forethought.graph.distiller import build_distiller
+from forethought.graph.synthesizer import build_synthesizer
 
 task = "is {secret} a good key?"
 run = {{"id": "x", "task": task, "steps": [], "{secret}": "as a key"}}

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forethought.nodes.digest import steps_text
 from forethought.settings import Settings
 from forethought.training.dataset import Row, export, load_dataset, row_of
 from forethought.training.dedupe import without_near_duplicates
@@ -18,7 +19,6 @@ from forethought.training.records import RecordStep, normalized
 from forethought.training.records import steps_text as recorded_text
 from forethought.training.scrub import training_scrubber
 from forethought.training.split import same_tasks, split_by_task
-from nodes.digest import steps_text
 from tests.forethought.training.samples import record, write_records
 from tests.support.sample_state import late
 

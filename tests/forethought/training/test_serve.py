@@ -14,6 +14,7 @@ from rapidfuzz import fuzz
 
 from forethought.models.ask import Models
 from forethought.models.types import ConfigurationError, Message, TransportError, reply_spec
+from forethought.prompts.replies import RoundReflection
 from forethought.settings import Settings
 from forethought.training import serve
 from forethought.training.choices import Choices
@@ -23,7 +24,6 @@ from forethought.training.jsonl import write_rows
 from forethought.training.prompt import reflection_prompt
 from forethought.training.train import train
 from forethought.training.verdict import write_verdict
-from prompts.replies import RoundReflection
 from tests.forethought.training.samples import record, trial, write_records
 from tests.support.agent import Drive, Script, make_drive
 from tests.support.model_server import ModelServer

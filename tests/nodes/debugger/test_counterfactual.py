@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.debugger.counterfactual import wilson
+from forethought.nodes.debugger.counterfactual import wilson
 from tests.support.debugging import GOLD, Debug, Reader, TruthfulWorld, asked_step, trajectory
 from tests.support.model_server import Reply
 

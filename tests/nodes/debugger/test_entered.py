@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from forethought.nodes.debugger.entered import entered_by
 from forethought.trajectories import own
 from forethought.trajectories.types import Trajectory
-from nodes.debugger.entered import entered_by
 from tests.support.debugging import critical
 
 

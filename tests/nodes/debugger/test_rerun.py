@@ -9,10 +9,10 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
+from forethought.graph.debugger import build_debugger
 from forethought.rollouts.environment import EnvironmentRollouts, recorded
 from forethought.rollouts.types import RolloutError
 from forethought.settings import Settings
-from graph.debugger import build_debugger
 from tests.support.household import RUINS, Habit, Household
 from tests.support.model_server import Answer, Fault, ModelServer, Reply, SeenRequest
 

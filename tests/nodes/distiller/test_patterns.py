@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from nodes.distiller.checks import COPIED_WORDS, Copies
-from nodes.distiller.runs import TaskRuns, labelled
+from forethought.nodes.distiller.checks import COPIED_WORDS, Copies
+from forethought.nodes.distiller.runs import TaskRuns, labelled
 from tests.support.distilling import Distil, Distiller, aggregation, finding, pattern, question, runs
 from tests.support.model_server import Answer, SeenRequest
 

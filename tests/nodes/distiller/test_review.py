@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nodes.distiller.review import decided, edited
+from forethought.nodes.distiller.review import decided, edited
 from tests.support.distilling import Distil, Distilled, Distiller, runs
 
 TYPES = {"Ulm": ("one", "two", "three")}

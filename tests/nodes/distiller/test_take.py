@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from nodes.distiller.runs import chosen
-from nodes.distiller.take import no_mixed_line
+from forethought.nodes.distiller.runs import chosen
+from forethought.nodes.distiller.take import no_mixed_line
 from tests.support.distilling import Distil, question, run_of, runs
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.synthesizer.labels import labels_problem
-from prompts.synthesize_replies import StepLabels
+from forethought.nodes.synthesizer.labels import labels_problem
+from forethought.prompts.synthesize_replies import StepLabels
 from tests.support.model_server import Answer, SeenRequest
 from tests.support.synthesizing import HABITS, Reader, Synthesize, label, shown, trial_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.synthesizer.leaks import References
+from forethought.nodes.synthesizer.leaks import References
 
 PLAN = (
     "Day 1: fly F0412 from Graz to Oslo, sleep at Fjord Loft\nDay 2: visit the Munch museum, dine at Kaia, "

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from nodes.synthesizer.numbers import numbers
+from forethought.nodes.synthesizer.numbers import numbers
 
 
 @pytest.mark.parametrize(

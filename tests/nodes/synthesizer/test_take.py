@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from forethought.graph.synthesizer import build_synthesizer
+from forethought.graph.synthesizer_context import SynthesizerContext
 from forethought.settings import Settings
 from forethought.trajectories.types import Reference
-from graph.synthesizer import build_synthesizer
-from graph.synthesizer_context import SynthesizerContext
 from tests.support.synthesizing import Synthesize, task_of, trial_of
 
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tools.documents import apart
-from tools.documents.apart import asked, document_apart
-from tools.documents.document import Unreadable
-from tools.documents.load import read_document
+from forethought.tools.documents import apart
+from forethought.tools.documents.apart import asked, document_apart
+from forethought.tools.documents.document import Unreadable
+from forethought.tools.documents.load import read_document
 
 SLOW = b"<?xml version='1.0' encoding='punycode'?>" + b"b" * 3_000_000 + b"-" + b"a" * 3_000_000
 """XML in an encoding that takes the square of its length to decode."""
@@ -85,7 +85,7 @@ def test_a_process_that_died_while_it_was_idle_is_not_used() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not hold a limit of memory")
 def test_a_reading_that_needs_too_much_memory_fails_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     small = apart._START.replace(
-        "import main;", "import main; import tools.documents.child as c; c.MEMORY = 200 << 20;"
+        "import main;", "import main; import forethought.tools.documents.child as c; c.MEMORY = 200 << 20;"
     )
     monkeypatch.setattr(apart, "_START", small)
     with pytest.raises(Unreadable, match="memory") as caught:
@@ -105,20 +105,21 @@ def test_more_text_than_can_be_handled_is_refused(monkeypatch: pytest.MonkeyPatc
 def test_a_parser_has_no_keys_and_what_it_prints_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_API_KEY", "sk-of-the-user-0001")
     telling = (
-        "import os; from tools.documents import load; from tools.documents.document import Document, Section;"
+        "import os; from forethought.tools.documents import load;"
+        "from forethought.tools.documents.document import Document, Section;"
         "load.READERS['text'] = lambda data: print('noise') or"
         " Document((Section(os.environ.get('SOME_API_KEY', 'no key')),));"
-        "from tools.documents.child import main"
+        "from forethought.tools.documents.child import main"
     )
     monkeypatch.setattr(
-        apart, "_START", apart._START.replace("from tools.documents.child import main", telling)
+        apart, "_START", apart._START.replace("from forethought.tools.documents.child import main", telling)
     )
     assert document_apart(b"x", "a.txt", 30).text == "no key"
 
 
 def test_no_process_outlives_the_one_that_started_it() -> None:
     code = (
-        "from tools.documents import apart; apart.document_apart(b'x', 'a.txt', 30);"
+        "from forethought.tools.documents import apart; apart.document_apart(b'x', 'a.txt', 30);"
         "print(apart._idle[0]._process.pid)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from forethought.tools.documents import archive
+from forethought.tools.documents.document import Unreadable
+from forethought.tools.documents.load import read_document
 from tests.tools.documents import bombs
-from tools.documents import archive
-from tools.documents.document import Unreadable
-from tools.documents.load import read_document
 
 KINDS = ["docx", "xlsx", "pptx", "epub"]
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from forethought.tools.documents.document import Unreadable
+from forethought.tools.documents.load import read_document
 from tests.tools.documents import bombs
-from tools.documents.document import Unreadable
-from tools.documents.load import read_document
 
 PACKAGE = """<package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/">
 <metadata><dc:title>Tea</dc:title><dc:creator>Ana</dc:creator><dc:creator>Ben</dc:creator></metadata>

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from tools.documents.document import Unreadable
-from tools.documents.load import read_document
+from forethought.tools.documents.document import Unreadable
+from forethought.tools.documents.load import read_document
 
 PAGE = """<!DOCTYPE html><html><head><title>Rates of 2026</title><style>p {color: red}</style></head><body>
 <script>alert("bad")</script><h1>Rates</h1>

@@ -10,11 +10,11 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from tools.base import ToolError
-from tools.documents import load
-from tools.documents.document import Document, Section, Unreadable
-from tools.documents.load import document_text, load_document, read_document
-from tools.files import FileStore
+from forethought.tools.base import ToolError
+from forethought.tools.documents import load
+from forethought.tools.documents.document import Document, Section, Unreadable
+from forethought.tools.documents.load import document_text, load_document, read_document
+from forethought.tools.files import FileStore
 
 NAMES = [
     f"a.{suffix}"

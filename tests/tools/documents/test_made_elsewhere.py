@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.documents.document import Document, Unreadable
-from tools.documents.load import read_document
+from forethought.tools.documents.document import Document, Unreadable
+from forethought.tools.documents.load import read_document
 
 FOLDER = Path(__file__).parent / "made_elsewhere"
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.documents.number_formats import formatted
+from forethought.tools.documents.number_formats import formatted
 
 ACCOUNTING = '_-* #,##0.00 €_-;-* #,##0.00 €_-;_-* "-"?? €_-;_-@_-'
 

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from importlib import import_module
 
-from tools.documents.offline import partitioner
+from forethought.tools.documents.offline import partitioner
 
 
 def test_unstructured_works_without_the_network() -> None:

@@ -3,9 +3,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.documents.document import Document, Section
-from tools.documents.parts import split
-from tools.documents.tables import markdown_table
+from forethought.tools.documents.document import Document, Section
+from forethought.tools.documents.parts import split
+from forethought.tools.documents.tables import markdown_table
 
 WORDS = st.lists(st.text("abcdef .,\n", max_size=300), max_size=20)
 

@@ -5,9 +5,9 @@ import threading
 import pytest
 from fpdf import FPDF
 
-from tools.documents.document import Document, Unreadable
-from tools.documents.load import read_document
-from tools.documents.pdf import NO_TEXT, read_pdf
+from forethought.tools.documents.document import Document, Unreadable
+from forethought.tools.documents.load import read_document
+from forethought.tools.documents.pdf import NO_TEXT, read_pdf
 
 
 def pdf(*pages: str, password: str = "") -> bytes:
@@ -68,7 +68,7 @@ def test_pdfs_read_at_the_same_time_do_not_disturb_each_other() -> None:
 
 def test_a_pdf_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not only by who waits for it: other PDFs wait, too."""
-    monkeypatch.setattr("tools.documents.pdf.LONGEST_S", -1)
+    monkeypatch.setattr("forethought.tools.documents.pdf.LONGEST_S", -1)
     with pytest.raises(Unreadable, match=r"too long|takes longer than -1 seconds to read \(2 pages\)"):
         read_pdf(pdf("one", "two"))
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.documents.document import Document
-from tools.documents.parts import split
-from tools.documents.sheets import Sheet, cell_text, letters, section
+from forethought.tools.documents.document import Document
+from forethought.tools.documents.parts import split
+from forethought.tools.documents.sheets import Sheet, cell_text, letters, section
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ import zipfile
 
 import pytest
 
-from tools.documents import sniff
-from tools.documents.document import Unreadable
+from forethought.tools.documents import sniff
+from forethought.tools.documents.document import Unreadable
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 504
 

@@ -5,9 +5,9 @@ import time
 import pytest
 from bs4 import BeautifulSoup
 
-from tools.documents import tables
-from tools.documents.document import Unreadable
-from tools.documents.tables import html_rows, markdown_table, split_header, titled_table
+from forethought.tools.documents import tables
+from forethought.tools.documents.document import Unreadable
+from forethought.tools.documents.tables import html_rows, markdown_table, split_header, titled_table
 
 
 def test_short_rows_are_filled_up_and_bars_and_line_breaks_escaped() -> None:

@@ -6,8 +6,8 @@ import zipfile
 import docx
 import pytest
 
-from tools.documents.document import Unreadable
-from tools.documents.load import read_document
+from forethought.tools.documents.document import Unreadable
+from forethought.tools.documents.load import read_document
 
 
 def saved(document: docx.document.Document) -> bytes:

@@ -7,8 +7,8 @@ import docx.document
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 
-from tools.documents.word import read_docx
-from tools.documents.word_markup import settled
+from forethought.tools.documents.word import read_docx
+from forethought.tools.documents.word_markup import settled
 
 RUN = "<w:r><w:t>{}</w:t></w:r>"
 

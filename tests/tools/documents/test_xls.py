@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.documents.document import Unreadable
-from tools.documents.load import read_document
+from forethought.tools.documents.document import Unreadable
+from forethought.tools.documents.load import read_document
 
 PRICES = Path(__file__).with_name("prices.xls")
 """Written with xlwt: a title row, a table from A3 on, a merged cell, a hidden sheet."""

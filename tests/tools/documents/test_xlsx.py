@@ -10,8 +10,8 @@ from openpyxl import Workbook
 from openpyxl.comments import Comment
 from openpyxl.worksheet.formula import ArrayFormula
 
-from tools.documents.document import Document, Unreadable
-from tools.documents.load import read_document
+from forethought.tools.documents.document import Document, Unreadable
+from forethought.tools.documents.load import read_document
 
 
 def saved(book: Workbook) -> bytes:

@@ -7,10 +7,10 @@ import zipfile
 import pytest
 from openpyxl import Workbook
 
-from tools.documents import xlsx_size
-from tools.documents.document import Unreadable
-from tools.documents.xlsx import read_xlsx
-from tools.documents.xlsx_size import check_size
+from forethought.tools.documents import xlsx_size
+from forethought.tools.documents.document import Unreadable
+from forethought.tools.documents.xlsx import read_xlsx
+from forethought.tools.documents.xlsx_size import check_size
 
 
 def workbook(merge: str = "") -> bytes:

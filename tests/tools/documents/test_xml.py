@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from lxml import etree
 
+from forethought.tools.documents.load import read_document
+from forethought.tools.documents.xml import parse
 from tests.tools.documents import bombs
-from tools.documents.load import read_document
-from tools.documents.xml import parse
 
 
 @pytest.mark.parametrize(

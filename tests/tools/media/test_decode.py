@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tools.base import ToolError
-from tools.media.decode import RATE, decode, resample, shrunk
+from forethought.tools.base import ToolError
+from forethought.tools.media.decode import RATE, decode, resample, shrunk
 
 FILES = Path(__file__).with_name("files")
 SECONDS = 2.39

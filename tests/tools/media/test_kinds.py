@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.media.kinds import picture_kind, sound_kind
+from forethought.tools.media.kinds import picture_kind, sound_kind
 
 FILES = Path(__file__).with_name("files")
 

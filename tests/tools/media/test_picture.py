@@ -19,8 +19,8 @@ from PIL import Image as PIL
 from PIL import ImageDraw
 from PIL.PngImagePlugin import PngInfo
 
-from tools.base import ToolError
-from tools.media.picture import LARGEST_BYTES, LONGEST_SIDE, prepare
+from forethought.tools.base import ToolError
+from forethought.tools.media.picture import LARGEST_BYTES, LONGEST_SIDE, prepare
 
 FILES = Path(__file__).with_name("files")
 

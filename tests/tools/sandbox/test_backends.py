@@ -9,11 +9,11 @@ from typing import Any, Literal
 import pytest
 
 from forethought.settings import Settings
-from tools.base import Observation, ToolEnv, ToolError
-from tools.call import call_tool
-from tools.python import PYTHON, python_tool
-from tools.sandbox.backend import Program
-from tools.sandbox.sandlock import Sandlock, why_not
+from forethought.tools.base import Observation, ToolEnv, ToolError
+from forethought.tools.call import call_tool
+from forethought.tools.python import PYTHON, python_tool
+from forethought.tools.sandbox.backend import Program
+from forethought.tools.sandbox.sandlock import Sandlock, why_not
 
 Name = Literal["monty", "sandlock"]
 confined = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
@@ -140,7 +140,7 @@ def test_a_missing_package_is_named_and_nothing_runs(monkeypatch: pytest.MonkeyP
 
 
 def test_another_system_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tools.sandbox.sandlock.sys.platform", "darwin")
+    monkeypatch.setattr("forethought.tools.sandbox.sandlock.sys.platform", "darwin")
     problem = why_not()
     assert problem is not None
     assert "needs Linux" in problem.message
@@ -148,7 +148,7 @@ def test_another_system_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @confined
 def test_a_sandbox_that_does_not_start_is_said_and_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tools.sandbox.sandlock._readable", lambda python: ["/nowhere"])
+    monkeypatch.setattr("forethought.tools.sandbox.sandlock._readable", lambda python: ["/nowhere"])
     seen = run("sandlock", "1 + 1")
     assert (seen.ok, seen.cause) == (False, "unavailable")
 
@@ -163,7 +163,7 @@ async def test_a_program_that_is_given_up_calls_nothing_more() -> None:
 
     from dataclasses import replace
 
-    from tools.base import make_tool
+    from forethought.tools.base import make_tool
 
     def lookup(key: str) -> str:
         """Look something up."""

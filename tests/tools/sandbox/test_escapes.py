@@ -16,11 +16,11 @@ from typing import Literal
 import pytest
 
 from forethought.settings import Settings
+from forethought.tools.base import Observation, Tool, ToolEnv, make_tool
+from forethought.tools.call import call_tool
+from forethought.tools.python import PYTHON
+from forethought.tools.sandbox.sandlock import why_not
 from tests.tools.sandbox.attempts import BOMBS, COMMON, FULL
-from tools.base import Observation, Tool, ToolEnv, make_tool
-from tools.call import call_tool
-from tools.python import PYTHON
-from tools.sandbox.sandlock import why_not
 
 SECRET = "correct-horse-7431"
 SECONDS = 1.0

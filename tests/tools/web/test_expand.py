@@ -11,7 +11,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.web.expand import ACCEPTED, TooLarge, Unpackable, expand
+from forethought.tools.web.expand import ACCEPTED, TooLarge, Unpackable, expand
 
 PACK: dict[str, Callable[[bytes], bytes]] = {
     "gzip": gzip.compress,

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from forethought.tools.base import ToolError
+from forethought.tools.web.fetch import fetch
+from forethought.tools.web.guard import GuardedTransport, addresses_of, is_public
 from tests.support.web_server import Asked, Sent, WebServer
-from tools.base import ToolError
-from tools.web.fetch import fetch
-from tools.web.guard import GuardedTransport, addresses_of, is_public
 
 _NOT_PUBLIC = [
     "127.0.0.1", "127.255.255.254", "10.1.2.3", "172.16.0.1", "192.168.1.1",

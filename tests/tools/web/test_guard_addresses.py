@@ -18,12 +18,12 @@ from typing import Any
 import pytest
 
 from forethought.settings import Settings
+from forethought.tools.base import ToolEnv
+from forethought.tools.call import call_tool
+from forethought.tools.visit_webpage import VISIT_WEBPAGE
+from forethought.tools.web.guard import is_public
 from tests.support.resolver import resolve
 from tests.support.web_server import Asked, Sent, WebServer
-from tools.base import ToolEnv
-from tools.call import call_tool
-from tools.visit_webpage import VISIT_WEBPAGE
-from tools.web.guard import is_public
 
 PUBLIC = "93.184.216.34"
 
@@ -93,7 +93,7 @@ class Wire:
 @pytest.fixture(autouse=True)
 def each_call_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Here it counts how often a name is looked up and a connection tried."""
-    monkeypatch.setattr("tools.call._QUICK_S", -1)
+    monkeypatch.setattr("forethought.tools.call._QUICK_S", -1)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.web.passages import Passage, find_passages, split_parts
+from forethought.tools.web.passages import Passage, find_passages, split_parts
 
 WORDS = st.text(alphabet="ab \n", max_size=400)
 

@@ -14,7 +14,7 @@ from forethought.evals.benchmarks.stable_tool_bench.names import (
     unique,
 )
 from forethought.evals.types import DataError
-from prompts.tool_choice import RESERVED
+from forethought.prompts.tool_choice import RESERVED
 
 DESCRIPTION = 256
 """Characters of a description that are shown, as in the official inference."""

@@ -15,7 +15,7 @@ from forethought.evals.benchmarks.stable_tool_bench.reference import Solution
 from forethought.evals.benchmarks.stable_tool_bench.serving import ApiServer, server_for
 from forethought.evals.types import Attempt, Episode, Sample, Score, Services
 from forethought.models.types import no_usage
-from tools.base import Tool
+from forethought.tools.base import Tool
 
 
 class StableToolBench:

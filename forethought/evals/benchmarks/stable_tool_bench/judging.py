@@ -18,8 +18,8 @@ from pydantic import BaseModel
 from forethought.evals.benchmarks.stable_tool_bench.reference import Solution
 from forethought.evals.types import Services
 from forethought.models.types import Message, Usage, no_usage, reply_spec
-from prompts.eval_stb_replies import AnswerStatus, BetterAnswer
-from prompts.render import render
+from forethought.prompts.eval_stb_replies import AnswerStatus, BetterAnswer
+from forethought.prompts.render import render
 
 Status = Literal["solved", "unsure", "unsolved"]
 Preference = Literal["win", "tie", "loss"]

@@ -6,8 +6,8 @@ from typing import Any
 
 from forethought.evals.benchmarks.stable_tool_bench.apis import Api
 from forethought.evals.benchmarks.stable_tool_bench.serving import SECONDS, ApiServer
-from tools.base import Tool, ToolEnv
-from tools.mcp_schema import arguments_model
+from forethought.tools.base import Tool, ToolEnv
+from forethought.tools.mcp_schema import arguments_model
 
 
 def api_tool(api: Api, server: ApiServer) -> Tool:

@@ -24,7 +24,7 @@ import httpx
 
 from forethought.evals.benchmarks.stable_tool_bench.apis import Api
 from forethought.evals.types import InfrastructureError
-from tools.base import ToolError
+from forethought.tools.base import ToolError
 
 OBSERVATION = 1024
 """Characters of an answer that an agent is shown, as in the official inference."""

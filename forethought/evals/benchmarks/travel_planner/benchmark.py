@@ -18,7 +18,7 @@ from forethought.evals.benchmarks.travel_planner.scoring import explanation, jud
 from forethought.evals.benchmarks.travel_planner.search_tools import search_tools
 from forethought.evals.types import Attempt, DataError, Episode, InfrastructureError, Sample, Score, Services
 from forethought.models.types import no_usage
-from tools.base import Tool
+from forethought.tools.base import Tool
 
 _ABOUT = {
     "split": "which tasks (validation has 180, train 45; the test set is scored by its leaderboard only)",

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from forethought.evals.benchmarks.travel_planner.reference import table_text
-from tools.base import Tool, ToolError, make_tool
+from forethought.tools.base import Tool, ToolError, make_tool
 
 
 def given_information_tool(reference: Mapping[str, Any]) -> Tool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from forethought.evals.benchmarks.travel_planner.plan import Plan
 from forethought.evals.types import Services
 from forethought.models.types import Message, Usage, reply_spec
-from prompts.eval_travel_replies import TravelPlan
-from prompts.render import render
+from forethought.prompts.eval_travel_replies import TravelPlan
+from forethought.prompts.render import render
 
 
 async def read_plan(answer: str, services: Services) -> tuple[Plan, Usage]:

@@ -14,7 +14,7 @@ from typing import Literal
 from forethought.evals.benchmarks.travel_planner.reference import table_text
 from forethought.evals.benchmarks.travel_planner.sandbox import Row, Sandbox
 from forethought.evals.benchmarks.travel_planner.text import without_state
-from tools.base import Tool, ToolError, make_tool
+from forethought.tools.base import Tool, ToolError, make_tool
 
 
 @dataclass

@@ -8,8 +8,8 @@ from typing import Literal
 
 from forethought.evals.types import InfrastructureError, Services
 from forethought.models.types import Message, ModelError, reply_spec
-from prompts.eval_user_replies import AssertionVerdicts, CustomerReply
-from prompts.render import render
+from forethought.prompts.eval_user_replies import AssertionVerdicts, CustomerReply
+from forethought.prompts.render import render
 
 GREETING = "Hi! How can I help you today?"
 """What both benchmarks have the agent say before the customer's first message."""

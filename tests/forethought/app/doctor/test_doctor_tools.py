@@ -11,8 +11,8 @@ import pytest
 from forethought.app.doctor import tools as doctor_tools
 from forethought.app.doctor.tools import TRIALS, Lacks, needs, tool_checks
 from forethought.settings import Settings
+from forethought.tools.registry import toolbox
 from tests.forethought.app.conftest import Cli
-from tools.registry import toolbox
 
 
 def found(**options: Any) -> dict[str, tuple[bool, str]]:

@@ -18,13 +18,13 @@ import pytest
 
 from forethought.evals.results import read_evaluation
 from forethought.evals.types import Attempt, Sample, Workshop
+from forethought.tools.base import ToolEnv
+from forethought.tools.call import call_tool
+from forethought.tools.web.engines import EngineFailed, Hit
 from forethought.trajectories.read import read_trajectories
 from tests.forethought.app.conftest import Cli
 from tests.support.model_server import Answer, Fault, ModelServer, Reply, SeenRequest
 from tests.support.tiny_benchmark import LEARNS, NAME, ONCE, TWICE
-from tools.base import ToolEnv
-from tools.call import call_tool
-from tools.web.engines import EngineFailed, Hit
 
 ROOT = Path(__file__).parents[4]
 IDS = ("cats", "dogs", "owls", "bees")
@@ -407,7 +407,7 @@ def test_a_sample_whose_searches_all_failed_was_not_tried(
         return await run(self, workshop)
 
     monkeypatch.setattr(tiny_benchmark.Tiny, "builtin_tools", ("web_search",))
-    monkeypatch.setattr("tools.web_search.engines", lambda settings: [Down()])
+    monkeypatch.setattr("forethought.tools.web_search.engines", lambda settings: [Down()])
     monkeypatch.setattr(tiny_benchmark.Asks, "run", searching)
     out = cli(*command("--yes", "--sample", "cats"))
     assert out.code == 1

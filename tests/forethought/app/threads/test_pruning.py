@@ -18,13 +18,13 @@ from forethought.app.threads import pruning
 from forethought.settings import Settings
 from forethought.storage import address_of, open_threads
 from forethought.storage.retention import YOUNG_S
+from forethought.tools.files import FileStore
 from tests.forethought.app.conftest import Cli
 from tests.forethought.app.debug_script import DebugScript, failed_run
 from tests.forethought.app.test_bad_input import is_one_clear_line
 from tests.forethought.storage.conftest import run
 from tests.support.model_server import ModelServer
 from tests.support.processes import Start
-from tools.files import FileStore
 
 Scripted = Callable[..., Any]
 NOW = ("--prune", "--older-than", "0m", "--yes", "--json")

@@ -20,10 +20,10 @@ from forethought.evals.types import Budget, InfrastructureError, Sample, Worksho
 from forethought.models.ask import Models
 from forethought.models.types import ModelReply, ModelRequest, TransportError
 from forethought.settings import Settings
+from forethought.tools.base import make_tool
 from tests.support.evaluating import Bureau, HouseEpisode, Replies, SafeEpisode, done, expert, move
 from tests.support.household import Household
 from tests.support.model_server import Answer, Fault, Reply, SeenRequest
-from tools.base import make_tool
 
 BASELINES = ("react", "plan-and-act", "reflexion", "self-refine", "best-of-n", "expel", "inter-task")
 GRAPHS = BASELINES[:5]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forethought.evals.baselines.insights import FIRST, MOST, Insight, changed, operations_problem
-from prompts.eval_replies import InsightOperation
+from forethought.prompts.eval_replies import InsightOperation
 
 
 def op(operation: str, number: int | None = None, text: str = "") -> InsightOperation:

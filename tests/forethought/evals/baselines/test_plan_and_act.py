@@ -7,8 +7,8 @@ from typing import Any
 from forethought.evals.baselines.plan_and_act import WHOLE_TASK
 from forethought.evals.methods import method
 from forethought.evals.types import Budget
+from forethought.tools.base import make_tool
 from tests.support.evaluating import Bureau, Replies, done, move
-from tools.base import make_tool
 
 
 def planned(*steps: str, answer: str = "") -> dict[str, Any]:

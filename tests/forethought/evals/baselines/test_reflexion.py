@@ -8,10 +8,10 @@ import pytest
 
 from forethought.evals.methods import method
 from forethought.evals.types import Attempt, Budget
+from forethought.tools.base import make_tool
 from tests.support.evaluating import Bureau, HouseEpisode, Replies, done, expert, move
 from tests.support.household import RUINS, Household
 from tests.support.model_server import Answer, SeenRequest
-from tools.base import make_tool
 
 RIGHT = "42"
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from forethought.evals.methods import method
+from forethought.tools.base import make_tool
 from tests.support.evaluating import Bureau, Replies, SafeEpisode, done, move
-from tools.base import make_tool
 
 
 def weigh(thing: str) -> str:

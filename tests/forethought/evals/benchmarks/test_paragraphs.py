@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from forethought.evals.benchmarks.paragraphs import Paragraph, as_prompt, paragraph_tools, ranked
 from forethought.settings import Settings
-from tools.base import Observation, ToolEnv
-from tools.call import call_tool
+from forethought.tools.base import Observation, ToolEnv
+from forethought.tools.call import call_tool
 
 PARAGRAPHS = [
     Paragraph("Ulm", "Ulm lies on the Danube. " + "Its minster has the tallest steeple. " * 8),

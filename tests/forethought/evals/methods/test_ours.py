@@ -16,11 +16,11 @@ from forethought.evals.methods.ours import NOBODY
 from forethought.evals.types import Budget, InfrastructureError
 from forethought.rollouts.types import EnvironmentReply
 from forethought.settings import Settings
+from forethought.tools.base import make_tool
 from tests.support.evaluating import Bureau, HouseEpisode, Replies, SafeEpisode, expert
 from tests.support.household import Household
 from tests.support.model_server import Answer, ModelServer, Reply, SeenRequest
 from tests.support.replies import answer, call, diagnosis, finish, plan, revision, sub
-from tools.base import make_tool
 
 OURS = method("ours")
 

@@ -23,13 +23,13 @@ from forethought.evals.benchmarks.stable_tool_bench.names import (
     unique,
 )
 from forethought.evals.types import DataError, InfrastructureError, Sample
+from forethought.prompts.tool_choice import RESERVED
 from forethought.settings import Settings
-from prompts.tool_choice import RESERVED
+from forethought.tools.base import Observation, Tool, ToolEnv
+from forethought.tools.call import call_tool
 from tests.support.answers import services
 from tests.support.tool_bench import SET, listed, parameter, query, weather, write_cache, write_sets
 from tests.support.web_server import WebServer
-from tools.base import Observation, Tool, ToolEnv
-from tools.call import call_tool
 
 
 @pytest.fixture
@@ -156,7 +156,7 @@ async def test_what_the_server_does_wrong_is_an_observation(
     told: str,
     calls: int,
 ) -> None:
-    monkeypatch.setattr("tools.call.PAUSE_S", 0)
+    monkeypatch.setattr("forethought.tools.call.PAUSE_S", 0)
     got = await call(tool_of(only(write_sets(tmp_path), server=server.url)), city=city)
     assert (got.ok, got.cause, len(server.asked)) == (False, cause, calls)
     assert told in got.text

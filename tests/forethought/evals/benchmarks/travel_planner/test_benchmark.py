@@ -14,11 +14,11 @@ from forethought.evals.benchmarks.travel_planner import BENCHMARK
 from forethought.evals.types import DataError, InfrastructureError, Sample
 from forethought.models.types import ReplyError
 from forethought.settings import Settings
+from forethought.tools.base import ToolEnv
+from forethought.tools.call import call_tool
 from tests.support.answers import attempt, score, services, write_jsonl
 from tests.support.model_server import ModelServer
 from tests.support.travel import as_answer, good_plan, reference, row, write_data, write_database
-from tools.base import ToolEnv
-from tools.call import call_tool
 
 
 def only(folder: Path, **options: str) -> Sample:

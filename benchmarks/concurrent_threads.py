@@ -31,9 +31,9 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 
 from forethought.graph.agent import build_agent
-from forethought.graph.context import Context
 from forethought.models.live import LiveTransport
 from forethought.settings import Settings
+from forethought.state.context import Context
 from forethought.storage import address_of, open_threads
 from forethought.tools.base import make_tool
 from tests.support.agent import kind_of, subtask_of

@@ -51,7 +51,7 @@ def load() -> None:
     import forethought.app.run.driving
     import forethought.app.run.runs
     import forethought.graph.agent
-    import forethought.graph.forking
+    import forethought.state.forking
     import forethought.storage.sqlite
     import forethought.tools.python
 

@@ -18,8 +18,8 @@ from typing import Any
 
 from langgraph.graph import END, START, StateGraph
 
-from forethought.graph.state import AgentState
 from forethought.settings import Settings
+from forethought.state.agent import AgentState
 from forethought.storage import address_of, open_threads
 from forethought.storage.address import file_address
 from forethought.storage.saver import ThreadSaver

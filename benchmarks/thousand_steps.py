@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import Any
 
 from forethought.graph.agent import build_agent
-from forethought.graph.context import Context
 from forethought.models.types import ModelReply, ModelRequest
 from forethought.settings import Settings
+from forethought.state.context import Context
 from forethought.storage import open_threads
 from forethought.storage.address import file_address
 from forethought.tools.base import make_tool

@@ -18,11 +18,11 @@ from pathlib import Path
 from langgraph.checkpoint.memory import InMemorySaver
 
 from forethought.graph.agent import build_agent
-from forethought.graph.context import Context
 from forethought.models.live import LiveTransport
 from forethought.models.record import RecordingTransport
 from forethought.models.types import ModelReply, ModelRequest, Transport
 from forethought.settings import Settings
+from forethought.state.context import Context
 from forethought.tools.files import FileStore, from_path
 
 HERE = Path(__file__).resolve().parent

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from forethought.graph.agent import build_agent
-    from forethought.graph.context import Context
     from forethought.settings import Settings
+    from forethought.state.context import Context
     from forethought.tools.base import Tool, make_tool
     from forethought.tools.decorate import tool
 
 __all__ = ["Context", "Settings", "Tool", "build_agent", "make_tool", "tool"]
 
 _HOMES = {
-    "Context": "forethought.graph.context",
+    "Context": "forethought.state.context",
     "Settings": "forethought.settings",
     "Tool": "forethought.tools.base",
     "build_agent": "forethought.graph.agent",

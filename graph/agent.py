@@ -17,9 +17,7 @@ from langgraph.store.base import BaseStore
 from langgraph.types import Checkpointer
 
 from forethought.graph import routing
-from forethought.graph.context import Context
 from forethought.graph.edges import at_once
-from forethought.graph.state import AgentInput, AgentOutput, AgentState, Dispatch
 from forethought.graph.turns import TurnTaking
 from forethought.graph.wiring import wired
 from forethought.models.ask import Models
@@ -35,6 +33,8 @@ from forethought.nodes.tool_agent import tool_agent
 from forethought.nodes.tool_executor import tool_executor
 from forethought.prompts.tool_choice import RESERVED
 from forethought.settings import Settings
+from forethought.state.agent import AgentInput, AgentOutput, AgentState, Dispatch
+from forethought.state.context import Context
 from forethought.telemetry import enable
 from forethought.tools.base import Tool
 from forethought.tools.files import FileStore

@@ -15,8 +15,6 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
 from forethought.graph import debugger_routing as routing
-from forethought.graph.debugger_context import DebuggerContext
-from forethought.graph.debugger_state import DebuggerInput, DebuggerOutput, DebuggerState, LabelDispatch
 from forethought.graph.edges import at_once
 from forethought.graph.turns import TurnTaking
 from forethought.graph.wiring import wired
@@ -33,6 +31,8 @@ from forethought.nodes.debugger.services import DebugServices, LoadThread, MakeE
 from forethought.nodes.debugger.take import take
 from forethought.rollouts.types import Environment
 from forethought.settings import Settings
+from forethought.state.debugger_context import DebuggerContext
+from forethought.state.debugger_state import DebuggerInput, DebuggerOutput, DebuggerState, LabelDispatch
 from forethought.telemetry import enable
 
 DebuggerGraph = CompiledStateGraph[DebuggerState, DebuggerContext, DebuggerInput, DebuggerOutput]

@@ -6,8 +6,8 @@ from langgraph.graph import END
 from langgraph.runtime import get_runtime
 from langgraph.types import Send
 
-from forethought.graph.debugger_context import DebuggerContext, debugger_context_from
-from forethought.graph.debugger_state import DebuggerState
+from forethought.state.debugger_context import DebuggerContext, debugger_context_from
+from forethought.state.debugger_state import DebuggerState
 
 LABELLED = ("agentdebug", "counterfactual")
 """Methods that stage 1 comes before; the baselines of 4.1 look at the bare run."""

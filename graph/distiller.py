@@ -16,14 +16,6 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
 from forethought.graph import distiller_routing as routing
-from forethought.graph.distiller_context import DistillerContext
-from forethought.graph.distiller_state import (
-    DistillerInput,
-    DistillerOutput,
-    DistillerState,
-    ErrorDispatch,
-    TaskDispatch,
-)
 from forethought.graph.edges import at_once
 from forethought.graph.turns import TurnTaking
 from forethought.graph.wiring import wired
@@ -36,6 +28,14 @@ from forethought.nodes.distiller.review import review
 from forethought.nodes.distiller.services import DistillServices
 from forethought.nodes.distiller.take import take
 from forethought.settings import Settings
+from forethought.state.distiller_context import DistillerContext
+from forethought.state.distiller_state import (
+    DistillerInput,
+    DistillerOutput,
+    DistillerState,
+    ErrorDispatch,
+    TaskDispatch,
+)
 from forethought.telemetry import enable
 from forethought.tools.files import FileStore
 

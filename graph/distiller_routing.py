@@ -5,8 +5,8 @@ from __future__ import annotations
 from langgraph.graph import END
 from langgraph.types import Send
 
-from forethought.graph.distiller_state import DistillerState
 from forethought.nodes.distiller.aggregate import open_entries
+from forethought.state.distiller_state import DistillerState
 
 
 def after_take(state: DistillerState) -> str:

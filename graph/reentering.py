@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from forethought.graph.outside import from_inside
-from forethought.graph.reducers import CLEAR
+from forethought.state.outside import from_inside
+from forethought.state.reducers import CLEAR
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig

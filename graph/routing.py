@@ -6,7 +6,7 @@ from __future__ import annotations
 from langgraph.graph import END
 from langgraph.types import Send
 
-from forethought.graph.state import AgentState
+from forethought.state.agent import AgentState
 
 
 def after_planner(state: AgentState) -> str:

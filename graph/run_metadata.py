@@ -12,9 +12,9 @@ from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 
-from forethought.graph.context import Context
 from forethought.secrecy import without_credentials
 from forethought.settings import Settings
+from forethought.state.context import Context
 
 Json = dict[str, Any]
 _SAVED = "forethought"

@@ -19,13 +19,6 @@ from langgraph.types import Checkpointer
 from forethought.collecting.attempts import Attempt
 from forethought.graph import synthesizer_routing as routing
 from forethought.graph.edges import at_once
-from forethought.graph.synthesizer_context import SynthesizerContext
-from forethought.graph.synthesizer_state import (
-    KeyDispatch,
-    SynthesizerInput,
-    SynthesizerOutput,
-    SynthesizerState,
-)
 from forethought.graph.turns import TurnTaking
 from forethought.graph.wiring import wired
 from forethought.models.ask import Models
@@ -38,6 +31,13 @@ from forethought.nodes.synthesizer.micro import attempt_trial, reflect_trial, tr
 from forethought.nodes.synthesizer.services import SynthesizeServices
 from forethought.nodes.synthesizer.take import take
 from forethought.settings import Settings
+from forethought.state.synthesizer_context import SynthesizerContext
+from forethought.state.synthesizer_state import (
+    KeyDispatch,
+    SynthesizerInput,
+    SynthesizerOutput,
+    SynthesizerState,
+)
 from forethought.telemetry import enable
 from forethought.tools.files import FileStore
 

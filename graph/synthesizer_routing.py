@@ -7,8 +7,8 @@ from collections.abc import Callable
 from langgraph.graph import END
 from langgraph.types import Send
 
-from forethought.graph.synthesizer_state import SynthesizerState
 from forethought.nodes.synthesizer.error_types import open_tasks
+from forethought.state.synthesizer_state import SynthesizerState
 
 
 def after_take(state: SynthesizerState) -> str:

@@ -12,9 +12,9 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateUpdate
 from langgraph.typing import ContextT, InputT, OutputT, StateT
 
-from forethought.graph.bounds import bounds_budgets
-from forethought.graph.outside import check_update
 from forethought.settings import Settings
+from forethought.state.bounds import bounds_budgets
+from forethought.state.outside import check_update
 from forethought.storage.turns import turn
 
 _WITHIN_A_RUN = "__pregel_send"

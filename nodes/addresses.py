@@ -15,8 +15,8 @@ from typing import Any
 
 import httpx
 
-from forethought.graph.state import AgentState
 from forethought.nodes.origins import parts, thread_steps
+from forethought.state.agent import AgentState
 from forethought.tools.base import Tool
 
 _WITH_SCHEME = re.compile(r"https?://[^\s<>\"`\\^{}|]+", re.IGNORECASE)

@@ -14,8 +14,6 @@ from typing import Any
 from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
-from forethought.graph.context import Context
-from forethought.graph.state import AgentState, Draft, Source, Status
 from forethought.models.allowance import Allowance
 from forethought.models.types import Asked, OutOfTime, ReplyError, ReplySpec, reply_spec
 from forethought.nodes.answer_prompt import answer_messages
@@ -27,6 +25,8 @@ from forethought.nodes.rounds import end_round
 from forethought.nodes.services import Services
 from forethought.nodes.task import fail
 from forethought.prompts.replies import AnswerDraft, AnswerUnscored, ForeseeingAnswer, ForeseeingUnscored
+from forethought.state.agent import AgentState, Draft, Source, Status
+from forethought.state.context import Context
 
 
 async def answer_agent(state: AgentState, runtime: Runtime[Context], *, services: Services) -> dict[str, Any]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from forethought.graph.context import Context
-from forethought.graph.state import AgentState, Step
 from forethought.models.tokens import estimate_tokens
 from forethought.models.types import Message
 from forethought.nodes.digest import earlier_items, files_text, step_items, trajectory
 from forethought.prompts.render import render
+from forethought.state.agent import AgentState, Step
+from forethought.state.context import Context
 
 _TAG_CHARS = 100
 """More than the tags and words around an item take."""

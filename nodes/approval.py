@@ -15,11 +15,11 @@ from typing import Any, Literal
 
 from langgraph.types import interrupt
 
-from forethought.graph.context import Context
-from forethought.graph.state import AgentState, Proposal
 from forethought.nodes.addresses import address_key, approved_addresses, given_addresses
 from forethought.nodes.origins import Influence, influence, records, told
 from forethought.nodes.person import read_reply
+from forethought.state.agent import AgentState, Proposal
+from forethought.state.context import Context
 from forethought.tools.base import Tool
 from forethought.tools.call import check_arguments
 

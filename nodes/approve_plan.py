@@ -9,15 +9,15 @@ from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 from pydantic import ValidationError
 
-from forethought.graph.context import Context
-from forethought.graph.plan_patches import plan_update
-from forethought.graph.state import AgentState
 from forethought.nodes.digest import trajectory
 from forethought.nodes.origins import joined as joined_origins
 from forethought.nodes.person import read_reply
 from forethought.nodes.plans import dropped_ids, join_plan, plan_problem, same_words
 from forethought.nodes.services import Services
 from forethought.prompts.replies import PlannedSubtask
+from forethought.state.agent import AgentState
+from forethought.state.context import Context
+from forethought.state.plan_patches import plan_update
 
 
 async def approve_plan(state: AgentState, runtime: Runtime[Context], *, services: Services) -> dict[str, Any]:

@@ -17,8 +17,8 @@ from urllib.parse import unquote_to_bytes
 
 from langchain_core.messages import AnyMessage, HumanMessage
 
-from forethought.graph.state import FileRef
 from forethought.settings import Settings
+from forethought.state.agent import FileRef
 from forethought.tools.file_names import free_name, safe_name
 from forethought.tools.files import FilesError, FileStore, take_in, take_in_bytes
 

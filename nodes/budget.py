@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from forethought.graph.context import Context
-from forethought.graph.state import AgentState
 from forethought.models.allowance import Allowance
 from forethought.models.types import Usage
 from forethought.nodes.answer_prompt import answer_prompt_tokens
 from forethought.nodes.digest import trajectory
+from forethought.state.agent import AgentState
+from forethought.state.context import Context
 
 _ANSWER_TOKENS = 2_000
 """The answer itself and the schema that is sent with its prompt, roughly."""

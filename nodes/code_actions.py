@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from forethought.graph.state import AgentState
 from forethought.nodes.attempts import Made, attempts_of, call_name
 from forethought.nodes.call_once import call_once
 from forethought.nodes.inspection import ENOUGH, Inspection, beyond
 from forethought.nodes.repeats import earlier_failure
+from forethought.state.agent import AgentState
 from forethought.tools.base import Observation, Tool, ToolEnv
 from forethought.tools.call import call_tool
 from forethought.tools.sandbox.calls import MAX_CALLS, from_code

@@ -8,17 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
-from forethought.graph.state import (
-    AgentState,
-    FileRef,
-    LongTerm,
-    Plan,
-    Progress,
-    Result,
-    ShortTerm,
-    Step,
-    Subtask,
-)
 from forethought.nodes.long_run import (
     MANY,
     MATERIAL_CHARS,
@@ -28,6 +17,17 @@ from forethought.nodes.long_run import (
     said_share,
     share,
     split,
+)
+from forethought.state.agent import (
+    AgentState,
+    FileRef,
+    LongTerm,
+    Plan,
+    Progress,
+    Result,
+    ShortTerm,
+    Step,
+    Subtask,
 )
 
 OBSERVATION_CHARS = 6_000

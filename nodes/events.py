@@ -7,7 +7,7 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.graph.context import Context
+from forethought.state.context import Context
 
 
 def thinking(runtime: Runtime[Context], role: str, **details: Any) -> None:

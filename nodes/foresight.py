@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from forethought.graph.state import Deviation, Proposal, Surprise
 from forethought.models.types import Usage, no_usage
 from forethought.nodes.shapes import changed
+from forethought.state.agent import Deviation, Proposal, Surprise
 from forethought.tools.base import Observation
 
 _QUOTED = re.compile(r'"([^"\n]{1,200})"|“([^”\n]{1,200})”')

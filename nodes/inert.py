@@ -12,9 +12,9 @@ import html
 import re
 from collections.abc import Collection, Mapping
 
-from forethought.graph.state import AgentState
 from forethought.nodes.addresses import address_key, approved_addresses, given_addresses
 from forethought.nodes.origins import influence
+from forethought.state.agent import AgentState
 from forethought.tools.base import Tool
 
 _ADDRESS = re.compile(

@@ -13,8 +13,6 @@ from dataclasses import dataclass, replace
 
 from langgraph.runtime import Runtime
 
-from forethought.graph.context import Context, Role
-from forethought.graph.state import AgentState, Proposal, Step, Surprise
 from forethought.models.allowance import Allowance
 from forethought.models.types import Message, ModelError, ReplayError, Usage, reply_spec
 from forethought.nodes.digest import OBSERVATION_CHARS, call_text, cut, steps_text, subtask_text, trajectory
@@ -25,6 +23,8 @@ from forethought.nodes.shapes import comparable
 from forethought.nodes.usage import total
 from forethought.prompts.render import render
 from forethought.prompts.replies import ForesightVerdict
+from forethought.state.agent import AgentState, Proposal, Step, Surprise
+from forethought.state.context import Context, Role
 from forethought.tools.base import Observation, Tool
 
 _LEVELS: dict[str, Surprise] = {"none": "none", "minor": "minor", "significant": "serious"}

@@ -15,8 +15,6 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.graph.context import Context
-from forethought.graph.state import AgentState, Lessons
 from forethought.knowledge.planning_errors import KnowledgeError, load_planning_errors
 from forethought.lessons.proposals import Proposal, propose, review_file
 from forethought.lessons.record import Lesson, lesson_id, now_utc
@@ -29,6 +27,8 @@ from forethought.nodes.origins import influence, thread_origin
 from forethought.nodes.services import Services
 from forethought.prompts.render import render
 from forethought.prompts.replies import LessonDraft
+from forethought.state.agent import AgentState, Lessons
+from forethought.state.context import Context
 from forethought.training.scrub import training_scrubber
 
 _TASK_CHARS = 400

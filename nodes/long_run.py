@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from forethought.graph.state import Step
+from forethought.state.agent import Step
 
 T = TypeVar("T")
 MANY = 150

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
-from forethought.graph.state import AgentState, Step
 from forethought.nodes.digest import trajectory
+from forethought.state.agent import AgentState, Step
 from forethought.tools.base import Tool
 
 Json = dict[str, Any]

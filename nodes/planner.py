@@ -13,9 +13,6 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.graph.context import Context
-from forethought.graph.plan_patches import plan_update
-from forethought.graph.state import AgentState, Plan, Progress
 from forethought.models.types import Message, ReplyError, ReplySpec, Usage, no_usage, reply_spec
 from forethought.nodes.budget import allowance, exhausted_calls, left_text
 from forethought.nodes.digest import (
@@ -39,6 +36,9 @@ from forethought.nodes.usage import total
 from forethought.prompts.render import render
 from forethought.prompts.replies import Plan as PlanReply
 from forethought.prompts.replies import PlanUnscored
+from forethought.state.agent import AgentState, Plan, Progress
+from forethought.state.context import Context
+from forethought.state.plan_patches import plan_update
 from forethought.tools.registry import describe
 
 

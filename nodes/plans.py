@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 
-from forethought.graph.reducers import CLEAR
-from forethought.graph.state import Plan, Result, Step, Subtask
 from forethought.prompts.replies import PlannedSubtask
+from forethought.state.agent import Plan, Result, Step, Subtask
+from forethought.state.reducers import CLEAR
 
 
 def plan_problem(

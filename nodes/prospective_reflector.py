@@ -16,9 +16,6 @@ from typing import Any, Literal
 
 from langgraph.runtime import Runtime
 
-from forethought.graph.context import Context
-from forethought.graph.plan_patches import plan_update
-from forethought.graph.state import AgentState, Plan, PlanReview
 from forethought.knowledge.planning_errors import PlanningError, load_planning_errors
 from forethought.models.types import Asked, Message, ReplyError, ReplySpec, Usage, no_usage, reply_spec
 from forethought.nodes.budget import allowance, exhausted_calls, left_text
@@ -30,6 +27,9 @@ from forethought.nodes.services import Services
 from forethought.nodes.usage import total
 from forethought.prompts.render import render
 from forethought.prompts.replies import PlanDiagnosis, PlanRevision, diagnosis_of
+from forethought.state.agent import AgentState, Plan, PlanReview
+from forethought.state.context import Context
+from forethought.state.plan_patches import plan_update
 from forethought.tools.registry import describe
 
 

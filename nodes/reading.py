@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
 
-from forethought.graph.state import AgentState
+from forethought.state.agent import AgentState
 
 _READ = "__pregel_read"
 

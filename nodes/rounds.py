@@ -10,8 +10,6 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.graph.context import Context
-from forethought.graph.state import AgentState, Draft, LongTerm, PlanError
 from forethought.models.types import Message, ReplyError, Usage, reply_spec
 from forethought.nodes.budget import allowance
 from forethought.nodes.digest import files_text, plan_text, steps_text, trajectory
@@ -19,6 +17,8 @@ from forethought.nodes.events import thinking
 from forethought.nodes.origins import thread_origin
 from forethought.nodes.services import Services
 from forethought.prompts.replies import RoundReflection
+from forethought.state.agent import AgentState, Draft, LongTerm, PlanError
+from forethought.state.context import Context
 from forethought.training.prompt import reflection_prompt, trajectory_text
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.graph.bounds import bounded
-from forethought.graph.context import Context, context_from
 from forethought.models.ask import Models
 from forethought.settings import Settings
+from forethought.state.bounds import bounded
+from forethought.state.context import Context, context_from
 from forethought.tools.base import Tool
 from forethought.tools.files import FileStore
 from forethought.tools.mcp import McpBox

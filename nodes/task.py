@@ -8,15 +8,15 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
-from forethought.graph.context import Context
-from forethought.graph.reducers import CLEAR
-from forethought.graph.state import AgentState, FileRef, Json, Progress
 from forethought.knowledge.planning_errors import KnowledgeError, load_planning_errors
 from forethought.lessons.book import LOCAL_USER, label_of
 from forethought.models.types import ConfigurationError
 from forethought.nodes.attachments import take_attachments
 from forethought.nodes.services import Services
 from forethought.settings import Settings
+from forethought.state.agent import AgentState, FileRef, Json, Progress
+from forethought.state.context import Context
+from forethought.state.reducers import CLEAR
 from forethought.tools.files import FilesError, take_in
 from forethought.well_formed import well_formed
 

@@ -15,8 +15,6 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
-from forethought.graph.context import Context
-from forethought.graph.state import AgentState, Dispatch, Json, Proposal, ShortTerm, Subtask
 from forethought.graph.validation import StateError
 from forethought.models.types import Message, ReplyError, Usage, no_usage
 from forethought.nodes.budget import allowance, exhausted_calls, left_text
@@ -35,6 +33,8 @@ from forethought.nodes.usage import total
 from forethought.prompts.render import render
 from forethought.prompts.replies import ToolChoice
 from forethought.prompts.tool_choice import ChoiceFields, tool_choice_spec
+from forethought.state.agent import AgentState, Dispatch, Json, Proposal, ShortTerm, Subtask
+from forethought.state.context import Context
 from forethought.tools.base import Tool
 from forethought.tools.call import check_arguments
 from forethought.tools.registry import describe

@@ -6,8 +6,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from forethought.graph.context import Context
-from forethought.graph.state import AgentState, Proposal
 from forethought.journal import current
 from forethought.models.allowance import Allowance
 from forethought.models.once import left_behind, unclaimed
@@ -24,6 +22,8 @@ from forethought.nodes.origins import joined
 from forethought.nodes.person import ask_person
 from forethought.nodes.services import Services
 from forethought.nodes.unknown_outcome import ask_outcome
+from forethought.state.agent import AgentState, Proposal
+from forethought.state.context import Context
 from forethought.tools.base import Tool, ToolEnv
 from forethought.tools.call import call_tool
 

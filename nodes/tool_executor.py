@@ -16,8 +16,6 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
-from forethought.graph.context import Context
-from forethought.graph.state import AgentState, Dispatch, Proposal, Step, Surprise
 from forethought.models.types import Usage, no_usage
 from forethought.nodes.approval import Verdict, settle
 from forethought.nodes.attempts import Made
@@ -34,6 +32,8 @@ from forethought.nodes.services import Services
 from forethought.nodes.tool_agent import memory_of
 from forethought.nodes.tool_call import Begun, look_back, make_call
 from forethought.nodes.usage import total
+from forethought.state.agent import AgentState, Dispatch, Proposal, Step, Surprise
+from forethought.state.context import Context
 from forethought.tools.base import Observation
 
 READS = (

@@ -12,10 +12,10 @@ from typing import Any
 
 from langgraph.types import interrupt
 
-from forethought.graph.state import Proposal
 from forethought.nodes.attempts import Made
 from forethought.nodes.call_once import Unknown
 from forethought.nodes.digest import compact
+from forethought.state.agent import Proposal
 from forethought.tools.base import Observation
 
 HAPPENED, GIVE_UP = "it happened", "give up"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.thousand_steps import Mark, added, measure, wrong
-from forethought.graph.plan_patches import PATCH
+from forethought.state.plan_patches import PATCH
 from forethought.storage.serializer import ThreadSerializer
 
 MARKS = [Mark(100, 1_200_000, 0.008, 0), Mark(500, 6_000_000, 0.012, 0), Mark(1000, 12_100_000, 0.017, 0)]

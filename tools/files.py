@@ -25,8 +25,8 @@ from forethought.storage.sealing import FILE_MARK, NO_KEY, Sealer, sealer_of
 from forethought.tools.file_names import free_name, safe_name
 
 if TYPE_CHECKING:
-    from forethought.graph.state import FileRef
     from forethought.settings import Settings
+    from forethought.state.agent import FileRef
 
 HASH = re.compile(r"[0-9a-f]{64}")
 MEGABYTE = 1_000_000

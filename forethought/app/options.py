@@ -20,9 +20,9 @@ from pydantic import BaseModel, ValidationError
 
 from forethought.app.errors import CliError
 from forethought.app.text import one_line
-from forethought.graph.context import Context
 from forethought.secrecy import without_credentials as without_credentials
 from forethought.settings import MODEL_HINT, Settings, read_settings, reason_of
+from forethought.state.context import Context
 
 _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 

@@ -11,7 +11,7 @@ from rich.status import Status
 from rich.text import Text
 
 from forethought.app.text import one_line
-from forethought.graph.reducers import CLEAR
+from forethought.state.reducers import CLEAR
 
 Json = Mapping[str, Any]
 

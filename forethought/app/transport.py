@@ -13,9 +13,9 @@ from forethought.app.options import without_credentials
 from forethought.secrecy import secret_values
 
 if TYPE_CHECKING:
-    from forethought.graph.context import Context
     from forethought.models import Transport
     from forethought.settings import Settings
+    from forethought.state.context import Context
 
 Make = Callable[["Settings", "Context"], "Transport | None"]
 """Makes the transport for Settings and Context, after checking models and keys; None: the providers."""

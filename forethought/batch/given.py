@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from forethought.graph.context import Context
+from forethought.state.context import Context
 from forethought.storage import StorageError
 from forethought.storage.sealing import Sealer
 

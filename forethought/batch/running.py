@@ -26,10 +26,10 @@ from forethought.batch.patience import patiently
 from forethought.batch.room import Room
 from forethought.batch.thread_run import ThreadRun
 from forethought.draining import Drain, Drained
-from forethought.graph.bounds import bounded
 from forethought.models.types import Transport
 from forethought.secrecy import scrub_error, scrubber
 from forethought.settings import Settings
+from forethought.state.bounds import bounded
 from forethought.storage import StorageError, open_lessons
 from forethought.storage.errors import is_disconnected, is_outage
 

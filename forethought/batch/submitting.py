@@ -14,9 +14,9 @@ from forethought.batch import files, tables
 from forethought.batch.given import digest_of
 from forethought.batch.opening import Queue
 from forethought.batch.tasks import MOST_PRIORITY, BatchTask, with_ids
-from forethought.graph.bounds import bounded
-from forethought.graph.context import Context
 from forethought.settings import Settings
+from forethought.state.bounds import bounded
+from forethought.state.context import Context
 from forethought.well_formed import well_formed
 
 Json = dict[str, Any]

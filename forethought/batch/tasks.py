@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from forethought.batch.given import digest_of
 from forethought.collecting.tasks import found_files, lines_of, parsed
-from forethought.graph.context import Context
 from forethought.settings import reason_of
+from forethought.state.context import Context
 
 ID = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$"
 MOST_PRIORITY = 1_000_000

@@ -14,14 +14,14 @@ from forethought.batch import own_task
 from forethought.batch.given import Given
 from forethought.batch.outcomes import Ended, of_state, usage_of
 from forethought.draining import Drain
-from forethought.graph.context import Context
-from forethought.graph.reducers import CLEAR
 from forethought.graph.reentering import back_to_work
 from forethought.graph.run_metadata import saved_with
-from forethought.graph.state import AgentState
 from forethought.graph.validation import StateError, check_state
 from forethought.journal.checkpoint import waits
 from forethought.settings import Settings
+from forethought.state.agent import AgentState
+from forethought.state.context import Context
+from forethought.state.reducers import CLEAR
 from forethought.storage.errors import is_storage_failure
 from forethought.telemetry import operation
 from forethought.telemetry.where import entered

@@ -51,8 +51,8 @@ class AgentAttempts:
         return await asyncio.to_thread(self._attempted, task, record)
 
     def _attempted(self, task: CollectTask, record: Trial) -> Attempted:
-        from forethought.graph.state import FileRef
         from forethought.nodes.digest import files_text
+        from forethought.state.agent import FileRef
 
         files = cast(list[FileRef | str], self.collector.take_files(task.files))
         return Attempted(

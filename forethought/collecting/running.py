@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from langgraph.runtime import RunControl
 
     from forethought.graph.agent import AgentGraph
-    from forethought.graph.context import Context
+    from forethought.state.context import Context
 
 Run = tuple[CollectTask, int]
 """A task, and which of its trials."""

@@ -11,17 +11,17 @@ import os
 from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from forethought.graph.checkpoints import Json, Point
-from forethought.graph.context import Context
 from forethought.rollouts.thread import Limits, ThreadRollouts, within
 from forethought.rollouts.types import RolloutError
+from forethought.state.checkpoints import Json, Point
+from forethought.state.context import Context
 from forethought.trajectories.own import from_state
 from forethought.trajectories.types import Loaded, Trajectory
 
 if TYPE_CHECKING:
     from langgraph_sdk.client import LangGraphClient
 
-    from forethought.graph.debugger_context import DebuggerContext
+    from forethought.state.debugger_context import DebuggerContext
 
 ASSISTANT = "agent"
 _PAGE = 50

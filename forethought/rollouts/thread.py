@@ -13,9 +13,13 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
-from forethought.graph.checkpoints import Checkpoints, GraphCheckpoints, Point, point_of
-from forethought.graph.context import Context, context_from
-from forethought.graph.forking import (
+from forethought.rollouts.actions import move_of, substituted_proposal
+from forethought.rollouts.spending import added, between
+from forethought.rollouts.types import Environment, Rolled, RolloutError
+from forethought.rollouts.world import restored
+from forethought.state.checkpoints import Checkpoints, GraphCheckpoints, Point, point_of
+from forethought.state.context import Context, context_from
+from forethought.state.forking import (
     ForkError,
     Place,
     before_answer,
@@ -27,10 +31,6 @@ from forethought.graph.forking import (
     fork,
     substitute,
 )
-from forethought.rollouts.actions import move_of, substituted_proposal
-from forethought.rollouts.spending import added, between
-from forethought.rollouts.types import Environment, Rolled, RolloutError
-from forethought.rollouts.world import restored
 from forethought.trajectories.types import Module, Trajectory, TrajectoryStep
 
 Json = dict[str, Any]

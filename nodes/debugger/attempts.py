@@ -10,12 +10,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from forethought.graph.debugger_context import DebuggerContext
-from forethought.graph.debugger_state import DebuggerState
 from forethought.models.types import Usage, no_usage
 from forethought.nodes.debugger.entered import entered_by
 from forethought.nodes.debugger.services import DebugServices
 from forethought.rollouts.types import Rolled, Rollouts
+from forethought.state.debugger_context import DebuggerContext
+from forethought.state.debugger_state import DebuggerState
 from forethought.trajectories.types import Trajectory
 
 MOST_ATTEMPTS = 100

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from math import sqrt
 
-from forethought.graph.debugger_state import Probe
 from forethought.nodes.debugger.search import Known
 from forethought.nodes.debugger.trial import Stopped, Trial
 from forethought.rollouts.types import RolloutError
+from forethought.state.debugger_state import Probe
 from forethought.trajectories.types import TrajectoryStep
 
 Z95 = 1.959963984540054

@@ -13,8 +13,6 @@ from typing import Any, cast
 
 from langgraph.runtime import Runtime
 
-from forethought.graph.debugger_context import DebuggerContext
-from forethought.graph.debugger_state import Critical, DebuggerState
 from forethought.models.types import ReplyError, Usage, no_usage, reply_spec
 from forethought.nodes.debugger.budget import exhausted
 from forethought.nodes.debugger.checks import canonical, critical_problem, point_problem
@@ -26,6 +24,8 @@ from forethought.nodes.debugger.trial import Searched, Stopped, Trial
 from forethought.nodes.usage import total
 from forethought.prompts.debug_replies import CriticalError, FailurePoint
 from forethought.rollouts.types import RolloutError
+from forethought.state.debugger_context import DebuggerContext
+from forethought.state.debugger_state import Critical, DebuggerState
 from forethought.trajectories.types import Trajectory
 
 _SEARCHES = {"brute_force": brute_force, "binary_search": binary_search, "counterfactual": counterfactual}

@@ -12,8 +12,6 @@ from typing import Any, cast
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
-from forethought.graph.debugger_context import DebuggerContext
-from forethought.graph.debugger_state import DebuggerState, Label, LabelDispatch
 from forethought.knowledge.error_taxonomy import Taxonomy
 from forethought.models.types import ReplyError, reply_spec
 from forethought.nodes.debugger.checks import NOT_FIRST, canonical, is_no_error, quote_problem
@@ -21,6 +19,8 @@ from forethought.nodes.debugger.messages import label_messages
 from forethought.nodes.debugger.services import DebugServices
 from forethought.nodes.reading import read_state
 from forethought.prompts.debug_replies import NO_ERROR, StepLabels
+from forethought.state.debugger_context import DebuggerContext
+from forethought.state.debugger_state import DebuggerState, Label, LabelDispatch
 from forethought.trajectories.rules import SystemLabel, system_label
 from forethought.trajectories.types import MODULES, Trajectory, TrajectoryStep
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from forethought.graph.debugger_context import DebuggerContext
-from forethought.graph.debugger_state import Label
 from forethought.knowledge.error_taxonomy import Taxonomy
 from forethought.models.types import Message
 from forethought.prompts.debug_replies import NO_ERROR
 from forethought.prompts.render import render
+from forethought.state.debugger_context import DebuggerContext
+from forethought.state.debugger_state import Label
 from forethought.trajectories.own import SOURCE as OWN
 from forethought.trajectories.show import Window, cut, head, step_text, window_of
 from forethought.trajectories.types import MODULES, Trajectory

@@ -10,8 +10,6 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.graph.debugger_context import DebuggerContext
-from forethought.graph.debugger_state import Branch, DebuggerState
 from forethought.models.types import ReplyError, Usage
 from forethought.nodes.debugger.attempts import Attempt, Made, Maker, agentdebug, attempts_left
 from forethought.nodes.debugger.baselines import best_of_n, self_refine, tree_of_thoughts, vanilla
@@ -19,6 +17,8 @@ from forethought.nodes.debugger.budget import exhausted, remaining
 from forethought.nodes.debugger.services import DebugServices
 from forethought.rollouts.spending import added
 from forethought.rollouts.types import RolloutError
+from forethought.state.debugger_context import DebuggerContext
+from forethought.state.debugger_state import Branch, DebuggerState
 from forethought.trajectories.types import Trajectory
 
 MAKERS: dict[str, Maker] = {

@@ -9,12 +9,12 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.graph.debugger_context import DebuggerContext, debugger_context_from
 from forethought.knowledge.error_taxonomy import Taxonomy
 from forethought.models.ask import Models
 from forethought.rollouts.evaluators import EnvironmentReward, evaluator_for
 from forethought.rollouts.types import Environment, Evaluator, Rolled, Rollouts, Verdict
 from forethought.settings import Settings
+from forethought.state.debugger_context import DebuggerContext, debugger_context_from
 from forethought.trajectories.types import Loaded, Trajectory
 
 LoadThread = Callable[[str], Awaitable[Loaded]]

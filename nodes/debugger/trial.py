@@ -7,8 +7,6 @@ from typing import Literal
 
 from langgraph.runtime import Runtime
 
-from forethought.graph.debugger_context import DebuggerContext
-from forethought.graph.debugger_state import DebuggerState, Probe
 from forethought.models.types import Message, ReplyError, ReplySpec, T, Usage, no_usage, reply_spec
 from forethought.nodes.debugger.budget import exhausted, remaining
 from forethought.nodes.debugger.messages import salvage_messages, substitution_messages
@@ -16,6 +14,8 @@ from forethought.nodes.debugger.services import DebugServices, verdict_on
 from forethought.nodes.usage import total
 from forethought.prompts.debug_replies import Salvage, Substitution
 from forethought.rollouts.types import Evaluator, RolloutError, Rollouts
+from forethought.state.debugger_context import DebuggerContext
+from forethought.state.debugger_state import DebuggerState, Probe
 from forethought.trajectories.types import Trajectory, TrajectoryStep
 
 Question = Literal["alone", "still"]

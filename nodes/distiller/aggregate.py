@@ -7,8 +7,6 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.graph.distiller_context import DistillerContext
-from forethought.graph.distiller_state import Decision, DistillerState, Entry, GrownError
 from forethought.models.types import ReplyError, reply_spec
 from forethought.nodes.distiller.checks import Copies, aggregation_problem, slug
 from forethought.nodes.distiller.diagnose import entries_of
@@ -16,6 +14,8 @@ from forethought.nodes.distiller.messages import aggregation_messages
 from forethought.nodes.distiller.runs import kept
 from forethought.nodes.distiller.services import DistillServices, exhausted
 from forethought.prompts.distill_replies import Aggregation
+from forethought.state.distiller_context import DistillerContext
+from forethought.state.distiller_state import Decision, DistillerState, Entry, GrownError
 
 
 async def aggregate(

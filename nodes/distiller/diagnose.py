@@ -7,14 +7,6 @@ from typing import Any, cast
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
-from forethought.graph.distiller_context import DistillerContext
-from forethought.graph.distiller_state import (
-    Diagnosis,
-    DistillerState,
-    Entry,
-    Evidence,
-    TaskDispatch,
-)
 from forethought.models.types import ReplyError, reply_spec
 from forethought.nodes.distiller.checks import diagnosis_problem, slug
 from forethought.nodes.distiller.messages import diagnosis_messages
@@ -22,6 +14,14 @@ from forethought.nodes.distiller.runs import kept
 from forethought.nodes.distiller.services import DistillServices, exhausted
 from forethought.nodes.reading import read_state
 from forethought.prompts.distill_replies import ComparativeDiagnosis, DiagnosedError, Quote
+from forethought.state.distiller_context import DistillerContext
+from forethought.state.distiller_state import (
+    Diagnosis,
+    DistillerState,
+    Entry,
+    Evidence,
+    TaskDispatch,
+)
 
 
 async def diagnose_wave(

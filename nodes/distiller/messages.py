@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from forethought.graph.distiller_context import DistillerContext
-from forethought.graph.distiller_state import Entry, GrownError
 from forethought.knowledge.planning_errors import BRIEF_FAILURES
 from forethought.models.types import Message
 from forethought.nodes.distiller.runs import TaskRuns, shown, task_text
 from forethought.prompts.render import render
+from forethought.state.distiller_context import DistillerContext
+from forethought.state.distiller_state import Entry, GrownError
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,6 @@ from typing import Any, cast
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
-from forethought.graph.distiller_context import DistillerContext
-from forethought.graph.distiller_state import DistillerState, ErrorDispatch, Patterns, WrittenExample
 from forethought.knowledge.planning_errors import BRIEF_FAILURES
 from forethought.models.types import ReplyError, reply_spec
 from forethought.nodes.distiller.checks import Copies, patterns_problem
@@ -19,6 +17,8 @@ from forethought.nodes.distiller.runs import TaskRuns, kept
 from forethought.nodes.distiller.services import DistillServices, exhausted
 from forethought.nodes.reading import read_state
 from forethought.prompts.distill_replies import PatternSet, WrittenPattern
+from forethought.state.distiller_context import DistillerContext
+from forethought.state.distiller_state import DistillerState, ErrorDispatch, Patterns, WrittenExample
 
 READS = ("tasks", "diagnoses", "errors")
 

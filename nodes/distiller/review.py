@@ -13,12 +13,12 @@ from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 from pydantic import ValidationError
 
-from forethought.graph.distiller_context import DistillerContext
-from forethought.graph.distiller_state import DistillerState, Review
 from forethought.knowledge.planning_errors import PlanningError
 from forethought.nodes.distiller.checks import slug
 from forethought.nodes.distiller.diagnose import entries_of
 from forethought.nodes.distiller.services import DistillServices
+from forethought.state.distiller_context import DistillerContext
+from forethought.state.distiller_state import DistillerState, Review
 
 Json = dict[str, Any]
 DECISIONS = ("keep", "edit", "merge", "drop")

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from forethought.graph.distiller_state import MixedTask, Run
+from forethought.state.distiller_state import MixedTask, Run
 from forethought.tools.files import FileStore
 from forethought.trajectories.show import cut, head, step_text
 from forethought.trajectories.types import Loaded, Trajectory, TrajectoryStep

@@ -9,10 +9,10 @@ from typing import Any, Protocol, TypeVar
 
 from langgraph.runtime import Runtime
 
-from forethought.graph.distiller_context import DistillerContext, distiller_context_from
-from forethought.graph.synthesizer_context import SynthesizerContext
 from forethought.models.ask import Models
 from forethought.settings import Settings
+from forethought.state.distiller_context import DistillerContext, distiller_context_from
+from forethought.state.synthesizer_context import SynthesizerContext
 from forethought.tools.files import FileStore
 
 _BUDGETS = ("max_tokens", "max_usd")

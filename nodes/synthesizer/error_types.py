@@ -10,14 +10,14 @@ from typing import Any
 from langgraph.runtime import Runtime
 from rapidfuzz import fuzz
 
-from forethought.graph.synthesizer_context import SynthesizerContext
-from forethought.graph.synthesizer_state import ErrorType, SynthesizerState
 from forethought.models.types import ReplyError, reply_spec
 from forethought.nodes.distiller.checks import slug
 from forethought.nodes.distiller.services import exhausted
 from forethought.nodes.synthesizer.messages import type_messages
 from forethought.nodes.synthesizer.services import SynthesizeServices
 from forethought.prompts.synthesize_replies import TaxonomyGrowth
+from forethought.state.synthesizer_context import SynthesizerContext
+from forethought.state.synthesizer_state import ErrorType, SynthesizerState
 
 ALIKE = 85.0
 """From this similarity of their telling words (0 to 100) two names, or two definitions, count as one."""

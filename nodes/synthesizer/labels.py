@@ -13,8 +13,6 @@ from typing import Any, cast
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
-from forethought.graph.synthesizer_context import SynthesizerContext
-from forethought.graph.synthesizer_state import Finding, Job, KeyDispatch, Labelled, SynthesizerState
 from forethought.models.types import ReplyError, reply_spec
 from forethought.nodes.distiller.checks import slug
 from forethought.nodes.distiller.services import exhausted
@@ -23,6 +21,8 @@ from forethought.nodes.synthesizer.error_types import failed_tasks
 from forethought.nodes.synthesizer.messages import label_messages
 from forethought.nodes.synthesizer.services import SynthesizeServices
 from forethought.prompts.synthesize_replies import StepLabels
+from forethought.state.synthesizer_context import SynthesizerContext
+from forethought.state.synthesizer_state import Finding, Job, KeyDispatch, Labelled, SynthesizerState
 
 READS = ("tasks", "trials", "taxonomy", "typed")
 

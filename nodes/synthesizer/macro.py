@@ -9,14 +9,6 @@ from typing import Any, cast
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
-from forethought.graph.synthesizer_context import SynthesizerContext
-from forethought.graph.synthesizer_state import (
-    ErrorReflection,
-    Job,
-    KeyDispatch,
-    SynthesizerState,
-    TrialRecord,
-)
 from forethought.models.types import ReplyError, reply_spec
 from forethought.nodes.distiller.services import exhausted
 from forethought.nodes.reading import read_state
@@ -25,6 +17,14 @@ from forethought.nodes.synthesizer.leaks import References
 from forethought.nodes.synthesizer.messages import error_messages
 from forethought.nodes.synthesizer.services import SynthesizeServices
 from forethought.prompts.synthesize_replies import TypeReflection
+from forethought.state.synthesizer_context import SynthesizerContext
+from forethought.state.synthesizer_state import (
+    ErrorReflection,
+    Job,
+    KeyDispatch,
+    SynthesizerState,
+    TrialRecord,
+)
 
 READS = ("tasks", "trials", "pool", "taxonomy", "labels", "references")
 LEAST_TASKS = 2

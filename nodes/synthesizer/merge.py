@@ -8,8 +8,6 @@ from typing import Any, cast
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
-from forethought.graph.synthesizer_context import SynthesizerContext
-from forethought.graph.synthesizer_state import Job, KeyDispatch, SynthesizerState
 from forethought.models.types import ReplyError, reply_spec
 from forethought.nodes.distiller.runs import said
 from forethought.nodes.distiller.services import exhausted
@@ -19,6 +17,8 @@ from forethought.nodes.synthesizer.leaks import References
 from forethought.nodes.synthesizer.messages import merge_messages
 from forethought.nodes.synthesizer.services import SynthesizeServices
 from forethought.prompts.synthesize_replies import MergedReflection
+from forethought.state.synthesizer_context import SynthesizerContext
+from forethought.state.synthesizer_state import Job, KeyDispatch, SynthesizerState
 
 READS = ("tasks", "trials", "reflections", "labels", "error_reflections", "references")
 

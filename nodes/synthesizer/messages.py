@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from forethought.graph.distiller_state import Run
-from forethought.graph.synthesizer_context import SynthesizerContext
-from forethought.graph.synthesizer_state import ErrorReflection, ErrorType, Finding, TaskRecord, TrialRecord
 from forethought.models.types import Message
 from forethought.nodes.distiller.runs import PROMPT_CHARS, shown, task_text
 from forethought.prompts.render import render
+from forethought.state.distiller_state import Run
+from forethought.state.synthesizer_context import SynthesizerContext
+from forethought.state.synthesizer_state import ErrorReflection, ErrorType, Finding, TaskRecord, TrialRecord
 from forethought.trajectories.show import Window, cut, step_text
 from forethought.trajectories.types import Trajectory, TrajectoryStep
 

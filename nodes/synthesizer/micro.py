@@ -10,9 +10,6 @@ from langgraph.runtime import Runtime
 
 from forethought.collecting.running import RunError
 from forethought.collecting.tasks import CollectTask
-from forethought.graph.reducers import CLEAR
-from forethought.graph.synthesizer_context import SynthesizerContext
-from forethought.graph.synthesizer_state import Job, KeyDispatch, SynthesizerState
 from forethought.models.types import ReplyError, reply_spec
 from forethought.nodes.distiller.runs import said
 from forethought.nodes.distiller.services import exhausted
@@ -22,6 +19,9 @@ from forethought.nodes.synthesizer.messages import reflect_messages
 from forethought.nodes.synthesizer.services import SynthesizeServices
 from forethought.nodes.synthesizer.take import no_failures_line, trial_record
 from forethought.prompts.synthesize_replies import TrialReflection
+from forethought.state.reducers import CLEAR
+from forethought.state.synthesizer_context import SynthesizerContext
+from forethought.state.synthesizer_state import Job, KeyDispatch, SynthesizerState
 
 _MICRO = ("attempt_trial ", "reflect_trial ")
 

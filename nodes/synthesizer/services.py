@@ -11,10 +11,10 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from forethought.collecting.attempts import Attempt
-from forethought.graph.synthesizer_context import SynthesizerContext, synthesizer_context_from
 from forethought.models.ask import Models
 from forethought.nodes.distiller.services import bounded_context
 from forethought.settings import Settings
+from forethought.state.synthesizer_context import SynthesizerContext, synthesizer_context_from
 from forethought.tools.files import FileStore
 from forethought.trajectories.types import Trajectory
 

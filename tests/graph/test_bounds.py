@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 from pydantic import ValidationError
 
-from forethought.graph.bounds import bounded, models_of
-from forethought.graph.context import Context, context_from
 from forethought.settings import Settings
+from forethought.state.bounds import bounded, models_of
+from forethought.state.context import Context, context_from
 
 Make = Callable[..., Settings]
 

@@ -12,9 +12,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from forethought.graph.debugger import build_debugger
-from forethought.graph.debugger_context import DebuggerContext
 from forethought.graph.debugger_routing import BASELINES, LABELLED
 from forethought.models.types import TransportError
+from forethought.state.debugger_context import DebuggerContext
 from tests.support.debugging import GOLD, Debug, Reader, TruthfulWorld, asked_step, labels, trajectory
 from tests.support.model_server import Answer, Fault, SeenRequest
 

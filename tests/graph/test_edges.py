@@ -13,10 +13,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from forethought.graph.agent import build_agent
-from forethought.graph.context import Context
 from forethought.graph.edges import at_once
 from forethought.models.types import ModelRequest
 from forethought.settings import Settings
+from forethought.state.context import Context
 from tests.support.crashes import Answers, Seen
 from tests.support.replies import answer, diagnosis, finish, plan, sub
 

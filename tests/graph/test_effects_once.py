@@ -13,8 +13,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from forethought.graph.agent import build_agent
-from forethought.graph.context import Context
 from forethought.settings import Settings
+from forethought.state.context import Context
 from forethought.tools.base import Tool, ToolEnv, make_tool
 from tests.support.crashes import Answers, Moment, Seen, Witness
 from tests.support.paying import CONFIG, CONTEXT, TASK, World, name, reply

@@ -31,10 +31,10 @@ import forethought.nodes.call_once
 import forethought.nodes.tool_agent
 import forethought.nodes.tool_executor
 from forethought.graph.agent import build_agent
-from forethought.graph.context import Context
-from forethought.graph.plan_patches import join_plans
 from forethought.nodes.budget import active_seconds
 from forethought.settings import Settings
+from forethought.state.context import Context
+from forethought.state.plan_patches import join_plans
 from tests.support.crashes import Moment, Seen
 from tests.support.wild import AT_EFFECT, INPUT, OUTPUT, SECONDS, USD, Clock, Process, Wild
 

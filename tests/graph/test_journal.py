@@ -16,12 +16,12 @@ from langgraph.types import Command
 
 from forethought.draining import Drain, Drained, pause
 from forethought.graph.agent import build_agent
-from forethought.graph.checkpoints import GraphCheckpoints
-from forethought.graph.forking import before_execution, before_step, fork, substitute
-from forethought.graph.state import AgentState
 from forethought.journal.checkpoint import CHANNEL
 from forethought.models.types import ModelRequest, TransportError
 from forethought.settings import Settings
+from forethought.state.agent import AgentState
+from forethought.state.checkpoints import GraphCheckpoints
+from forethought.state.forking import before_execution, before_step, fork, substitute
 from forethought.storage import address_of, open_threads
 from forethought.tools.base import ToolEnv, make_tool
 from tests.support.crashes import Answers, Moment, Seen, Witness

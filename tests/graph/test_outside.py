@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from langgraph.types import Command, Overwrite, Send, StateUpdate
 
 from forethought.graph.debugger import build_debugger
-from forethought.graph.outside import WIDEST, OutsideError, check_update
-from forethought.graph.reducers import CLEAR, add_usage
 from forethought.settings import Settings
+from forethought.state.outside import WIDEST, OutsideError, check_update
+from forethought.state.reducers import CLEAR, add_usage
 from tests.support.agent import Drive, Script
 
 LESS = {"tool": {"input_tokens": -(10**9)}}

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forethought.graph.plan_patches import PATCH, join_plans, plan_update
-from forethought.graph.state import AgentState
 from forethought.graph.validation import StateError, check_state
+from forethought.state.agent import AgentState
+from forethought.state.plan_patches import PATCH, join_plans, plan_update
 
 IDS = st.sampled_from(["a", "b", "c"])
 STATUSES = st.sampled_from(["pending", "finished", "failed", "blocked"])

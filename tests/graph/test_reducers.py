@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forethought.graph.reducers import (
+from forethought.state.reducers import (
     CLEAR,
     add_usage,
     append,

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from forethought.graph.context import Context
 from forethought.models.live import LiveTransport
 from forethought.models.tokens import estimate_tokens
 from forethought.models.types import ModelReply, ModelRequest
 from forethought.nodes.budget import Width, exhausted, left_text, reserve_tokens, spent, wave_width
 from forethought.nodes.repeats import earlier_failure
 from forethought.settings import Settings
+from forethought.state.context import Context
 from tests.support.agent import Drive, Script, World, kind_of
 from tests.support.model_server import Reply, SeenRequest
 from tests.support.replies import answer, ask_replan, call, diagnosis, finish, plan, sub

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from forethought.graph.state import Result, Step
 from forethought.nodes.digest import HEAD_CHARS, OPEN_CHARS, steps_text
+from forethought.state.agent import Result, Step
 
 
 def _step(n: int, subtask: str, observation: str, **given: Any) -> Step:

@@ -9,10 +9,10 @@ import pytest
 from langgraph.runtime import Runtime, ServerInfo
 from langgraph.store.memory import InMemoryStore
 
-from forethought.graph.context import Context
 from forethought.lessons.book import namespace_of
 from forethought.nodes.lessons import open_book, user_of
 from forethought.nodes.task import TaskError
+from forethought.state.context import Context
 
 
 def runtime(user: str | None = None, *, server: bool = False, store: bool = True) -> Runtime[Context]:

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from PIL import Image as PIL
 
-from forethought.graph.bounds import bounded
-from forethought.graph.context import Context
 from forethought.models import ConfigurationError, Models, RecordingTransport, ReplayTransport
 from forethought.models.live import LiveTransport
 from forethought.settings import Settings
+from forethought.state.bounds import bounded
+from forethought.state.context import Context
 from tests.support.agent import Drive, Script
 from tests.support.model_server import Answer, Fault, Reply, SeenRequest
 from tests.support.replies import Json, call, plan, sub

@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forethought.graph.state import Plan, Result
 from forethought.nodes.plans import close_failed, dropped_ids, join_plan, mark_finished, plan_problem, ready
 from forethought.prompts.replies import PlannedSubtask
+from forethought.state.agent import Plan, Result
 
 TOOLS = ("lookup",)
 IDS = st.sampled_from(["a", "b", "c", "d", "a_2", "a_3", "b_2"])

@@ -13,10 +13,10 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from forethought.graph.agent import build_agent
-from forethought.graph.context import Context
 from forethought.models.types import ModelReply, ModelRequest, TransportError
 from forethought.nodes import siblings
 from forethought.settings import Settings
+from forethought.state.context import Context
 from tests.support.agent import World
 from tests.support.paying import name
 from tests.support.replies import answer, call, diagnosis, plan, sub

@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from forethought.graph.state import Step
 from forethought.models.types import Usage
+from forethought.state.agent import Step
 from forethought.tools.base import Observation, ToolEnv, make_tool
 from tests.support.agent import Drive, Script, World, broken
 from tests.support.replies import Json, ask_replan, call, finish, plan, sub

@@ -6,8 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from forethought.graph.debugger_context import DebuggerContext
-from forethought.graph.debugger_state import Label
 from forethought.knowledge.error_taxonomy import load_taxonomy
 from forethought.models.types import Message
 from forethought.nodes.debugger.messages import (
@@ -18,6 +16,8 @@ from forethought.nodes.debugger.messages import (
     substitution_messages,
 )
 from forethought.prompts.render import render
+from forethought.state.debugger_context import DebuggerContext
+from forethought.state.debugger_state import Label
 from forethought.trajectories.types import Trajectory, TrajectoryStep
 
 CONTEXT = DebuggerContext.model_validate({"max_observation_chars": 200, "window": 5})

@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from forethought.graph.distiller_context import DistillerContext
-from forethought.graph.distiller_state import Entry, GrownError
 from forethought.models.types import Message, reply_spec
 from forethought.nodes.distiller.messages import (
     Case,
@@ -21,6 +19,8 @@ from forethought.nodes.distiller.messages import (
 from forethought.nodes.distiller.runs import PROMPT_CHARS, TaskRuns, labelled
 from forethought.prompts.distill_replies import Aggregation, ComparativeDiagnosis, PatternSet
 from forethought.prompts.render import render
+from forethought.state.distiller_context import DistillerContext
+from forethought.state.distiller_state import Entry, GrownError
 from tests.support.distilling import question, runs
 from tests.support.golden import check_golden
 from tests.support.strict_subset import gemini_faults, openai_faults

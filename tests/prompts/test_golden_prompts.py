@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from forethought.graph.context import Context
-from forethought.graph.state import AgentState
 from forethought.knowledge.planning_errors import Pattern, PlanningError
 from forethought.models.types import Message
 from forethought.nodes.answer_prompt import answer_messages
@@ -18,6 +16,8 @@ from forethought.nodes.prospective_reflector import reflector_messages
 from forethought.nodes.services import Services
 from forethought.nodes.tool_agent import subtask_of, tool_messages
 from forethought.prompts.render import render
+from forethought.state.agent import AgentState
+from forethought.state.context import Context
 from forethought.training.prompt import trajectory_text
 from tests.prompts.debug_cases import DEBUG_CASES
 from tests.support.golden import check_golden

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from forethought.graph.context import Context
 from forethought.models.types import ReplySpec, reply_spec
 from forethought.nodes.answer_agent import _spec as answer_spec
 from forethought.nodes.planner import _spec as plan_spec
@@ -38,6 +37,7 @@ from forethought.prompts.replies import (
 )
 from forethought.prompts.tool_choice import ChoiceFields, tool_choice_spec
 from forethought.settings import Settings
+from forethought.state.context import Context
 from forethought.tools.registry import toolbox
 from tests.support.agent import World
 from tests.support.golden import check_golden

@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from forethought.graph.synthesizer_context import SynthesizerContext
-from forethought.graph.synthesizer_state import ErrorReflection, ErrorType, Finding, TaskRecord, TrialRecord
 from forethought.models.types import Message, reply_spec
 from forethought.nodes.distiller.runs import PROMPT_CHARS
 from forethought.nodes.synthesizer.messages import (
@@ -28,6 +26,8 @@ from forethought.prompts.synthesize_replies import (
     TrialReflection,
     TypeReflection,
 )
+from forethought.state.synthesizer_context import SynthesizerContext
+from forethought.state.synthesizer_state import ErrorReflection, ErrorType, Finding, TaskRecord, TrialRecord
 from forethought.trajectories.types import TrajectoryStep
 from tests.support.golden import check_golden
 from tests.support.strict_subset import gemini_faults, openai_faults

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from forethought.graph.context import Context
+from forethought.state.context import Context
 from tests.server.support import DevServer, Json, run, run_all
 
 pytestmark = pytest.mark.server

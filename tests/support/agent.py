@@ -23,8 +23,8 @@ from langgraph.store.base import BaseStore
 from langgraph.types import Command
 
 from forethought.graph.agent import build_agent
-from forethought.graph.context import Context
 from forethought.settings import Settings
+from forethought.state.context import Context
 from forethought.tools.base import Observation, Tool, ToolError, make_tool
 from tests.support.model_server import Answer, ModelServer, Reply, SeenRequest
 from tests.support.replies import answer, call, diagnosis, lesson, plan, sub, verdict

@@ -16,9 +16,9 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 
 from forethought.graph.debugger import build_debugger
-from forethought.graph.debugger_context import DebuggerContext
 from forethought.rollouts.types import Rolled, RolloutError, Verdict
 from forethought.settings import Settings
+from forethought.state.debugger_context import DebuggerContext
 from forethought.trajectories.types import Module, Trajectory, TrajectoryStep
 from tests.support.model_server import Answer, Fault, ModelServer, SeenRequest
 

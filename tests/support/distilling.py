@@ -19,8 +19,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from forethought.graph.distiller import build_distiller
-from forethought.graph.distiller_context import DistillerContext
 from forethought.settings import Settings
+from forethought.state.distiller_context import DistillerContext
 from forethought.trajectories.types import Loaded, Outcome, Reference, Trajectory, TrajectoryStep
 from tests.support.model_server import Answer, ModelServer, SeenRequest
 

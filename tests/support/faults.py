@@ -20,11 +20,11 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from forethought.app.run.runs import reenter
 from forethought.graph.agent import build_agent
-from forethought.graph.context import Context
 from forethought.models.live import LiveTransport
 from forethought.models.retry import Backoff
 from forethought.models.types import ModelError
 from forethought.settings import Settings
+from forethought.state.context import Context
 from forethought.tools.base import Tool, make_tool
 from tests.support.agent import kind_of, subtask_of
 from tests.support.model_server import Answer, Fault, ModelServer, SeenRequest

@@ -11,9 +11,9 @@ from typing import Any
 from langgraph.types import Command
 
 from forethought.graph.agent import build_agent
-from forethought.graph.context import Context
 from forethought.models.types import ModelRequest
 from forethought.settings import Settings
+from forethought.state.context import Context
 from forethought.tools.base import Tool, ToolEnv, make_tool
 from tests.support.crashes import Answers, Seen
 from tests.support.replies import answer, call, diagnosis, finish, plan, sub

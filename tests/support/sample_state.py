@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from forethought.graph.state import AgentState
+from forethought.state.agent import AgentState
 
 
 def early() -> AgentState:

@@ -12,9 +12,9 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from forethought.graph.agent import build_agent
-from forethought.graph.context import Context
 from forethought.secrecy import scrubber
 from forethought.settings import Settings
+from forethought.state.context import Context
 from forethought.tools.mcp_settings import McpServer, McpSetupError, read_servers
 from tests.support.web_server import Sent, WebServer
 

@@ -35,9 +35,9 @@ from forethought.collecting.folder import Folder, Trial, key_of
 from forethought.collecting.running import Collector, Run
 from forethought.collecting.success import Judge, Method, check_named, judge_for
 from forethought.collecting.tasks import read_tasks
-from forethought.graph.bounds import bounded
-from forethought.graph.context import Context
 from forethought.settings import Settings
+from forethought.state.bounds import bounded
+from forethought.state.context import Context
 from forethought.storage.address import file_address
 
 if TYPE_CHECKING:

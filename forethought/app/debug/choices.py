@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from forethought.app.errors import CliError
 from forethought.app.options import Flags, parse_set, wrong_setting
-from forethought.graph.debugger_context import DebuggerContext
 from forethought.settings import Settings
+from forethought.state.debugger_context import DebuggerContext
 
 
 @dataclass(frozen=True)

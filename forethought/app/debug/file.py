@@ -12,10 +12,10 @@ from forethought.app.errors import CliError
 from forethought.app.text import one_line
 
 if TYPE_CHECKING:
-    from forethought.graph.debugger_context import DebuggerContext
     from forethought.nodes.debugger.services import MakeRollouts
     from forethought.rollouts.types import Environment, Rollouts
     from forethought.settings import Settings
+    from forethought.state.debugger_context import DebuggerContext
     from forethought.trajectories.types import Loaded, Trajectory
 
 _LISTED = 10

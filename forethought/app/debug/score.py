@@ -28,7 +28,7 @@ from forethought.app.options import Flags, settings_from
 from forethought.app.report import unfinished
 from forethought.app.text import one_line, to_json
 from forethought.app.threads.threads import DEBUGGING
-from forethought.graph.debugger_context import DebuggerContext
+from forethought.state.debugger_context import DebuggerContext
 from forethought.trajectories.types import Annotation, Loaded
 
 if TYPE_CHECKING:

@@ -14,16 +14,16 @@ from forethought.app.report import status_of, task_error, unfinished
 from forethought.app.threads.branches import at
 from forethought.app.threads.thread import Thread, open_thread
 from forethought.app.transport import Answering, choose_transport
-from forethought.graph.checkpoints import Point, point_of
 from forethought.settings import Settings
+from forethought.state.checkpoints import Point, point_of
 from forethought.trajectories.own import from_state
 from forethought.trajectories.types import Loaded, Trajectory
 
 if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
 
-    from forethought.graph.debugger_context import DebuggerContext
     from forethought.rollouts.types import Rollouts
+    from forethought.state.debugger_context import DebuggerContext
 
 Json = dict[str, Any]
 

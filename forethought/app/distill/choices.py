@@ -16,8 +16,8 @@ from pydantic import ValidationError
 from forethought.app.errors import CliError
 from forethought.app.options import Flags
 from forethought.app.text import one_line
-from forethought.graph.distiller_context import DistillerContext
 from forethought.settings import Settings
+from forethought.state.distiller_context import DistillerContext
 
 if TYPE_CHECKING:
     from forethought.trajectories.types import Loaded

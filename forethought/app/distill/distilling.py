@@ -36,10 +36,10 @@ from forethought.app.report import unfinished, usage_of, waiting
 from forethought.app.streaming import hand_on
 from forethought.app.tell import tell, tell_error
 from forethought.app.text import one_line, to_json
-from forethought.graph.distiller_context import DistillerContext
 from forethought.knowledge.documents import KnowledgeError
 from forethought.knowledge.provenance import provenance_path
 from forethought.settings import Settings
+from forethought.state.distiller_context import DistillerContext
 from forethought.storage import address_of
 
 if TYPE_CHECKING:
@@ -142,8 +142,8 @@ def _opened(
 ) -> Iterator[Distillation]:
     """The distillation, held for this process over several runs of the loop."""
     from forethought.graph.distiller import build_distiller
-    from forethought.graph.distiller_state import DistillerState
     from forethought.models import Models
+    from forethought.state.distiller_state import DistillerState
 
     Models(settings).verify([context.model])
     id = gathered.name(context)

@@ -23,11 +23,11 @@ from forethought.evals.harness.choices import (
 )
 from forethought.evals.methods.ours import Ours
 from forethought.evals.types import Benchmark, Budget, Method, Sample
-from forethought.graph.bounds import bounded
-from forethought.graph.context import Context
 from forethought.models import Models
 from forethought.nodes.task import models_used
 from forethought.settings import Settings
+from forethought.state.bounds import bounded
+from forethought.state.context import Context
 
 _BUDGET = {"max_steps": "--steps", "max_tokens": "--tokens"}
 

@@ -15,11 +15,11 @@ from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, CliError
 from forethought.app.options import Flags, settings_from
 from forethought.app.text import clean, one_line, to_json
-from forethought.graph.context import Namespace
 from forethought.knowledge.planning_errors import KnowledgeError, load_planning_errors
 from forethought.lessons.book import LOCAL_USER, LessonBook, namespace_of
 from forethought.lessons.proposals import candidates, review_file
 from forethought.lessons.record import WITNESSES, Lesson, now_utc
+from forethought.state.context import Namespace
 from forethought.storage import address_of, open_lessons
 from forethought.storage.opening import LESSONS
 

@@ -88,9 +88,9 @@ def fork(thread_id: str, before: int, guidance: str, flags: Flags, output: Outpu
     answering = choose_transport(output.record, output.replay, {"thread": thread_id})
 
     async def begin(thread: Thread) -> None:
-        from forethought.graph.checkpoints import GraphCheckpoints
-        from forethought.graph.forking import ForkError, before_step, fork
-        from forethought.graph.state import AgentState
+        from forethought.state.agent import AgentState
+        from forethought.state.checkpoints import GraphCheckpoints
+        from forethought.state.forking import ForkError, before_step, fork
 
         check = partial(check_values, AgentState, thread.id)
         checkpoints = GraphCheckpoints(thread.graph, thread.config, check=check)

@@ -16,10 +16,10 @@ from forethought.app.distill.choices import gather
 from forethought.app.errors import CliError
 from forethought.app.options import Flags, context_from_flags
 from forethought.app.text import one_line
-from forethought.graph.bounds import bounded
-from forethought.graph.context import Context
-from forethought.graph.synthesizer_context import SynthesizerContext
 from forethought.settings import Settings
+from forethought.state.bounds import bounded
+from forethought.state.context import Context
+from forethought.state.synthesizer_context import SynthesizerContext
 
 if TYPE_CHECKING:
     from forethought.collecting.tasks import CollectTask

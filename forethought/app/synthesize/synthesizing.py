@@ -26,9 +26,9 @@ from forethought.app.synthesize.choices import Asked, Gathered, contexts, gather
 from forethought.app.synthesize.display import SynthesizeDisplay, show_synthesis, synthesis_report
 from forethought.app.tell import tell, tell_error
 from forethought.app.text import one_line, to_json
-from forethought.graph.context import Context
-from forethought.graph.synthesizer_context import SynthesizerContext
 from forethought.settings import Settings
+from forethought.state.context import Context
+from forethought.state.synthesizer_context import SynthesizerContext
 from forethought.storage import address_of, open_threads
 from forethought.storage.address import file_address
 
@@ -146,8 +146,8 @@ def synthesize(asked: Asked, flags: Flags, as_json: bool) -> int:
 def _opened(loop: asyncio.Runner, choice: Choice) -> Iterator[Synthesis]:
     """The synthesis, held for this process."""
     from forethought.graph.synthesizer import build_synthesizer
-    from forethought.graph.synthesizer_state import SynthesizerState
     from forethought.models import Models
+    from forethought.state.synthesizer_state import SynthesizerState
 
     Models(choice.settings).verify([choice.context.model])
     stack = AsyncExitStack()

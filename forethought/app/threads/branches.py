@@ -69,7 +69,7 @@ async def places_of(thread: Thread) -> list[Place]:
 
 async def at(thread: Thread, checkpoint: str) -> StateSnapshot:
     """The state of one checkpoint of the thread."""
-    from forethought.graph.state import AgentState
+    from forethought.state.agent import AgentState
 
     return await read_state(thread.graph, AgentState, thread.id, checkpoint)
 

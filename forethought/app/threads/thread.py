@@ -17,10 +17,10 @@ from forethought.app.given_again import check_given
 from forethought.app.options import Flags, context_from_flags, settings_from
 from forethought.app.streaming import hand_on
 from forethought.app.text import one_line
-from forethought.graph.bounds import bounded
-from forethought.graph.context import Context
 from forethought.graph.run_metadata import Saved, saved_of, saved_with
 from forethought.settings import Settings
+from forethought.state.bounds import bounded
+from forethought.state.context import Context
 from forethought.storage import address_of, open_lessons, open_threads
 from forethought.telemetry import operation
 from forethought.telemetry.where import entered
@@ -92,7 +92,7 @@ async def open_thread(
     Raises CliError (unknown thread, wrong flag, what must be given again, held by another process),
     ConfigurationError (model, key).
     """
-    from forethought.graph.state import AgentState
+    from forethought.state.agent import AgentState
 
     check_thread_id(thread_id)
     settings = settings_from(flags)
@@ -117,7 +117,7 @@ async def open_thread(
 @asynccontextmanager
 async def read_thread(thread_id: str, flags: Flags) -> AsyncIterator[Thread]:
     """The thread, to be looked at only: nothing is locked, no model is checked, no tool module is loaded."""
-    from forethought.graph.state import AgentState
+    from forethought.state.agent import AgentState
 
     check_thread_id(thread_id)
     settings = settings_from(flags)

@@ -12,8 +12,6 @@ from forethought.evals.counting import Watched
 from forethought.evals.harness.meter import Meter
 from forethought.evals.toolset import Toolset, toolset_of
 from forethought.evals.types import InfrastructureError, Workshop
-from forethought.graph.context import Context
-from forethought.graph.state import FileRef
 from forethought.models.ask import Models
 from forethought.models.tokens import estimate_tokens
 from forethought.models.types import Message, ReplySpec
@@ -22,6 +20,8 @@ from forethought.nodes.digest import files_text
 from forethought.nodes.inspection import Inspection
 from forethought.nodes.services import Services
 from forethought.prompts.render import render
+from forethought.state.agent import FileRef
+from forethought.state.context import Context
 from forethought.tools.base import Observation, ToolEnv
 from forethought.tools.call import call_tool
 from forethought.tools.files import FilesError, FileStore, from_path

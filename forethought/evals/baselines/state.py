@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from langgraph.channels import DeltaChannel
 from typing_extensions import TypedDict
 
-from forethought.graph.reducers import append, merge
+from forethought.state.reducers import append, merge
 
 Json = dict[str, Any]
 OBSERVATION_CHARS = 6_000

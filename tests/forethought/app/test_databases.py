@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from forethought.graph.plan_patches import PATCH
 from forethought.settings import Settings
+from forethought.state.plan_patches import PATCH
 from forethought.storage.serializer import ThreadSerializer
 from tests.forethought.app.conftest import Cli
 from tests.forethought.app.debug_script import DebugScript, failed_run

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from forethought.app.errors import CliError
 from forethought.app.given_again import check_given
 from forethought.app.options import Flags, context_from_flags, settings_from
-from forethought.graph.context import Context
 from forethought.graph.run_metadata import saved_of, saved_with
 from forethought.settings import Settings
+from forethought.state.context import Context
 
 VALUES = [
     ("max_steps=7", 7),

@@ -13,8 +13,8 @@ import pytest
 from forethought.batch import BatchTask, Choices, Queue, Submitted, open_queue, submit, work
 from forethought.batch.outcomes import Ended, Retries
 from forethought.batch.worker import SharedDrain
-from forethought.graph.context import Context
 from forethought.settings import Settings
+from forethought.state.context import Context
 from tests.support.agent import Script, kind_of
 from tests.support.model_server import ModelServer, SeenRequest
 from tests.support.replies import finish

@@ -12,7 +12,7 @@ import pytest
 
 from forethought.batch import progress_of, rescue, running
 from forethought.batch.worker import SharedDrain
-from forethought.graph.context import Context
+from forethought.state.context import Context
 from forethought.storage import open_threads
 from tests.forethought.batch.conftest import MakeBench, script
 from tests.forethought.batch.test_worker import until

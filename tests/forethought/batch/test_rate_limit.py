@@ -17,13 +17,13 @@ from forethought.batch import open_queue
 from forethought.batch.rate_limit import Bucket, RateLimit
 from forethought.batch.rate_limited import RateLimited, estimate, transport_of
 from forethought.draining import Drain, Drained
-from forethought.graph.context import Context
 from forethought.models import Message, ModelRequest, Models, reply_spec
 from forethought.models.live import LiveTransport
 from forethought.models.retry import Backoff
 from forethought.models.types import OutOfTime
 from forethought.prompts.replies import AnswerUnscored
 from forethought.settings import Settings
+from forethought.state.context import Context
 from tests.forethought.batch.conftest import MakeBench
 from tests.support.model_server import Fault, script
 from tests.support.processes import Start

@@ -12,7 +12,7 @@ import pytest
 from forethought.batch.room import Room
 from forethought.draining import Drain, Drained
 from forethought.graph.agent import build_agent
-from forethought.graph.context import Context
+from forethought.state.context import Context
 from tests.forethought.batch.conftest import Bench, MakeBench, script
 from tests.support.model_server import SeenRequest
 from tests.support.replies import diagnosis

@@ -11,8 +11,8 @@ from pydantic import SecretStr
 
 from forethought.batch import BatchTask, open_queue, submit
 from forethought.batch.progress import listed
-from forethought.graph.context import Context
 from forethought.settings import Settings
+from forethought.state.context import Context
 from forethought.storage import StorageError
 from tests.forethought.batch.conftest import MakeBench, script
 from tests.support.model_server import Fault

@@ -16,9 +16,9 @@ from forethought.batch import BatchTask, cancel, progress_of, retry
 from forethought.batch.submitting import enqueue
 from forethought.batch.worker import SharedDrain
 from forethought.graph.agent import build_agent
-from forethought.graph.context import Context
 from forethought.graph.run_metadata import saved_of
 from forethought.models.types import ConfigurationError
+from forethought.state.context import Context
 from tests.forethought.batch.conftest import MakeBench, script
 from tests.support.model_server import Fault, SeenRequest
 from tests.support.postgres import PostgresServer

@@ -13,8 +13,8 @@ from benchmarks.planted_faults.model import planted
 from benchmarks.planted_faults.world import FAULTS, PriceRegister, prices_of, tools_for
 from forethought.evals.types import Sample
 from forethought.graph.agent import build_agent
-from forethought.graph.context import Context
 from forethought.settings import Settings
+from forethought.state.context import Context
 from tests.support.model_server import ModelServer
 
 SAMPLES = {s.groups["fault"]: s for s in PriceRegister(per_fault=1).samples(Path(), {})}

@@ -13,9 +13,9 @@ import pytest
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from forethought.graph.agent import build_agent
-from forethought.graph.context import Context
 from forethought.rollouts.thread import GraphThread, ThreadRollouts
 from forethought.settings import Settings
+from forethought.state.context import Context
 from forethought.tools.base import make_tool
 from forethought.trajectories.own import from_state
 from forethought.trajectories.types import Trajectory

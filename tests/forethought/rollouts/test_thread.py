@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from forethought.graph.context import Context
 from forethought.rollouts.thread import ThreadRollouts, within
 from forethought.rollouts.types import Environment, EnvironmentReply, RolloutError
+from forethought.state.context import Context
 from tests.forethought.rollouts.conftest import Record, Recorded, exact
 from tests.support.agent import Script, World, broken, subtask_of
 from tests.support.replies import INVALID, answer, ask_replan, call, finish, plan, sub

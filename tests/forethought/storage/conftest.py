@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from langgraph.graph import END, START, StateGraph
 
-from forethought.graph.state import AgentState
 from forethought.settings import Settings
+from forethought.state.agent import AgentState
 from forethought.storage import Address, address_of
 
 KEY = bytes(range(32))

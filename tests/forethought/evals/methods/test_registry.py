@@ -10,7 +10,7 @@ from forethought.evals.methods import method, method_names
 from forethought.evals.methods.ablations import ABLATIONS
 from forethought.evals.methods.ours import Ours
 from forethought.evals.types import Budget, InfrastructureError
-from forethought.graph.context import Context
+from forethought.state.context import Context
 from tests.support.evaluating import Bureau, HouseEpisode
 from tests.support.household import Household
 from tests.support.model_server import ModelServer, script

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 
 from typing_extensions import TypedDict
 
-from forethought.graph.reducers import add_usage, merge
 from forethought.models.types import Usage
+from forethought.state.reducers import add_usage, merge
 from forethought.trajectories.types import Outcome
 
 Json = dict[str, Any]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from forethought.graph.context import Approval, Context, Role
 from forethought.settings import Settings
+from forethought.state.context import Approval, Context, Role
 
 _BUDGETS = ("max_tokens", "max_usd", "max_seconds")
 _APPROVALS: tuple[Approval, ...] = get_args(Approval)

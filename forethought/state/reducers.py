@@ -11,7 +11,7 @@ from forethought.models.allowance import summed
 from forethought.models.types import Usage
 
 if TYPE_CHECKING:
-    from forethought.graph.state import FileRef
+    from forethought.state.agent import FileRef
 
 Json = dict[str, Any]
 

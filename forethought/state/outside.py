@@ -14,7 +14,7 @@ from typing import Any
 
 from langgraph.types import Command, Overwrite
 
-from forethought.graph.reducers import CLEAR
+from forethought.state.reducers import CLEAR
 
 WIDEST = 64
 """Most subtasks of a wave that a run of any graph may send side by side (`max_parallel`)."""

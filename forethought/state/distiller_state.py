@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 
 from typing_extensions import TypedDict
 
-from forethought.graph.reducers import add_usage, merge
 from forethought.models.types import Usage
+from forethought.state.reducers import add_usage, merge
 
 Json = dict[str, Any]
 DistillStatus = Literal["running", "distilled", "no_mixed", "no_errors", "stopped"]

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from forethought.graph.context import ModelName
+from forethought.state.context import ModelName
 
 
 class SynthesizerContext(BaseModel):

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from forethought.graph.context import ModelName
+from forethought.state.context import ModelName
 
 Method = Literal["agentdebug", "direct", "brute_force", "binary_search", "counterfactual"]
 Rerun = Literal["off", "agentdebug", "self_refine", "vanilla", "best_of_n", "tree_of_thoughts"]

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from typing_extensions import TypedDict
 
-from forethought.graph.reducers import add_usage, extend, merge
 from forethought.models.types import Usage
+from forethought.state.reducers import add_usage, extend, merge
 
 Json = dict[str, Any]
 DebugStatus = Literal["running", "fixed", "not_fixed", "found", "not_found", "successful", "failed"]

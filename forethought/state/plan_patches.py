@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import TypedDict
 
 if TYPE_CHECKING:
-    from forethought.graph.state import Plan, SubtaskStatus
+    from forethought.state.agent import Plan, SubtaskStatus
 
 PATCH = "__patch__"
 """The one key of a write that is a patch; what lies under it is a `PlanPatch`."""

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from forethought.graph.checkpoints import Checkpoints, Json, Point
+from forethought.state.checkpoints import Checkpoints, Json, Point
 
 
 class ForkError(ValueError):

@@ -18,9 +18,9 @@ from langgraph.channels import DeltaChannel
 from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict  # the server's schemas need it below Python 3.12
 
-from forethought.graph.plan_patches import join_plans
-from forethought.graph.reducers import add_usage, append, merge, merge_all, merge_all_rounds, merge_files
 from forethought.models.types import Usage
+from forethought.state.plan_patches import join_plans
+from forethought.state.reducers import add_usage, append, merge, merge_all, merge_all_rounds, merge_files
 
 Json = dict[str, Any]
 Status = Literal["running", "answered", "best_effort", "budget_exhausted", "failed"]

@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx
 
-from forethought.nodes.origins import parts, thread_steps
+from forethought.nodes.support.provenance import parts, thread_steps
 from forethought.state.agent import AgentState
 from forethought.tools.base import Tool
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from forethought.models.tokens import estimate_tokens
 from forethought.models.types import Message
-from forethought.nodes.digest import earlier_items, files_text, step_items, trajectory
+from forethought.nodes.support.prompt_text import earlier_items, files_text, step_items, trajectory
 from forethought.prompts.render import render
 from forethought.state.agent import AgentState, Step
 from forethought.state.context import Context

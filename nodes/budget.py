@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from forethought.models.allowance import Allowance
 from forethought.models.types import Usage
-from forethought.nodes.answer_prompt import answer_prompt_tokens
-from forethought.nodes.digest import trajectory
+from forethought.nodes.support.answer_prompt import answer_prompt_tokens
+from forethought.nodes.support.prompt_text import trajectory
 from forethought.state.agent import AgentState
 from forethought.state.context import Context
 

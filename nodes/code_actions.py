@@ -14,8 +14,8 @@ from typing import Any
 
 from forethought.nodes.attempts import Made, attempts_of, call_name
 from forethought.nodes.call_once import call_once
-from forethought.nodes.inspection import ENOUGH, Inspection, beyond
-from forethought.nodes.repeats import earlier_failure
+from forethought.nodes.support.inspection import ENOUGH, Inspection, beyond
+from forethought.nodes.support.repeats import earlier_failure
 from forethought.state.agent import AgentState
 from forethought.tools.base import Observation, Tool, ToolEnv
 from forethought.tools.call import call_tool

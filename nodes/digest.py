@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
-from forethought.nodes.long_run import (
+from forethought.nodes.support.long_run import (
     MANY,
     MATERIAL_CHARS,
     MOST_LINES,

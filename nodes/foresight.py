@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from forethought.models.types import Usage, no_usage
-from forethought.nodes.shapes import changed
+from forethought.nodes.support.shapes import changed
 from forethought.state.agent import Deviation, Proposal, Surprise
 from forethought.tools.base import Observation
 

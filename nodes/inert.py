@@ -12,8 +12,8 @@ import html
 import re
 from collections.abc import Collection, Mapping
 
-from forethought.nodes.addresses import address_key, approved_addresses, given_addresses
-from forethought.nodes.origins import influence
+from forethought.nodes.support.addresses import address_key, approved_addresses, given_addresses
+from forethought.nodes.support.provenance import influence
 from forethought.state.agent import AgentState
 from forethought.tools.base import Tool
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from forethought.models.allowance import Allowance
 from forethought.models.types import Image, Message, ModelError, ReplayError, ReplyError, Usage, reply_spec
-from forethought.nodes.services import Services
+from forethought.nodes.support.services import Services
 from forethought.prompts.render import render
 from forethought.prompts.replies import DocumentAnswer
 from forethought.state.context import Context

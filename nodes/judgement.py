@@ -15,12 +15,12 @@ from langgraph.runtime import Runtime
 
 from forethought.models.allowance import Allowance
 from forethought.models.types import Message, ModelError, ReplayError, Usage, reply_spec
-from forethought.nodes.digest import OBSERVATION_CHARS, call_text, cut, steps_text, subtask_text, trajectory
-from forethought.nodes.events import thinking
-from forethought.nodes.foresight import Finding, as_expected, by_rules, quoted_terms
-from forethought.nodes.services import Services
-from forethought.nodes.shapes import comparable
-from forethought.nodes.usage import total
+from forethought.nodes.support.prompt_text import OBSERVATION_CHARS, call_text, cut, steps_text, subtask_text, trajectory
+from forethought.nodes.support.events import thinking
+from forethought.nodes.support.foresight import Finding, as_expected, by_rules, quoted_terms
+from forethought.nodes.support.services import Services
+from forethought.nodes.support.shapes import comparable
+from forethought.nodes.support.usage import total
 from forethought.prompts.render import render
 from forethought.prompts.replies import ForesightVerdict
 from forethought.state.agent import AgentState, Proposal, Step, Surprise

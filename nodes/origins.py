@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
-from forethought.nodes.digest import trajectory
+from forethought.nodes.support.prompt_text import trajectory
 from forethought.state.agent import AgentState, Step
 from forethought.tools.base import Tool
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from forethought.nodes.digest import compact, cut, never_begun, trajectory
+from forethought.nodes.support.prompt_text import compact, cut, never_begun, trajectory
 from forethought.state.agent import AgentState
 from forethought.tools.base import Observation, Tool
 from forethought.tools.call import normalise

@@ -11,8 +11,8 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from forethought.knowledge.planning_errors import KnowledgeError, load_planning_errors
 from forethought.lessons.book import LOCAL_USER, label_of
 from forethought.models.types import ConfigurationError
-from forethought.nodes.attachments import take_attachments
-from forethought.nodes.services import Services
+from forethought.nodes.support.attachments import take_attachments
+from forethought.nodes.support.services import Services
 from forethought.settings import Settings
 from forethought.state.agent import AgentState, FileRef, Json, Progress
 from forethought.state.context import Context

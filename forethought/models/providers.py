@@ -148,15 +148,12 @@ def account(settings: Settings) -> dict[str, Any]:
 
 
 def _http_client() -> Any:
-    """A client that keeps no connection between calls.
-
-    A kept one belongs to the event loop that opened it and fails in the next; a handshake is little beside a
-    reply.
+    """A client of its own for each chat model, so of each event loop: connections are kept between calls, and
+    one fails in any loop but that which opened it.
     """
     import openai
 
-    limits = type(openai.DEFAULT_CONNECTION_LIMITS)(max_connections=None, max_keepalive_connections=0)
-    return openai.DefaultAsyncHttpxClient(limits=limits, verify=_trusted())
+    return openai.DefaultAsyncHttpxClient(verify=_trusted())
 
 
 @cache

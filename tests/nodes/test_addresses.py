@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forethought.nodes.addresses import address_key, addresses_in, approved_addresses, given_addresses
+from forethought.nodes.support.addresses import address_key, addresses_in, approved_addresses, given_addresses
 from forethought.tools.ask_user import ASK_USER
 from forethought.tools.base import make_tool
 from forethought.tools.python import PYTHON

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forethought.models.tokens import estimate_tokens
-from forethought.nodes.answer_prompt import answer_messages, answer_prompt_tokens
-from forethought.nodes.budget import reserve_tokens
+from forethought.nodes.support.answer_prompt import answer_messages, answer_prompt_tokens
+from forethought.nodes.support.budget import reserve_tokens
 from forethought.state.context import Context
 from tests.nodes.test_long_run import steps
 

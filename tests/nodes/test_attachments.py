@@ -11,7 +11,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
-from forethought.nodes.attachments import MOST_ATTACHMENTS, take_attachments
+from forethought.nodes.support.attachments import MOST_ATTACHMENTS, take_attachments
 from forethought.settings import Settings
 from forethought.tools.files import FilesError, FileStore
 from tests.support.agent import Drive, Script, dump

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from forethought.nodes.digest import HEAD_CHARS, OPEN_CHARS, steps_text
+from forethought.nodes.support.prompt_text import HEAD_CHARS, OPEN_CHARS, steps_text
 from forethought.state.agent import Result, Step
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forethought.nodes.foresight import compare, missing_terms
+from forethought.nodes.support.foresight import compare, missing_terms
 from forethought.tools.base import Observation
 
 

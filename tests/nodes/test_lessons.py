@@ -10,8 +10,8 @@ from langgraph.runtime import Runtime, ServerInfo
 from langgraph.store.memory import InMemoryStore
 
 from forethought.lessons.book import namespace_of
-from forethought.nodes.lessons import open_book, user_of
-from forethought.nodes.task import TaskError
+from forethought.nodes.support.lessons import open_book, user_of
+from forethought.nodes.support.task import TaskError
 from forethought.state.context import Context
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from forethought.nodes.digest import (
+from forethought.nodes.support.prompt_text import (
     OBSERVATION_CHARS,
     earlier_items,
     memory_items,
@@ -18,7 +18,7 @@ from forethought.nodes.digest import (
     steps_text,
     tool_record,
 )
-from forethought.nodes.long_run import MANY, MATERIAL_CHARS, MOST_LINES, SAID_CHARS
+from forethought.nodes.support.long_run import MANY, MATERIAL_CHARS, MOST_LINES, SAID_CHARS
 from tests.support.agent import Drive, Script
 from tests.support.replies import call, plan, sub
 

@@ -9,7 +9,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
 
-from forethought.nodes.reading import read_state
+from forethought.nodes.support.reading import read_state
 
 
 class _State(TypedDict, total=False):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forethought.nodes.shapes import Shape, changed, comparable, shape_of
+from forethought.nodes.support.shapes import Shape, changed, comparable, shape_of
 from forethought.tools.ask_user import ASK_USER
 from forethought.tools.python import PYTHON
 from tests.support.agent import World

@@ -14,7 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from forethought.graph.agent import build_agent
 from forethought.models.types import ModelReply, ModelRequest, TransportError
-from forethought.nodes import siblings
+from forethought.nodes.support import siblings
 from forethought.settings import Settings
 from forethought.state.context import Context
 from tests.support.agent import World

@@ -20,9 +20,9 @@ from forethought.models.types import (
     Message,
     ModelError,
     ModelUnavailable,
-    NotSent,
+
     OutOfTime,
-    TooLarge,
+
     reply_spec,
 )
 from forethought.prompts.replies import AnswerUnscored
@@ -104,7 +104,7 @@ async def test_the_price_is_that_of_the_model_that_answered(
         priced.append(name)
         return 0.25
 
-    monkeypatch.setattr("forethought.models.live.price", price)
+    monkeypatch.setattr("forethought.models.provider_reply.price", price)
     assert (await ask(made)).usage["usd"] == 0.25
     assert priced == ["gpt-4.1-mini"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.nodes.test_long_run import steps
+from tests.nodes.support.test_long_run import steps
 
 from forethought.models.tokens import estimate_tokens
 from forethought.nodes.support.answer_prompt import answer_messages, answer_prompt_tokens

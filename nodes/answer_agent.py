@@ -18,9 +18,9 @@ from forethought.models.allowance import Allowance
 from forethought.models.types import Asked, OutOfTime, ReplyError, ReplySpec, reply_spec
 from forethought.nodes.support.answer_prompt import answer_messages
 from forethought.nodes.support.budget import answer_allowance, exhausted
-from forethought.nodes.support.prompt_text import trajectory
 from forethought.nodes.support.events import thinking
 from forethought.nodes.support.inert import for_person
+from forethought.nodes.support.prompt_text import trajectory
 from forethought.nodes.support.rounds import end_round
 from forethought.nodes.support.services import Services
 from forethought.nodes.support.task import fail

@@ -15,6 +15,10 @@ from langgraph.runtime import Runtime
 
 from forethought.models.types import Message, ReplyError, ReplySpec, Usage, no_usage, reply_spec
 from forethought.nodes.support.budget import allowance, exhausted_calls, left_text
+from forethought.nodes.support.events import thinking
+from forethought.nodes.support.judgement import Judge
+from forethought.nodes.support.lessons import lesson_items, open_book, recall, user_of
+from forethought.nodes.support.plans import dropped_ids, join_plan, plan_problem
 from forethought.nodes.support.prompt_text import (
     earlier_items,
     files_text,
@@ -24,11 +28,7 @@ from forethought.nodes.support.prompt_text import (
     steps_text,
     trajectory,
 )
-from forethought.nodes.support.events import thinking
-from forethought.nodes.support.judgement import Judge
-from forethought.nodes.support.lessons import lesson_items, open_book, recall, user_of
 from forethought.nodes.support.provenance import thread_origin
-from forethought.nodes.support.plans import dropped_ids, join_plan, plan_problem
 from forethought.nodes.support.refused import refuse
 from forethought.nodes.support.services import Services
 from forethought.nodes.support.task import TaskError, after_begin, begin_task, fail, is_new_task

@@ -12,8 +12,8 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from forethought.nodes.support.budget import exhausted, wave_width
-from forethought.nodes.support.prompt_text import cut, never_begun, trajectory
 from forethought.nodes.support.plans import close_failed, mark_finished, ready
+from forethought.nodes.support.prompt_text import cut, never_begun, trajectory
 from forethought.nodes.support.services import Services
 from forethought.state.agent import AgentState, Dispatch, Plan, Replan, Step
 from forethought.state.context import Context

@@ -18,6 +18,7 @@ from langgraph.runtime import Runtime
 from forethought.graph.validation import StateError
 from forethought.models.types import Message, ReplyError, Usage, no_usage
 from forethought.nodes.support.budget import allowance, exhausted_calls, left_text
+from forethought.nodes.support.events import thinking
 from forethought.nodes.support.prompt_text import (
     files_text,
     memory_items,
@@ -26,7 +27,6 @@ from forethought.nodes.support.prompt_text import (
     subtask_text,
     trajectory,
 )
-from forethought.nodes.support.events import thinking
 from forethought.nodes.support.reading import read_state
 from forethought.nodes.support.services import Services
 from forethought.nodes.support.usage import total

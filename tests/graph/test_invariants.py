@@ -26,8 +26,8 @@ from langgraph.types import Command
 import forethought.models.allowance
 import forethought.models.ask
 import forethought.models.once
-import forethought.nodes.support.budget
 import forethought.nodes.call_once
+import forethought.nodes.support.budget
 import forethought.nodes.tool_agent
 import forethought.nodes.tool_executor
 from forethought.graph.agent import build_agent

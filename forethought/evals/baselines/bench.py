@@ -16,8 +16,8 @@ from forethought.models.ask import Models
 from forethought.models.tokens import estimate_tokens
 from forethought.models.types import Message, ReplySpec
 from forethought.nodes.support.code_actions import CodeActions
-from forethought.nodes.support.prompt_text import files_text
 from forethought.nodes.support.inspection import Inspection
+from forethought.nodes.support.prompt_text import files_text
 from forethought.nodes.support.services import Services
 from forethought.prompts.render import render
 from forethought.state.agent import FileRef

@@ -11,15 +11,15 @@ from forethought.models.allowance import Allowance
 from forethought.models.once import left_behind, unclaimed
 from forethought.models.record import digest
 from forethought.models.types import Usage
-from forethought.nodes.support.approval import Verdict
 from forethought.nodes.attempts import Attempts, Made, attempts_at, attempts_of, call_name
 from forethought.nodes.call_once import Unknown, call_once, decided
+from forethought.nodes.support.approval import Verdict
 from forethought.nodes.support.code_actions import CodeActions
-from forethought.nodes.support.prompt_text import compact, cut
 from forethought.nodes.support.inert import for_person
 from forethought.nodes.support.inspection import Inspection
-from forethought.nodes.support.provenance import joined
 from forethought.nodes.support.person import ask_person
+from forethought.nodes.support.prompt_text import compact, cut
+from forethought.nodes.support.provenance import joined
 from forethought.nodes.support.services import Services
 from forethought.nodes.unknown_outcome import ask_outcome
 from forethought.state.agent import AgentState, Proposal

@@ -10,7 +10,14 @@ from langchain_core.messages import AIMessage
 
 from forethought.lessons.book import LOCAL_USER
 from forethought.nodes.support.services import Services
-from forethought.nodes.support.task import TaskError, counters, guidance_of, last_human, settings_of, task_text
+from forethought.nodes.support.task import (
+    TaskError,
+    counters,
+    guidance_of,
+    last_human,
+    settings_of,
+    task_text,
+)
 from forethought.state.agent import AgentState, FileRef
 from forethought.state.reducers import CLEAR
 from forethought.tools.files import FilesError, take_in

@@ -6,7 +6,15 @@ from typing import Any
 
 import pytest
 
-from forethought.nodes.support.provenance import influence, is_outside, is_private, joined, records, thread_origin, told
+from forethought.nodes.support.provenance import (
+    influence,
+    is_outside,
+    is_private,
+    joined,
+    records,
+    thread_origin,
+    told,
+)
 from forethought.tools.ask_user import ASK_USER
 from forethought.tools.base import make_tool
 from forethought.tools.python import PYTHON

@@ -16,8 +16,8 @@ from typing import Any, Literal
 from langgraph.types import interrupt
 
 from forethought.nodes.support.addresses import address_key, approved_addresses, given_addresses
-from forethought.nodes.support.provenance import Influence, influence, records, told
 from forethought.nodes.support.person import read_reply
+from forethought.nodes.support.provenance import Influence, influence, records, told
 from forethought.state.agent import AgentState, Proposal
 from forethought.state.context import Context
 from forethought.tools.base import Tool

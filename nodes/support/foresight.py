@@ -3,7 +3,7 @@
 The agent puts in double quotes what must literally occur in the observation; what does not occur deviates. A
 deviation cancels `finishes`, so that the agent looks at the observation itself, and judges in its next reply
 how serious it is. A tool whose answers had one format and now have another deviates seriously. What rules
-cannot tell a model can be asked (nodes/judgement.py).
+cannot tell a model can be asked (nodes/support/judgement.py).
 """
 
 from __future__ import annotations

@@ -7,7 +7,14 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forethought.nodes.support.plans import close_failed, dropped_ids, join_plan, mark_finished, plan_problem, ready
+from forethought.nodes.support.plans import (
+    close_failed,
+    dropped_ids,
+    join_plan,
+    mark_finished,
+    plan_problem,
+    ready,
+)
 from forethought.prompts.replies import PlannedSubtask
 from forethought.state.agent import Plan, Result
 

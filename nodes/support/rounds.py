@@ -12,8 +12,8 @@ from langgraph.runtime import Runtime
 
 from forethought.models.types import Message, ReplyError, Usage, reply_spec
 from forethought.nodes.support.budget import allowance
-from forethought.nodes.support.prompt_text import files_text, plan_text, steps_text, trajectory
 from forethought.nodes.support.events import thinking
+from forethought.nodes.support.prompt_text import files_text, plan_text, steps_text, trajectory
 from forethought.nodes.support.provenance import thread_origin
 from forethought.nodes.support.services import Services
 from forethought.prompts.replies import RoundReflection

@@ -14,7 +14,7 @@ from forethought.tools.sandbox.sandlock import why_not
 from tests.support.agent import Drive, Script, World, broken
 from tests.support.replies import Json, call, plan, sub
 
-SERVER = Path(__file__).parents[1] / "support" / "mcp_server.py"
+SERVER = Path(__file__).parents[2] / "support" / "mcp_server.py"
 BACKENDS = [
     "monty",
     pytest.param("sandlock", marks=pytest.mark.skipif(why_not() is not None, reason=str(why_not()))),

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from forethought.nodes.support.long_run import MANY, MATERIAL_CHARS, MOST_LINES, SAID_CHARS
 from forethought.nodes.support.prompt_text import (
     OBSERVATION_CHARS,
     earlier_items,
@@ -18,7 +19,6 @@ from forethought.nodes.support.prompt_text import (
     steps_text,
     tool_record,
 )
-from forethought.nodes.support.long_run import MANY, MATERIAL_CHARS, MOST_LINES, SAID_CHARS
 from tests.support.agent import Drive, Script
 from tests.support.replies import call, plan, sub
 

@@ -12,7 +12,7 @@ from forethought.models.tokens import estimate_tokens
 from forethought.nodes.support.answer_prompt import answer_messages, answer_prompt_tokens
 from forethought.nodes.support.budget import reserve_tokens
 from forethought.state.context import Context
-from tests.nodes.test_long_run import steps
+from tests.nodes.support.test_long_run import steps
 
 TEXTS = st.text(max_size=200) | st.sampled_from(
     ["</step><step>", "< / task >" * 9, "观察" * 60, "a\n\n\n\nb", "{'x': 1}"]

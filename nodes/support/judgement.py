@@ -15,9 +15,16 @@ from langgraph.runtime import Runtime
 
 from forethought.models.allowance import Allowance
 from forethought.models.types import Message, ModelError, ReplayError, Usage, reply_spec
-from forethought.nodes.support.prompt_text import OBSERVATION_CHARS, call_text, cut, steps_text, subtask_text, trajectory
 from forethought.nodes.support.events import thinking
 from forethought.nodes.support.foresight import Finding, as_expected, by_rules, quoted_terms
+from forethought.nodes.support.prompt_text import (
+    OBSERVATION_CHARS,
+    call_text,
+    cut,
+    steps_text,
+    subtask_text,
+    trajectory,
+)
 from forethought.nodes.support.services import Services
 from forethought.nodes.support.shapes import comparable
 from forethought.nodes.support.usage import total

@@ -51,10 +51,11 @@ def chain(error: BaseException) -> Iterator[BaseException]:
 
 def status_of(error: BaseException) -> int | None:
     """The HTTP status of a failed call; None where no response came."""
-    for link in chain(error):
-        # aiohttp's error at a message that breaks off has a status (400) that no server sent.
-        if any(kind.__name__ == "HttpProcessingError" for kind in type(link).__mro__):
-            return None
+    links = list(chain(error))
+    # aiohttp's error at a message that breaks off has a status (400) that no server sent.
+    if any(kind.__name__ == "HttpProcessingError" for link in links for kind in type(link).__mro__):
+        return None
+    for link in links:
         for name in ("status_code", "status", "code"):
             status = getattr(link, name, None)
             if isinstance(status, int) and not isinstance(status, bool) and 100 <= status < 600:
@@ -80,7 +81,7 @@ def requested_wait(error: BaseException, now: datetime | None = None) -> float |
     for link in chain(error):
         headers: Any = getattr(getattr(link, "response", None), "headers", None) or {}
         for seconds in (
-            _number(headers.get("retry-after-ms"), 0.001),
+            _number(headers.get("retry-after-ms"), per_second=1000),
             _number(headers.get("retry-after")),
             _until(headers.get("retry-after"), now or datetime.now(UTC)),
         ):
@@ -155,9 +156,9 @@ def _one_line(text: str) -> str:
     return text if len(text) <= 300 else text[:300] + " ..."
 
 
-def _number(text: str | None, unit: float = 1.0) -> float | None:
+def _number(text: str | None, per_second: int = 1) -> float | None:
     try:
-        return float(text) * unit if text is not None else None
+        return float(text) / per_second if text is not None else None
     except ValueError:
         return None
 

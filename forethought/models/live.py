@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 from forethought.draining import pause
 from forethought.models import providers
 from forethought.models.errors import describe, is_filtered
+from forethought.models.http_client import http_client
 from forethought.models.local import LocalModels, is_local
 from forethought.models.methods import Method, Way, bound, refuses_method, speaks_openai
 from forethought.models.pricing import price
@@ -80,7 +81,7 @@ class LiveTransport:
         """
         if is_local(request.model):
             return await self._local.send(request)
-        chat = self._chat(request.model)
+        chat = await self._chat(request.model)
         check_vision(request, chat.profile, self.settings.base_url)
         for method in self._methods(request, chat):
             way = Way(method, chat, speaks_openai(chat))
@@ -99,11 +100,12 @@ class LiveTransport:
             self._refused.add((request.model, request.reply if got.this_schema_only else "", method))
         raise AssertionError("the schema in the prompt is always tried, and never refused")
 
-    def _chat(self, model: str) -> BaseChatModel:
+    async def _chat(self, model: str) -> BaseChatModel:
+        """The chat model for this event loop."""
         chats = self._chats.setdefault(asyncio.get_running_loop(), {})
         if model not in chats:
             providers.check_key(model, self.settings)
-            chats[model] = providers.build(model, self.settings)
+            chats[model] = providers.build(model, self.settings, await http_client())
         return chats[model]
 
     def _methods(self, request: ModelRequest, chat: BaseChatModel) -> list[Method]:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from forethought.models.provider_reply import block_reason, finish_reason
 from langchain_core.messages import AIMessage
 from pydantic import BaseModel
 
@@ -22,6 +21,7 @@ from forethought.models import (
     reply_spec,
 )
 from forethought.models.live import LiveTransport
+from forethought.models.provider_reply import block_reason, finish_reason
 from forethought.settings import Settings
 from tests.support.model_server import Reply, script
 

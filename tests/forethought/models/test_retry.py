@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -11,18 +10,15 @@ from typing import Any
 
 import httpx
 import pytest
-from forethought.models.errors import status_of
-from forethought.models.errors import requested_wait
 from langgraph.errors import GraphDrained
-from pydantic import SecretStr
 
 from forethought.models import ConfigurationError, Message, ModelRequest, TransportError
+from forethought.models.errors import is_transient, requested_wait, status_of
 from forethought.models.live import LiveTransport
-from forethought.models.errors import is_transient
 from forethought.models.retry import Backoff, with_retries
-from forethought.models.types import ModelError, ModelUnavailable, OutOfTime
+from forethought.models.types import OutOfTime
 from forethought.settings import Settings
-from tests.support.model_server import Fault, script
+from tests.support.model_server import script
 
 
 class Response:

@@ -191,7 +191,7 @@ def make_tool(
     if address is not None and address not in {p.name for p in parameters}:
         raise ValueError(f"tool {name}: it has no argument {address} to be its address")
     with_env = bool(parameters) and parameters[0].name == "env"
-    schema = create_schema_from_function(
+    schema: Any = create_schema_from_function(
         name,
         function,
         filter_args=["env"] if with_env else [],

@@ -16,7 +16,6 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
-from forethought.collecting.attempts import Attempt
 from forethought.graph import synthesizer_routing as routing
 from forethought.graph.edges import at_once
 from forethought.graph.turns import TurnTaking
@@ -40,6 +39,7 @@ from forethought.state.synthesizer_state import (
 )
 from forethought.telemetry import enable
 from forethought.tools.files import FileStore
+from forethought.trajectories.tasks import Attempt
 
 SynthesizerGraph = CompiledStateGraph[
     SynthesizerState, SynthesizerContext, SynthesizerInput, SynthesizerOutput

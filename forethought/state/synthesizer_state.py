@@ -97,7 +97,7 @@ class SynthesizerInput(TypedDict, total=False):
     synthesis."""
 
     tasks_file: list[Json]
-    """Records of a tasks file, as `forethought.collecting.tasks.CollectTask`; they need a graph that was
+    """Records of a tasks file, as `forethought.trajectories.tasks.CollectTask`; they need a graph that was
     built with a way to try them."""
     trajectories: list[Json]
     """With outcomes and accepted answers, as `forethought.trajectories.types.Loaded`, or in any format that

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from forethought.collecting.questions import framed, normalised
 from forethought.nodes.distiller.runs import TaskRuns, said
 from forethought.prompts.distill_replies import (
     Aggregation,
@@ -19,6 +18,7 @@ from forethought.prompts.distill_replies import (
     Quote,
     WrittenPattern,
 )
+from forethought.trajectories.questions import framed, normalised
 from forethought.trajectories.quotes import occurs
 from forethought.trajectories.types import Trajectory
 

@@ -5,18 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from langgraph.runtime import Runtime
 
 from forethought.models.ask import Models
 from forethought.settings import Settings
+from forethought.state.bounds import bounded
 from forethought.state.distiller_context import DistillerContext, distiller_context_from
-from forethought.state.synthesizer_context import SynthesizerContext
 from forethought.tools.files import FileStore
-
-_BUDGETS = ("max_tokens", "max_usd")
-C = TypeVar("C", DistillerContext, SynthesizerContext)
 
 
 class Budgets(Protocol):
@@ -45,24 +42,7 @@ class DistillServices:
         """The distillation's context within the operator's bounds. Raises ValueError when it asks for a
         model that is not allowed."""
         given: DistillerContext | dict[str, Any] | None = runtime.context
-        return bounded_context(distiller_context_from(given), self.settings)
-
-
-def bounded_context(context: C, settings: Settings) -> C:
-    """`context` with the operator's default model, and no budget above the operator's. Raises ValueError for
-    a model that is not allowed."""
-    changes: dict[str, Any] = {}
-    if settings.model and "model" not in context.model_fields_set:
-        changes["model"] = settings.model
-    for name in _BUDGETS:
-        highest, wanted = getattr(settings, name), getattr(context, name)
-        if highest is not None and (wanted is None or wanted > highest):
-            changes[name] = highest
-    result = context.model_copy(update=changes)
-    if settings.allowed_models and result.model not in settings.allowed_models:
-        allowed = ", ".join(settings.allowed_models)
-        raise ValueError(f"model {result.model} is not allowed here; allowed: {allowed}")
-    return result
+        return bounded(distiller_context_from(given), self.settings)
 
 
 def exhausted(state: Mapping[str, Any], context: Budgets) -> str:

@@ -8,12 +8,12 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.collecting.questions import Questions, normalised
 from forethought.nodes.distiller.runs import chosen, keep, labelled
 from forethought.nodes.distiller.services import DistillServices
 from forethought.state.distiller_context import DistillerContext
 from forethought.state.distiller_state import DistillerState, MixedTask
 from forethought.state.reducers import CLEAR
+from forethought.trajectories.questions import Questions, normalised
 from forethought.trajectories.read import all_from_json
 from forethought.trajectories.types import Loaded
 

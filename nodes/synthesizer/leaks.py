@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from forethought.collecting.questions import framed, normalised
 from forethought.nodes.synthesizer.numbers import numbers
+from forethought.trajectories.questions import framed, normalised
 
 COPIED_WORDS = 6
 """Words in a row that a reflection may not share with a long reference, unless the trial has them too."""

@@ -8,8 +8,6 @@ from typing import Any, cast
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
-from forethought.collecting.running import RunError
-from forethought.collecting.tasks import CollectTask
 from forethought.models.types import ReplyError, reply_spec
 from forethought.nodes.distiller.runs import said
 from forethought.nodes.distiller.services import exhausted
@@ -22,6 +20,7 @@ from forethought.prompts.synthesize_replies import TrialReflection
 from forethought.state.reducers import CLEAR
 from forethought.state.synthesizer_context import SynthesizerContext
 from forethought.state.synthesizer_state import Job, KeyDispatch, SynthesizerState
+from forethought.trajectories.tasks import CollectTask, RunError
 
 _MICRO = ("attempt_trial ", "reflect_trial ")
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.collecting.attempts import Attempt
 from forethought.models.ask import Models
-from forethought.nodes.distiller.services import bounded_context
 from forethought.settings import Settings
+from forethought.state.bounds import bounded
 from forethought.state.synthesizer_context import SynthesizerContext, synthesizer_context_from
 from forethought.tools.files import FileStore
+from forethought.trajectories.tasks import Attempt
 from forethought.trajectories.types import Trajectory
 
 
@@ -32,7 +32,7 @@ class SynthesizeServices:
         """The synthesis's context within the operator's bounds. Raises ValueError when it asks for a model
         that is not allowed."""
         given: SynthesizerContext | dict[str, Any] | None = runtime.context
-        return bounded_context(synthesizer_context_from(given), self.settings)
+        return bounded(synthesizer_context_from(given), self.settings)
 
     async def keep(self, trajectory: Trajectory) -> str:
         """Keep a trajectory, without what is known of it; returns its hash. Raises FilesError."""

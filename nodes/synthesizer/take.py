@@ -8,13 +8,13 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.collecting.tasks import CollectTask
 from forethought.nodes.distiller.take import by_task, distinct
 from forethought.nodes.synthesizer.services import SynthesizeServices
 from forethought.state.reducers import CLEAR
 from forethought.state.synthesizer_context import SynthesizerContext
 from forethought.state.synthesizer_state import SynthesizerState, TaskRecord, TrialRecord
 from forethought.trajectories.read import all_from_json
+from forethought.trajectories.tasks import CollectTask
 from forethought.trajectories.types import Loaded
 
 

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
     from rich.console import Console
 
-    from forethought.collecting.attempts import Attempt
     from forethought.training.records import ReflectionRecord
+    from forethought.trajectories.tasks import Attempt
 
 Json = dict[str, Any]
 DATABASE = "syntheses.sqlite"

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from forethought.evals.baselines.state import Move
 from forethought.evals.baselines.transcript import shown
 from forethought.models.types import ReplySpec, reply_spec
-from forethought.nodes.services import Services
+from forethought.nodes.support.services import Services
 from forethought.prompts.eval_replies import (
     ClosingAnswer,
     DraftFeedback,

@@ -17,7 +17,7 @@ from forethought.app.errors import CliError
 from forethought.app.options import Flags
 from forethought.app.text import one_line
 from forethought.settings import Settings
-from forethought.state.distiller_context import DistillerContext
+from forethought.state.distiller import DistillerContext
 
 if TYPE_CHECKING:
     from forethought.trajectories.types import Loaded

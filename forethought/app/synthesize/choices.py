@@ -19,7 +19,7 @@ from forethought.app.text import one_line
 from forethought.settings import Settings
 from forethought.state.bounds import bounded
 from forethought.state.context import Context
-from forethought.state.synthesizer_context import SynthesizerContext
+from forethought.state.synthesizer import SynthesizerContext
 
 if TYPE_CHECKING:
     from forethought.trajectories.tasks import CollectTask

@@ -1,5 +1,4 @@
-"""The types of the replies of the agents that are compared with (forethought.evals.baselines). Field names
-are a contract, as in `replies`."""
+"""Replies of the baseline agents. Field names are a contract with the prompts."""
 
 from __future__ import annotations
 

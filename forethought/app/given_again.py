@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from forethought.app.errors import CliError
 from forethought.app.options import Flags
 from forethought.app.text import one_line
-from forethought.secrecy import without_credentials
+from forethought.redaction import without_credentials
 from forethought.settings import Settings
 
 

@@ -15,7 +15,7 @@ from langgraph.runtime import Runtime
 
 from forethought.models.allowance import Allowance
 from forethought.models.types import Message, ModelError, ReplayError, Usage, reply_spec
-from forethought.nodes.digest import OBSERVATION_CHARS, call_text, cut, steps_text, subtask_text, trajectory
+from forethought.nodes.digest import OBSERVATION_CHARS, call_text, steps_text, subtask_text, trajectory
 from forethought.nodes.events import thinking
 from forethought.nodes.foresight import Finding, as_expected, by_rules, quoted_terms
 from forethought.nodes.services import Services
@@ -25,6 +25,7 @@ from forethought.prompts.render import render
 from forethought.prompts.replies import ForesightVerdict
 from forethought.state.agent import AgentState, Proposal, Step, Surprise
 from forethought.state.context import Context, Role
+from forethought.text import cut
 from forethought.tools.base import Observation, Tool
 
 _LEVELS: dict[str, Surprise] = {"none": "none", "minor": "minor", "significant": "serious"}

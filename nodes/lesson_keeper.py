@@ -20,7 +20,7 @@ from forethought.lessons.proposals import Proposal, propose, review_file
 from forethought.lessons.record import Lesson, lesson_id, now_utc
 from forethought.models.types import Message, ModelError, ReplayError, Usage, no_usage, reply_spec
 from forethought.nodes.budget import allowance
-from forethought.nodes.digest import cut, plan_text, rounds_texts, steps_text, trajectory
+from forethought.nodes.digest import plan_text, rounds_texts, steps_text, trajectory
 from forethought.nodes.events import thinking
 from forethought.nodes.lessons import lesson_items, open_book, thread_of
 from forethought.nodes.origins import influence, thread_origin
@@ -29,6 +29,7 @@ from forethought.prompts.render import render
 from forethought.prompts.replies import LessonDraft
 from forethought.state.agent import AgentState, Lessons
 from forethought.state.context import Context
+from forethought.text import cut
 from forethought.training.scrub import training_scrubber
 
 _TASK_CHARS = 400

@@ -13,8 +13,8 @@ from forethought.nodes.services import Services
 from forethought.nodes.task import TaskError, counters, guidance_of, last_human, settings_of, task_text
 from forethought.state.agent import AgentState, FileRef
 from forethought.state.reducers import CLEAR
+from forethought.text import sanitize_text
 from forethought.tools.files import FilesError, take_in
-from forethought.well_formed import well_formed
 
 Json = dict[str, Any]
 
@@ -30,7 +30,7 @@ async def refuse(state: AgentState, reason: str, services: Services, user: str =
     progress = counters(state, str(state.get("task") or ""))
     human = last_human(state.get("messages", []))
     progress["message_id"] = (human.id or "") if human else ""
-    progress["refused"] = well_formed(reason)
+    progress["refused"] = sanitize_text(reason)
     progress["given"] = {
         "files": lacking,
         "guidance": _guidance(state),

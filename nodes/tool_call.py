@@ -15,7 +15,7 @@ from forethought.nodes.approval import Verdict
 from forethought.nodes.attempts import Attempts, Made, attempts_at, attempts_of, call_name
 from forethought.nodes.call_once import Unknown, call_once, decided
 from forethought.nodes.code_actions import CodeActions
-from forethought.nodes.digest import compact, cut
+from forethought.nodes.digest import compact
 from forethought.nodes.inert import for_person
 from forethought.nodes.inspection import Inspection
 from forethought.nodes.origins import joined
@@ -24,6 +24,7 @@ from forethought.nodes.services import Services
 from forethought.nodes.unknown_outcome import ask_outcome
 from forethought.state.agent import AgentState, Proposal
 from forethought.state.context import Context
+from forethought.text import cut
 from forethought.tools.base import Tool, ToolEnv
 from forethought.tools.call import call_tool
 

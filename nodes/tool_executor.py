@@ -20,7 +20,6 @@ from forethought.models.types import Usage, no_usage
 from forethought.nodes.approval import Verdict, settle
 from forethought.nodes.attempts import Made
 from forethought.nodes.budget import allowance
-from forethought.nodes.digest import cut
 from forethought.nodes.events import acting
 from forethought.nodes.foresight import Finding
 from forethought.nodes.inspection import beyond
@@ -34,6 +33,7 @@ from forethought.nodes.tool_call import Begun, look_back, make_call
 from forethought.nodes.usage import total
 from forethought.state.agent import AgentState, Dispatch, Proposal, Step, Surprise
 from forethought.state.context import Context
+from forethought.text import cut
 from forethought.tools.base import Observation
 
 READS = (

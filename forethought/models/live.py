@@ -22,7 +22,7 @@ from forethought.models.ends import blocked, end_of
 from forethought.models.local import LocalModels, is_local
 from forethought.models.methods import Method, Way, bound, refuses_method, speaks_openai
 from forethought.models.pricing import price
-from forethought.models.retry import Backoff, is_filtered, one_line, with_retries
+from forethought.models.retry import Backoff, error_line, is_filtered, with_retries
 from forethought.models.sight import check_sight, shows_images, sight_error
 from forethought.models.tokens import reply_tokens, request_tokens
 from forethought.models.types import Call, ConfigurationError, HeldUp, ModelReply, ModelRequest, ReplyError
@@ -148,7 +148,7 @@ class LiveTransport:
                 # With an image, the words may be about the two together: text alone keeps the method.
                 return _Refused("invalid schema" in str(error).lower() or shows_images(request))
             if is_filtered(error):
-                said = f"refused: the provider's content filter stopped it: {one_line(error)}"
+                said = f"refused: the provider's content filter stopped it: {error_line(error)}"
                 raise ReplyError(f"{request.reply}: {said}", problem=said) from error
             refused = sight_error(error, request)
             if refused is not None:

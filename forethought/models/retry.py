@@ -30,6 +30,7 @@ from forethought.models.types import (
     TooLarge,
     TransportError,
 )
+from forethought.text import one_line
 
 T = TypeVar("T")
 _NOT_OF_THE_MODEL = (HeldUp, GraphBubbleUp)
@@ -62,20 +63,18 @@ class Backoff:
     longest_s: float = 30.0
 
 
-def one_line(error: BaseException) -> str:
-    """The provider's words, short."""
-    said = getattr(error, "message", "") or body_of(error).get("message") or error
-    text = str(said) or type(error).__name__
-    text = " ".join(text.split())
-    return text if len(text) <= 300 else text[:300] + " ..."
+def error_line(error: BaseException) -> str:
+    """Return the provider's own message, in one short line."""
+    message = getattr(error, "message", "") or body_of(error).get("message") or error
+    return one_line(str(message) or type(error).__name__, 300)
 
 
 def why(error: BaseException) -> str:
     """The provider's words; where they hide why no connection came about, the system's words as well."""
-    words = one_line(error)
+    words = error_line(error)
     if status_of(error) is None:
         system = [link for link in chain(error) if isinstance(link, OSError) and link.strerror]
-        if system and (said := one_line(system[-1])) not in words:
+        if system and (said := error_line(system[-1])) not in words:
             return f"{words.rstrip('.')}: {said}"
     return words
 
@@ -155,14 +154,14 @@ def final(error: BaseException, model: str, tries: int) -> ModelError | None:
         return TransportError(f"model {model} gave no reply in {counted}; the last: {what}{why(error)}")
     if status == 429:
         if is_too_large(error):
-            return TooLarge(f"model {model}: the request is larger than its limit: {one_line(error)}")
-        return ModelUnavailable(f"model {model}: the quota is spent: {one_line(error)}")
+            return TooLarge(f"model {model}: the request is larger than its limit: {error_line(error)}")
+        return ModelUnavailable(f"model {model}: the quota is spent: {error_line(error)}")
     if reason := unsendable(error):
         return ConfigurationError(f"model {model}: the request cannot be sent: {reason}")
     if status is not None:
         hint = f"{_HINTS[status]}: " if status in _HINTS else ""
         kind = ModelUnavailable if status in _OF_THE_MODEL else ConfigurationError
-        return kind(f"model {model} refused the request (HTTP {status}): {hint}{one_line(error)}")
+        return kind(f"model {model} refused the request (HTTP {status}): {hint}{error_line(error)}")
     return None
 
 

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from forethought.models.causes import status_of
-from forethought.models.retry import one_line
+from forethought.models.retry import error_line
 from forethought.models.types import ModelRequest, ReplyError
 
 _NAMES_SIGHT = re.compile(
@@ -42,7 +42,7 @@ def sight_error(error: BaseException, request: ModelRequest) -> ReplyError | Non
     """
     if not shows_images(request) or status_of(error) not in _STATUSES:
         return None
-    said = one_line(error)
+    said = error_line(error)
     if not _NAMES_SIGHT.search(said):
         return None
     if _NAMES_THIS_IMAGE.search(said):

@@ -19,6 +19,7 @@ from forethought.prompts.distill_replies import (
     Quote,
     WrittenPattern,
 )
+from forethought.text import one_line
 from forethought.trajectories.quotes import occurs
 from forethought.trajectories.types import Trajectory
 
@@ -61,7 +62,7 @@ def _quote_problem(quote: Quote, letter: str, runs: TaskRuns) -> str | None:
     elsewhere = [str(step.number) for step in trajectory.steps if occurs(quote.quote, said(step))]
     found = f" (it stands in step {', '.join(elsewhere[:3])})" if elsewhere else ""
     return (
-        f'"{_short(quote.quote)}" does not stand in step {quote.step} of {quote.run}{found}: copy one '
+        f'"{one_line(quote.quote, 120)}" does not stand in step {quote.step} of {quote.run}{found}: copy one '
         "passage of that step letter by letter"
     )
 
@@ -182,8 +183,3 @@ def _sequences(text: str) -> Iterable[tuple[str, ...]]:
 def slug(text: str) -> str:
     """`text` as a name is written: lower case, single underscores, a letter first; '' if nothing is left."""
     return re.sub(r"[^a-z0-9]+", "_", normalised(text)).strip("_").lstrip("0123456789_")
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= 120 else f"{line[:120]} [...]"

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from forethought.state.distiller_state import MixedTask, Run
+from forethought.text import cut
 from forethought.tools.files import FileStore
-from forethought.trajectories.show import cut, head, step_text
+from forethought.trajectories.show import head, step_text
 from forethought.trajectories.types import Loaded, Trajectory, TrajectoryStep
 
 PROMPT_CHARS = 320_000

@@ -11,7 +11,8 @@ from forethought.prompts.render import render
 from forethought.state.distiller_state import Run
 from forethought.state.synthesizer_context import SynthesizerContext
 from forethought.state.synthesizer_state import ErrorReflection, ErrorType, Finding, TaskRecord, TrialRecord
-from forethought.trajectories.show import Window, cut, step_text
+from forethought.text import cut
+from forethought.trajectories.show import Window, step_text
 from forethought.trajectories.types import Trajectory, TrajectoryStep
 
 WHOLE_CHARS = 80_000

@@ -51,7 +51,7 @@ class AgentAttempts:
         return await asyncio.to_thread(self._attempted, task, record)
 
     def _attempted(self, task: CollectTask, record: Trial) -> Attempted:
-        from forethought.nodes.digest import files_text
+        from forethought.nodes.support.prompt_text import files_text
         from forethought.state.agent import FileRef
 
         files = cast(list[FileRef | str], self.collector.take_files(task.files))

@@ -15,7 +15,7 @@ from forethought.nodes.distiller.diagnose import entries_of
 from forethought.nodes.distiller.messages import Case, pattern_messages
 from forethought.nodes.distiller.runs import TaskRuns, kept
 from forethought.nodes.distiller.services import DistillServices, exhausted
-from forethought.nodes.reading import read_state
+from forethought.nodes.support.reading import read_state
 from forethought.prompts.distill_replies import PatternSet, WrittenPattern
 from forethought.state.distiller_context import DistillerContext
 from forethought.state.distiller_state import DistillerState, ErrorDispatch, Patterns, WrittenExample

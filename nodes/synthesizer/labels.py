@@ -16,7 +16,7 @@ from langgraph.runtime import Runtime
 from forethought.models.types import ReplyError, reply_spec
 from forethought.nodes.distiller.checks import slug
 from forethought.nodes.distiller.services import exhausted
-from forethought.nodes.reading import read_state
+from forethought.nodes.support.reading import read_state
 from forethought.nodes.synthesizer.error_types import failed_tasks
 from forethought.nodes.synthesizer.messages import label_messages
 from forethought.nodes.synthesizer.services import SynthesizeServices

@@ -11,7 +11,7 @@ from langgraph.runtime import Runtime
 from forethought.models.types import ReplyError, reply_spec
 from forethought.nodes.distiller.runs import said
 from forethought.nodes.distiller.services import exhausted
-from forethought.nodes.reading import read_state
+from forethought.nodes.support.reading import read_state
 from forethought.nodes.synthesizer.labels import error_path
 from forethought.nodes.synthesizer.leaks import References
 from forethought.nodes.synthesizer.messages import merge_messages

@@ -13,7 +13,7 @@ from forethought.collecting.tasks import CollectTask
 from forethought.models.types import ReplyError, reply_spec
 from forethought.nodes.distiller.runs import said
 from forethought.nodes.distiller.services import exhausted
-from forethought.nodes.reading import read_state
+from forethought.nodes.support.reading import read_state
 from forethought.nodes.synthesizer.leaks import References
 from forethought.nodes.synthesizer.messages import reflect_messages
 from forethought.nodes.synthesizer.services import SynthesizeServices

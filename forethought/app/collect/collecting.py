@@ -50,7 +50,7 @@ def collect(asked: Asked, flags: Flags, as_json: bool) -> int:
     """Collect trajectories. Returns the exit code. Raises CliError."""
     from forethought.draining import Drain, on_sigterm
     from forethought.models import Models
-    from forethought.nodes.task import models_used
+    from forethought.nodes.support.task import models_used
 
     settings, context = _chosen(flags)
     method = _method(asked.success)

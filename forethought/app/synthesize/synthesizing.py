@@ -171,7 +171,7 @@ async def _attempts(choice: Choice, stack: AsyncExitStack) -> Attempt:
     from forethought.collecting.success import Method, judge_for
     from forethought.graph.agent import build_agent
     from forethought.models import Models
-    from forethought.nodes.task import models_used
+    from forethought.nodes.support.task import models_used
 
     asked, tasks, settings = choice.asked, choice.gathered.tasks, choice.settings
     method = next((name for name in get_args(Method) if name == asked.success), None)

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from forethought.collecting.questions import fingerprint
 from forethought.knowledge.documents import refusal, why
 from forethought.text import one_line
+from forethought.trajectories.questions import fingerprint
 
 Json = dict[str, Any]
 BEGINNING = 80

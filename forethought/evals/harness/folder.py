@@ -21,7 +21,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from forethought.collecting.questions import fingerprint
 from forethought.evals.harness.choices import ChoiceError, Choices
 from forethought.evals.harness.ledger import LEDGER_FILE, Ledger
 from forethought.evals.harness.lines import append, mend
@@ -29,6 +28,7 @@ from forethought.evals.results import RESULTS_FILE, RUN_FILE, Evaluation, Result
 from forethought.models.types import Usage
 from forethought.rollouts.spending import added
 from forethought.text import one_line
+from forethought.trajectories.questions import fingerprint
 from forethought.trajectories.types import Loaded
 
 Json = dict[str, Any]

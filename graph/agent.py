@@ -28,7 +28,7 @@ from forethought.nodes.lesson_keeper import lesson_keeper
 from forethought.nodes.planner import planner
 from forethought.nodes.prospective_reflector import prospective_reflector
 from forethought.nodes.replan_trigger import replan_trigger
-from forethought.nodes.services import Services
+from forethought.nodes.support.services import Services
 from forethought.nodes.tool_agent import tool_agent
 from forethought.nodes.tool_executor import tool_executor
 from forethought.prompts.tool_choice import RESERVED

@@ -19,7 +19,7 @@ async def back_to_work(graph: AgentGraph, config: RunnableConfig, values: Mappin
     the next step is decided, or at the planner without a plan. One that was refused gets back the files and
     the guidance that it came with. A wait that it had no time for is over by now.
     """
-    from forethought.nodes.refused import taken_up_again
+    from forethought.nodes.support.refused import taken_up_again
 
     planned = bool((values.get("plan") or {}).get("subtasks"))
     # The edge behind answer_agent leads to the planner while the task runs: as the next round begins.

@@ -11,7 +11,7 @@ from typing import Any
 from langgraph.errors import GraphBubbleUp
 
 from forethought.journal import journalled
-from forethought.nodes.siblings import together
+from forethought.nodes.support.siblings import together
 from forethought.secrecy import scrub_error, scrubber
 from forethought.telemetry import observed
 

@@ -16,14 +16,14 @@ from langgraph.runtime import Runtime
 
 from forethought.models.allowance import Allowance
 from forethought.models.types import Asked, OutOfTime, ReplyError, ReplySpec, reply_spec
-from forethought.nodes.answer_prompt import answer_messages
-from forethought.nodes.budget import answer_allowance, exhausted
-from forethought.nodes.digest import trajectory
-from forethought.nodes.events import thinking
-from forethought.nodes.inert import for_person
-from forethought.nodes.rounds import end_round
-from forethought.nodes.services import Services
-from forethought.nodes.task import fail
+from forethought.nodes.support.answer_prompt import answer_messages
+from forethought.nodes.support.budget import answer_allowance, exhausted
+from forethought.nodes.support.events import thinking
+from forethought.nodes.support.inert import for_person
+from forethought.nodes.support.prompt_text import trajectory
+from forethought.nodes.support.rounds import end_round
+from forethought.nodes.support.services import Services
+from forethought.nodes.support.task import fail
 from forethought.prompts.replies import AnswerDraft, AnswerUnscored, ForeseeingAnswer, ForeseeingUnscored
 from forethought.state.agent import AgentState, Draft, Source, Status
 from forethought.state.context import Context

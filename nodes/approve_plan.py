@@ -9,11 +9,11 @@ from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 from pydantic import ValidationError
 
-from forethought.nodes.digest import trajectory
-from forethought.nodes.origins import joined as joined_origins
-from forethought.nodes.person import read_reply
-from forethought.nodes.plans import dropped_ids, join_plan, plan_problem, same_words
-from forethought.nodes.services import Services
+from forethought.nodes.support.person import read_reply
+from forethought.nodes.support.plans import dropped_ids, join_plan, plan_problem, same_words
+from forethought.nodes.support.prompt_text import trajectory
+from forethought.nodes.support.provenance import joined as joined_origins
+from forethought.nodes.support.services import Services
 from forethought.prompts.replies import PlannedSubtask
 from forethought.state.agent import AgentState
 from forethought.state.context import Context

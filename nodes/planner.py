@@ -14,8 +14,12 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from forethought.models.types import Message, ReplyError, ReplySpec, Usage, no_usage, reply_spec
-from forethought.nodes.budget import allowance, exhausted_calls, left_text
-from forethought.nodes.digest import (
+from forethought.nodes.support.budget import allowance, exhausted_calls, left_text
+from forethought.nodes.support.events import thinking
+from forethought.nodes.support.judgement import Judge
+from forethought.nodes.support.lessons import lesson_items, open_book, recall, user_of
+from forethought.nodes.support.plans import dropped_ids, join_plan, plan_problem
+from forethought.nodes.support.prompt_text import (
     earlier_items,
     files_text,
     plan_text,
@@ -24,15 +28,11 @@ from forethought.nodes.digest import (
     steps_text,
     trajectory,
 )
-from forethought.nodes.events import thinking
-from forethought.nodes.judgement import Judge
-from forethought.nodes.lessons import lesson_items, open_book, recall, user_of
-from forethought.nodes.origins import thread_origin
-from forethought.nodes.plans import dropped_ids, join_plan, plan_problem
-from forethought.nodes.refused import refuse
-from forethought.nodes.services import Services
-from forethought.nodes.task import TaskError, after_begin, begin_task, fail, is_new_task
-from forethought.nodes.usage import total
+from forethought.nodes.support.provenance import thread_origin
+from forethought.nodes.support.refused import refuse
+from forethought.nodes.support.services import Services
+from forethought.nodes.support.task import TaskError, after_begin, begin_task, fail, is_new_task
+from forethought.nodes.support.usage import total
 from forethought.prompts.render import render
 from forethought.prompts.replies import Plan as PlanReply
 from forethought.prompts.replies import PlanUnscored

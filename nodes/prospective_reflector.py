@@ -18,13 +18,20 @@ from langgraph.runtime import Runtime
 
 from forethought.knowledge.planning_errors import PlanningError, load_planning_errors
 from forethought.models.types import Asked, Message, ReplyError, ReplySpec, Usage, no_usage, reply_spec
-from forethought.nodes.budget import allowance, exhausted_calls, left_text
-from forethought.nodes.digest import files_text, plan_text, result_items, steps_text, tool_record, trajectory
-from forethought.nodes.events import thinking
-from forethought.nodes.lessons import lesson_items
-from forethought.nodes.plans import dropped_ids, join_plan, plan_problem
-from forethought.nodes.services import Services
-from forethought.nodes.usage import total
+from forethought.nodes.support.budget import allowance, exhausted_calls, left_text
+from forethought.nodes.support.events import thinking
+from forethought.nodes.support.lessons import lesson_items
+from forethought.nodes.support.plans import dropped_ids, join_plan, plan_problem
+from forethought.nodes.support.prompt_text import (
+    files_text,
+    plan_text,
+    result_items,
+    steps_text,
+    tool_record,
+    trajectory,
+)
+from forethought.nodes.support.services import Services
+from forethought.nodes.support.usage import total
 from forethought.prompts.render import render
 from forethought.prompts.replies import PlanDiagnosis, PlanRevision, diagnosis_of
 from forethought.state.agent import AgentState, Plan, PlanReview

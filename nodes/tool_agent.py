@@ -17,8 +17,9 @@ from langgraph.runtime import Runtime
 
 from forethought.graph.validation import StateError
 from forethought.models.types import Message, ReplyError, Usage, no_usage
-from forethought.nodes.budget import allowance, exhausted_calls, left_text
-from forethought.nodes.digest import (
+from forethought.nodes.support.budget import allowance, exhausted_calls, left_text
+from forethought.nodes.support.events import thinking
+from forethought.nodes.support.prompt_text import (
     files_text,
     memory_items,
     result_items,
@@ -26,10 +27,9 @@ from forethought.nodes.digest import (
     subtask_text,
     trajectory,
 )
-from forethought.nodes.events import thinking
-from forethought.nodes.reading import read_state
-from forethought.nodes.services import Services
-from forethought.nodes.usage import total
+from forethought.nodes.support.reading import read_state
+from forethought.nodes.support.services import Services
+from forethought.nodes.support.usage import total
 from forethought.prompts.render import render
 from forethought.prompts.replies import ToolChoice
 from forethought.prompts.tool_choice import ChoiceFields, tool_choice_spec

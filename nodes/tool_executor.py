@@ -17,23 +17,23 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
 from forethought.models.types import Usage, no_usage
-from forethought.nodes.approval import Verdict, settle
 from forethought.nodes.attempts import Made
-from forethought.nodes.budget import allowance
-from forethought.nodes.digest import cut
-from forethought.nodes.events import acting
-from forethought.nodes.foresight import Finding
-from forethought.nodes.inspection import beyond
-from forethought.nodes.judgement import Judge, spent_by
-from forethought.nodes.origins import made_of
-from forethought.nodes.reading import read_state
-from forethought.nodes.repeats import earlier_failure
-from forethought.nodes.services import Services
+from forethought.nodes.support.approval import Verdict, settle
+from forethought.nodes.support.budget import allowance
+from forethought.nodes.support.events import acting
+from forethought.nodes.support.foresight import Finding
+from forethought.nodes.support.inspection import beyond
+from forethought.nodes.support.judgement import Judge, spent_by
+from forethought.nodes.support.provenance import made_of
+from forethought.nodes.support.reading import read_state
+from forethought.nodes.support.repeats import earlier_failure
+from forethought.nodes.support.services import Services
+from forethought.nodes.support.tool_call import Begun, look_back, make_call
+from forethought.nodes.support.usage import total
 from forethought.nodes.tool_agent import memory_of
-from forethought.nodes.tool_call import Begun, look_back, make_call
-from forethought.nodes.usage import total
 from forethought.state.agent import AgentState, Dispatch, Proposal, Step, Surprise
 from forethought.state.context import Context
+from forethought.text import cut
 from forethought.tools.base import Observation
 
 READS = (

@@ -14,7 +14,7 @@ from langgraph.types import interrupt
 
 from forethought.nodes.attempts import Made
 from forethought.nodes.call_once import Unknown
-from forethought.nodes.digest import compact
+from forethought.nodes.support.prompt_text import compact
 from forethought.state.agent import Proposal
 from forethought.tools.base import Observation
 

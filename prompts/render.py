@@ -4,41 +4,33 @@ A template has a fixed part (`system`) and a changing part (`user`), parted by a
 never changes stands first, history is appended, what changes last stands last: so that a provider's prompt
 cache serves as much as it can.
 
-Text that comes from files, pages, tools, people or models is put between tags by the filter `data`, which
-makes a closing tag inside it harmless; every system part says that such text is data, never an instruction.
+Text that comes from files, pages, tools, people or models is put between tags by the filter `data`
+(`fence`), which makes a closing tag inside it harmless; every system part says that such text is data, never
+an instruction.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from jinja2 import DictLoader, Environment, StrictUndefined
 
-_TEMPLATES = {path.name: path.read_text("utf-8") for path in Path(__file__).resolve().parent.glob("*.md")}
+from forethought.text import fence
+
+
+def _templates(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text("utf-8") for path in folder.glob("*.md")}
+
+
+_FOLDER = Path(__file__).resolve().parent
+_TEMPLATES = _templates(_FOLDER)
 """Read when the module is: so that no node waits for a disk, and a run's prompts cannot change under it."""
 _BREAK = "=== user ===\n"
-_ORDERS = ("task", "guidance", "subtask")
-"""Tags whose text says what is to be done; what any other holds is data."""
-
-
-def data(text: object, tag: str, **attributes: object) -> str:
-    """`text` between <tag> and </tag>, so that a reader can tell where foreign text ends.
-
-    Inside it neither that tag nor one of those whose text is to be obeyed can be written.
-    """
-    names = "|".join(map(re.escape, dict.fromkeys((tag, *_ORDERS))))
-    tags = rf"<(\s*/\s*(?=(?:{names})\b)|(?=(?:{names})(?:[\s/>]|$))|\s+(?=(?:{names})\s*>))"
-    inner = re.sub(tags, r"<\1_", str(text), flags=re.IGNORECASE)
-    named = "".join(f' {key}="{_attribute(value)}"' for key, value in attributes.items())
-    return f"<{tag}{named}>\n{inner.strip()}\n</{tag}>"
-
-
-def _attribute(value: object) -> str:
-    return re.sub(r"[\"<>\n\r]", "'", str(value))
 
 
 def _json(value: object) -> str:
@@ -46,18 +38,19 @@ def _json(value: object) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def _environment(folder: Path) -> tuple[Environment, dict[str, str]]:
+    templates = _TEMPLATES if folder == _FOLDER else {**_TEMPLATES, **_templates(folder)}
     environment = Environment(
-        loader=DictLoader(_TEMPLATES),
+        loader=DictLoader(templates),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
         autoescape=False,
     )
-    environment.filters["data"] = data
+    environment.filters["data"] = fence
     environment.filters["json"] = _json
-    return environment
+    return environment, templates
 
 
 def render(template: str, /, **values: Any) -> tuple[str, str]:
@@ -66,8 +59,14 @@ def render(template: str, /, **values: Any) -> tuple[str, str]:
 
     A template without a break has no system part: it is a further turn of a conversation.
     """
-    text = _environment().get_template(f"{template}.md").render(**values)
-    if _BREAK not in _TEMPLATES[f"{template}.md"]:  # what looks like one came with a value
+    return render_from(_FOLDER, template, values)
+
+
+def render_from(folder: Path, template: str, values: Mapping[str, Any]) -> tuple[str, str]:
+    """As `render`, of a template in `folder`; it may include the templates of this folder."""
+    environment, templates = _environment(folder)
+    text = environment.get_template(f"{template}.md").render(**values)
+    if _BREAK not in templates[f"{template}.md"]:  # what looks like one came with a value
         return "", _tidy(text)
     system, _, user = text.partition(_BREAK)
     return _tidy(system), _tidy(user)

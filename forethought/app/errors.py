@@ -53,7 +53,9 @@ def explain(error: BaseException) -> Failure:
         where = f"{error.filename}: " if error.filename else ""
         return Failure(f"{where}{error.strerror or one_line(error)}", FAILED)
     if isinstance(
-        error, _known("forethought.tools.files", "FilesError") + _known("forethought.nodes.task", "TaskError")
+        error,
+        _known("forethought.tools.files", "FilesError")
+        + _known("forethought.nodes.support.task", "TaskError"),
     ):
         return Failure(one_line(error, 1000), WRONG_USE)
     if isinstance(error, _known("forethought.tools.mcp_settings", "McpSetupError")):

@@ -10,7 +10,7 @@ from typing import Any
 from langgraph.types import Interrupt, StateSnapshot
 
 from forethought.app.errors import ANSWERED, FAILED, NOT_PASSED, WAITS
-from forethought.nodes.budget import active_seconds
+from forethought.nodes.support.budget import active_seconds
 
 Json = dict[str, Any]
 _ERROR = re.compile(r"""\w+\(('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"),?\)""", re.DOTALL)

@@ -56,7 +56,7 @@ def choose_transport(record: Path | None, replay: Path | None, about: Mapping[st
 def asked_how(context: Context, settings: Settings) -> str:
     """Where the thread's models are asked and with which key (its variable's name), and how to change it."""
     from forethought.models.providers import KEYS, split
-    from forethought.nodes.task import models_used
+    from forethought.nodes.support.task import models_used
 
     if settings.base_url:
         key = "FORETHOUGHT_API_KEY" + ("" if settings.api_key else " (not set)")
@@ -90,6 +90,6 @@ def _recording(path: Path, about: Mapping[str, Any]) -> Make:
 def _verify(settings: Settings, context: Context, transport: Transport | None) -> None:
     """Before the first call: each model is known and its key is there. Raises ConfigurationError."""
     from forethought.models import Models
-    from forethought.nodes.task import models_used
+    from forethought.nodes.support.task import models_used
 
     Models(settings, transport).verify(models_used(context))

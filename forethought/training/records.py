@@ -11,7 +11,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from forethought.nodes.digest import HEAD_CHARS, OPEN_CHARS, cut
+from forethought.nodes.support.prompt_text import HEAD_CHARS, OPEN_CHARS
+from forethought.text import cut
 from forethought.training.prompt import reflection_prompt, trajectory_text
 
 _CALL = re.compile(r"[\w.-]+\(")
@@ -46,8 +47,8 @@ class RecordStep(_Record):
 
 
 def steps_text(steps: Sequence[RecordStep]) -> str:
-    """The steps as a run shows them to the retrospective role (nodes/digest.py, steps_text): at length what
-    each subtask saw last."""
+    """The steps as a run shows them to the retrospective role (`steps_text` of nodes/support/prompt_text.py):
+    at length what each subtask saw last."""
     telling = {step.subtask: step.number for step in steps if step.ok and _CALL.match(step.move)}
     return "\n".join(step.line(telling.get(step.subtask) == step.number) for step in steps)
 

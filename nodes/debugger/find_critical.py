@@ -21,7 +21,7 @@ from forethought.nodes.debugger.messages import critical_messages, direct_messag
 from forethought.nodes.debugger.search import binary_search, brute_force
 from forethought.nodes.debugger.services import DebugServices
 from forethought.nodes.debugger.trial import Searched, Stopped, Trial
-from forethought.nodes.usage import total
+from forethought.nodes.support.usage import total
 from forethought.prompts.debug_replies import CriticalError, FailurePoint
 from forethought.rollouts.types import RolloutError
 from forethought.state.debugger_context import DebuggerContext

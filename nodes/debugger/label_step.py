@@ -17,7 +17,7 @@ from forethought.models.types import ReplyError, reply_spec
 from forethought.nodes.debugger.checks import NOT_FIRST, canonical, is_no_error, quote_problem
 from forethought.nodes.debugger.messages import label_messages
 from forethought.nodes.debugger.services import DebugServices
-from forethought.nodes.reading import read_state
+from forethought.nodes.support.reading import read_state
 from forethought.prompts.debug_replies import NO_ERROR, StepLabels
 from forethought.state.debugger_context import DebuggerContext
 from forethought.state.debugger_state import DebuggerState, Label, LabelDispatch

@@ -26,12 +26,12 @@ from langgraph.types import Command
 import forethought.models.allowance
 import forethought.models.ask
 import forethought.models.once
-import forethought.nodes.budget
 import forethought.nodes.call_once
+import forethought.nodes.support.budget
 import forethought.nodes.tool_agent
 import forethought.nodes.tool_executor
 from forethought.graph.agent import build_agent
-from forethought.nodes.budget import active_seconds
+from forethought.nodes.support.budget import active_seconds
 from forethought.settings import Settings
 from forethought.state.context import Context
 from forethought.state.plan_patches import join_plans
@@ -47,7 +47,7 @@ TIMED = (
     forethought.models.allowance,
     forethought.models.ask,
     forethought.models.once,
-    forethought.nodes.budget,
+    forethought.nodes.support.budget,
     forethought.nodes.call_once,
     forethought.nodes.tool_agent,
     forethought.nodes.tool_executor,

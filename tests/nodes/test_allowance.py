@@ -11,7 +11,7 @@ import pytest
 from langgraph.types import Command
 
 from forethought.graph.reentering import back_to_work
-from forethought.nodes.budget import spent
+from forethought.nodes.support.budget import spent
 from forethought.tools.base import ToolEnv, make_tool
 from tests.support.agent import Drive, Script, World, kind_of, subtask_of
 from tests.support.model_server import Fault, Reply, SeenRequest

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from forethought.models.ask import Models
-from forethought.nodes.services import Services
+from forethought.nodes.support.services import Services
 from forethought.settings import Settings
 from forethought.tools.files import FileStore
 from tests.support.agent import Drive, World, make_drive

@@ -10,10 +10,10 @@ import pytest
 
 from forethought.knowledge.planning_errors import Pattern, PlanningError
 from forethought.models.types import Message
-from forethought.nodes.answer_prompt import answer_messages
 from forethought.nodes.planner import planner_messages
 from forethought.nodes.prospective_reflector import reflector_messages
-from forethought.nodes.services import Services
+from forethought.nodes.support.answer_prompt import answer_messages
+from forethought.nodes.support.services import Services
 from forethought.nodes.tool_agent import subtask_of, tool_messages
 from forethought.prompts.render import render
 from forethought.state.agent import AgentState
@@ -178,7 +178,7 @@ def test_prompt(name: str, services: Services) -> None:
     check_golden(GOLDEN / f"{name}.txt", as_text(CASES[name](services)))
 
 
-ELSEWHERE = ("distill_", "collect_", "eval_", "synthesize_")
+ELSEWHERE = ("distill_", "collect_", "synthesize_")
 """Templates whose golden files another test holds them against."""
 
 

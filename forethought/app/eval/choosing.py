@@ -24,7 +24,7 @@ from forethought.evals.harness.choices import (
 from forethought.evals.methods.ours import Ours
 from forethought.evals.types import Benchmark, Budget, Method, Sample
 from forethought.models import Models
-from forethought.nodes.task import models_used
+from forethought.nodes.support.task import models_used
 from forethought.settings import Settings
 from forethought.state.bounds import bounded
 from forethought.state.context import Context

@@ -10,16 +10,16 @@ from typing import Any, TypeVar
 from forethought.evals.baselines.state import OBSERVATION_CHARS, Limits, State, moves_of
 from forethought.evals.counting import Watched
 from forethought.evals.harness.meter import Meter
+from forethought.evals.prompts import render
 from forethought.evals.toolset import Toolset, toolset_of
 from forethought.evals.types import InfrastructureError, Workshop
 from forethought.models.ask import Models
 from forethought.models.tokens import estimate_tokens
 from forethought.models.types import Message, ReplySpec
-from forethought.nodes.code_actions import CodeActions
-from forethought.nodes.digest import files_text
-from forethought.nodes.inspection import Inspection
-from forethought.nodes.services import Services
-from forethought.prompts.render import render
+from forethought.nodes.support.code_actions import CodeActions
+from forethought.nodes.support.inspection import Inspection
+from forethought.nodes.support.prompt_text import files_text
+from forethought.nodes.support.services import Services
 from forethought.state.agent import FileRef
 from forethought.state.context import Context
 from forethought.tools.base import Observation, ToolEnv

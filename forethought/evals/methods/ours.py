@@ -19,7 +19,7 @@ from forethought.evals.methods.readout import Readout, read_out
 from forethought.evals.toolset import Toolset, opening, toolset_of
 from forethought.evals.types import Attempt, BudgetSpent, InfrastructureError, Workshop
 from forethought.graph.agent import AgentGraph, build_agent
-from forethought.nodes.task import models_used
+from forethought.nodes.support.task import models_used
 from forethought.state.context import Context
 from forethought.tools.files import FilesError
 from forethought.trajectories.own import from_state

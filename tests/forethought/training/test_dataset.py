@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forethought.nodes.digest import steps_text
+from forethought.nodes.support.prompt_text import steps_text
 from forethought.settings import Settings
 from forethought.training.dataset import Row, export, load_dataset, row_of
 from forethought.training.dedupe import without_near_duplicates

@@ -1,0 +1,128 @@
+"""Whether a call needs a person's approval, and the question: an interrupt {kind: "tool", ...}.
+
+A write needs it as `approve_tools` says: never, when something from outside came into the thread before
+(tainted), or always. A call that sends needs it, whatever `approve_tools` says, once something private and
+something from outside are both in the thread, unless all that it sends is an address which the user or a tool
+result gave: so a page cannot have a file carried out in an address. web_search only reads: its words go to
+the search engine that the operator chose, not to an address that a page can name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from langgraph.types import interrupt
+
+from forethought.nodes.support.addresses import address_key, approved_addresses, given_addresses
+from forethought.nodes.support.person import read_reply
+from forethought.nodes.support.provenance import Influence, influence, records, told
+from forethought.state.agent import AgentState, Proposal
+from forethought.state.context import Context
+from forethought.tools.base import Tool
+from forethought.tools.call import check_arguments
+
+Json = dict[str, Any]
+CHOICES = ["approve", "edit", "reject"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What may be done: the call with these arguments, or nothing."""
+
+    arguments: Json
+    word: Literal["", "approved", "edited", "rejected"] = ""
+    """'' if nobody was asked; else approved, edited or rejected."""
+    reason: str = ""
+    """Why it was rejected."""
+    pinned: bool = False
+    """Whether the address is the model's or the person's own, so that a redirect may not lead elsewhere."""
+
+
+@dataclass(frozen=True)
+class _Need:
+    why: str
+    seen: Mapping[str, list[int]]
+
+
+def settle(
+    tool: Tool, proposal: Proposal, state: AgentState, tools: Mapping[str, Tool], context: Context
+) -> Verdict:
+    """Ask the person if the call needs it, until the reply is usable. There is no effect before this: the
+    node runs again when the thread is resumed."""
+    arguments = proposal["arguments"]
+    if tool.effect == "read":
+        return Verdict(arguments)
+    seen = influence(state, tools)
+    if tool.effect == "egress" and seen.guarded:
+        key = address_key(str(arguments.get(tool.address))) if tool.address else None
+        if key is not None and key in given_addresses(state, tools):
+            return Verdict(arguments)
+        if key is not None and key in approved_addresses(state, tools):
+            return Verdict(arguments, pinned=True)
+        return _ask(tool, proposal, _sending(tool, seen), pinned=True)
+    if tool.effect == "write" and _asks_for_writes(context, seen):
+        return _ask(tool, proposal, _writing(seen), pinned=False)
+    return Verdict(arguments)
+
+
+def _asks_for_writes(context: Context, seen: Influence) -> bool:
+    return context.approve_tools == "always" or (context.approve_tools == "tainted" and bool(seen.outside))
+
+
+def _writing(seen: Influence) -> _Need:
+    if not seen.outside:
+        return _Need("It changes something, and every change is to be approved.", {})
+    return _Need(
+        f"It changes something, after text from outside came into the thread: {told(seen.outside)}.",
+        seen.outside,
+    )
+
+
+def _sending(tool: Tool, seen: Influence) -> _Need:
+    what = (
+        "It opens an address that neither you nor a source gave"
+        if tool.address
+        else "It sends its arguments out"
+    )
+    why = (
+        f"{what}, so it could carry out what is private: {told(seen.private)}. "
+        f"From outside came: {told(seen.outside)}."
+    )
+    return _Need(why, seen.outside)
+
+
+def _ask(tool: Tool, proposal: Proposal, need: _Need, *, pinned: bool) -> Verdict:
+    payload = {
+        "kind": "tool",
+        "id": f"tool-{proposal['n']}",
+        "n": proposal["n"],
+        "subtask": proposal["subtask"],
+        "tool": tool.name,
+        "arguments": proposal["arguments"],
+        "effect": tool.effect,
+        "why": need.why,
+        "influence": records(need.seen),
+        "choices": CHOICES,
+        "problem": "",
+    }
+    while True:
+        decision, value, reason = read_reply(interrupt(payload))
+        if decision == "approve":
+            return Verdict(proposal["arguments"], "approved", pinned=pinned)
+        if decision == "reject":
+            return Verdict(proposal["arguments"], "rejected", reason or "no reason given")
+        problem = f"decision must be approve, edit or reject, not {decision!r}"
+        if decision == "edit":
+            problem = _wrong(tool, value)
+            if not problem:
+                return Verdict(dict(value), "edited", pinned=pinned)
+        payload = {**payload, "problem": problem}
+
+
+def _wrong(tool: Tool, value: Any) -> str:
+    """What is wrong with edited arguments; '' if they fit."""
+    if not isinstance(value, dict):
+        return f"value must be the arguments of {tool.name}, as an object"
+    return check_arguments(tool, value) or ""

@@ -1,0 +1,73 @@
+"""Lessons of earlier tasks, shown to the planner and the reflector of a new one.
+
+They are chosen once, when the task begins, and stand in the state from then on: the task's later plans see
+the same ones, and what they did to it can be counted when it has ended.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+from langgraph.config import get_config
+from langgraph.runtime import Runtime
+
+from forethought.lessons.book import LOCAL_USER, LessonBook, namespace_of
+from forethought.lessons.record import Lesson, now_utc
+from forethought.nodes.support.task import TaskError
+from forethought.state.agent import AgentState, Lessons, ShownLesson
+from forethought.state.context import Context
+from forethought.text import cut
+
+MOST_SHOWN = 3
+_QUERY_CHARS = 8_000
+_SHOWN_CHARS = 2_000
+
+
+def open_book(runtime: Runtime[Context], context: Context) -> LessonBook:
+    """The lessons of the run's user and namespace. Raises TaskError where the graph has no Store."""
+    if runtime.store is None:
+        raise TaskError(
+            "lessons need a Store: pass build_agent(store=...), or switch lessons off; the command line "
+            "and a LangGraph server have one"
+        )
+    return LessonBook(runtime.store, namespace_of(user_of(runtime), context.lesson_namespace))
+
+
+def user_of(runtime: Runtime[Context]) -> str:
+    """Who the server says that its client is; 'local' where it asks nobody. Never what the client says."""
+    info = runtime.server_info
+    user = info.user if info is not None else None
+    return str(user.identity) if user is not None else LOCAL_USER
+
+
+def thread_of() -> str:
+    """The id of the thread that runs; a new one where nothing is kept of the run."""
+    return str(get_config().get("configurable", {}).get("thread_id") or uuid4().hex)
+
+
+async def recall(state: AgentState, runtime: Runtime[Context], context: Context) -> Lessons:
+    """The channel `lessons` of a task that begins: what is shown to it, and nothing of the task before."""
+    before = list(state.get("lessons", {}).get("origins", []))
+    if not context.lessons:
+        return {"origins": before}
+    query = " ".join([state["task"][:_QUERY_CHARS], *(_name(item) for item in state.get("files", []))])
+    found = await open_book(runtime, context).relevant(query, MOST_SHOWN, now_utc())
+    brought = [lesson.origin for lesson in found if not lesson.vouched]
+    return {
+        "shown": [_shown(lesson) for lesson in found],
+        "origins": list(dict.fromkeys([*before, *brought])),
+    }
+
+
+def _name(item: Any) -> str:
+    return str(item["name"]) if isinstance(item, dict) else ""
+
+
+def _shown(lesson: Lesson) -> ShownLesson:
+    return {"id": lesson.id, "text": cut(lesson.text(), _SHOWN_CHARS), "origin": lesson.origin}
+
+
+def lesson_items(state: AgentState) -> list[ShownLesson]:
+    """The lessons that this task's prompts show."""
+    return state.get("lessons", {}).get("shown", [])

@@ -1,0 +1,271 @@
+"""How state is told to a model: the one renderer of each record. Deterministic, so that prompts can be cached
+and replayed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
+from typing import Any
+
+from forethought.nodes.support.long_run import (
+    LINE_CHARS,
+    MANY,
+    MATERIAL_CHARS,
+    MOST_LINES,
+    condensed,
+    said_share,
+    share,
+    split,
+)
+from forethought.state.agent import (
+    AgentState,
+    FileRef,
+    LongTerm,
+    Plan,
+    Progress,
+    Result,
+    ShortTerm,
+    Step,
+    Subtask,
+)
+from forethought.text import cut, one_line
+
+OBSERVATION_CHARS = 6_000
+"""An observation's length in the prompts of its own subtask and of the answer agent."""
+HEAD_CHARS = 400
+"""An observation's length in summaries."""
+OPEN_CHARS = 3_000
+"""The length of what an unfinished subtask saw last: a new plan has nothing else to go by."""
+RESULT_CHARS = 8_000
+
+
+def compact(value: Any) -> str:
+    """`value` as one line of JSON."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def trajectory(state: AgentState) -> list[Step]:
+    """The steps of the present task, by number."""
+    task = state.get("progress", {}).get("task", 1)
+    mine = [step for step in state.get("trajectory", []) if step["task"] == task]
+    return sorted(mine, key=itemgetter("n"))
+
+
+def never_begun(step: Mapping[str, Any]) -> bool:
+    """Whether the step's call was not made for want of time, which says nothing of the call."""
+    return bool(step["cause"] == "limit" and step["origin"] == "model")
+
+
+def files_text(files: Sequence[FileRef | str]) -> str:
+    """One line a file, or that there are none."""
+    lines = [
+        f"{item['name']} ({item.get('type', 'unknown type')}, {item.get('size', 0)} bytes)"
+        for item in files
+        if not isinstance(item, str)
+    ]
+    return "\n".join(lines) or "No files were given."
+
+
+def call_text(step: Mapping[str, Any], limit: int | None = None) -> str:
+    """A call as tool(arguments), or the action when it was none: one line. `limit` bounds the length of the
+    arguments in characters."""
+    if not step.get("tool"):
+        return str(step.get("action", ""))
+    arguments = compact(step["arguments"])
+    shown = arguments if limit is None else cut(arguments, limit).replace("\n", " ")
+    return f"{step['tool']}({shown})"
+
+
+def step_text(step: Step, limit: int = OBSERVATION_CHARS, said: int | None = None) -> str:
+    """A step with its outcome. `limit` bounds the observation's length in characters, `said` that of the
+    arguments and of what was expected."""
+    lines = [
+        f"subtask: {step['subtask']}",
+        f"thought: {cut(step['thought'], HEAD_CHARS)}",
+        f"move: {call_text(step, said)}",
+    ]
+    if step["expected"]:
+        lines.append(f"expected: {step['expected'] if said is None else cut(step['expected'], said)}")
+    outcome = "ok" if step["ok"] else f"failed ({step['cause']})"
+    if step["surprise"] == "serious":
+        outcome += ", a serious surprise"
+    lines += [f"outcome: {outcome}", f"observed ({step['origin']}): {cut(step['observation'], limit)}"]
+    return "\n".join(lines)
+
+
+def steps_text(steps: Iterable[Step], results: Mapping[str, Result] | None = None) -> str:
+    """A digest of the trajectory: per step its number, subtask, call, outcome and the head of what came.
+
+    What stands whole among `results`, in the same prompt, is not repeated. What a subtask without a result
+    saw last is shown at length.
+    """
+    steps = list(steps)
+    standing = {result["n"] for result in (results or {}).values()}
+    telling = {step["subtask"]: step["n"] for step in steps if step["ok"] and step["action"] == "call"}
+    for key in results or {}:
+        telling.pop(key, None)
+    earlier, newest = split(steps)
+    lines, said = condensed(earlier), said_share(len(newest))
+    for step in newest:
+        outcome = "ok" if step["ok"] else f"FAILED ({step['cause']})"
+        if step["n"] in standing:
+            seen = "see its result"
+        elif telling.get(step["subtask"]) == step["n"]:
+            seen = cut(step["observation"], share(OPEN_CHARS, len(newest)))
+        else:
+            seen = " ".join(cut(step["observation"], HEAD_CHARS).split())
+        surprise = f" [surprise: {step['surprise']}]" if step["surprise"] != "none" else ""
+        if "foresight" in step:
+            surprise += f" [reflection: {cut(step['foresight']['reflection'], HEAD_CHARS)}]"
+        move = f"[{step['subtask']}] {call_text(step, said)}"
+        lines.append(f"step {step['n']} {move}: {outcome}{surprise}: {seen}")
+    return "\n".join(lines)
+
+
+def tool_record(steps: Iterable[Step]) -> str:
+    """How each tool has behaved: calls, failures and their causes (PreFlect 3.2.2)."""
+    by_tool: dict[str, list[Step]] = {}
+    made = [step for step in steps if step["tool"] and step["action"] == "call"]
+    for step in made:
+        by_tool.setdefault(str(step["tool"]), []).append(step)
+    told = {step["n"] for step in split([step for step in made if not step["ok"]])[1]}
+    lines = []
+    for tool, calls in sorted(by_tool.items()):
+        failed = [
+            f"step {step['n']}: {step['cause']}: {cut(step['observation'], 160)}"
+            for step in calls
+            if step["n"] in told
+        ]
+        failures = sum(not step["ok"] for step in calls)
+        lines.append(
+            f"{tool}: {len(calls)} calls, {failures} failed" + "".join(f"\n  {line}" for line in failed)
+        )
+    return "\n".join(lines)
+
+
+def subtask_text(subtask: Subtask) -> str:
+    """A subtask as its worker sees it."""
+    lines = [subtask["description"]]
+    if subtask["tool"]:
+        lines.append(f"Tool suggested by the plan: {subtask['tool']}")
+    if subtask["expected"]:
+        lines.append(f"Expected result: {subtask['expected']}")
+    return "\n".join(lines)
+
+
+def plan_text(plan: Plan, *, only_open: bool = False) -> str:
+    """The plan, a block a subtask, with each one's status. Of a long plan the finished ones are a line each,
+    and the first of very many a number."""
+    subtasks = plan.get("subtasks", [])
+    finished = [subtask for subtask in subtasks if subtask["status"] == "finished"]
+    brief = [] if only_open or len(subtasks) <= MANY else finished
+    left_out = max(len(brief) - MOST_LINES, 0)
+    blocks = [f"{left_out} subtasks are finished besides those below."] if left_out else []
+    blocks += [
+        f"{item['id']} [finished] {one_line(item['description'], LINE_CHARS)}" for item in brief[left_out:]
+    ]
+    for subtask in subtasks:
+        if subtask["status"] == "finished" and (only_open or brief):
+            continue
+        after = f", after {', '.join(subtask['depends_on'])}" if subtask["depends_on"] else ""
+        blocks.append(f"{subtask['id']} [{subtask['status']}{after}]\n{subtask_text(subtask)}")
+    return "\n\n".join(blocks)
+
+
+def result_items(results: Mapping[str, Result], ids: Iterable[str] | None = None) -> list[dict[str, Any]]:
+    """Results for a prompt, ordered by their step; `ids` chooses among them."""
+    chosen = results if ids is None else {key: results[key] for key in ids if key in results}
+    found = sorted(chosen.items(), key=lambda item: (item[1]["n"], item[0]))
+    earlier, newest = split(found)
+    first, earlier = earlier[: -2 * MOST_LINES], earlier[-2 * MOST_LINES :]
+    limits = [HEAD_CHARS // 4] * len(earlier) + [share(RESULT_CHARS, len(newest))] * len(newest)
+    items: list[dict[str, Any]] = [
+        {"id": key, "n": result["n"], "origin": result["origin"], "text": cut(result["text"], limit)}
+        for (key, result), limit in zip([*earlier, *newest], limits, strict=True)
+    ]
+    if first:
+        steps = f"{first[0][1]['n']} to {first[-1][1]['n']}"
+        said = f"{len(first)} results before these stand as well."
+        items.insert(0, {"id": "earlier", "n": steps, "origin": "model", "text": said})
+    return items
+
+
+def step_items(steps: Sequence[Step], note: Callable[[Step], str] = lambda step: "") -> list[dict[str, Any]]:
+    """Steps for a prompt, one by one with `note` behind each: {n, text}; of very many the first are
+    condensed."""
+    earlier, newest = split(steps)
+    limit, said_limit = share(OBSERVATION_CHARS, len(newest)), said_share(len(newest))
+    items: list[dict[str, Any]] = [
+        {"n": step["n"], "text": step_text(step, limit, said_limit) + note(step)} for step in newest
+    ]
+    if earlier:
+        said = {"n": f"{earlier[0]['n']} to {earlier[-1]['n']}", "text": "\n".join(condensed(earlier))}
+        items.insert(0, said)
+    return items
+
+
+def memory_items(memory: ShortTerm | None) -> list[dict[str, Any]]:
+    """Short-term memory for a prompt, in the order it came: {id, text}; of very many memories the newest."""
+    items: list[tuple[int, int, str, str]] = []
+    if memory is None:
+        return []
+    for rejected in memory["rejected"]:
+        said = rejected["evaluation"]
+        move = f"Step {rejected['n']}, rejected before it was made (score {rejected['score']})"
+        whole = " as the subtask's whole result" if rejected.get("finishes") else ""
+        text = f"{move}: {call_text(rejected)}{whole}. {said}"
+        items.append((rejected["n"], 0, f"rejected:{rejected['n']}", text))
+    for failure in memory["failures"]:
+        move = f"Step {failure['n']} failed ({failure['cause']})"
+        text = f"{move}: {call_text(failure)}: {cut(failure['error'], 3_000)}"
+        items.append((failure["n"], 1, f"failure:{failure['n']}", text))
+    for reflection in memory.get("reflections", []):
+        text = f"Step {reflection['n']}, reflection on what came: {cut(reflection['text'], 3_000)}"
+        items.append((reflection["n"], 2, f"reflection:{reflection['n']}", text))
+    earlier, newest = split(sorted(items, key=lambda item: item[:2]))
+    limit = share(MATERIAL_CHARS, len(newest))
+    told = [{"id": key, "text": cut(text, limit)} for _, _, key, text in newest]
+    if earlier:
+        said = f"{len(earlier)} moves, up to step {earlier[-1][0]}, failed or were rejected before these."
+        told.insert(0, {"id": "earlier", "text": said})
+    return told
+
+
+def round_text(record: LongTerm) -> str:
+    """A failed round of long-term memory (MIRROR 3.5)."""
+    first, last = record["steps"]
+    taken = f"steps {first} to {last}" if first <= last else "no steps"
+    lines = [
+        f"Round {record['round']}, {taken}, answer scored {record['score']} of 10.",
+        "Plan:",
+    ]
+    lines += [
+        f"- {subtask['id']}: {subtask['description']} [{subtask['status']}]" for subtask in record["plan"]
+    ]
+    for n, failure in sorted(record.get("failures", {}).items(), key=lambda item: int(item[0])):
+        what = f"{failure['tool']}: {failure['cause']}: {failure['error']}"
+        lines.append(f"Failure at step {n} [{failure['subtask']}] {what}")
+    for error in record["errors"]:
+        lines.append(f"Planning error found: {error['error_type']}: {error['evidence']}")
+    lines += [f"Answer: {cut(record['answer'], 1_500)}", f"Evaluation: {record['evaluation']}"]
+    if record["reflection"] != record["evaluation"]:
+        lines.append(f"Reflection: {record['reflection']}")
+    return "\n".join(lines)
+
+
+def rounds_texts(long_term: Mapping[str, LongTerm]) -> list[str]:
+    """The failed rounds, in order; a round that is still under way has no score and is left out."""
+    records = [record for record in long_term.values() if "score" in record]
+    texts = [round_text(record) for record in sorted(records, key=lambda record: record["round"])]
+    return [cut(text, said_share(len(texts))) for text in texts]
+
+
+def earlier_items(progress: Progress) -> list[dict[str, str]]:
+    """The earlier tasks of the thread, with their answers: {task, answer}; of very many the newest."""
+    first, newest = split(progress.get("earlier", []))
+    limit = said_share(len(newest))
+    items = [{"task": cut(item["task"], limit), "answer": cut(item["answer"], limit)} for item in newest]
+    if first:
+        items.insert(0, {"task": f"{len(first)} tasks before these", "answer": "left out here"})
+    return items

@@ -1,0 +1,230 @@
+"""Where a task begins and ends. A thread may hold several: each new human message, or a new `task`, is the
+next one."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+
+from forethought.knowledge.planning_errors import KnowledgeError, load_planning_errors
+from forethought.lessons.book import LOCAL_USER, label_of
+from forethought.models.types import ConfigurationError
+from forethought.nodes.support.attachments import take_attachments
+from forethought.nodes.support.services import Services
+from forethought.settings import Settings
+from forethought.state.agent import AgentState, FileRef, Json, Progress
+from forethought.state.context import Context
+from forethought.state.reducers import CLEAR
+from forethought.text import sanitize_text
+from forethought.tools.files import FilesError, take_in
+
+MAX_TASK_CHARS = 100_000
+
+
+class TaskError(ValueError):
+    """What was asked cannot be taken on; one line that says what to do."""
+
+
+def last_human(messages: list[AnyMessage]) -> HumanMessage | None:
+    """The last message of a person."""
+    return next((m for m in reversed(messages) if isinstance(m, HumanMessage)), None)
+
+
+def is_new_task(state: AgentState) -> bool:
+    """Whether the planner was entered for a task that has not begun yet, and not for a new plan or round."""
+    progress = state.get("progress")
+    if not progress or progress.get("refused") or state.get("status") != "running":
+        return True
+    human = last_human(state.get("messages", []))
+    if human is not None and human.id != progress.get("message_id"):
+        return True
+    return bool(state.get("task")) and state["task"] != progress.get("asked")
+
+
+def task_text(state: AgentState) -> tuple[str, HumanMessage | None]:
+    """The task's text, and the message that carries it when it is a chat message.
+
+    A `task` that the client just set wins over the messages. Raises TaskError when nothing is asked.
+    """
+    progress = state.get("progress", {})
+    human = last_human(state.get("messages", []))
+    fresh = human is not None and human.id != progress.get("message_id")
+    given = state.get("task") or ""
+    if not isinstance(given, str):
+        raise TaskError("the task must be text: send what is asked, in plain words")
+    if human is not None and fresh and (not given.strip() or given == progress.get("asked")):
+        text = str(human.text)
+    else:
+        text, human = given, None
+    if not text.strip():
+        raise TaskError("the task is empty: send a human message, or `task` with what is asked")
+    if len(text) > MAX_TASK_CHARS:
+        raise TaskError(
+            f"the task is too long ({len(text)} characters; at most {MAX_TASK_CHARS}): put material in files"
+        )
+    return text.strip(), human
+
+
+async def begin_task(
+    state: AgentState, services: Services, context: Context, user: str = LOCAL_USER
+) -> dict[str, Any]:
+    """The update that starts the next task of the thread: everything that is per task is reset. `user` is
+    who asks, where a server knows.
+
+    Raises TaskError, one line that says what to do, before anything is spent.
+    """
+    state, mended = _sanitized(state)
+    text, human = task_text(state)
+    try:
+        await asyncio.to_thread(services.models.verify, models_used(context))
+        files, replaced = await asyncio.to_thread(_take_in, state, services, user)
+        if context.prospective_reflection and context.planning_errors:
+            await asyncio.to_thread(load_planning_errors, services.settings.planning_errors_file)
+    except (ConfigurationError, FilesError, KnowledgeError) as error:
+        raise TaskError(str(error)) from error
+    _check_prices(services, context)
+    guidance = guidance_of(state, text)
+    progress = counters(state, text)
+    asked = human or HumanMessage(text, id=f"task-{progress['task']}")
+    progress["message_id"] = asked.id or ""
+    return {
+        "messages": [*mended, *replaced, *([] if human else [asked])],
+        "task": text,
+        "files": files,
+        "progress": progress,
+        "status": "running",
+        "guidance": guidance,
+        "plan": {},
+        "dispatch": [],
+        "proposals": {CLEAR: None},
+        "results": {CLEAR: None},
+        "short_term": {CLEAR: None},
+        "long_term": {CLEAR: None},
+        "draft": {},
+        "usage": {CLEAR: None},
+        "answer": "",
+        "sources": [],
+    }
+
+
+def _sanitized(state: AgentState) -> tuple[AgentState, list[AnyMessage]]:
+    """The state with what a client gave as text that can be stored and sent; the messages that changed."""
+    mended: dict[str, Any] = {}
+    if isinstance(task := state.get("task"), str):
+        mended["task"] = sanitize_text(task)
+    if isinstance(guidance := state.get("guidance"), list):
+        mended["guidance"] = [sanitize_text(item) if isinstance(item, str) else item for item in guidance]
+    messages = [(m, _mended(m)) if isinstance(m, HumanMessage) else (m, m) for m in state.get("messages", [])]
+    mended["messages"] = [new for _, new in messages]
+    changed = [new for old, new in messages if new is not old]
+    return {**state, **mended}, changed  # type: ignore[typeddict-item]
+
+
+def _mended(message: HumanMessage) -> HumanMessage:
+    def block(item: Any) -> Any:
+        if isinstance(item, str):
+            return sanitize_text(item)
+        text = item.get("text") if isinstance(item, dict) else None
+        return {**item, "text": sanitize_text(text)} if isinstance(text, str) else item
+
+    given = message.content
+    content = sanitize_text(given) if isinstance(given, str) else [block(item) for item in given]
+    return message if content == given else message.model_copy(update={"content": content})
+
+
+def guidance_of(state: AgentState, text: str) -> list[str]:
+    """The corrections given with the task, and none that a broken-off or failed task left behind.
+
+    Raises TaskError when they are no list of texts.
+    """
+    given = state.get("guidance") or []
+    if not isinstance(given, list) or not all(isinstance(item, str) for item in given):
+        raise TaskError("guidance must be a list of texts, each a correction that holds for the whole task")
+    old = state.get("progress", {})
+    ended = state.get("status") not in ("running", "failed")
+    left_behind = not ended and given == old.get("guidance") and text != old.get("asked")
+    return [] if left_behind else given
+
+
+def counters(state: AgentState, text: str) -> Progress:
+    """The counters of the next task; `n` runs on over the thread."""
+    old = state.get("progress", {})
+    n = old.get("n", 0)
+    return {
+        "task": old.get("task", 0) + 1,
+        "asked": text,
+        "base_n": n,
+        "n": n,
+        "round": 1,
+        "round_n": n,
+        "waves": 0,
+        "replans": 0,
+        "rejection": "",
+        "planned_at": [],
+        "version": 0,
+        "stopped": "",
+        "earlier": [*old.get("earlier", []), *_finished(state)],
+    }
+
+
+def _check_prices(services: Services, context: Context) -> None:
+    """A budget in dollars that could not be kept is refused before anything is spent."""
+    unknown = [model for model in models_used(context) if not services.models.priced(model)]
+    if context.max_usd is not None and unknown:
+        raise TaskError(
+            f"max_usd cannot be kept: the price of {unknown[0]} is unknown; leave it out (max_usd=none) and "
+            "use max_tokens, or choose a model whose price is known"
+        )
+
+
+def models_used(context: Context) -> list[str]:
+    """The models that a run with these switches will call."""
+    roles = ["planner", "tool", "vision", "answer"]
+    if context.prospective_reflection:
+        roles.append("reflector")
+    if context.round_reflection or context.lessons:
+        roles.append("retrospective")
+    named = [context.model_for(role) for role in roles]  # type: ignore[arg-type]
+    return list(dict.fromkeys([*named, *([context.fallback_model] if context.fallback_model else [])]))
+
+
+def _take_in(state: AgentState, services: Services, user: str) -> tuple[list[FileRef], list[AnyMessage]]:
+    """All files of the thread as references, those in messages among them, and the messages without them."""
+    store, settings = services.store, settings_of(services, user)
+    files = [take_in(item, store=store, settings=settings) for item in state.get("files", [])]
+    attached, replaced = take_attachments(state.get("messages", []), files, store=store, settings=settings)
+    return [*files, *attached], replaced
+
+
+def settings_of(services: Services, user: str) -> Settings:
+    """The settings with the folder that `user` names files in: each of a server's users has one of their own
+    within the operator's."""
+    settings = services.settings
+    if user == LOCAL_USER or settings.files_dir is None:
+        return settings
+    return settings.model_copy(update={"files_dir": settings.files_dir / label_of(user)})
+
+
+def _finished(state: AgentState) -> list[Json]:
+    if not state.get("progress") or not state.get("answer"):
+        return []
+    # Not the channel `task`, which holds the next one by now.
+    asked = state["progress"]["asked"]
+    return [{"task": asked, "answer": state.get("answer", ""), "status": state.get("status", "")}]
+
+
+def after_begin(state: AgentState, update: dict[str, Any]) -> AgentState:
+    """The state as it will stand once `update` of `begin_task` is applied, for the rest of the planner's
+    turn."""
+    merged: dict[str, Any] = {**state, **update}
+    for channel in ("proposals", "results", "short_term", "long_term", "usage"):
+        merged[channel] = {}
+    return merged  # type: ignore[return-value]
+
+
+def fail(reason: str) -> dict[str, Any]:
+    """The update that ends a task without an answer: said openly, and the thread can be resumed."""
+    text = f"I could not answer: {reason}. The work done so far is kept, and the thread can be resumed."
+    return {"status": "failed", "answer": "", "messages": [AIMessage(text)]}

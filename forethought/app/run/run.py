@@ -26,7 +26,7 @@ from forethought.app.threads.thread import Thread, open_thread
 from forethought.app.threads.threads import is_debugging, new_thread_id
 from forethought.app.transport import Answering, asked_how, choose_transport
 from forethought.storage.errors import is_storage_failure
-from forethought.well_formed import well_formed
+from forethought.text import sanitize_text
 
 if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
@@ -174,7 +174,7 @@ def read_task(task: str | None) -> str:
         )
     if not task.strip():
         raise CliError("the task is empty: say what is asked")
-    return well_formed(task).strip()
+    return sanitize_text(task).strip()
 
 
 def import_files(paths: Sequence[Path], settings: Settings) -> list[Json]:

@@ -16,6 +16,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
 from forethought.graph.validation import StateError
+from forethought.models.allowance import total
 from forethought.models.types import Message, ReplyError, Usage, no_usage
 from forethought.nodes.support.budget import allowance, exhausted_calls, left_text
 from forethought.nodes.support.events import thinking
@@ -29,7 +30,6 @@ from forethought.nodes.support.prompt_text import (
 )
 from forethought.nodes.support.reading import read_state
 from forethought.nodes.support.services import Services
-from forethought.nodes.support.usage import total
 from forethought.prompts.render import render
 from forethought.prompts.replies import ToolChoice
 from forethought.prompts.tool_choice import ChoiceFields, tool_choice_spec

@@ -16,6 +16,7 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
+from forethought.models.allowance import total
 from forethought.models.types import Usage, no_usage
 from forethought.nodes.attempts import Made
 from forethought.nodes.support.approval import Verdict, settle
@@ -30,7 +31,6 @@ from forethought.nodes.support.reading import read_state
 from forethought.nodes.support.repeats import earlier_failure
 from forethought.nodes.support.services import Services
 from forethought.nodes.support.tool_call import Begun, look_back, make_call
-from forethought.nodes.support.usage import total
 from forethought.nodes.tool_agent import memory_of
 from forethought.state.agent import AgentState, Dispatch, Proposal, Step, Surprise
 from forethought.state.context import Context

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import BaseModel, ConfigDict, Field
 
 from forethought.state.context import ModelName
@@ -35,8 +33,3 @@ class DistillerContext(BaseModel):
     )
     max_tokens: int | None = Field(None, ge=1_000, description="Tokens of one distillation.")
     max_usd: float | None = Field(None, gt=0, allow_inf_nan=False, description="Dollars of one distillation.")
-
-
-def distiller_context_from(value: DistillerContext | dict[str, Any] | None) -> DistillerContext:
-    """The distillation's context, whether a client sent a model, a dict or nothing."""
-    return value if isinstance(value, DistillerContext) else DistillerContext.model_validate(value or {})

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import BaseModel, ConfigDict, Field
 
 from forethought.state.context import ModelName
@@ -46,8 +44,3 @@ class SynthesizerContext(BaseModel):
     max_usd: float | None = Field(
         None, gt=0, allow_inf_nan=False, description="Dollars of one synthesis, its trials included."
     )
-
-
-def synthesizer_context_from(value: SynthesizerContext | dict[str, Any] | None) -> SynthesizerContext:
-    """The synthesis's context, whether a client sent a model, a dict or nothing."""
-    return value if isinstance(value, SynthesizerContext) else SynthesizerContext.model_validate(value or {})

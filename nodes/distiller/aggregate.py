@@ -12,8 +12,9 @@ from forethought.nodes.distiller.checks import Copies, aggregation_problem, slug
 from forethought.nodes.distiller.diagnose import entries_of
 from forethought.nodes.distiller.messages import aggregation_messages
 from forethought.nodes.distiller.runs import kept
-from forethought.nodes.distiller.services import DistillServices, exhausted
+from forethought.nodes.distiller.services import DistillServices
 from forethought.prompts.distill_replies import Aggregation
+from forethought.state.bounds import exhausted
 from forethought.state.distiller_context import DistillerContext
 from forethought.state.distiller_state import Decision, DistillerState, Entry, GrownError
 

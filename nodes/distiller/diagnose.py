@@ -11,9 +11,10 @@ from forethought.models.types import ReplyError, reply_spec
 from forethought.nodes.distiller.checks import diagnosis_problem, slug
 from forethought.nodes.distiller.messages import diagnosis_messages
 from forethought.nodes.distiller.runs import kept
-from forethought.nodes.distiller.services import DistillServices, exhausted
+from forethought.nodes.distiller.services import DistillServices
 from forethought.nodes.support.reading import read_state
 from forethought.prompts.distill_replies import ComparativeDiagnosis, DiagnosedError, Quote
+from forethought.state.bounds import exhausted
 from forethought.state.distiller_context import DistillerContext
 from forethought.state.distiller_state import (
     Diagnosis,

@@ -14,9 +14,10 @@ from forethought.nodes.distiller.checks import Copies, patterns_problem
 from forethought.nodes.distiller.diagnose import entries_of
 from forethought.nodes.distiller.messages import Case, pattern_messages
 from forethought.nodes.distiller.runs import TaskRuns, kept
-from forethought.nodes.distiller.services import DistillServices, exhausted
+from forethought.nodes.distiller.services import DistillServices
 from forethought.nodes.support.reading import read_state
 from forethought.prompts.distill_replies import PatternSet, WrittenPattern
+from forethought.state.bounds import exhausted
 from forethought.state.distiller_context import DistillerContext
 from forethought.state.distiller_state import DistillerState, ErrorDispatch, Patterns, WrittenExample
 

@@ -3,34 +3,15 @@ distillation."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
 
 from langgraph.runtime import Runtime
 
 from forethought.models.ask import Models
 from forethought.settings import Settings
-from forethought.state.distiller_context import DistillerContext, distiller_context_from
-from forethought.state.synthesizer_context import SynthesizerContext
+from forethought.state.bounds import context_of
+from forethought.state.distiller_context import DistillerContext
 from forethought.tools.files import FileStore
-
-_BUDGETS = ("max_tokens", "max_usd")
-C = TypeVar("C", DistillerContext, SynthesizerContext)
-
-
-class Budgets(Protocol):
-    """The bounds that a context sets to what is spent."""
-
-    @property
-    def max_tokens(self) -> int | None:
-        """Input and output tokens."""
-        ...
-
-    @property
-    def max_usd(self) -> float | None:
-        """Dollars."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -44,33 +25,4 @@ class DistillServices:
     def context(self, runtime: Runtime[DistillerContext]) -> DistillerContext:
         """The distillation's context within the operator's bounds. Raises ValueError when it asks for a
         model that is not allowed."""
-        given: DistillerContext | dict[str, Any] | None = runtime.context
-        return bounded_context(distiller_context_from(given), self.settings)
-
-
-def bounded_context(context: C, settings: Settings) -> C:
-    """`context` with the operator's default model, and no budget above the operator's. Raises ValueError for
-    a model that is not allowed."""
-    changes: dict[str, Any] = {}
-    if settings.model and "model" not in context.model_fields_set:
-        changes["model"] = settings.model
-    for name in _BUDGETS:
-        highest, wanted = getattr(settings, name), getattr(context, name)
-        if highest is not None and (wanted is None or wanted > highest):
-            changes[name] = highest
-    result = context.model_copy(update=changes)
-    if settings.allowed_models and result.model not in settings.allowed_models:
-        allowed = ", ".join(settings.allowed_models)
-        raise ValueError(f"model {result.model} is not allowed here; allowed: {allowed}")
-    return result
-
-
-def exhausted(state: Mapping[str, Any], context: Budgets) -> str:
-    """Which budget is spent: '' or a clause such as 'the budget of 1000 tokens is spent'."""
-    usages = list(state.get("usage", {}).values())
-    tokens = sum(usage.get("input_tokens", 0) + usage.get("output_tokens", 0) for usage in usages)
-    if context.max_tokens is not None and tokens >= context.max_tokens:
-        return f"the budget of {context.max_tokens} tokens is spent"
-    if context.max_usd is not None and sum(usage.get("usd", 0.0) for usage in usages) >= context.max_usd:
-        return f"the budget of {context.max_usd:g} dollars is spent"
-    return ""
+        return context_of(DistillerContext, runtime.context, self.settings)

@@ -12,10 +12,10 @@ from rapidfuzz import fuzz
 
 from forethought.models.types import ReplyError, reply_spec
 from forethought.nodes.distiller.checks import slug
-from forethought.nodes.distiller.services import exhausted
 from forethought.nodes.synthesizer.messages import type_messages
 from forethought.nodes.synthesizer.services import SynthesizeServices
 from forethought.prompts.synthesize_replies import TaxonomyGrowth
+from forethought.state.bounds import exhausted
 from forethought.state.synthesizer_context import SynthesizerContext
 from forethought.state.synthesizer_state import ErrorType, SynthesizerState
 

@@ -15,12 +15,12 @@ from langgraph.runtime import Runtime
 
 from forethought.models.types import ReplyError, reply_spec
 from forethought.nodes.distiller.checks import slug
-from forethought.nodes.distiller.services import exhausted
 from forethought.nodes.support.reading import read_state
 from forethought.nodes.synthesizer.error_types import failed_tasks
 from forethought.nodes.synthesizer.messages import label_messages
 from forethought.nodes.synthesizer.services import SynthesizeServices
 from forethought.prompts.synthesize_replies import StepLabels
+from forethought.state.bounds import exhausted
 from forethought.state.synthesizer_context import SynthesizerContext
 from forethought.state.synthesizer_state import Finding, Job, KeyDispatch, Labelled, SynthesizerState
 

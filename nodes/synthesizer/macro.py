@@ -10,13 +10,13 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
 from forethought.models.types import ReplyError, reply_spec
-from forethought.nodes.distiller.services import exhausted
 from forethought.nodes.support.reading import read_state
 from forethought.nodes.synthesizer.labels import error_path
 from forethought.nodes.synthesizer.leaks import References
 from forethought.nodes.synthesizer.messages import error_messages
 from forethought.nodes.synthesizer.services import SynthesizeServices
 from forethought.prompts.synthesize_replies import TypeReflection
+from forethought.state.bounds import exhausted
 from forethought.state.synthesizer_context import SynthesizerContext
 from forethought.state.synthesizer_state import (
     ErrorReflection,

@@ -12,13 +12,13 @@ from forethought.collecting.running import RunError
 from forethought.collecting.tasks import CollectTask
 from forethought.models.types import ReplyError, reply_spec
 from forethought.nodes.distiller.runs import said
-from forethought.nodes.distiller.services import exhausted
 from forethought.nodes.support.reading import read_state
 from forethought.nodes.synthesizer.leaks import References
 from forethought.nodes.synthesizer.messages import reflect_messages
 from forethought.nodes.synthesizer.services import SynthesizeServices
 from forethought.nodes.synthesizer.take import no_failures_line, trial_record
 from forethought.prompts.synthesize_replies import TrialReflection
+from forethought.state.bounds import exhausted
 from forethought.state.reducers import CLEAR
 from forethought.state.synthesizer_context import SynthesizerContext
 from forethought.state.synthesizer_state import Job, KeyDispatch, SynthesizerState

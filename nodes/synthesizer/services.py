@@ -6,15 +6,14 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import dataclass
-from typing import Any
 
 from langgraph.runtime import Runtime
 
 from forethought.collecting.attempts import Attempt
 from forethought.models.ask import Models
-from forethought.nodes.distiller.services import bounded_context
 from forethought.settings import Settings
-from forethought.state.synthesizer_context import SynthesizerContext, synthesizer_context_from
+from forethought.state.bounds import context_of
+from forethought.state.synthesizer_context import SynthesizerContext
 from forethought.tools.files import FileStore
 from forethought.trajectories.types import Trajectory
 
@@ -31,8 +30,7 @@ class SynthesizeServices:
     def context(self, runtime: Runtime[SynthesizerContext]) -> SynthesizerContext:
         """The synthesis's context within the operator's bounds. Raises ValueError when it asks for a model
         that is not allowed."""
-        given: SynthesizerContext | dict[str, Any] | None = runtime.context
-        return bounded_context(synthesizer_context_from(given), self.settings)
+        return context_of(SynthesizerContext, runtime.context, self.settings)
 
     async def keep(self, trajectory: Trajectory) -> str:
         """Keep a trajectory, without what is known of it; returns its hash. Raises FilesError."""

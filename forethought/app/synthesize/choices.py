@@ -17,7 +17,6 @@ from forethought.app.errors import CliError
 from forethought.app.options import Flags, context_from_flags
 from forethought.app.text import one_line
 from forethought.settings import Settings
-from forethought.state.bounds import bounded
 from forethought.state.context import Context
 from forethought.state.synthesizer_context import SynthesizerContext
 
@@ -99,7 +98,7 @@ def is_tasks_file(path: Path) -> bool:
 def contexts(flags: Flags, settings: Settings, trials: int | None) -> tuple[SynthesizerContext, Context]:
     """The synthesis's Context and the agent's: a --set of the former's settings is for it, any other is for
     the agent. Raises CliError."""
-    from forethought.nodes.distiller.services import bounded_context
+    from forethought.state.bounds import bounded
 
     own = [item for item in flags.sets if item.partition("=")[0].strip() in SynthesizerContext.model_fields]
     others = tuple(item for item in flags.sets if item not in own)
@@ -113,7 +112,7 @@ def contexts(flags: Flags, settings: Settings, trials: int | None) -> tuple[Synt
     if trials is not None:
         values["trials"] = trials
     try:
-        context = bounded_context(SynthesizerContext.model_validate(values), settings)
+        context = bounded(SynthesizerContext.model_validate(values), settings)
         return context, bounded(agent, settings)
     except ValidationError as error:
         first = error.errors()[0]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from forethought.models.provider_reply import blocked, end_of
 from langchain_core.messages import AIMessage
 from pydantic import BaseModel
 
@@ -20,7 +21,6 @@ from forethought.models import (
     once,
     reply_spec,
 )
-from forethought.models.ends import blocked, end_of
 from forethought.models.live import LiveTransport
 from forethought.settings import Settings
 from tests.support.model_server import Reply, script

@@ -11,10 +11,10 @@ import traceback
 from dataclasses import replace
 from typing import Any
 
-from forethought.models.errors import chain
 from langgraph.errors import GraphBubbleUp
 from pydantic import BaseModel, ValidationError
 
+from forethought.models.causes import chain
 from forethought.secrecy import scrubber
 from forethought.telemetry import operation
 from forethought.tools.base import Observation, Tool, ToolEnv, ToolError

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from forethought.models.errors import chain, fields_of, headers_of
+from forethought.models.causes import chain, fields_of, headers_of
 
 LONGEST_WAIT_S = 120.0
 _SPENT_CODES = frozenset(

@@ -18,14 +18,14 @@ from langgraph.errors import GraphBubbleUp
 
 from forethought.draining import pause
 from forethought.models import providers
+from forethought.models.ends import blocked, end_of
 from forethought.models.local import LocalModels, is_local
 from forethought.models.methods import Method, Way, bound, refuses_method, speaks_openai
 from forethought.models.pricing import price
-from forethought.models.provider_reply import blocked, end_of
 from forethought.models.retry import Backoff, is_filtered, one_line, with_retries
+from forethought.models.sight import check_sight, shows_images, sight_error
 from forethought.models.tokens import reply_tokens, request_tokens
 from forethought.models.types import Call, ConfigurationError, HeldUp, ModelReply, ModelRequest, ReplyError
-from forethought.models.vision import check_sight, shows_images, sight_error
 from forethought.secrecy import scrub_error, scrubber
 from forethought.settings import Settings
 

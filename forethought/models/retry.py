@@ -1,6 +1,6 @@
 """The one layer of retries: what the transport does wrong is tried again, what would not help is not.
 
-What counts is found on the chain of causes (`forethought.models.errors`): a status, what the provider says of
+What counts is found on the chain of causes (`forethought.models.causes`): a status, what the provider says of
 its limits (`forethought.models.limits`), or the lack of any answer.
 """
 
@@ -19,7 +19,7 @@ from langgraph.errors import GraphBubbleUp
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, stop_before_delay
 from tenacity.wait import wait_exponential_jitter
 
-from forethought.models.errors import body_of, chain, status_of
+from forethought.models.causes import body_of, chain, status_of
 from forethought.models.limits import asked_wait, is_spent, is_too_large
 from forethought.models.types import (
     ConfigurationError,

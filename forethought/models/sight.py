@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from forethought.models.errors import status_of
+from forethought.models.causes import status_of
 from forethought.models.retry import one_line
 from forethought.models.types import ModelRequest, ReplyError
 

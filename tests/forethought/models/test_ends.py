@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from forethought.models.provider_reply import blocked, end_of
 from langchain_core.messages import AIMessage
 from pydantic import BaseModel
 
@@ -21,6 +20,7 @@ from forethought.models import (
     once,
     reply_spec,
 )
+from forethought.models.ends import blocked, end_of
 from forethought.models.live import LiveTransport
 from forethought.settings import Settings
 from tests.support.model_server import Reply, script

@@ -10,7 +10,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from forethought.models.errors import chain
 from pydantic import BaseModel
 
 from forethought.models import (
@@ -23,6 +22,7 @@ from forethought.models import (
     TransportError,
     reply_spec,
 )
+from forethought.models.causes import chain
 from forethought.models.live import LiveTransport
 from forethought.models.retry import Backoff
 from forethought.models.types import ModelUnavailable

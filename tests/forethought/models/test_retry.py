@@ -11,11 +11,11 @@ from typing import Any
 
 import httpx
 import pytest
-from forethought.models.errors import status_of
 from langgraph.errors import GraphDrained
 from pydantic import SecretStr
 
 from forethought.models import ConfigurationError, Message, ModelRequest, TransportError
+from forethought.models.causes import status_of
 from forethought.models.limits import asked_wait
 from forethought.models.live import LiveTransport
 from forethought.models.retry import Backoff, is_transient, with_retries

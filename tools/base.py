@@ -121,6 +121,10 @@ class Tool:
     """For effect egress: the one argument that leaves the machine, an address; None: all of them may."""
     outside: bool = True
     """Whether what it returns may hold text from elsewhere; False: it only computes, or asks the user."""
+    asks_person: bool = False
+    """Whether it puts a question to the person; its time is not the agent's, and its answer is the user's."""
+    runs_code: bool = False
+    """Whether it runs a program of the agent's, which may call the tools that only read."""
     foreign: bool = False
     """Whether name, description and schema are someone else's (an MCP server's): data, for a prompt."""
 
@@ -139,6 +143,8 @@ def make_tool(
     retryable: bool = False,
     address: str | None = None,
     outside: bool = True,
+    asks_person: bool = False,
+    runs_code: bool = False,
 ) -> Tool:
     """Build a Tool from a typed function with a docstring (Google style `Args:`); a plain function runs in a
     thread.
@@ -173,6 +179,8 @@ def make_tool(
         retryable=retryable,
         address=address,
         outside=outside,
+        asks_person=asks_person,
+        runs_code=runs_code,
     )
 
 

@@ -89,7 +89,7 @@ def _backend(settings: Settings) -> Backend:
     return Monty()
 
 
-PYTHON = make_tool(python, timeout_s=75, outside=False)
+PYTHON = make_tool(python, timeout_s=75, outside=False, runs_code=True)
 _FULL = """\
 - the whole standard library, and installed packages (pandas and numpy, where they are installed);
 - the current folder, empty at first, to write to; it is gone afterwards.

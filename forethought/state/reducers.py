@@ -65,13 +65,15 @@ def merge_rounds(old: Json | None, new: Json | None) -> Json:
 
 
 def add_usage(old: Mapping[str, Usage] | None, new: Mapping[str, Usage | None] | None) -> dict[str, Usage]:
-    """Reducer of `usage`: sums every figure by role; the key `"*"` clears first. What is less than nothing
-    counts as nothing: no write lowers what was spent."""
+    """Reducer of `usage`: sums every figure by role; the key `"*"` clears first.
+
+    What is not above zero counts as zero: no write lowers what was spent.
+    """
     sums: dict[str, Usage] = {} if new and CLEAR in new else dict(old or {})
     for role, usage in (new or {}).items():
         if role != CLEAR and usage is not None:
             figures: Mapping[str, Any] = usage
-            added = {key: max(value, 0) for key, value in figures.items()}
+            added = {key: value if value > 0 else 0 for key, value in figures.items()}
             sums[role] = total(sums.get(role, {}), added)
     return sums
 

@@ -50,7 +50,7 @@ class Judge:
         self, tool: Tool, proposal: Proposal, observation: Observation, state: AgentState
     ) -> Finding:
         """What a call's observation is against what was expected of it. Raises ReplayError."""
-        if tool.name == "ask_user" and self.context.foresees_user:
+        if tool.asks_person and self.context.foresees_user:
             return await self._answer(proposal, observation, state)
         if not self.context.foresees_tools:
             return Finding(proposal["surprise"])

@@ -17,7 +17,6 @@ from forethought.tools.base import Observation, Tool, ToolEnv
 
 MAX_CALLS = 20
 """Most calls of one program."""
-_NEVER = ("python", "ask_user")
 
 
 class CallError(RuntimeError):
@@ -31,7 +30,7 @@ def from_code(tools: Mapping[str, Tool]) -> dict[str, Tool]:
         name: tool
         for name, tool in tools.items()
         if tool.effect == "read"
-        and name not in _NEVER
+        and not (tool.asks_person or tool.runs_code)
         and name.isidentifier()
         and not keyword.iskeyword(name)
     }

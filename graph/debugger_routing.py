@@ -6,7 +6,7 @@ from langgraph.graph import END
 from langgraph.runtime import get_runtime
 from langgraph.types import Send
 
-from forethought.state.debugger_context import DebuggerContext
+from forethought.state.debugger_context import DebuggerContext, debugger_context_from
 from forethought.state.debugger_state import DebuggerState
 
 LABELLED = ("agentdebug", "counterfactual")
@@ -19,7 +19,7 @@ def after_take(state: DebuggerState) -> str:
     """Nothing to debug, or nothing that can be: the end. Else the stage that the context begins with."""
     if state["status"] != "running":
         return END
-    context = DebuggerContext.model_validate(get_runtime(DebuggerContext).context or {})
+    context = debugger_context_from(get_runtime(DebuggerContext).context)
     if context.rerun in BASELINES:
         return "rerun"
     labelled = context.fine_grained and context.method in LABELLED

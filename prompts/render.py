@@ -12,13 +12,20 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from jinja2 import DictLoader, Environment, StrictUndefined
 
-_TEMPLATES = {path.name: path.read_text("utf-8") for path in Path(__file__).resolve().parent.glob("*.md")}
+
+def _templates(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text("utf-8") for path in folder.glob("*.md")}
+
+
+_FOLDER = Path(__file__).resolve().parent
+_TEMPLATES = _templates(_FOLDER)
 """Read when the module is: so that no node waits for a disk, and a run's prompts cannot change under it."""
 _BREAK = "=== user ===\n"
 _ORDERS = ("task", "guidance", "subtask")
@@ -46,9 +53,10 @@ def _json(value: object) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def _environment(folder: Path) -> tuple[Environment, dict[str, str]]:
+    templates = _TEMPLATES if folder == _FOLDER else {**_TEMPLATES, **_templates(folder)}
     environment = Environment(
-        loader=DictLoader(_TEMPLATES),
+        loader=DictLoader(templates),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -57,7 +65,7 @@ def _environment() -> Environment:
     )
     environment.filters["data"] = data
     environment.filters["json"] = _json
-    return environment
+    return environment, templates
 
 
 def render(template: str, /, **values: Any) -> tuple[str, str]:
@@ -66,8 +74,14 @@ def render(template: str, /, **values: Any) -> tuple[str, str]:
 
     A template without a break has no system part: it is a further turn of a conversation.
     """
-    text = _environment().get_template(f"{template}.md").render(**values)
-    if _BREAK not in _TEMPLATES[f"{template}.md"]:  # what looks like one came with a value
+    return render_from(_FOLDER, template, values)
+
+
+def render_from(folder: Path, template: str, values: Mapping[str, Any]) -> tuple[str, str]:
+    """As `render`, of a template in `folder`; it may include the templates of this folder."""
+    environment, templates = _environment(folder)
+    text = environment.get_template(f"{template}.md").render(**values)
+    if _BREAK not in templates[f"{template}.md"]:  # what looks like one came with a value
         return "", _tidy(text)
     system, _, user = text.partition(_BREAK)
     return _tidy(system), _tidy(user)

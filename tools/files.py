@@ -14,6 +14,7 @@ import mimetypes
 import os
 import re
 import tempfile
+import unicodedata
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,7 +23,6 @@ from typing import TYPE_CHECKING, Any
 
 from forethought.storage.errors import StorageError
 from forethought.storage.sealing import FILE_MARK, NO_KEY, Sealer, sealer_of
-from forethought.tools.file_names import free_name, safe_name
 
 if TYPE_CHECKING:
     from forethought.settings import Settings
@@ -32,6 +32,8 @@ HASH = re.compile(r"[0-9a-f]{64}")
 MEGABYTE = 1_000_000
 _SEAL_BYTES = 32
 """Nonce and tag, before the encrypted content."""
+LONGEST_NAME = 200
+"""Characters."""
 _DAMAGED = "the stored content of the file is damaged; give the file again"
 
 
@@ -172,6 +174,30 @@ def from_path(
     shown = str(path)
     data = _read(path, shown, settings)
     return _reference(free_name(safe_name(path.name), taken_names), data, store)
+
+
+def safe_name(name: str) -> str:
+    """`name` without path separators, control and format characters, and at most 200 characters long."""
+    kept = "".join(" " if c.isspace() else c for c in unicodedata.normalize("NFC", name))
+    kept = "".join(c for c in kept if unicodedata.category(c)[0] != "C")
+    kept = re.sub(r"[/\\]+", "_", re.sub(r"^(\./)+", "", kept)).strip(" ")
+    if kept.strip("._ ") == "":
+        return "file"
+    if len(kept) > LONGEST_NAME:
+        suffix = PurePosixPath(kept).suffix[:20]
+        kept = kept[: LONGEST_NAME - len(suffix)].rstrip() + suffix
+    return kept
+
+
+def free_name(name: str, taken: Collection[str]) -> str:
+    """`name`, or 'a (2).csv' for 'a.csv' when it is taken already (upper and lower case count as one)."""
+    lowered = {other.casefold() for other in taken}
+    stem, suffix, number, free = PurePosixPath(name).stem, PurePosixPath(name).suffix, 1, name
+    while free.casefold() in lowered:
+        number += 1
+        ending = f" ({number}){suffix}"
+        free = stem[: LONGEST_NAME - len(ending)] + ending
+    return free
 
 
 def _inside(name: str, folder: Path | None) -> Path:

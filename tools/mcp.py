@@ -202,7 +202,7 @@ class McpBox:
         if twice:
             raise McpSetupError(f"two tools are called {twice}: rename an MCP server")
         box.update({tool.name: tool for tool in found})
-        callable_tools = from_code(box)
-        for name in [name for name, tool in box.items() if tool.runs_code]:
-            box[name] = python_tool(self._settings, callable_tools)
+        for name, tool in box.items():
+            if tool.runs_code:
+                box[name] = python_tool(self._settings, from_code(box))
         self._filled = True

@@ -10,7 +10,7 @@ from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
 from forethought.tools.documents.document import Document, ranges
 from forethought.tools.documents.load import document_text, load_document
 from forethought.tools.documents.parts import Part, split
-from forethought.tools.file_names import safe_name
+from forethought.tools.files import safe_name
 
 INSPECTED_CHARACTERS = 60_000
 """How much of a document one question is put to."""

@@ -14,7 +14,6 @@ from forethought.prompts.render import data
 from forethought.settings import Settings
 from forethought.tools.ask_user import ASK_USER
 from forethought.tools.base import Tool, make_tool
-from forethought.tools.decorate import OPTIONS
 from forethought.tools.inspect_audio import INSPECT_AUDIO
 from forethought.tools.inspect_image import INSPECT_IMAGE
 from forethought.tools.python import PYTHON, python_tool
@@ -104,7 +103,7 @@ def _made(item: Any, source: str) -> Tool:
     if not callable(item) or not hasattr(item, "__name__"):
         raise ValueError(f"{source}: {item!r} is neither a function nor a Tool")
     try:
-        return make_tool(item, **getattr(item, OPTIONS, {}))
+        return make_tool(item)
     except Exception as error:
         # Of a function that is no tool, pydantic and langchain complain in many ways; one line is enough.
         said = " ".join(str(error).split())

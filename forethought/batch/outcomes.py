@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from forethought.journal import JournalError
 from forethought.models.allowance import total
-from forethought.models.types import ConfigurationError, ModelError, TooLarge, TransportError
+from forethought.models.types import ConfigurationError, ModelError, TransportError
 from forethought.storage.errors import is_storage_failure, postgres_line
 from forethought.tools.files import FilesError
 
@@ -64,8 +64,6 @@ class Retries:
 
 def may_pass(error: BaseException) -> bool:
     """Whether the world failed, and the same job may go well later."""
-    if isinstance(error, TooLarge):
-        return False
     return isinstance(error, TransportError | JournalError) or (
         is_lost(error) and not getattr(error, "wrong_use", False)
     )
@@ -118,4 +116,5 @@ def of_state(snapshot: StateSnapshot) -> Ended:
 
 def usage_of(values: Mapping[str, Any]) -> dict[str, float]:
     """What a thread has cost so far, summed over its roles."""
-    return cast(dict[str, float], total(*(usage or {} for usage in (values.get("usage") or {}).values())))
+    usages = (values.get("usage") or {}).values()
+    return cast(dict[str, float], total(*(usage or {} for usage in usages)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -54,3 +54,8 @@ class DebuggerContext(BaseModel):
         2_000_000, ge=1_000, description="Tokens of one debugging, re-runs included."
     )
     max_usd: float | None = Field(None, gt=0, allow_inf_nan=False, description="Dollars of one debugging.")
+
+
+def debugger_context_from(value: DebuggerContext | dict[str, Any] | None) -> DebuggerContext:
+    """The debugging's context, whether a client sent a model, a dict or nothing."""
+    return value if isinstance(value, DebuggerContext) else DebuggerContext.model_validate(value or {})

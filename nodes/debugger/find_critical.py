@@ -15,6 +15,7 @@ from langgraph.runtime import Runtime
 
 from forethought.models.allowance import total
 from forethought.models.types import ReplyError, Usage, no_usage, reply_spec
+from forethought.nodes.debugger.budget import exhausted
 from forethought.nodes.debugger.checks import canonical, critical_problem, point_problem
 from forethought.nodes.debugger.counterfactual import counterfactual
 from forethought.nodes.debugger.messages import critical_messages, direct_messages
@@ -23,7 +24,6 @@ from forethought.nodes.debugger.services import DebugServices
 from forethought.nodes.debugger.trial import Searched, Stopped, Trial
 from forethought.prompts.debug_replies import CriticalError, FailurePoint
 from forethought.rollouts.types import RolloutError
-from forethought.state.bounds import exhausted
 from forethought.state.debugger_context import DebuggerContext
 from forethought.state.debugger_state import Critical, DebuggerState
 from forethought.trajectories.types import Trajectory

@@ -10,9 +10,8 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.nodes.debugger.budget import reserve_tokens, width
+from forethought.nodes.debugger.budget import exhausted, reserve_tokens, width
 from forethought.nodes.debugger.services import DebugServices
-from forethought.state.bounds import exhausted
 from forethought.state.debugger_context import DebuggerContext
 from forethought.state.debugger_state import DebuggerState
 from forethought.trajectories.types import Trajectory

@@ -9,11 +9,11 @@ from langgraph.runtime import Runtime
 
 from forethought.models.types import Message, ReplyError, reply_spec
 from forethought.nodes.debugger.attempts import branch_trajectory
+from forethought.nodes.debugger.budget import exhausted
 from forethought.nodes.debugger.services import DebugServices
 from forethought.prompts.debug_replies import UpdatedGuidance
 from forethought.prompts.render import render
 from forethought.rollouts.policy import steps_shown
-from forethought.state.bounds import exhausted
 from forethought.state.debugger_context import DebuggerContext
 from forethought.state.debugger_state import Branch, DebuggerState
 from forethought.trajectories.types import Trajectory

@@ -14,10 +14,9 @@ from forethought.models.allowance import total
 from forethought.models.types import ReplyError, Usage
 from forethought.nodes.debugger.attempts import Attempt, Made, Maker, agentdebug, attempts_left
 from forethought.nodes.debugger.baselines import best_of_n, self_refine, tree_of_thoughts, vanilla
-from forethought.nodes.debugger.budget import remaining
+from forethought.nodes.debugger.budget import exhausted, remaining
 from forethought.nodes.debugger.services import DebugServices
 from forethought.rollouts.types import RolloutError
-from forethought.state.bounds import exhausted
 from forethought.state.debugger_context import DebuggerContext
 from forethought.state.debugger_state import Branch, DebuggerState
 from forethought.trajectories.types import Trajectory

@@ -9,12 +9,11 @@ from langgraph.runtime import Runtime
 
 from forethought.models.allowance import total
 from forethought.models.types import Message, ReplyError, ReplySpec, T, Usage, no_usage, reply_spec
-from forethought.nodes.debugger.budget import remaining
+from forethought.nodes.debugger.budget import exhausted, remaining
 from forethought.nodes.debugger.messages import salvage_messages, substitution_messages
 from forethought.nodes.debugger.services import DebugServices, verdict_on
 from forethought.prompts.debug_replies import Salvage, Substitution
 from forethought.rollouts.types import Evaluator, RolloutError, Rollouts
-from forethought.state.bounds import exhausted
 from forethought.state.debugger_context import DebuggerContext
 from forethought.state.debugger_state import DebuggerState, Probe
 from forethought.trajectories.types import Trajectory, TrajectoryStep

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from langgraph.runtime import Runtime
 
 from forethought.models.ask import Models
 from forethought.settings import Settings
-from forethought.state.bounds import context_of
-from forethought.state.context import Context
+from forethought.state.bounds import bounded
+from forethought.state.context import Context, context_from
 from forethought.tools.base import Tool
 from forethought.tools.files import FileStore
 from forethought.tools.mcp import McpBox
@@ -34,4 +35,5 @@ class Services:
     def context(self, runtime: Runtime[Context]) -> Context:
         """The run's context within the operator's bounds. Raises ValueError when it asks for what is not
         allowed."""
-        return context_of(Context, runtime.context, self.settings)
+        given: Context | dict[str, Any] | None = runtime.context
+        return bounded(context_from(given), self.settings)

@@ -8,8 +8,8 @@ import pytest
 from pydantic import ValidationError
 
 from forethought.settings import Settings
-from forethought.state.bounds import bounded
-from forethought.state.context import Context
+from forethought.state.bounds import bounded, models_of
+from forethought.state.context import Context, context_from
 
 Make = Callable[..., Settings]
 
@@ -60,9 +60,11 @@ def test_what_a_run_asks_for_survives_the_bounds(settings: Make) -> None:
 )
 def test_a_context_holds_nothing_that_could_harm(bad: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
-        Context.model_validate(bad)
+        context_from(bad)
 
 
 def test_models_by_role() -> None:
     context = Context(model="openai:a", tool_model="openai:b")
     assert (context.model_for("planner"), context.model_for("tool")) == ("openai:a", "openai:b")
+    assert models_of(context) == ("openai:a", "openai:b")
+    assert models_of(Context(model="openai:a", fallback_model="openai:c")) == ("openai:a", "openai:c")

@@ -178,7 +178,7 @@ def test_prompt(name: str, services: Services) -> None:
     check_golden(GOLDEN / f"{name}.txt", as_text(CASES[name](services)))
 
 
-ELSEWHERE = ("distill_", "collect_", "eval_", "synthesize_")
+ELSEWHERE = ("distill_", "collect_", "synthesize_")
 """Templates whose golden files another test holds them against."""
 
 

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable
 from typing import Any, Literal
 
+import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -123,10 +124,6 @@ async def test_a_passing_failure_of_the_transport_is_tried_once_more(
     assert (len(made), seen.ok) == (calls, calls == 2)
 
 
-class ReadTimeout(Exception):
-    """As HTTP clients name theirs, outside of Python's own kinds."""
-
-
 def wrapped(inner: Exception) -> Exception:
     try:
         raise RuntimeError("the shop's client") from inner
@@ -141,7 +138,7 @@ def wrapped(inner: Exception) -> Exception:
         ToolError("too slow", cause="timeout", retryable=True),
         ConnectionResetError(104, "Connection reset by peer"),
         TimeoutError("the printer"),
-        wrapped(ReadTimeout()),
+        wrapped(httpx.ReadTimeout("")),
     ],
     ids=repr,
 )

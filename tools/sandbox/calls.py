@@ -24,8 +24,7 @@ class CallError(RuntimeError):
 
 
 def from_code(tools: Mapping[str, Tool]) -> dict[str, Tool]:
-    """The tools that a program may call: those that only read, do not ask a person, and have a name that
-    Python can write."""
+    """Tools that a program may call: they only read, ask nobody, and have a name Python can write."""
     return {
         name: tool
         for name, tool in tools.items()

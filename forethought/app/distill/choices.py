@@ -17,7 +17,7 @@ from forethought.app.errors import CliError
 from forethought.app.options import Flags
 from forethought.app.text import one_line
 from forethought.settings import Settings
-from forethought.state.distiller_context import DistillerContext
+from forethought.state.distiller import DistillerContext
 
 if TYPE_CHECKING:
     from forethought.trajectories.types import Loaded
@@ -57,7 +57,7 @@ class Gathered:
 
 def gather(asked: Asked) -> Gathered:
     """Read the trajectories and the tasks of evaluations. Raises CliError."""
-    from forethought.collecting.questions import read_questions
+    from forethought.trajectories.questions import read_questions
     from forethought.trajectories.read import read_trajectories
 
     if not asked.paths:

@@ -17,11 +17,12 @@ from forethought.app.errors import CliError
 from forethought.app.options import Flags, context_from_flags
 from forethought.app.text import one_line
 from forethought.settings import Settings
+from forethought.state.bounds import bounded
 from forethought.state.context import Context
-from forethought.state.synthesizer_context import SynthesizerContext
+from forethought.state.synthesizer import SynthesizerContext
 
 if TYPE_CHECKING:
-    from forethought.collecting.tasks import CollectTask
+    from forethought.trajectories.tasks import CollectTask
     from forethought.trajectories.types import Loaded
 
 
@@ -61,7 +62,7 @@ class Gathered:
 def gather_material(asked: Asked) -> Gathered:
     """Read the tasks file, or the trajectories. Raises CliError."""
     from forethought.collecting.success import check_named
-    from forethought.collecting.tasks import read_tasks
+    from forethought.trajectories.tasks import read_tasks
 
     if not asked.paths:
         raise CliError("name a tasks file (JSON Lines of {id, task, expected}), or files of trajectories")
@@ -98,7 +99,6 @@ def is_tasks_file(path: Path) -> bool:
 def contexts(flags: Flags, settings: Settings, trials: int | None) -> tuple[SynthesizerContext, Context]:
     """The synthesis's Context and the agent's: a --set of the former's settings is for it, any other is for
     the agent. Raises CliError."""
-    from forethought.state.bounds import bounded
 
     own = [item for item in flags.sets if item.partition("=")[0].strip() in SynthesizerContext.model_fields]
     others = tuple(item for item in flags.sets if item not in own)

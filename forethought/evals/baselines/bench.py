@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from forethought.evals.baselines.state import OBSERVATION_CHARS, Limits, State, moves_of
 from forethought.evals.counting import Watched
 from forethought.evals.harness.meter import Meter
+from forethought.evals.prompts import render
 from forethought.evals.toolset import Toolset, toolset_of
 from forethought.evals.types import InfrastructureError, Workshop
 from forethought.models.ask import Models
@@ -19,7 +20,6 @@ from forethought.nodes.support.code_actions import CodeActions
 from forethought.nodes.support.inspection import Inspection
 from forethought.nodes.support.prompt_text import files_text
 from forethought.nodes.support.services import Services
-from forethought.prompts.render import render
 from forethought.state.agent import FileRef
 from forethought.state.context import Context
 from forethought.tools.base import Observation, ToolEnv

@@ -21,9 +21,9 @@ from forethought.evals.baselines.bench import Bench
 from forethought.evals.baselines.loop import Graph, new_graph
 from forethought.evals.baselines.state import Limits, State, Try
 from forethought.evals.baselines.transcript import try_text
+from forethought.evals.prompts.baseline_replies import Selection
 from forethought.evals.types import BudgetSpent, Workshop
 from forethought.models.types import ReplyError, reply_spec
-from forethought.prompts.eval_replies import Selection
 
 TRIES = 3
 TRY_CHARS = 12_000
@@ -87,7 +87,7 @@ async def _asked(state: State, candidates: list[Try], bench: Bench) -> int:
     tries = [{"number": number, "text": try_text(state, number, TRY_CHARS)} for number in numbers]
     shown = {"task": state["task"], "tries": tries, "world": bench.tools.episode is not None}
     try:
-        reply = await bench.ask("eval_select", reply_spec(Selection), check, **shown)
+        reply = await bench.ask("select", reply_spec(Selection), check, **shown)
     except (BudgetSpent, ReplyError):
         done = [item["number"] for item in candidates if item["ended"] in ("answered", "over")]
         return (done or numbers)[0]

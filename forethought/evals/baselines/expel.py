@@ -25,12 +25,12 @@ from forethought.evals.baselines.insights import (
 )
 from forethought.evals.baselines.learning import Trial, pooled, trials_of
 from forethought.evals.baselines.react import React
+from forethought.evals.prompts import render
+from forethought.evals.prompts.baseline_replies import InsightOperations
 from forethought.evals.types import BudgetSpent, Workshop
 from forethought.lessons.ranking import rank
 from forethought.models.ask import Models
 from forethought.models.types import Message, ReplyError, reply_spec
-from forethought.prompts.eval_replies import InsightOperations
-from forethought.prompts.render import render
 
 EXAMPLES = 2
 """Solved tasks that a prompt shows."""
@@ -104,7 +104,7 @@ class Extraction:
 
     async def _draw(self, trials: Sequence[Trial], *, paired: bool) -> None:
         system, user = render(
-            "eval_insights",
+            "insights",
             paired=paired,
             most=MOST_OPERATIONS,
             full=len(self.insights) >= MOST,

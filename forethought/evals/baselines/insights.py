@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from typing_extensions import TypedDict
 
-from forethought.prompts.eval_replies import InsightOperation
+from forethought.evals.prompts.baseline_replies import InsightOperation
 
 FIRST = 2
 """Importance of a new insight; agreement and edits add one, removals take one, and at 0 it is gone."""

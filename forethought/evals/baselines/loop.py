@@ -19,10 +19,10 @@ from forethought.evals.baselines.bench import Bench
 from forethought.evals.baselines.state import Limits, Move, State, Try, moves_of
 from forethought.evals.baselines.transcript import shown
 from forethought.evals.counting import StepsSpent
+from forethought.evals.prompts.baseline_replies import ClosingAnswer, ReactMove, react_spec
 from forethought.evals.toolset import opening
 from forethought.evals.types import BudgetSpent
 from forethought.models.types import ReplyError, reply_spec
-from forethought.prompts.eval_replies import ClosingAnswer, ReactMove, react_spec
 from forethought.tools.call import check_arguments
 from forethought.tools.registry import describe
 
@@ -86,7 +86,7 @@ async def think(state: State, *, bench: Bench) -> dict[str, Any]:
     if why := bench.spent(state):
         return {"ended": why}
     try:
-        move = await bench.ask("eval_react", react_spec(bench.tools), _checker(bench), **_view(state, bench))
+        move = await bench.ask("react", react_spec(bench.tools), _checker(bench), **_view(state, bench))
     except BudgetSpent:
         return {"ended": "tokens"}
     except ReplyError as error:
@@ -155,7 +155,7 @@ async def _closing_answer(state: State, bench: Bench) -> str:
     plan = state.get("plan", {})
     try:
         reply = await bench.ask(
-            "eval_answer",
+            "answer",
             reply_spec(ClosingAnswer),
             task=state["task"],
             plan=plan_text(state) if plan.get("versions") else "",

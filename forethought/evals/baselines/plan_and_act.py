@@ -21,9 +21,9 @@ from forethought.evals.baselines.bench import Bench
 from forethought.evals.baselines.loop import Graph, new_graph
 from forethought.evals.baselines.state import Planned, State, moves_of
 from forethought.evals.baselines.transcript import shown
+from forethought.evals.prompts.baseline_replies import StepPlan
 from forethought.evals.types import BudgetSpent
 from forethought.models.types import ReplyError, reply_spec
-from forethought.prompts.eval_replies import StepPlan
 from forethought.tools.registry import describe
 
 WHOLE_TASK = "Carry out the task."
@@ -59,9 +59,7 @@ async def plan(state: State, *, bench: Bench) -> dict[str, Any]:
         return {"plan": now, "ended": "no_reply", "answer": ""}
     first = not now["versions"]
     try:
-        reply = await bench.ask(
-            "eval_plan", reply_spec(StepPlan), _checker(first), **_view(state, now, bench)
-        )
+        reply = await bench.ask("plan", reply_spec(StepPlan), _checker(first), **_view(state, now, bench))
     except BudgetSpent:
         return {"plan": now, "ended": "tokens", "answer": ""}
     except ReplyError:

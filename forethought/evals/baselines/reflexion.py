@@ -20,9 +20,9 @@ from forethought.evals.baselines.bench import Bench
 from forethought.evals.baselines.loop import Graph, last_of, new_graph
 from forethought.evals.baselines.state import Limits, State, Try, moves_of
 from forethought.evals.baselines.transcript import shown
+from forethought.evals.prompts.baseline_replies import SelfJudgement, SelfReflection
 from forethought.evals.types import BudgetSpent
 from forethought.models.types import ReplyError, reply_spec
-from forethought.prompts.eval_replies import SelfJudgement, SelfReflection
 
 TRIALS = 3
 MEMORY = 3
@@ -83,7 +83,7 @@ async def _self_judged(state: State, bench: Bench) -> tuple[bool, str]:
     last = state["tried"][-1]
     try:
         reply = await bench.ask(
-            "eval_judge",
+            "judge",
             reply_spec(SelfJudgement),
             task=state["task"],
             answer=last["answer"],
@@ -100,7 +100,7 @@ async def reflect(state: State, *, bench: Bench) -> dict[str, Any]:
     told, last = state.get("notes", {}).get("all_reflections", []), state["tried"][-1]
     try:
         reply = await bench.ask(
-            "eval_reflect",
+            "reflect",
             reply_spec(SelfReflection),
             task=state["task"],
             answer=last["answer"],

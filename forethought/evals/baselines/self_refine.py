@@ -20,9 +20,9 @@ from forethought.evals.baselines.loop import Graph, new_graph
 from forethought.evals.baselines.reflexion import half_in_a_world
 from forethought.evals.baselines.state import State, moves_of
 from forethought.evals.baselines.transcript import shown
+from forethought.evals.prompts.baseline_replies import DraftFeedback
 from forethought.evals.types import BudgetSpent, Workshop
 from forethought.models.types import ReplyError, reply_spec
-from forethought.prompts.eval_replies import DraftFeedback
 
 DRAFTS = 4
 """Drafts at most (Madaan et al., section 3: four iterations)."""
@@ -62,7 +62,7 @@ async def feedback(state: State, *, bench: Bench) -> dict[str, Any]:
     given, answer = state.get("notes", {}).get("feedback", []), state["answer"]
     try:
         reply = await bench.ask(
-            "eval_feedback",
+            "feedback",
             reply_spec(DraftFeedback),
             task=state["task"],
             feedback=given,

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forethought.evals.benchmarks.reading import Source, csv_of, find, whole
+from forethought.evals.prompts import render
+from forethought.evals.prompts.judge_replies import FactGrade
 from forethought.evals.types import Attempt, Episode, Sample, Score, Services
 from forethought.models.types import Message, reply_spec
-from forethought.prompts.eval_judge_replies import FactGrade
-from forethought.prompts.render import render
 
 if TYPE_CHECKING:
     from forethought.tools.base import Tool
@@ -65,7 +65,7 @@ class SimpleQA:
         if not attempt.answer.strip():
             return _graded("not_attempted", "there is no answer")
         system, user = render(
-            "eval_simpleqa_judge", question=sample.task, reference=str(sample.target), answer=attempt.answer
+            "simpleqa_judge", question=sample.task, reference=str(sample.target), answer=attempt.answer
         )
         asked = await services.models.ask(
             role="judge",

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from forethought.knowledge.error_taxonomy import load_taxonomy
-from forethought.nodes.debugger.budget import reserve_tokens
+from forethought.nodes.debugger.budget import exhausted, reserve_tokens
 from forethought.nodes.debugger.messages import PROMPT_CHARS, critical_messages, label_messages
-from forethought.state.bounds import exhausted
 from forethought.state.debugger_context import DebuggerContext
 from tests.support.debugging import Debug, Reader, asked_step, labels, trajectory
 from tests.support.model_server import Reply, SeenRequest

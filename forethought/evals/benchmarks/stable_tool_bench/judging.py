@@ -16,11 +16,11 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel
 
 from forethought.evals.benchmarks.stable_tool_bench.reference import Solution
+from forethought.evals.prompts import render
+from forethought.evals.prompts.judge_replies import AnswerStatus, BetterAnswer
 from forethought.evals.types import Services
 from forethought.models.allowance import total
 from forethought.models.types import Message, Usage, reply_spec
-from forethought.prompts.eval_stb_replies import AnswerStatus, BetterAnswer
-from forethought.prompts.render import render
 
 Status = Literal["solved", "unsure", "unsolved"]
 Preference = Literal["win", "tie", "loss"]
@@ -45,10 +45,10 @@ class Judge:
         if not solution.answer.strip():
             self.reason = "there is no answer"
             return "unsolved"
-        verdict = await self._ask("eval_stb_answer", AnswerStatus, query=query, answer=solution.answer)
+        verdict = await self._ask("stb_answer", AnswerStatus, query=query, answer=solution.answer)
         if verdict.status == "unsure":
             verdict = await self._ask(
-                "eval_stb_execution",
+                "stb_execution",
                 AnswerStatus,
                 query=query,
                 answer=solution.answer,
@@ -79,7 +79,7 @@ class Judge:
             "second": two.answer or "(no answer)",
             "second_calls": shown_calls(two),
         }
-        reply = await self._ask("eval_stb_compare", BetterAnswer, **values)
+        reply = await self._ask("stb_compare", BetterAnswer, **values)
         self.reason = reply.reason
         return reply.better
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from forethought.evals.benchmarks.travel_planner.plan import Plan
+from forethought.evals.prompts import render
+from forethought.evals.prompts.judge_replies import TravelPlan
 from forethought.evals.types import Services
 from forethought.models.types import Message, Usage, reply_spec
-from forethought.prompts.eval_travel_replies import TravelPlan
-from forethought.prompts.render import render
 
 
 async def read_plan(answer: str, services: Services) -> tuple[Plan, Usage]:
     """The plan that `answer` describes ([] if none), and what reading it cost. Raises ModelError."""
-    system, user = render("eval_travel_parse", answer=answer)
+    system, user = render("travel_parse", answer=answer)
     asked = await services.models.ask(
         role="judge",
         model=services.judge_model,

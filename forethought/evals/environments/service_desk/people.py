@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from forethought.evals.prompts import render
+from forethought.evals.prompts.judge_replies import AssertionVerdicts, CustomerReply
 from forethought.evals.types import InfrastructureError, Services
 from forethought.models.types import Message, ModelError, reply_spec
-from forethought.prompts.eval_user_replies import AssertionVerdicts, CustomerReply
-from forethought.prompts.render import render
 
 GREETING = "Hi! How can I help you today?"
 """What both benchmarks have the agent say before the customer's first message."""
@@ -51,7 +51,7 @@ class Customer:
         return self._replies[heard]
 
     async def _asked(self, turns: Sequence[Turn]) -> Said:
-        system, user = render("eval_user", scenario=self.scenario, turns=turns)
+        system, user = render("user", scenario=self.scenario, turns=turns)
         try:
             asked = await self.services.models.ask(
                 role="user",
@@ -73,7 +73,7 @@ async def judged(services: Services, turns: Sequence[Turn], statements: Sequence
         got = [verdict.number for verdict in reply.verdicts]
         return None if got == wanted else f"verdicts must have the numbers {wanted}, in order; got {got}"
 
-    system, user = render("eval_assertions", turns=turns, statements=statements)
+    system, user = render("assertions", turns=turns, statements=statements)
     try:
         asked = await services.models.ask(
             role="judge",

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forethought.evals.baselines.insights import FIRST, MOST, Insight, changed, operations_problem
-from forethought.prompts.eval_replies import InsightOperation
+from forethought.evals.prompts.baseline_replies import InsightOperation
 
 
 def op(operation: str, number: int | None = None, text: str = "") -> InsightOperation:

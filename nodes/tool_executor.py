@@ -25,7 +25,6 @@ from forethought.nodes.support.events import acting
 from forethought.nodes.support.foresight import Finding
 from forethought.nodes.support.inspection import beyond
 from forethought.nodes.support.judgement import Judge, spent_by
-from forethought.nodes.support.prompt_text import cut
 from forethought.nodes.support.provenance import made_of
 from forethought.nodes.support.reading import read_state
 from forethought.nodes.support.repeats import earlier_failure
@@ -34,6 +33,7 @@ from forethought.nodes.support.tool_call import Begun, look_back, make_call
 from forethought.nodes.tool_agent import memory_of
 from forethought.state.agent import AgentState, Dispatch, Proposal, Step, Surprise
 from forethought.state.context import Context
+from forethought.text import cut
 from forethought.tools.base import Observation
 
 READS = (

@@ -20,7 +20,6 @@ from forethought.nodes.support.foresight import Finding, as_expected, by_rules, 
 from forethought.nodes.support.prompt_text import (
     OBSERVATION_CHARS,
     call_text,
-    cut,
     steps_text,
     subtask_text,
     trajectory,
@@ -31,6 +30,7 @@ from forethought.prompts.render import render
 from forethought.prompts.replies import ForesightVerdict
 from forethought.state.agent import AgentState, Proposal, Step, Surprise
 from forethought.state.context import Context, Role
+from forethought.text import cut
 from forethought.tools.base import Observation, Tool
 
 _LEVELS: dict[str, Surprise] = {"none": "none", "minor": "minor", "significant": "serious"}

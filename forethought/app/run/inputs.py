@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forethought.app.errors import CliError
-from forethought.well_formed import well_formed
+from forethought.text import sanitize_text
 
 if TYPE_CHECKING:
     from forethought.settings import Settings
@@ -27,7 +27,7 @@ def read_task(task: str | None) -> str:
         )
     if not task.strip():
         raise CliError("the task is empty: say what is asked")
-    return well_formed(task).strip()
+    return sanitize_text(task).strip()
 
 
 def take_files(paths: Sequence[Path], settings: Settings) -> list[dict[str, Any]]:

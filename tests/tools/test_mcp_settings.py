@@ -39,7 +39,7 @@ def write(tmp_path: Path) -> Callable[[Any], Path]:
         ({"url": "https://h/mcp?q=${PLAIN}"}, "got 0f-a-variable", "got [secret]"),
         ({"url": "https://h/mcp?limit=${NUMBER}"}, "?limit=250 of 250", "?[secret] of 250"),
         ({"url": "https://h/${PLAIN}/mcp"}, "at https://h/0f-a-variable/mcp", "at https://h/[secret]/mcp"),
-        ({"url": "${ADDRESS}"}, "at https://h/mcp?key=long-enough", "at https://h/mcp?[secret]"),
+        ({"url": "${ADDRESS}"}, "at https://h/mcp?key=long-enough", "at https://h/mcp?key=[secret]"),
         ({"url": "https://h/mcp?tavilyApiKey=tvly-abc-d"}, "got tvly-abc-d", "got [secret]"),
         (
             {"url": "https://h/s/0f9aK3xw7Lq0ZtB5vRmN2c/mcp"},

@@ -39,7 +39,6 @@ def write(tmp_path: Path) -> Callable[[Any], Path]:
         ({"url": "https://h/mcp?q=${PLAIN}"}, "got 0f-a-variable", "got [secret]"),
         ({"url": "https://h/mcp?limit=${NUMBER}"}, "?limit=250 of 250", "?[secret] of 250"),
         ({"url": "https://h/${PLAIN}/mcp"}, "at https://h/0f-a-variable/mcp", "at https://h/[secret]/mcp"),
-        ({"url": "${ADDRESS}"}, "at https://h/mcp?key=long-enough", "at https://h/mcp?key=[secret]"),
         ({"url": "https://h/mcp?tavilyApiKey=tvly-abc-d"}, "got tvly-abc-d", "got [secret]"),
         (
             {"url": "https://h/s/0f9aK3xw7Lq0ZtB5vRmN2c/mcp"},
@@ -68,7 +67,6 @@ def test_what_a_server_is_given_to_keep_is_secret_everywhere(
 ) -> None:
     monkeypatch.setenv("PLAIN", "0f-a-variable")
     monkeypatch.setenv("NUMBER", "250")
-    monkeypatch.setenv("ADDRESS", "https://h/mcp?key=long-enough")
     found = read_servers(write(server)).servers["w"]
     assert redactor()(said) == shown
     assert found.without_secrets(said) == shown

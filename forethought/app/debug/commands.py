@@ -78,7 +78,7 @@ def debug(
     debug: Debug = False,
 ) -> int:
     """Find the step that doomed a run and, with --rerun, run it again from there."""
-    begin(debug, drains=True)
+    begin(debug)
     from forethought.app.debug import debugging
     from forethought.app.debug.choices import Asked
     from forethought.app.options import Flags

@@ -21,7 +21,7 @@ from forethought.app.command_flags import (
     begin,
 )
 
-# As in graph/debugger_context.py, which is not imported for the sake of `--help`.
+# As in forethought/state/debugger.py, which is not imported for the sake of `--help`.
 Method = Literal["agentdebug", "direct", "brute_force", "binary_search", "counterfactual"]
 Rerun = Literal["agentdebug", "self_refine", "vanilla", "best_of_n", "tree_of_thoughts"]
 Judge = Literal["gold", "model", "person", "environment", "none"]

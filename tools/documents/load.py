@@ -27,7 +27,6 @@ from forethought.tools.documents.sniff import BINARY, kind_of, named_kind
 from forethought.tools.documents.word import read_docx
 from forethought.tools.documents.xls import read_xls
 from forethought.tools.documents.xlsx import read_xlsx
-from forethought.tools.documents.xml import read_xml
 from forethought.tools.files import FilesError, FileStore
 
 LONGEST_S = 60.0
@@ -36,7 +35,7 @@ KEPT = 8
 READERS: dict[str, Callable[[bytes], Document]] = {
     "text": read_text, "html": read_html, "csv": read_delimited, "eml": read_eml, "pdf": read_pdf,
     "docx": read_docx, "pptx": read_pptx, "xlsx": read_xlsx, "xls": read_xls,
-    "epub": read_epub, "zip": read_zip, "xml": read_xml,
+    "epub": read_epub, "zip": read_zip, "xml": read_text,
 }  # fmt: skip
 
 _Key = tuple[FileStore, str, str]

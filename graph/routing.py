@@ -3,6 +3,9 @@ them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from langgraph.graph import END
 from langgraph.types import Send
 
@@ -47,3 +50,26 @@ def after_answer(state: AgentState) -> str:
     if state.get("status") == "running":
         return "planner"
     return "lesson_keeper" if state.get("lessons", {}).get("due") else END
+
+
+Route = Callable[[Any], list[Send] | str]
+
+
+def if_running(then: str | Route) -> Route:
+    """The way on while the status is `running`, else the end (distiller, synthesizer)."""
+
+    def route(state: Any) -> list[Send] | str:
+        if state["status"] != "running":
+            return END
+        return then if isinstance(then, str) else then(state)
+
+    return route
+
+
+def wave_or(then: str) -> Route:
+    """The wave's jobs side by side; with none left, `then` (distiller, synthesizer)."""
+
+    def route(state: Any) -> list[Send] | str:
+        return [Send(job["node"], dict(job)) for job in state["wave"]] or then
+
+    return route

@@ -15,7 +15,7 @@ import httpx
 from langgraph.errors import GraphBubbleUp
 from pydantic import BaseModel, ValidationError
 
-from forethought.models.causes import chain
+from forethought.models.errors import chain
 from forethought.secrecy import scrubber
 from forethought.telemetry import operation
 from forethought.tools.base import Observation, Tool, ToolEnv, ToolError

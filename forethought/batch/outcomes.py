@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from forethought.journal import JournalError
 from forethought.models.allowance import summed
-from forethought.models.types import ConfigurationError, ModelError, TooLarge, TransportError
+from forethought.models.types import ConfigurationError, ModelError, TransportError
 from forethought.storage.errors import is_storage_failure, postgres_line
 from forethought.tools.files import FilesError
 
@@ -64,8 +64,6 @@ class Retries:
 
 def may_pass(error: BaseException) -> bool:
     """Whether the world failed, and the same job may go well later."""
-    if isinstance(error, TooLarge):
-        return False
     return isinstance(error, TransportError | JournalError) or (
         is_lost(error) and not getattr(error, "wrong_use", False)
     )

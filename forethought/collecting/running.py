@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from forethought.collecting.folder import Folder, Trial, key_of
 from forethought.collecting.success import Judge, Verdict
-from forethought.collecting.tasks import CollectTask
 from forethought.models.types import ConfigurationError, ModelError, Usage, no_usage
 from forethought.settings import Settings
 from forethought.trajectories.own import from_state
+from forethought.trajectories.tasks import CollectTask, RunError
 from forethought.trajectories.types import Loaded, Reference, Trajectory
 
 if TYPE_CHECKING:
@@ -26,10 +26,6 @@ if TYPE_CHECKING:
 
 Run = tuple[CollectTask, int]
 """A task, and which of its trials."""
-
-
-class RunError(RuntimeError):
-    """A run that came to no end; one line. It is not kept, and is tried again next time."""
 
 
 @dataclass

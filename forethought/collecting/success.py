@@ -17,12 +17,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from forethought.collecting.questions import normalised
-from forethought.collecting.tasks import CollectTask
 from forethought.models.ask import Models
 from forethought.models.types import Message, ReplyError, Usage, no_usage, reply_spec
 from forethought.prompts.debug_replies import Judgement
 from forethought.prompts.render import render
+from forethought.trajectories.questions import normalised
+from forethought.trajectories.tasks import CollectTask
 from forethought.trajectories.types import Outcome, Trajectory
 
 Method = Literal["exact", "f1", "model"]

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from forethought.collecting.questions import fingerprint
 from forethought.knowledge.documents import refusal, why
+from forethought.trajectories.questions import fingerprint
 
 Json = dict[str, Any]
 BEGINNING = 80

@@ -14,7 +14,6 @@ from typing import Any, get_args
 import pytest
 import yaml
 
-from forethought.collecting.tasks import read_tasks
 from forethought.knowledge.documents import KnowledgeError
 from forethought.knowledge.error_taxonomy import load_taxonomy
 from forethought.knowledge.planning_errors import load_planning_errors
@@ -22,6 +21,7 @@ from forethought.knowledge.provenance import provenance_path, read_provenance, u
 from forethought.models import ReplayError, ReplayTransport
 from forethought.models.types import Finish
 from forethought.trajectories.read import read_trajectories
+from forethought.trajectories.tasks import read_tasks
 from tests.forethought.app.conftest import Cli, cli
 from tests.forethought.trajectories import examples
 from tests.support.forging import as_bytes, forged_bytes, forged_lines, forged_value, nested

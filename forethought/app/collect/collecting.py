@@ -34,11 +34,11 @@ from forethought.collecting.estimate import estimate, pilots, spent
 from forethought.collecting.folder import Folder, Trial, key_of
 from forethought.collecting.running import Collector, Run
 from forethought.collecting.success import Judge, Method, check_named, judge_for
-from forethought.collecting.tasks import read_tasks
 from forethought.settings import Settings
 from forethought.state.bounds import bounded
 from forethought.state.context import Context
 from forethought.storage.address import file_address
+from forethought.trajectories.tasks import read_tasks
 
 if TYPE_CHECKING:
     from forethought.draining import Drain

@@ -17,7 +17,7 @@ from forethought.app.errors import CliError
 from forethought.app.options import Flags
 from forethought.app.text import one_line
 from forethought.settings import Settings
-from forethought.state.distiller_context import DistillerContext
+from forethought.state.distiller import DistillerContext
 
 if TYPE_CHECKING:
     from forethought.trajectories.types import Loaded
@@ -57,7 +57,7 @@ class Gathered:
 
 def gather(asked: Asked) -> Gathered:
     """Read the trajectories and the tasks of evaluations. Raises CliError."""
-    from forethought.collecting.questions import read_questions
+    from forethought.trajectories.questions import read_questions
     from forethought.trajectories.read import read_trajectories
 
     if not asked.paths:
@@ -79,7 +79,7 @@ def gather(asked: Asked) -> Gathered:
 
 def distiller_context(flags: Flags, settings: Settings, review: bool) -> DistillerContext:
     """The Context: the defaults, changed by --model, --set and --review. Raises CliError."""
-    from forethought.nodes.distiller.services import bounded_context
+    from forethought.state.bounds import bounded
 
     values: dict[str, Any] = {"review": review}
     if flags.model or settings.model:
@@ -90,7 +90,7 @@ def distiller_context(flags: Flags, settings: Settings, review: bool) -> Distill
             raise CliError(f"--set {one_line(item)}: write KEY=VALUE")
         values[_known(key)] = _value(key, text)
     try:
-        return bounded_context(DistillerContext.model_validate(values), settings)
+        return bounded(DistillerContext.model_validate(values), settings)
     except ValidationError as error:
         first = error.errors()[0]
         given = one_line(first.get("input"))

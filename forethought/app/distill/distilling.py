@@ -39,7 +39,7 @@ from forethought.app.text import one_line, to_json
 from forethought.knowledge.documents import KnowledgeError
 from forethought.knowledge.provenance import provenance_path
 from forethought.settings import Settings
-from forethought.state.distiller_context import DistillerContext
+from forethought.state.distiller import DistillerContext
 from forethought.storage import address_of
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _opened(
     """The distillation, held for this process over several runs of the loop."""
     from forethought.graph.distiller import build_distiller
     from forethought.models import Models
-    from forethought.state.distiller_state import DistillerState
+    from forethought.state.distiller import DistillerState
 
     Models(settings).verify([context.model])
     id = gathered.name(context)

@@ -19,10 +19,10 @@ from forethought.app.text import one_line
 from forethought.settings import Settings
 from forethought.state.bounds import bounded
 from forethought.state.context import Context
-from forethought.state.synthesizer_context import SynthesizerContext
+from forethought.state.synthesizer import SynthesizerContext
 
 if TYPE_CHECKING:
-    from forethought.collecting.tasks import CollectTask
+    from forethought.trajectories.tasks import CollectTask
     from forethought.trajectories.types import Loaded
 
 
@@ -62,7 +62,7 @@ class Gathered:
 def gather_material(asked: Asked) -> Gathered:
     """Read the tasks file, or the trajectories. Raises CliError."""
     from forethought.collecting.success import check_named
-    from forethought.collecting.tasks import read_tasks
+    from forethought.trajectories.tasks import read_tasks
 
     if not asked.paths:
         raise CliError("name a tasks file (JSON Lines of {id, task, expected}), or files of trajectories")
@@ -99,7 +99,6 @@ def is_tasks_file(path: Path) -> bool:
 def contexts(flags: Flags, settings: Settings, trials: int | None) -> tuple[SynthesizerContext, Context]:
     """The synthesis's Context and the agent's: a --set of the former's settings is for it, any other is for
     the agent. Raises CliError."""
-    from forethought.nodes.distiller.services import bounded_context
 
     own = [item for item in flags.sets if item.partition("=")[0].strip() in SynthesizerContext.model_fields]
     others = tuple(item for item in flags.sets if item not in own)
@@ -113,7 +112,7 @@ def contexts(flags: Flags, settings: Settings, trials: int | None) -> tuple[Synt
     if trials is not None:
         values["trials"] = trials
     try:
-        context = bounded_context(SynthesizerContext.model_validate(values), settings)
+        context = bounded(SynthesizerContext.model_validate(values), settings)
         return context, bounded(agent, settings)
     except ValidationError as error:
         first = error.errors()[0]

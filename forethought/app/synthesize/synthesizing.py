@@ -28,7 +28,7 @@ from forethought.app.tell import tell, tell_error
 from forethought.app.text import one_line, to_json
 from forethought.settings import Settings
 from forethought.state.context import Context
-from forethought.state.synthesizer_context import SynthesizerContext
+from forethought.state.synthesizer import SynthesizerContext
 from forethought.storage import address_of, open_threads
 from forethought.storage.address import file_address
 
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
     from rich.console import Console
 
-    from forethought.collecting.attempts import Attempt
     from forethought.training.records import ReflectionRecord
+    from forethought.trajectories.tasks import Attempt
 
 Json = dict[str, Any]
 DATABASE = "syntheses.sqlite"
@@ -147,7 +147,7 @@ def _opened(loop: asyncio.Runner, choice: Choice) -> Iterator[Synthesis]:
     """The synthesis, held for this process."""
     from forethought.graph.synthesizer import build_synthesizer
     from forethought.models import Models
-    from forethought.state.synthesizer_state import SynthesizerState
+    from forethought.state.synthesizer import SynthesizerState
 
     Models(choice.settings).verify([choice.context.model])
     stack = AsyncExitStack()

@@ -21,13 +21,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from forethought.collecting.questions import fingerprint
 from forethought.evals.harness.choices import ChoiceError, Choices
 from forethought.evals.harness.ledger import LEDGER_FILE, Ledger
 from forethought.evals.harness.lines import append, mend
 from forethought.evals.results import RESULTS_FILE, RUN_FILE, Evaluation, Result, read_evaluation
 from forethought.models.types import Usage
 from forethought.rollouts.spending import added
+from forethought.trajectories.questions import fingerprint
 from forethought.trajectories.types import Loaded
 
 Json = dict[str, Any]

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from forethought.collecting.questions import fingerprint
 from forethought.knowledge.documents import KnowledgeError
 from forethought.knowledge.provenance import (
     provenance_path,
@@ -15,6 +14,7 @@ from forethought.knowledge.provenance import (
     used_question,
     write_provenance,
 )
+from forethought.trajectories.questions import fingerprint
 
 
 def test_questions_are_named_by_their_beginning_and_a_hash(tmp_path: Path) -> None:

@@ -13,9 +13,9 @@ from rich.console import Console
 from forethought.app.distill import display as distill_display
 from forethought.app.distill import distilling
 from forethought.app.distill.display import ask_review, edit_in_editor
-from forethought.collecting.questions import fingerprint
 from forethought.knowledge.planning_errors import load_planning_errors
 from forethought.knowledge.provenance import used_fingerprints
+from forethought.trajectories.questions import fingerprint
 from forethought.trajectories.types import Loaded
 from tests.forethought.app.conftest import Cli
 from tests.support.distilling import Distiller, named, question, runs

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
 from forethought.models.types import Usage
+from forethought.state.context import ModelName
+from forethought.state.job import Job
 from forethought.state.reducers import add_usage, merge
 from forethought.trajectories.types import Outcome
 
@@ -47,13 +50,6 @@ class TrialRecord(TypedDict):
     """Numbers of its steps."""
 
 
-class Job(TypedDict):
-    """One piece of a wave's work."""
-
-    node: str
-    key: str
-
-
 class ErrorType(TypedDict):
     """An entry of the error taxonomy."""
 
@@ -86,42 +82,28 @@ class ErrorReflection(TypedDict):
     """Ids of the trajectories that it rests on: of two tasks or more."""
 
 
-class KeyDispatch(TypedDict):
-    """What a node of a wave is for; it reads the rest of the state itself."""
-
-    key: str
-
-
 class SynthesizerInput(TypedDict, total=False):
     """What a client may send: tasks to try, or trajectories. Nothing of it: go on with the thread's
     synthesis."""
 
     tasks_file: list[Json]
-    """Records of a tasks file, as `forethought.collecting.tasks.CollectTask`; they need a graph that was
+    """Records of a tasks file, as `forethought.trajectories.tasks.CollectTask`; they need a graph that was
     built with a way to try them."""
     trajectories: list[Json]
     """With outcomes and accepted answers, as `forethought.trajectories.types.Loaded`, or in any format that
     can be read."""
 
 
-class SynthesizerState(SynthesizerInput, total=False):
-    """All channels of the synthesizer's graph. The input's are emptied once they have been taken in."""
+class SynthesizerOutput(TypedDict, total=False):
+    """What a finished synthesis returns."""
 
     seen: dict[str, int]
     """Counts of what was given: tasks, trajectories, unjudged."""
     tasks: dict[str, TaskRecord]
-    given: dict[str, Json]
-    """By task key: the record of the tasks file. Like `references`, for no prompt but the reflection's."""
-    references: dict[str, list[str]]
-    """By task key: what a right result is. None may stand in a reflection."""
     trials: Annotated[dict[str, TrialRecord], merge]
     """By trial key: the task's key, dot, number (t3.1)."""
-    wave: list[Job]
-    """What is worked on next, side by side."""
     reflections: Annotated[dict[str, str], merge]
     """Micro level, by trial key."""
-    pool: list[str]
-    """Keys of the trials that the levels above were made from."""
     taxonomy: list[ErrorType]
     typed: dict[str, str]
     """By task key: what its trials showed about errors, the rationale of its types."""
@@ -142,21 +124,53 @@ class SynthesizerState(SynthesizerInput, total=False):
     status: SynthesisStatus
 
 
-class SynthesizerOutput(TypedDict, total=False):
-    """What a finished synthesis returns."""
+class SynthesizerState(SynthesizerInput, SynthesizerOutput, total=False):
+    """All channels of the synthesizer's graph. The input's are emptied once they have been taken in."""
 
-    seen: dict[str, int]
-    tasks: dict[str, TaskRecord]
-    trials: dict[str, TrialRecord]
-    reflections: dict[str, str]
-    taxonomy: list[ErrorType]
-    typed: dict[str, str]
-    labels: dict[str, Labelled]
-    error_reflections: dict[str, ErrorReflection]
-    merged: dict[str, str]
-    problems: dict[str, str]
-    notes: list[str]
-    models: dict[str, str]
-    usage: dict[str, Usage]
-    problem: str
-    status: SynthesisStatus
+    given: dict[str, Json]
+    """By task key: the record of the tasks file. Like `references`, for no prompt but the reflection's."""
+    references: dict[str, list[str]]
+    """By task key: what a right result is. None may stand in a reflection."""
+    wave: list[Job]
+    """What is worked on next, side by side."""
+    pool: list[str]
+    """Keys of the trials that the levels above were made from."""
+
+
+class SynthesizerContext(BaseModel):
+    """Choices of one synthesis. Frozen; unknown keys are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model: ModelName = Field(
+        "openai:gpt-4.1",
+        description="Model that reflects, names errors, labels steps and merges, as provider:name.",
+        json_schema_extra={
+            "langgraph_type": "model",
+            "langgraph_nodes": [
+                "reflect_trial",
+                "error_types",
+                "label_steps",
+                "reflect_error",
+                "merge_reflections",
+            ],
+        },
+    )
+    trials: int = Field(3, ge=1, le=20, description="Trials of a task at most; the first success ends them.")
+    meso_reference: bool = Field(
+        False, description="Ablation: the error types and labels are made with the reference in view."
+    )
+    steps_per_call: int = Field(10, ge=1, le=100, description="Steps of a trial that one call labels.")
+    max_cases: int = Field(
+        12, ge=2, le=50, description="Trajectories that an error type's reflection is written from."
+    )
+    max_parallel: int = Field(8, ge=1, le=64, description="Calls, and trials, side by side.")
+    max_observation_chars: int = Field(
+        2_000, ge=200, le=100_000, description="Characters of an observation that a prompt shows."
+    )
+    max_tokens: int | None = Field(
+        None, ge=1_000, description="Tokens of one synthesis, its trials included."
+    )
+    max_usd: float | None = Field(
+        None, gt=0, allow_inf_nan=False, description="Dollars of one synthesis, its trials included."
+    )

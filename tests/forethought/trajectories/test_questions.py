@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from forethought.collecting.questions import Questions, fingerprint, normalised, read_questions
+from forethought.trajectories.questions import Questions, fingerprint, normalised, read_questions
 
 LONG = "In which year was the older of the two bridges built?"
 

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
 from forethought.models.types import Usage
+from forethought.state.context import ModelName
+from forethought.state.job import Job
 from forethought.state.reducers import add_usage, merge
 
 Json = dict[str, Any]
@@ -30,6 +33,8 @@ class Run(TypedDict):
     """Where it was read from ('' unknown)."""
     source: str
     """The format that it was in."""
+    stored: str
+    """Hash of its trajectory."""
 
 
 class MixedTask(TypedDict):
@@ -37,8 +42,6 @@ class MixedTask(TypedDict):
 
     task: str
     runs: list[Run]
-    stored: str
-    """Hash of its runs' trajectories, as a JSON list in the order of `runs`."""
 
 
 class Evidence(TypedDict):
@@ -115,18 +118,6 @@ class Review(TypedDict, total=False):
     """edit: its name now."""
 
 
-class TaskDispatch(TypedDict):
-    """Which task a `diagnose_task` is for; it reads the rest of the state itself."""
-
-    task: str
-
-
-class ErrorDispatch(TypedDict):
-    """Which error a `write_patterns` is for; it reads the rest of the state itself."""
-
-    error: str
-
-
 class DistillerInput(TypedDict, total=False):
     """What a client may send. Nothing of it: go on with the thread's distillation."""
 
@@ -138,8 +129,8 @@ class DistillerInput(TypedDict, total=False):
     """Tasks of evaluation sets: they are refused."""
 
 
-class DistillerState(DistillerInput, total=False):
-    """All channels of the distiller's graph. The input's are emptied once they have been taken in."""
+class DistillerOutput(TypedDict, total=False):
+    """What a finished distillation returns."""
 
     seen: dict[str, int]
     """Counts of what was given: trajectories, tasks, mixed, only_success, only_failure, unjudged,
@@ -147,8 +138,6 @@ class DistillerState(DistillerInput, total=False):
     excluded: list[str]
     """Tasks that were refused, since an evaluation set holds them."""
     tasks: dict[str, MixedTask]
-    wave: list[str]
-    """Keys of the tasks, or names of the errors, that are worked on next, side by side."""
     diagnoses: Annotated[dict[str, Diagnosis], merge]
     """By task key."""
     decisions: list[Decision]
@@ -172,21 +161,36 @@ class DistillerState(DistillerInput, total=False):
     status: DistillStatus
 
 
-class DistillerOutput(TypedDict, total=False):
-    """What a finished distillation returns."""
+class DistillerState(DistillerInput, DistillerOutput, total=False):
+    """All channels of the distiller's graph. The input's are emptied once they have been taken in."""
 
-    seen: dict[str, int]
-    excluded: list[str]
-    tasks: dict[str, MixedTask]
-    diagnoses: dict[str, Diagnosis]
-    decisions: list[Decision]
-    errors: dict[str, GrownError]
-    patterns: dict[str, Patterns]
-    reviews: dict[str, Review]
-    final: dict[str, Json]
-    problems: dict[str, str]
-    notes: list[str]
-    models: dict[str, str]
-    usage: dict[str, Usage]
-    problem: str
-    status: DistillStatus
+    wave: list[Job]
+    """What is worked on next, side by side: keys of tasks, or names of errors."""
+
+
+class DistillerContext(BaseModel):
+    """Choices of one distillation. Frozen; unknown keys are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model: ModelName = Field(
+        "openai:gpt-4.1",
+        description="Model that diagnoses, aggregates and writes the patterns, as provider:name.",
+        json_schema_extra={
+            "langgraph_type": "model",
+            "langgraph_nodes": ["diagnose_task", "aggregate", "write_patterns"],
+        },
+    )
+    review: bool = Field(False, description="A person keeps, edits, merges or drops each error at the end.")
+    max_runs: int = Field(
+        6, ge=2, le=20, description="Runs of a task that are compared; of more, failed and successful ones."
+    )
+    max_failures: int = Field(6, ge=2, le=20, description="Failure patterns of an error.")
+    max_successes: int = Field(5, ge=1, le=20, description="Success patterns of an error.")
+    max_cases: int = Field(12, ge=1, le=50, description="Findings that an error's patterns are written from.")
+    max_parallel: int = Field(8, ge=1, le=64, description="Calls side by side.")
+    max_observation_chars: int = Field(
+        2_000, ge=200, le=100_000, description="Characters of an observation that a prompt shows."
+    )
+    max_tokens: int | None = Field(None, ge=1_000, description="Tokens of one distillation.")
+    max_usd: float | None = Field(None, gt=0, allow_inf_nan=False, description="Dollars of one distillation.")

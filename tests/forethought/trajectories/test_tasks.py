@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from forethought.collecting.tasks import read_tasks
+from forethought.trajectories.tasks import read_tasks
 
 
 def write(tmp_path: Path, *records: Any) -> Path:
@@ -43,7 +43,7 @@ def test_a_reference_stands_beside_either_judge(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("records", "said"),
     [
-        ([{"id": "a", "task": "x"}], "tasks.jsonl:1: the task: give either expected"),
+        ([{"id": "a", "task": "x"}], "tasks.jsonl:1: the record: give either expected"),
         ([{"id": "a", "task": "x", "expected": "1", "checker": "m:f"}], "give either"),
         ([{"id": "a b", "task": "x", "expected": "1"}], ":1: id: "),
         ([{"id": "a", "task": "x", "expected": "1"}] * 2, ":2: the id 'a' is used twice"),

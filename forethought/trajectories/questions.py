@@ -15,6 +15,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from forethought.json_files import FileError, parse_json, read_text
+
 CONTAINED_WORDS = 6
 """Words that a question needs to be recognised inside a longer text: shorter ones stand in many."""
 _POSSESSIVE = re.compile(r"(?<=\w)['’]s\b", re.IGNORECASE)
@@ -64,40 +66,29 @@ def read_questions(path: Path) -> list[str]:
     """The tasks named in a file: JSON or JSON Lines with records that have a task or question, or a text
     with one on each line.
 
-    Reads the disk. Raises ValueError, in one line that says what to do.
+    Reads the disk. Raises FileError, in one line that says what to do.
     """
-    try:
-        content = path.read_text("utf-8-sig")
-    except OSError as error:
-        raise ValueError(f"{path}: cannot be read ({error.strerror or error}); check the path") from error
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path}: not UTF-8 text; save the file as UTF-8") from error
+    content = read_text(path)
     if path.suffix.lower() in (".json", ".jsonl", ".ndjson"):
         found = list(_of_json(_values(content, path)))
     else:
         found = [line.strip() for line in content.splitlines() if line.strip()]
     if not found:
-        raise ValueError(
+        raise FileError(
             f"{path}: no questions in it; give records with one of {', '.join(_FIELDS)}, or one on a line"
         )
     return found
 
 
 def _values(content: str, path: Path) -> Any:
+    """The JSON value of a file, or a list of those of its lines."""
     try:
         return json.loads(content)
-    except RecursionError as error:
-        raise ValueError(f"{path}: broken JSON (nested too deeply); correct it") from error
     except ValueError:
-        pass
-    values = []
-    for number, line in enumerate(content.split("\n"), 1):
-        if line.strip():
-            try:
-                values.append(json.loads(line))
-            except ValueError as error:
-                raise ValueError(f"{path}:{number}: broken JSON ({error}); correct it") from error
-    return values
+        lines = enumerate(content.split("\n"), 1)
+        return [parse_json(line, path, number) for number, line in lines if line.strip()]
+    except RecursionError as error:
+        raise FileError(f"{path}: broken JSON (nested too deeply); correct it") from error
 
 
 def _of_json(value: Any) -> Iterator[str]:
@@ -112,6 +103,4 @@ def _of_json(value: Any) -> Iterator[str]:
         if named is not None:
             yield from _of_json(named)
         else:
-            for item in value.values():
-                if isinstance(item, dict | list):
-                    yield from _of_json(item)
+            yield from _of_json([item for item in value.values() if isinstance(item, dict | list)])

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from forethought.knowledge.documents import refusal, why
+from forethought.text import one_line
 from forethought.trajectories.questions import fingerprint
 
 Json = dict[str, Any]
@@ -61,9 +62,7 @@ def write_provenance(path: Path, record: Mapping[str, Any]) -> None:
 
 def used_question(task: str) -> Json:
     """A question as the record names it."""
-    line = " ".join(task.split())
-    short = line if len(line) <= BEGINNING else line[:BEGINNING].rsplit(" ", 1)[0]
-    return {"question": short, "sha256": fingerprint(task)}
+    return {"question": one_line(task, BEGINNING), "sha256": fingerprint(task)}
 
 
 def used_fingerprints(errors: Path) -> frozenset[str]:

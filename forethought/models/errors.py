@@ -16,6 +16,7 @@ from typing import Any
 from langgraph.errors import GraphBubbleUp
 
 from forethought.models.types import ConfigurationError, ModelError, ModelUnavailable, TransportError
+from forethought.text import one_line
 
 LONGEST_WAIT_S = 120.0
 _PERMANENT = frozenset({501, 505})
@@ -152,8 +153,7 @@ def _words(error: BaseException) -> str:
 
 
 def _one_line(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= 300 else text[:300] + " ..."
+    return one_line(text, 300)
 
 
 def _number(text: str | None, per_second: int = 1) -> float | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from forethought.settings import Settings
+from forethought.text import one_line
 from forethought.tools.base import ToolError
 from forethought.tools.media.sound import RATE, Sound
 from forethought.tools.media.transcript import Segment, Transcriber, Transcript
@@ -79,7 +80,7 @@ def _model(name: str) -> Any:
         ) from error
     # A broken checkpoint or installation is reported by torch, pickle or zipfile, each in its own way.
     except Exception as error:
-        raise _unavailable(name, f"{type(error).__name__}: {' '.join(str(error).split())[:200]}") from error
+        raise _unavailable(name, f"{type(error).__name__}: {one_line(error, 200)}") from error
     _loaded.clear()
     _loaded[name] = model
     return model

@@ -21,7 +21,7 @@ from forethought.app.command_flags import (
     begin,
 )
 
-# As in graph/debugger_context.py, which is not imported for the sake of `--help`.
+# As in forethought/state/debugger.py, which is not imported for the sake of `--help`.
 Method = Literal["agentdebug", "direct", "brute_force", "binary_search", "counterfactual"]
 Rerun = Literal["agentdebug", "self_refine", "vanilla", "best_of_n", "tree_of_thoughts"]
 Judge = Literal["gold", "model", "person", "environment", "none"]
@@ -78,7 +78,7 @@ def debug(
     debug: Debug = False,
 ) -> int:
     """Find the step that doomed a run and, with --rerun, run it again from there."""
-    begin(debug, drains=True)
+    begin(debug)
     from forethought.app.debug import debugging
     from forethought.app.debug.choices import Asked
     from forethought.app.options import Flags
@@ -86,4 +86,13 @@ def debug(
     asked = Asked(
         thread, trajectory, pick, score, expect, rerun, method, judge, max_reruns, environment, allow_writes
     )
-    return debugging.debug(asked, Flags(model, base_url, db, tuple(sets or ()), tools), as_json)
+    flags = Flags(
+        model,
+        base_url,
+        db,
+        tuple(sets or ()),
+        tools,
+        environment=environment,
+        allow_writes=allow_writes,
+    )
+    return debugging.debug(asked, flags, as_json)

@@ -24,11 +24,11 @@ from forethought.app.debug.file import environment_rollouts, make_environment
 from forethought.app.debug.thread import open_debugged
 from forethought.app.errors import CliError
 from forethought.app.options import Flags, settings_from, without_credentials
-from forethought.app.streaming import hand_on
+from forethought.app.runner import Session
 from forethought.app.threads.thread import check_thread_id, unknown_thread
 from forethought.app.threads.threads import DEBUGGING
 from forethought.settings import Settings
-from forethought.state.debugger_context import DebuggerContext
+from forethought.state.debugger import DebuggerContext
 from forethought.storage import address_of, open_threads
 
 if TYPE_CHECKING:
@@ -68,48 +68,23 @@ _ORDER = TypeAdapter(Order)
 
 
 @dataclass
-class Debugging:
+class Debugging(Session):
     """A debugging and everything that is needed to go on with it."""
 
-    id: str
-    saver: ThreadSaver
-    graph: Any
     order: Order
-    context: DebuggerContext
     started: datetime
 
     @property
     def config(self) -> RunnableConfig:
         """The config of a run; its checkpoints carry the order."""
-        return {
-            "configurable": {"thread_id": self.id},
-            "metadata": {_SAVED: json.dumps(asdict(self.order), ensure_ascii=False)},
-        }
-
-    async def snapshot(self) -> StateSnapshot:
-        """Its newest state."""
-        snapshot: StateSnapshot = await self.graph.aget_state({"configurable": {"thread_id": self.id}})
-        return snapshot
+        order = json.dumps(asdict(self.order), ensure_ascii=False)
+        return {"configurable": {"thread_id": self.id}, "metadata": {_SAVED: order}}
 
     async def stream(
         self, given: Any, show: Callable[[Any], None], control: RunControl | None = None
     ) -> None:
-        """Run until the graph ends or waits. Every label is on disk before the next wave begins.
-
-        Raises what the graph raises: ModelError, OSError, what a database raises; the debugging stays
-        resumable.
-        """
-        modes = ["updates", "custom"]
-        parts = self.graph.astream(
-            given,
-            self.config,
-            context=self.context,
-            stream_mode=modes,
-            version="v2",
-            durability="sync",
-            control=control,
-        )
-        await hand_on(parts, show)
+        """See Session."""
+        await super().stream(given, show, control)
         # Its first checkpoint was made a moment after it was opened.
         self.started = await _started(self.saver, self.id)
 
@@ -135,7 +110,7 @@ async def open_debugging(
     the thread was run with is known. Raises CliError, ConfigurationError.
     """
     from forethought.graph.debugger import build_debugger
-    from forethought.state.debugger_state import DebuggerState
+    from forethought.state.debugger import DebuggerState
 
     async with AsyncExitStack() as stack:
         world = await _world(stack, order, flags, trajectory)
@@ -151,7 +126,7 @@ async def open_debugging(
         _verify(world.settings, context)
         graph = build_debugger(world.settings, world.saver, **world.parts)
         await read_state(graph, DebuggerState, chosen)
-        yield Debugging(chosen, world.saver, graph, order, context, await _started(world.saver, chosen))
+        yield Debugging(chosen, world.saver, graph, context, order, await _started(world.saver, chosen))
 
 
 @dataclass(frozen=True)
@@ -190,7 +165,7 @@ async def _world(stack: AsyncExitStack, order: Order, flags: Flags, trajectory: 
 async def read_debugging(thread_id: str, flags: Flags) -> AsyncIterator[Debugging]:
     """A debugging, to be looked at only. Raises CliError when there is none."""
     from forethought.graph.debugger import build_debugger
-    from forethought.state.debugger_state import DebuggerState
+    from forethought.state.debugger import DebuggerState
 
     check_thread_id(thread_id)
     settings = settings_from(flags)
@@ -200,7 +175,7 @@ async def read_debugging(thread_id: str, flags: Flags) -> AsyncIterator[Debuggin
         context = changed_context(order.context, Flags())
         graph = build_debugger(settings, saver)
         await read_state(graph, DebuggerState, thread_id)
-        yield Debugging(thread_id, saver, graph, order, context, await _started(saver, thread_id))
+        yield Debugging(thread_id, saver, graph, context, order, await _started(saver, thread_id))
 
 
 async def kept(thread_id: str, flags: Flags) -> tuple[Order, Json]:
@@ -226,7 +201,7 @@ async def _order(saver: ThreadSaver, thread_id: str) -> Order:
 
 async def _started(saver: ThreadSaver, thread_id: str) -> datetime:
     """When the first checkpoint was made; now, for a debugging that has none."""
-    return await saver.begun(thread_id) or datetime.now(UTC)
+    return await saver.created_at(thread_id) or datetime.now(UTC)
 
 
 def _verify(settings: Settings, context: DebuggerContext) -> None:
@@ -240,5 +215,5 @@ async def _new_id(saver: ThreadSaver, name: str) -> str:
     """debug:NAME:1, or the next number that is free."""
     plain = re.sub(r"[^A-Za-z0-9._:@-]+", "-", name)[:70].strip("-") or "trajectory"
     prefix = f"{DEBUGGING}{plain}:"
-    taken = {found.removeprefix(prefix) for found in await saver.beginning_with(prefix)}
+    taken = {found.removeprefix(prefix) for found in await saver.with_prefix(prefix)}
     return prefix + str(max((int(number) for number in taken if number.isdecimal()), default=0) + 1)

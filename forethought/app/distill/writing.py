@@ -46,7 +46,7 @@ def write_distilled(
 ) -> tuple[Merged, Json]:
     """Merge the errors of a distillation into the file at `path` and record where they come from.
 
-    Returns what became of each error, and the record. Raises KnowledgeError; the file of errors is then as
+    Returns what became of each error, and the record. Raises FileError; the file of errors is then as
     it was.
     """
     record = read_provenance(provenance_path(path))

@@ -249,7 +249,7 @@ class Settings(BaseSettings):
         key = sendable_key(value.get_secret_value()) if value is not None else ""
         return SecretStr(key) if key else None
 
-    @field_validator("searxng_url", "archive_url")
+    @field_validator("base_url", "searxng_url", "archive_url")
     @classmethod
     def _is_address(cls, value: str | None) -> str | None:
         if value is None or value == OFF or value.startswith(("http://", "https://")):

@@ -23,13 +23,14 @@ from forethought.models.types import Message, ModelError, ReplayError, Usage, no
 from forethought.nodes.support.budget import allowance
 from forethought.nodes.support.events import thinking
 from forethought.nodes.support.lessons import lesson_items, open_book, thread_of
-from forethought.nodes.support.prompt_text import cut, plan_text, rounds_texts, steps_text, trajectory
+from forethought.nodes.support.prompt_text import plan_text, rounds_texts, steps_text, trajectory
 from forethought.nodes.support.provenance import influence, thread_origin
 from forethought.nodes.support.services import Services
 from forethought.prompts.render import render
 from forethought.prompts.replies import LessonDraft
 from forethought.state.agent import AgentState, Lessons
 from forethought.state.context import Context
+from forethought.text import cut
 from forethought.training.scrub import training_scrubber
 
 _TASK_CHARS = 400

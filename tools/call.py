@@ -15,11 +15,11 @@ import httpx
 from langgraph.errors import GraphBubbleUp
 from pydantic import BaseModel, ValidationError
 
-from forethought.models.causes import chain
+from forethought.models.errors import chain
 from forethought.secrecy import scrubber
 from forethought.telemetry import operation
+from forethought.text import cut, one_line, sanitize_text
 from forethought.tools.base import Observation, Tool, ToolEnv, ToolError
-from forethought.well_formed import well_formed
 
 MAX_CHARACTERS = 20_000
 """Longest text of an observation; what is beyond is cut, visibly."""
@@ -56,7 +56,7 @@ async def call_tool(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Obse
         ok, cause = False, "empty" if ok else cause
     return replace(
         observation,
-        text=_cut(text),
+        text=cut(text, MAX_CHARACTERS, tail=0),
         hint=hint,
         ok=ok,
         cause="" if ok else cause or "tool",
@@ -181,7 +181,7 @@ def _failure(error: ToolError) -> Observation:
 
 def _one_line(error: BaseException) -> str:
     try:
-        return " ".join(f"{type(error).__name__}: {error}".split())
+        return one_line(f"{type(error).__name__}: {error}")
     except Exception:  # an error that fails at saying what it is
         return type(error).__name__
 
@@ -199,13 +199,4 @@ def _as_text(result: Any) -> str:
 def _presentable(said: Any, env: ToolEnv) -> str:
     """As text, without secrets, and without the characters that a database or an encoder would refuse."""
     text = said if isinstance(said, str) else str(said)
-    return scrubber(env.settings)(well_formed(text))
-
-
-def _cut(text: str) -> str:
-    left_out = len(text) - MAX_CHARACTERS
-    return (
-        text
-        if left_out <= 0
-        else f"{text[:MAX_CHARACTERS]}\n[cut here: {left_out:,} more characters left out]"
-    )
+    return scrubber(env.settings)(sanitize_text(text))

@@ -102,15 +102,14 @@ def run(
     """Carry out TASK and print the answer."""
     begin(debug, drains=True)
     from forethought.app.options import Flags
-    from forethought.app.run import runs
-    from forethought.app.run.driving import Output
+    from forethought.app.run import run as runs
 
-    flags = Flags(model, base_url, db, tuple(sets or ()), tools)
+    flags = Flags(model, base_url, db, tuple(sets or ()), tools, record, replay)
     if demo:
         from forethought.app.run.demo import run_demo
 
         return run_demo(flags, given=bool(task or files or record or replay), as_json=as_json)
-    return runs.run_task(task, files or [], thread, flags, Output(as_json, record, replay, flags))
+    return runs.run_task(task, files or [], thread, flags, as_json)
 
 
 @app.command()
@@ -143,14 +142,11 @@ def resume(
     (unless the environment has them), and a debugging's --environment and --allow-writes, are given again.
     """
     begin(debug, drains=True)
-    from forethought.app.given_again import Permits
     from forethought.app.options import Flags
-    from forethought.app.run import runs
-    from forethought.app.run.driving import Output
+    from forethought.app.run import run as runs
 
-    flags = Flags(model, base_url, db, tuple(sets or ()), tools)
-    permits = Permits(environment, allow_writes)
-    return runs.resume(thread, reply or [], flags, Output(as_json, record, replay, flags), permits)
+    flags = Flags(model, base_url, db, tuple(sets or ()), tools, record, replay, environment, allow_writes)
+    return runs.resume(thread, reply or [], flags, as_json)
 
 
 app.command("threads")(threads_command.threads)
@@ -206,11 +202,10 @@ def fork(
     """Go back to before a step and run on from there; what was done before it is not done again."""
     begin(debug, drains=True)
     from forethought.app.options import Flags
-    from forethought.app.run import runs
-    from forethought.app.run.driving import Output
+    from forethought.app.run import run as runs
 
     flags = Flags(model, base_url, db, tuple(sets or ()), tools)
-    return runs.fork(thread, before, guidance, flags, Output(as_json, flags=flags))
+    return runs.fork(thread, before, guidance, flags, as_json)
 
 
 app.command("debug")(debug_command.debug)

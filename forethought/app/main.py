@@ -20,7 +20,6 @@ def run_cli(arguments: Sequence[str]) -> int:
     try:
         return _run(arguments)
     except KeyboardInterrupt:
-        print("forethought: interrupted", file=sys.stderr, flush=True)
         return 130
     except BrokenPipeError:
         # The reader has left (`| head`); without this, closing stdout at exit would complain again.
@@ -35,19 +34,15 @@ def _run(arguments: Sequence[str]) -> int:
     from forethought.app.commands import app
     from forethought.app.debug.commands import with_rerun_method
     from forethought.app.errors import INTERRUPTED
-    from forethought.app.tell import tell, tell_error, want_debug
+    from forethought.app.tell import tell_error, want_debug
 
     want_debug(False)
     try:
         code = typer.main.get_command(app).main(
             with_rerun_method(arguments), prog_name="forethought", standalone_mode=False
         )
-        if code == INTERRUPTED:
-            # The parser's own answer to Ctrl-C. A run that was broken off says more, as an error.
-            tell("interrupted")
         return code if isinstance(code, int) else 0
-    except (typer.Abort, KeyboardInterrupt):
-        tell("interrupted")
+    except typer.Abort:
         return INTERRUPTED
     except BrokenPipeError:
         raise

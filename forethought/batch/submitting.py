@@ -17,7 +17,7 @@ from forethought.batch.tasks import MOST_PRIORITY, BatchTask, with_ids
 from forethought.settings import Settings
 from forethought.state.bounds import bounded
 from forethought.state.context import Context
-from forethought.well_formed import well_formed
+from forethought.text import sanitize_text
 
 Json = dict[str, Any]
 BATCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,17}")
@@ -128,7 +128,7 @@ def _checked(batch: str) -> str:
 
 def check_queue(name: str) -> None:
     """Raises ValueError, one line, for a name that no queue can have."""
-    shown = well_formed(name)
+    shown = sanitize_text(name)
     if not name or shown != name or not name.isprintable() or len(name.encode()) > _QUEUE_BYTES:
         raise ValueError(
             f"a queue cannot be called {shown[:60]!r}: give it a name of 1 to {_QUEUE_BYTES} bytes that can "

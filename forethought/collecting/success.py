@@ -21,6 +21,7 @@ from forethought.models.ask import Models
 from forethought.models.types import Message, ReplyError, Usage, no_usage, reply_spec
 from forethought.prompts.debug_replies import Judgement
 from forethought.prompts.render import render
+from forethought.text import one_line
 from forethought.trajectories.questions import normalised
 from forethought.trajectories.tasks import CollectTask
 from forethought.trajectories.types import Outcome, Trajectory
@@ -116,7 +117,7 @@ class Checker:
                 said = await said
         except Exception as error:
             why = f"{type(error).__name__}: {error}".rstrip(": ")
-            return Verdict("unknown", "checker", f"{self.name} failed: {' '.join(why.split())[:300]}")
+            return Verdict("unknown", "checker", f"{self.name} failed: {one_line(why, 300)}")
         if not isinstance(said, bool | int | float):
             kind = type(said).__name__
             return Verdict(

@@ -14,6 +14,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from forethought.knowledge.yaml_files import Name, Text, load_file, read_yaml
+from forethought.text import one_line
 from forethought.trajectories.types import MODULES, Module
 
 PACKAGED = Path(__file__).with_name("error_taxonomy.yaml")
@@ -98,13 +99,14 @@ class Taxonomy(_Record):
     def problem(self, module: str, name: str) -> str | None:
         """Why `name` is no type of `module`, in one line that lists those that are; None if it is one."""
         if self.module(module) is None:
-            return f"there is no module {_short(module)}; the modules are {', '.join(MODULES)}"
+            return f"there is no module {one_line(module, 60)!r}; the modules are {', '.join(MODULES)}"
         if self.resolve(module, name) is not None:
             return None
         known = ", ".join(kind.name for kind in self.types(module))
         owners = [each.name for each in self.modules if self.resolve(each.name, name)]
         elsewhere = f" (it is one of {' and '.join(owners)})" if owners else ""
-        return f"{_short(name)} is no error type of {self.module(module)}{elsewhere}; its types are {known}"
+        owner = f"{self.module(module)}{elsewhere}"
+        return f"{one_line(name, 60)!r} is no error type of {owner}; its types are {known}"
 
     def text(self, modules: tuple[str, ...] = MODULES) -> str:
         """The types for a prompt, in the file's order: every definition with its example."""
@@ -142,8 +144,3 @@ def _refuse_twice(names: list[str]) -> None:
 def _plain(name: str) -> str:
     """`name` in lower case with single underscores, as names are written in the file."""
     return re.sub(r"[^a-z0-9]+", "_", name.casefold()).strip("_")
-
-
-def _short(name: str) -> str:
-    """A model's word for an error message: on one line, and no longer than one."""
-    return repr(" ".join(name.split())[:60])

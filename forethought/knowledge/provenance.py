@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from forethought.json_files import FileError, read_object, write_json
+from forethought.text import one_line
 from forethought.trajectories.questions import fingerprint
 
 Json = dict[str, Any]
@@ -44,9 +45,7 @@ def write_provenance(path: Path, record: Mapping[str, Any]) -> None:
 
 def used_question(task: str) -> Json:
     """A question as the record names it."""
-    line = " ".join(task.split())
-    short = line if len(line) <= BEGINNING else line[:BEGINNING].rsplit(" ", 1)[0]
-    return {"question": short, "sha256": fingerprint(task)}
+    return {"question": one_line(task, BEGINNING), "sha256": fingerprint(task)}
 
 
 def used_fingerprints(errors: Path) -> frozenset[str]:

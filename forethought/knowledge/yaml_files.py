@@ -11,6 +11,7 @@ import yaml
 from pydantic import BaseModel, StringConstraints, ValidationError
 
 from forethought.json_files import FileError, read_text
+from forethought.text import one_line
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(_[a-z0-9]+)*$", max_length=80)]
@@ -41,7 +42,7 @@ def load_file(path: Path, parse: Callable[[Path], T]) -> T:
         stat = found.stat()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise FileError(_one_line(f"{path}: cannot be read ({reason}); check the path")) from error
+        raise FileError(one_line(f"{path}: cannot be read ({reason}); check the path")) from error
     return _parsed(parse, found, stat.st_mtime_ns, stat.st_size)  # type: ignore[return-value]
 
 
@@ -70,7 +71,7 @@ def parse_yaml(text: str, path: Path, schema: type[Schema]) -> Schema:
         depth = max(len(item["loc"]) for item in findings)
         telling = [item for item in findings if item["type"] != "too_short" or len(item["loc"]) == depth]
         line, first = min(((_line(root, item["loc"]), item) for item in telling), key=lambda pair: pair[0])
-        raise FileError(_one_line(f"{path}:{line}: {_reason(first)}")) from error
+        raise FileError(one_line(f"{path}:{line}: {_reason(first)}")) from error
 
 
 def plain_yaml(text: str, path: Path) -> Any:
@@ -81,9 +82,9 @@ def plain_yaml(text: str, path: Path) -> Any:
         mark = error.problem_mark or error.context_mark
         parts = [part for part in (error.context, error.problem) if part]
         line = mark.line + 1 if mark else 1
-        raise FileError(_one_line(f"{path}:{line}: not YAML: {', '.join(parts)}")) from error
+        raise FileError(one_line(f"{path}:{line}: not YAML: {', '.join(parts)}")) from error
     except (yaml.YAMLError, RecursionError, ValueError, OverflowError) as error:
-        raise FileError(_one_line(f"{path}: not YAML: {error}")) from error
+        raise FileError(one_line(f"{path}: not YAML: {error}")) from error
 
 
 def _line(node: yaml.Node | None, location: Sequence[str | int]) -> int:
@@ -117,7 +118,3 @@ def _reason(finding: Mapping[str, Any]) -> str:
             return f"{here} is empty"
         case _:
             return f"{here}: {finding['msg'].removeprefix('Value error, ')}"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

@@ -34,11 +34,10 @@ from forethought.models.types import (
     Usage,
     Verifying,
 )
-from forethought.prompts.render import data
 from forethought.secrecy import scrub_error, scrubber
 from forethought.settings import Settings
 from forethought.telemetry import operation
-from forethought.well_formed import well_formed
+from forethought.text import fence, sanitize_text
 
 T = TypeVar("T")
 MAX_REPAIRS = 2
@@ -129,7 +128,9 @@ class Models:
         """Send and count, into `usage`; an error carries all that was counted so far."""
         started = time.monotonic()
         scrub = scrubber(self.settings)
-        asked = tuple(replace(message, text=scrub(well_formed(message.text))) for message in request.messages)
+        asked = tuple(
+            replace(message, text=scrub(sanitize_text(message.text))) for message in request.messages
+        )
 
         async def send(question: ModelRequest) -> ModelReply:
             def put_to(model: str) -> Awaitable[ModelReply]:
@@ -215,7 +216,7 @@ def _repair(got: ModelReply, spec: ReplySpec[Any], problem: str) -> tuple[Messag
         else f"Write the whole {spec.name} again as one JSON object"
     )
     # The problem quotes the reply, and the reply may quote a page.
-    text = f"That reply cannot be used:\n{data(problem, 'problem')}\n{again}."
+    text = f"That reply cannot be used:\n{fence(problem, 'problem')}\n{again}."
     if not spec.functions and "no JSON object" in problem:
         text += f" It must fit this schema:\n{json.dumps(spec.schema, ensure_ascii=False)}"
     return Message("assistant", shown or "(empty reply)"), Message("user", text)

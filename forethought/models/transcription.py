@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from forethought.models import providers
+from forethought.models.errors import model_error
 from forethought.models.pricing import price
-from forethought.models.retry import final
 from forethought.models.types import ConfigurationError, Usage
 from forethought.settings import Settings
 
@@ -86,7 +86,7 @@ def transcribe_online(data: bytes, kind: str, settings: Settings) -> Transcript:
         cost = _cost(getattr(got, "usage", None), seconds, settings, time.monotonic() - started)
         return Transcript(segments, seconds, str(got.language or ""), f"the model {model}", [cost])
     except Exception as error:
-        known = final(error, model, _RETRIES + 1)
+        known = model_error(error, model, _RETRIES + 1)
         if known is None:
             raise
         raise known from error

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
+from forethought.text import one_line
 from forethought.trajectories import (
     agent_error_bench,
     langsmith,
@@ -188,18 +189,16 @@ def _parsed(content: str, place: str) -> Any:
     lines = [line for line in content.split("\n") if line.strip()]
     if len(lines) > 1 and lines[0].strip()[:1] in ("{", "[") and lines[0].strip()[-1:] in ("}", "]"):
         return [_parsed_line(line, place, number) for number, line in enumerate(lines, 1)]
-    raise ValueError(f"{place}: broken JSON ({_reason(whole)}); is the file complete?") from whole
+    raise ValueError(f"{place}: broken JSON ({one_line(whole, 120)}); is the file complete?") from whole
 
 
 def _parsed_line(line: str, place: str, number: int) -> Any:
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{place}: broken JSON in line {number} ({_reason(error)}); correct it") from error
-
-
-def _reason(error: Exception) -> str:
-    return " ".join(str(error).split())[:120]
+        raise ValueError(
+            f"{place}: broken JSON in line {number} ({one_line(error, 120)}); correct it"
+        ) from error
 
 
 def _distinct(found: Iterable[Loaded]) -> Iterator[Loaded]:

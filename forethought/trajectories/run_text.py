@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from forethought.trajectories.show import cut, head, step_text
+from forethought.text import cut
+from forethought.trajectories.show import head, step_text
 from forethought.trajectories.types import Outcome, Trajectory, TrajectoryStep
 
 PROMPT_CHARS = 320_000

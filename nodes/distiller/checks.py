@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from forethought.nodes.distiller.runs import TaskRuns
 from forethought.prompts.distill_replies import Aggregation, ComparativeDiagnosis, PatternSet, Quote
+from forethought.text import one_line
 from forethought.trajectories.questions import framed, normalised
 from forethought.trajectories.quotes import occurs
 from forethought.trajectories.run_text import all_text
@@ -52,8 +53,7 @@ def _quote_problem(quote: Quote, outcome: Outcome, runs: TaskRuns) -> str | None
         return None
     elsewhere = [str(number) for number, text in texts.items() if occurs(quote.quote, text)]
     found = f" (it stands in step {', '.join(elsewhere[:3])})" if elsewhere else ""
-    line = " ".join(quote.quote.split())
-    shown = line if len(line) <= 120 else f"{line[:120]} [...]"
+    shown = one_line(quote.quote, 120)
     return (
         f'"{shown}" does not stand in step {quote.step} of {quote.run}{found}: copy one passage of that step '
         "letter by letter"

@@ -18,12 +18,13 @@ from forethought.nodes.support.code_actions import CodeActions
 from forethought.nodes.support.inert import for_person
 from forethought.nodes.support.inspection import Inspection
 from forethought.nodes.support.person import ask_person
-from forethought.nodes.support.prompt_text import compact, cut
+from forethought.nodes.support.prompt_text import compact
 from forethought.nodes.support.provenance import joined
 from forethought.nodes.support.services import Services
 from forethought.nodes.unknown_outcome import ask_outcome
 from forethought.state.agent import AgentState, Proposal
 from forethought.state.context import Context
+from forethought.text import cut
 from forethought.tools.base import Tool, ToolEnv
 from forethought.tools.call import call_tool
 
@@ -83,7 +84,7 @@ async def make_call(
     code = CodeActions(services.tools, env, state, proposal["n"], inspection)
 
     async def make() -> Made:
-        observation = await call_tool(tool, verdict.arguments, code.env if tool.name == "python" else env)
+        observation = await call_tool(tool, verdict.arguments, code.env if tool.runs_code else env)
         if inspection.missing:
             raise inspection.missing
         if code.sub_steps:

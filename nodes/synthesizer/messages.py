@@ -14,8 +14,9 @@ from forethought.state.synthesizer import (
     TaskRecord,
     TrialRecord,
 )
+from forethought.text import cut
 from forethought.trajectories.run_text import PROMPT_CHARS, run_texts, task_text
-from forethought.trajectories.show import Window, cut, step_text
+from forethought.trajectories.show import Window, step_text
 from forethought.trajectories.types import Trajectory
 
 WHOLE_CHARS = 80_000

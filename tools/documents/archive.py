@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from typing import Any
 from xml.parsers import expat
 
+from forethought.text import one_line
 from forethought.tools.documents.document import Document, Section, Unreadable
 from forethought.tools.documents.tables import markdown_table
 
@@ -175,5 +176,4 @@ def _row(member: zipfile.ZipInfo) -> list[str]:
 def shown_name(name: str) -> str:
     """An entry's name for reading only: no control or direction characters, no longer than 200 characters."""
     kept = "".join(c if unicodedata.category(c)[0] not in "CZ" else " " for c in name)
-    kept = " ".join(kept.split()) or "(no name)"
-    return kept if len(kept) <= 200 else f"{kept[:200]}..."
+    return one_line(kept, 200) or "(no name)"

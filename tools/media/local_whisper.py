@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forethought.models.transcription import Segment, Transcript
+from forethought.text import one_line
 from forethought.tools.base import ToolError
 from forethought.tools.media.decode import RATE
 
@@ -81,8 +82,7 @@ def _model(model: str) -> Any:
         ) from error
     # A broken checkpoint is reported by torch, pickle or zipfile, each in its own way.
     except Exception as error:
-        said = " ".join(str(error).split())[:200]
-        raise _unavailable(model, f"{type(error).__name__}: {said}") from error
+        raise _unavailable(model, f"{type(error).__name__}: {one_line(error, 200)}") from error
     _loaded.clear()
     _loaded[model] = made
     return made

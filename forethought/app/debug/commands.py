@@ -86,4 +86,13 @@ def debug(
     asked = Asked(
         thread, trajectory, pick, score, expect, rerun, method, judge, max_reruns, environment, allow_writes
     )
-    return debugging.debug(asked, Flags(model, base_url, db, tuple(sets or ()), tools), as_json)
+    flags = Flags(
+        model,
+        base_url,
+        db,
+        tuple(sets or ()),
+        tools,
+        environment=environment,
+        allow_writes=allow_writes,
+    )
+    return debugging.debug(asked, flags, as_json)

@@ -21,12 +21,10 @@ from forethought.app.debug.opening import Debugging, Order, kept, open_debugging
 from forethought.app.debug.report import debug_exit_code, debug_report
 from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, CliError, explain
-from forethought.app.given_again import Permits, check_given
-from forethought.app.options import Flags, settings_from
-from forethought.app.report import unfinished, waiting
-from forethought.app.run import driving, questions
-from forethought.app.run.driving import WAIT, Last, Manner, Output
-from forethought.app.tell import tell, tell_error
+from forethought.app.options import Flags, check_repeated, must_be_repeated, resume_command, settings_from
+from forethought.app.report import unfinished
+from forethought.app.run import questions
+from forethought.app.runner import Ending, Runner, open_runner
 from forethought.app.text import to_json
 from forethought.app.threads.thread import check_thread_id
 from forethought.app.threads.threads import is_debugging
@@ -46,17 +44,16 @@ def debug(asked: Asked, flags: Flags, as_json: bool) -> int:
         from forethought.app.debug.score import score
 
         return score(asked, flags, as_json)
-    output = Output(as_json, flags=flags, more=Permits(asked.environment, asked.allow_writes).again)
     if asked.thread is not None:
-        return _debug_thread(asked.thread, asked, flags, output)
-    return _debug_trajectory(asked, flags, output)
+        return _debug_thread(asked.thread, asked, flags, as_json)
+    return _debug_trajectory(asked, flags, as_json)
 
 
-def _debug_thread(thread_id: str, asked: Asked, flags: Flags, output: Output) -> int:
+def _debug_thread(thread_id: str, asked: Asked, flags: Flags, as_json: bool) -> int:
     check_thread_id(thread_id)
     if is_debugging(thread_id):
         raise CliError(
-            f"{thread_id} is a debugging itself; go on with it: {output.resume_command(thread_id)}"
+            f"{thread_id} is a debugging itself; go on with it: {resume_command(thread_id, flags)}"
         )
     first = debugger_context(asked, flags, settings_from(flags))
     check_judged(asked, first)
@@ -67,10 +64,10 @@ def _debug_thread(thread_id: str, asked: Asked, flags: Flags, output: Output) ->
 
     opening = open_debugging(order, flags, choose, name=thread_id)
     given = {"thread_id": thread_id, **({"expect": asked.expect} if asked.expect else {})}
-    return _drive(opening, given, output)
+    return _drive(opening, given, flags, as_json)
 
 
-def _debug_trajectory(asked: Asked, flags: Flags, output: Output) -> int:
+def _debug_trajectory(asked: Asked, flags: Flags, as_json: bool) -> int:
     assert asked.trajectory is not None
     loaded = one_trajectory(asked.trajectory, asked)
     context = debugger_context(asked, flags, settings_from(flags), has_gold=bool(loaded.reference.gold))
@@ -89,12 +86,10 @@ def _debug_trajectory(asked: Asked, flags: Flags, output: Output) -> int:
         "trajectory": loaded.model_dump(mode="json"),
         **({"expect": asked.expect} if asked.expect else {}),
     }
-    return _drive(opening, given, output)
+    return _drive(opening, given, flags, as_json)
 
 
-def resume_debugging(
-    thread_id: str, replies: Sequence[str], flags: Flags, permits: Permits, as_json: bool
-) -> int:
+def resume_debugging(thread_id: str, replies: Sequence[str], flags: Flags, as_json: bool) -> int:
     """Go on with a debugging: with a person's reply, or from where it was broken off.
 
     Raises CliError when there is none, it is finished, or something must be given again.
@@ -102,12 +97,17 @@ def resume_debugging(
     from forethought.trajectories.read import from_json
 
     order, values = asyncio.run(kept(thread_id, flags))
-    settings, output = settings_from(flags), Output(as_json, flags=flags, more=permits.again)
-    check_given(thread_id, flags, settings, base_url=order.base_url)
-    permits.check(thread_id, order.environment, order.allow_writes)
-    if order.thread is not None and permits.environment is not None:
+    settings = settings_from(flags)
+    check_repeated(thread_id, flags, settings, base_url=order.base_url)
+    if order.environment and not flags.environment:
+        raise must_be_repeated(thread_id, "--environment", order.environment)
+    if order.allow_writes and not flags.allow_writes:
+        raise CliError(
+            f"{thread_id} was begun with --allow-writes, which holds only where it is given: give it again"
+        )
+    if order.thread is not None and flags.environment is not None:
         raise CliError("--environment: a thread is run again in its own checkpoints; leave it out")
-    order = replace(order, environment=permits.environment, allow_writes=permits.allow_writes)
+    order = replace(order, environment=flags.environment, allow_writes=flags.allow_writes)
     if order.base_url:
         # The debugging's own, now that a person has named it: the thread that is debugged may have another.
         flags = replace(flags, base_url=settings.base_url)
@@ -120,37 +120,30 @@ def resume_debugging(
     )
 
     async def begin(debugging: Debugging) -> Any:
-        from langgraph.types import Command
-
-        from forethought.app.run.runs import waits_for_no_reply
-
         snapshot = await debugging.snapshot()
-        asked = [waiting(item) for item in snapshot.interrupts]
-        if replies and not asked:
-            raise waits_for_no_reply(thread_id, snapshot, output.resume_command(thread_id))
         if replies:
-            return Command(resume=questions.replies_from(replies, asked))
-        if not asked and not unfinished(snapshot):
+            return questions.answer_questions(replies, snapshot, thread_id, resume_command(thread_id, flags))
+        if not unfinished(snapshot):
             status = snapshot.values.get("status")
             raise CliError(f"{thread_id} is finished ({status}); see it with: forethought show {thread_id}")
-        return WAIT if asked else None
+        return None
 
-    return _drive(opening, begin, output)
+    return _drive(opening, begin, flags, as_json)
 
 
-def _drive(opening: Any, given: Any, output: Output) -> int:
+def _drive(opening: Any, given: Any, flags: Flags, as_json: bool) -> int:
     """Run the debugger's graph until it ends or waits, and report."""
+    with open_runner(as_json) as runner:
+        debugging = runner.open(opening)
+        resume = resume_command(debugging.id, flags)
+        runner.go_on = f"continue with: {resume}"
+        begun = runner.run(given(debugging)) if callable(given) else given
+        runner.console.print(f"debugging {debugging.id}")
+        ending = runner.drive(debugging, begun, DebugDisplay(runner.console), questions.ask)
+        return _finish(debugging, ending, runner, resume)
 
-    async def begin(debugging: Debugging) -> Any:
-        return await given(debugging) if callable(given) else given
 
-    def end(debugging: Debugging, last: Last) -> int:
-        return _finish(debugging, last, output)
-
-    return driving.drive(opening, begin, output, Manner("debugging", DebugDisplay, end))
-
-
-def _finish(debugging: Debugging, last: Last, output: Output) -> int:
+def _finish(debugging: Debugging, last: Ending, runner: Runner, resume: str) -> int:
     """Print what was found and what the re-runs came to, and how to go on where it is not over."""
     failure = explain(last.error) if last.error else None
     if last.snapshot is None:
@@ -158,19 +151,11 @@ def _finish(debugging: Debugging, last: Last, output: Output) -> int:
     else:
         result = _result(debugging, last.snapshot, failure.line if failure else None)
         subject = last.snapshot.values.get("subject") or {}
-        show_debug_ending(result, subject, last.console, told=bool(last.error))
-    if output.as_json:
-        print(to_json(result), flush=True)
-    if last.error:
-        tell_error(last.error)
-    resume = output.resume_command(debugging.id)
+        show_debug_ending(result, subject, runner.console, told=bool(last.error))
+    runner.print_json(result)
     if result.get("interrupts"):
-        tell("it waits for a reply:")
-        for line in questions.how_to_reply(resume, result["interrupts"]):
-            tell(f"  {line}")
-    elif last.error or result["status"] == "running":
-        tell(driving.go_on_hint(last.snapshot, resume))
-    return failure.code if failure else debug_exit_code(result["status"])
+        questions.tell_how_to_reply(resume, result["interrupts"])
+    return runner.exit_code(last, debug_exit_code(result["status"]))
 
 
 def _result(debugging: Debugging, snapshot: StateSnapshot, error: str | None = None) -> Json:

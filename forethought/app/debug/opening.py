@@ -24,7 +24,7 @@ from forethought.app.debug.file import environment_rollouts, make_environment
 from forethought.app.debug.thread import open_debugged
 from forethought.app.errors import CliError
 from forethought.app.options import Flags, settings_from, without_credentials
-from forethought.app.streaming import hand_on
+from forethought.app.runner import Session
 from forethought.app.threads.thread import check_thread_id, unknown_thread
 from forethought.app.threads.threads import DEBUGGING
 from forethought.settings import Settings
@@ -68,48 +68,23 @@ _ORDER = TypeAdapter(Order)
 
 
 @dataclass
-class Debugging:
+class Debugging(Session):
     """A debugging and everything that is needed to go on with it."""
 
-    id: str
-    saver: ThreadSaver
-    graph: Any
     order: Order
-    context: DebuggerContext
     started: datetime
 
     @property
     def config(self) -> RunnableConfig:
         """The config of a run; its checkpoints carry the order."""
-        return {
-            "configurable": {"thread_id": self.id},
-            "metadata": {_SAVED: json.dumps(asdict(self.order), ensure_ascii=False)},
-        }
-
-    async def snapshot(self) -> StateSnapshot:
-        """Its newest state."""
-        snapshot: StateSnapshot = await self.graph.aget_state({"configurable": {"thread_id": self.id}})
-        return snapshot
+        order = json.dumps(asdict(self.order), ensure_ascii=False)
+        return {"configurable": {"thread_id": self.id}, "metadata": {_SAVED: order}}
 
     async def stream(
         self, given: Any, show: Callable[[Any], None], control: RunControl | None = None
     ) -> None:
-        """Run until the graph ends or waits. Every label is on disk before the next wave begins.
-
-        Raises what the graph raises: ModelError, OSError, what a database raises; the debugging stays
-        resumable.
-        """
-        modes = ["updates", "custom"]
-        parts = self.graph.astream(
-            given,
-            self.config,
-            context=self.context,
-            stream_mode=modes,
-            version="v2",
-            durability="sync",
-            control=control,
-        )
-        await hand_on(parts, show)
+        """See Session."""
+        await super().stream(given, show, control)
         # Its first checkpoint was made a moment after it was opened.
         self.started = await _started(self.saver, self.id)
 
@@ -151,7 +126,7 @@ async def open_debugging(
         _verify(world.settings, context)
         graph = build_debugger(world.settings, world.saver, **world.parts)
         await read_state(graph, DebuggerState, chosen)
-        yield Debugging(chosen, world.saver, graph, order, context, await _started(world.saver, chosen))
+        yield Debugging(chosen, world.saver, graph, context, order, await _started(world.saver, chosen))
 
 
 @dataclass(frozen=True)
@@ -200,7 +175,7 @@ async def read_debugging(thread_id: str, flags: Flags) -> AsyncIterator[Debuggin
         context = changed_context(order.context, Flags())
         graph = build_debugger(settings, saver)
         await read_state(graph, DebuggerState, thread_id)
-        yield Debugging(thread_id, saver, graph, order, context, await _started(saver, thread_id))
+        yield Debugging(thread_id, saver, graph, context, order, await _started(saver, thread_id))
 
 
 async def kept(thread_id: str, flags: Flags) -> tuple[Order, Json]:

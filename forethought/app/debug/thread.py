@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from forethought.app.errors import CliError
-from forethought.app.given_again import again
-from forethought.app.options import Flags
+from forethought.app.options import Flags, resume_flags
 from forethought.app.report import status_of, task_error, unfinished
 from forethought.app.threads.branches import at
 from forethought.app.threads.thread import Thread, open_thread
@@ -85,7 +84,7 @@ async def open_debugged(
     async with open_thread(thread_id, own, answering, must_exist=True) as thread:
         snapshot = await (at(thread, leaf) if leaf else thread.snapshot())
         if not leaf:
-            _check_over(thread, snapshot, again(own))
+            _check_over(thread, snapshot, resume_flags(own))
         yield DebuggedThread(
             thread=thread,
             head=point_of(snapshot),

@@ -20,7 +20,7 @@ from forethought.knowledge.provenance import (
     used_question,
     write_provenance,
 )
-from forethought.knowledge.written_errors import Merged, write_errors
+from forethought.knowledge.error_file import Merged, write_errors
 
 Json = dict[str, Any]
 
@@ -67,7 +67,8 @@ def write_distilled(
     record["questions"] = list(questions.values())
     hashes = {error.name: error.generated.hash for error in errors if error.generated}
     record["written"] |= {name: hashes[name] for name in (*merged.added, *merged.replaced)}
-    write_provenance(provenance_path(path), record)
+    for written in {path, merged.path}:  # whichever of the two the agent is given, evaluations keep clear
+        write_provenance(provenance_path(written), record)
     return merged, entry
 
 

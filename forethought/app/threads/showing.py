@@ -16,7 +16,7 @@ from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, CliError
 from forethought.app.options import Flags, settings_from
 from forethought.app.report import Json, report
-from forethought.app.run.ending import show_ending
+from forethought.app.run.run import show_result
 from forethought.app.text import clean, one_line, to_json
 from forethought.app.threads.comparing import show_branches, show_difference
 from forethought.app.threads.thread import read_thread
@@ -152,7 +152,7 @@ def _print_thread(console: Console, result: Json, values: Json, history: list[Js
         call = f"{one_line(item['tool'])}({one_line(item['call'], 300)})"
         told = f"broken off: {call}: nobody knows whether it took effect; you are asked when it goes on"
         console.print(Text(told, "yellow"))
-    show_ending(result, console)
+    show_result(result, console)
     for entry in history:
         console.print(
             Text(

@@ -25,8 +25,9 @@ from forethought.evals.harness.choices import ChoiceError, Choices
 from forethought.evals.harness.ledger import LEDGER_FILE, Ledger
 from forethought.evals.harness.lines import append, mend
 from forethought.evals.results import RESULTS_FILE, RUN_FILE, Evaluation, Result, read_evaluation
+from forethought.models.allowance import total
 from forethought.models.types import Usage
-from forethought.rollouts.spending import added
+from forethought.text import one_line
 from forethought.trajectories.questions import fingerprint
 from forethought.trajectories.types import Loaded
 
@@ -100,7 +101,7 @@ class RunFolder:
         lines = path.read_text("utf-8").splitlines() if path.exists() else []
         records = [json.loads(line) for line in lines if line.strip()]
         records += [read_json(path) for path in sorted((self.root / "learned").glob("*.json"))]
-        return added(*(record.get(name) or {} for record in records for name in ("usage", "judge_usage")))
+        return total(*(record.get(name) or {} for record in records for name in ("usage", "judge_usage")))
 
     def _learned(self, method: str) -> Path:
         return self.root / "learned" / f"{method}.json"
@@ -137,9 +138,10 @@ def _refuse_changes(root: Path, known: Json, order: Json) -> None:
     for name in _SAME:
         was, wanted = known.get(name), json.loads(json.dumps(order[name]))
         if was != wanted:
+            old, new = (one_line(json.dumps(value, ensure_ascii=False), 80) for value in (was, wanted))
             raise ChoiceError(
-                f"{root} was begun with {name.replace('_', ' ')} {_short(was)}, not {_short(wanted)}: use "
-                "the same, or name another --out"
+                f"{root} was begun with {name.replace('_', ' ')} {old}, not {new}: use the same, or name "
+                "another --out"
             )
     prints = known.get("samples")
     before = prints if isinstance(prints, dict) else {}
@@ -162,11 +164,6 @@ def _merged(known: Json, order: Json) -> Json:
         "limit": None if None in limits else max(limits),
         "samples": {**known.get("samples", {}), **order["samples"]},
     }
-
-
-def _short(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 80 else text[:79] + "…"
 
 
 def read_json(path: Path) -> Json:

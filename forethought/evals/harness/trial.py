@@ -31,6 +31,7 @@ from forethought.evals.types import (
 from forethought.models.ask import Models
 from forethought.models.types import ModelError, ReplyError, Transport, Usage
 from forethought.settings import Settings
+from forethought.text import one_line
 from forethought.trajectories.types import Loaded, Outcome, Reference
 
 _SEEDS = 2**31
@@ -155,11 +156,13 @@ class TrialRun:
 
     def failure(self, error: BaseException) -> Result:
         """The record of a trial that could not be tried or judged: it has no score."""
-        line = " ".join(f"{error}".split()) or type(error).__name__
+        line = one_line(error) or type(error).__name__
         known = isinstance(error, ModelError | InfrastructureError)
         answer = self.attempt.answer if self.attempt else ""
         return self._record(
-            score=None, answer=answer, error=(line if known else f"{type(error).__name__}: {line}")[:1_000]
+            score=None,
+            answer=answer,
+            error=one_line(line if known else f"{type(error).__name__}: {line}", 1_000),
         )
 
     def _attempted(self, **fields: Any) -> Result:

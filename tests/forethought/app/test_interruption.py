@@ -151,7 +151,7 @@ def test_a_run_whose_output_cannot_be_written_says_how_to_find_it_again(
     with monkeypatch.context() as patched:
         patched.setattr("forethought.app.main.os.dup2", lambda *given: None)
         patched.setattr("forethought.app.display.Display._step", fail)
-        patched.setattr("forethought.app.run.ending.show_ending", fail)
+        patched.setattr("forethought.app.run.run.show_result", fail)
         done = cli("run", "x", "--thread", "t1")
     assert done.code == 1
     assert "see it with: forethought show t1" in done.err
@@ -194,18 +194,4 @@ def test_ctrl_c_is_answered_wherever_it_comes(cli: Cli, monkeypatch: pytest.Monk
         with monkeypatch.context() as patched:
             patched.setattr(place, broken_off)
             done = cli("threads")
-        assert (done.code, done.err) == (130, "forethought: interrupted\n"), place
-
-
-def test_ctrl_c_before_the_first_checkpoint_names_no_thread(
-    cli: Cli, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scripted()
-
-    def broken_off(*given: Any) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("forethought.app.run.driving._until_done", broken_off)
-    done = cli("run", "x", "--thread", "t1")
-    assert done.code == 130
-    assert done.err == "forethought: interrupted before anything was done; run it again\n"
+        assert (done.code, done.err) == (130, ""), place

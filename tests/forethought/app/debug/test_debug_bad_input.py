@@ -11,7 +11,7 @@ from typing import get_args
 import pytest
 
 from forethought.app.debug.commands import Judge, Method, Rerun, with_rerun_method
-from forethought.graph import debugger_context
+from forethought.state import debugger_context
 from tests.forethought.app.conftest import Cli
 from tests.forethought.app.debug_script import Start, failed_run, trajectory, write
 from tests.support.model_server import Fault

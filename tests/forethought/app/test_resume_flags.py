@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from forethought.app.given_again import again
-from forethought.app.options import Flags
+from forethought.app.options import Flags, resume_flags
 from tests.forethought.app.conftest import Cli
 from tests.forethought.app.debug_script import Start, failed_run, trajectory, write
 from tests.forethought.app.scripted import Script
@@ -128,7 +127,7 @@ def test_what_has_to_be_given_again_is_in_the_command_that_goes_on(
 
 def test_no_password_is_in_the_command_that_goes_on() -> None:
     flags = Flags(base_url="http://me:secret@host/v1", db="postgresql://me:secret@host/threads")
-    assert again(flags) == " --base-url http://host/v1"
+    assert resume_flags(flags) == " --base-url http://host/v1"
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ async def test_a_model_without_eyes_is_named_with_what_to_do(
     model_server: Start, settings: Make, status: str, message: str
 ) -> None:
     server = model_server(script(Fault(status, message=message)))
-    with pytest.raises(ReplyError, match=r"openai:gpt-4.1 cannot see images; set vision_model") as raised:
+    with pytest.raises(ReplyError, match=r"openai:gpt-4.1 took no image .*set vision_model") as raised:
         await ask(Models(settings(server)), picture())
     assert message in str(raised.value)
     assert raised.value.usage["calls"] == 1
@@ -116,7 +116,7 @@ async def test_a_model_without_eyes_is_named_with_what_to_do(
 
 async def test_an_image_that_is_refused_for_itself_is_told_apart(model_server: Start, settings: Make) -> None:
     server = model_server(script(Fault("400", message="Invalid image data: could not decode the image")))
-    with pytest.raises(ReplyError, match=r"refused the image: .*could not decode"):
+    with pytest.raises(ReplyError, match=r"took no image .*could not decode"):
         await ask(Models(settings(server)), picture())
 
 
@@ -133,7 +133,7 @@ async def test_a_profile_that_says_no_images_saves_the_call(
     settings: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
-    with pytest.raises(ReplyError, match=r"openai:gpt-3\.5-turbo cannot see images"):
+    with pytest.raises(ReplyError, match=r"openai:gpt-3\.5-turbo took no image"):
         await ask(Models(settings()), picture(), model="openai:gpt-3.5-turbo")
 
 

@@ -16,6 +16,7 @@ import yaml
 
 from forethought.json_files import FileError, read_text, write_text
 from forethought.knowledge.planning_errors import PlanningError, parse_planning_errors
+from forethought.text import one_line
 
 _HEADER = """\
 # Planning errors: what a plan is checked against before anything runs (PreFlect, section 3.2.1).
@@ -82,10 +83,32 @@ def new_file(path: Path) -> Path:
 
 def yaml_text(errors: Sequence[PlanningError]) -> str:
     """The text of a file of planning errors."""
-    plain = [error.model_dump(exclude_none=True, mode="json") for error in errors]
-    return _HEADER + dump_yaml({"version": 1, "errors": plain})
+    items = [error.model_dump(exclude_none=True, mode="json") for error in errors]
+    for item in items:
+        item["description"] = Prose(item["description"])
+        for pattern in (*item["failures"], *item["successes"]):
+            pattern["text"] = Prose(pattern["text"])
+    return _HEADER + dump_yaml({"version": 1, "errors": items})
+
+
+class Prose(str):
+    """Text that is written over several lines (>-), so that a person can change it without quotes."""
+
+
+class _Dumper(yaml.SafeDumper):
+    """Lists stand deeper than the key above them, as people write them."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        super().increase_indent(flow, False)
+
+
+def _folded(dumper: yaml.SafeDumper, text: Prose) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", one_line(text), style=">")
+
+
+_Dumper.add_representer(Prose, _folded)
 
 
 def dump_yaml(value: Any) -> str:
     """`value` as YAML for people to read."""
-    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=108)
+    return yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=108)

@@ -198,6 +198,8 @@ def _finish(
             merged, _ = write_distilled(asked.out, snapshot.values, distillation.id, asked.source)
             names = ("added", "replaced", "kept", "removed")
             result["written"] = {name: getattr(merged, name) for name in names}
+            if result["out"]:
+                result |= {"out": str(merged.path), "provenance": str(provenance_path(merged.path))}
         except FileError as failure:
             raise CliError(f"{failure}; what was distilled is kept: mend it and run the same command") from (
                 failure

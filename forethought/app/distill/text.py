@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from forethought.knowledge.error_file import dump_yaml
+from forethought.knowledge.error_file import Prose, dump_yaml
 from forethought.knowledge.planning_errors import PlanningError
 from forethought.knowledge.yaml_files import plain_yaml
 
@@ -20,8 +20,8 @@ _HELP = (
 
 def editable(error: Mapping[str, Any]) -> str:
     """The error's name, description and patterns as YAML."""
-    texts = {kind: [item["text"] for item in error[kind]] for kind in ("failures", "successes")}
-    return _HELP + dump_yaml([{"name": error["name"], "description": error["description"], **texts}])
+    texts = {kind: [Prose(item["text"]) for item in error[kind]] for kind in ("failures", "successes")}
+    return _HELP + dump_yaml([{"name": error["name"], "description": Prose(error["description"]), **texts}])
 
 
 def from_editable(text: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from forethought.knowledge.error_file import Merged, write_errors
 from forethought.knowledge.planning_errors import (
     Generated,
     Pattern,
@@ -20,7 +21,6 @@ from forethought.knowledge.provenance import (
     used_question,
     write_provenance,
 )
-from forethought.knowledge.error_file import Merged, write_errors
 
 Json = dict[str, Any]
 

@@ -31,7 +31,7 @@ from forethought.secrecy import scrub_error, scrubber
 from forethought.settings import Settings
 from forethought.state.bounds import bounded
 from forethought.storage import StorageError, open_lessons
-from forethought.storage.errors import is_disconnected, is_outage
+from forethought.storage.errors import is_outage
 
 if TYPE_CHECKING:
     from forethought.graph.agent import AgentGraph
@@ -119,8 +119,6 @@ class Runner:
                 await held.enter_async_context(self.queue.threads.claim(thread_id))
             except StorageError as error:
                 raise TryAgain(str(error), _HELD_S, counted=False) from error
-            # From now on silence tells that this worker hangs.
-            await self.queue.threads.beat()
             found = await patiently(lambda: self.queue.threads.rows(_BEFORE, (number,)))
             if not found:
                 return None
@@ -147,7 +145,7 @@ class Runner:
             return Ended("failed", "failed", f"given up: begun {job.tries - 1} times, and never ended")
         thread: ThreadRun | None = None
         try:
-            given = read_given(job.kept, self.queue.threads.sealer)
+            given = read_given(job.kept, self.queue.threads.cipher)
             thread = await self._thread(job, given)
             return await thread.go(job.again, drain)
         except Exception as error:
@@ -183,7 +181,7 @@ class Runner:
             if with_lessons not in self._graphs:
                 store = None
                 if with_lessons:
-                    opening = open_lessons(self.queue.address, self.settings.key)
+                    opening = open_lessons(self.queue.address)
                     store = await self.stack.enter_async_context(opening)
                 self._graphs[with_lessons] = build_agent(
                     settings=self.settings,
@@ -196,7 +194,7 @@ class Runner:
     def _failed(self, job: Job, error: Exception, usage: dict[str, float]) -> Ended:
         """How the job ended. Raises TryAgain where it is worth another try."""
         scrub = scrubber(self.settings)
-        if is_disconnected(error):
+        if is_outage(error):
             raise TryAgain(line_of(error, scrub), self.retries.wait_s(1), counted=False) from error
         if may_pass(error) and job.tries < self.retries.most:
             raise TryAgain(line_of(error, scrub), self.retries.wait_s(job.tries)) from error

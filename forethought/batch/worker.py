@@ -133,7 +133,6 @@ class _Worker:
             install_signal_handlers=False,
         )
         helpers = [self._help(fetcher, self._stop), self._help(fetcher, self._look_after)]
-        helpers.append(self._help(fetcher, self._beat))
         if self.choices.until_empty:
             helpers.append(self._help(fetcher, self._stop_when_empty))
         fetching = asyncio.create_task(fetcher.run())  # type: ignore[no-untyped-call]
@@ -166,11 +165,6 @@ class _Worker:
 
         return asyncio.create_task(helped())
 
-    async def _beat(self, fetcher: Fetcher) -> None:
-        while True:
-            await _unless_lost(self.queue.threads.beat)
-            await asyncio.sleep(rescue.HEARTBEAT_S)
-
     async def _stop(self, fetcher: Fetcher) -> None:
         try:
             await self.drain.finish(asyncio.Event().wait(), 0)
@@ -183,7 +177,6 @@ class _Worker:
         async def once() -> None:
             for thread_id in await rescue.rescue(self.queue):
                 self.choices.on_put_back(thread_id, "its worker is gone")
-            await rescue.end_silent(self.queue)
             if fetcher.worker_id is not None:
                 await strays.put_back(self.queue, fetcher.worker_id, self._running)
 

@@ -169,7 +169,7 @@ def show_debugging(thread_id: str, flags: Flags, as_json: bool) -> int:
     async def read() -> tuple[Json, Json, bool]:
         async with read_debugging(thread_id, flags) as debugging:
             snapshot = await debugging.snapshot()
-            held = bool(await debugging.saver.claimed([thread_id]))
+            held = bool(await debugging.saver.locked_threads([thread_id]))
             return _result(debugging, snapshot), snapshot.values.get("subject") or {}, held
 
     result, subject, held = asyncio.run(read())

@@ -201,7 +201,7 @@ async def _order(saver: ThreadSaver, thread_id: str) -> Order:
 
 async def _started(saver: ThreadSaver, thread_id: str) -> datetime:
     """When the first checkpoint was made; now, for a debugging that has none."""
-    return await saver.begun(thread_id) or datetime.now(UTC)
+    return await saver.created_at(thread_id) or datetime.now(UTC)
 
 
 def _verify(settings: Settings, context: DebuggerContext) -> None:
@@ -215,5 +215,5 @@ async def _new_id(saver: ThreadSaver, name: str) -> str:
     """debug:NAME:1, or the next number that is free."""
     plain = re.sub(r"[^A-Za-z0-9._:@-]+", "-", name)[:70].strip("-") or "trajectory"
     prefix = f"{DEBUGGING}{plain}:"
-    taken = {found.removeprefix(prefix) for found in await saver.beginning_with(prefix)}
+    taken = {found.removeprefix(prefix) for found in await saver.with_prefix(prefix)}
     return prefix + str(max((int(number) for number in taken if number.isdecimal()), default=0) + 1)

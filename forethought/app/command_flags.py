@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from forethought.app.tell import tell, want_debug
-from forethought.starting import over
 
 Model = Annotated[
     str | None, typer.Option("--model", help="Model of every role, as provider:name.", metavar="M")
@@ -68,10 +67,8 @@ Debug = Annotated[bool, typer.Option("--debug", help="Log the traceback of an er
 ThreadId = Annotated[str, typer.Argument(help="The thread's id, as `threads` lists it.", metavar="THREAD")]
 
 
-def begin(debug: bool, drains: bool = False) -> None:
-    """What every command does first. `drains`: it is to end in order at SIGTERM, from here on."""
-    if not drains:
-        over()
+def begin(debug: bool) -> None:
+    """Load .env and set up logging, as every command does first."""
     want_debug(debug)
     from forethought.app.options import load_dotenv, unknown_variables
     from forethought.telemetry.logs import configure

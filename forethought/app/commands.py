@@ -100,7 +100,7 @@ def run(
     debug: Debug = False,
 ) -> int:
     """Carry out TASK and print the answer."""
-    begin(debug, drains=True)
+    begin(debug)
     from forethought.app.options import Flags
     from forethought.app.run import run as runs
 
@@ -141,7 +141,7 @@ def resume(
     What it was run with is kept, but for what may run code or say where a key goes: --tools and --base-url
     (unless the environment has them), and a debugging's --environment and --allow-writes, are given again.
     """
-    begin(debug, drains=True)
+    begin(debug)
     from forethought.app.options import Flags
     from forethought.app.run import run as runs
 
@@ -200,7 +200,7 @@ def fork(
     debug: Debug = False,
 ) -> int:
     """Go back to before a step and run on from there; what was done before it is not done again."""
-    begin(debug, drains=True)
+    begin(debug)
     from forethought.app.options import Flags
     from forethought.app.run import run as runs
 

@@ -27,7 +27,7 @@ from typing import Any
 from langgraph.errors import GraphInterrupt
 from langgraph.types import interrupt
 
-from forethought.draining import coming_to_its_end
+from forethought.shutdown import finish_when_stopping
 from forethought.journal import current_journal
 from forethought.models.types import Usage
 from forethought.nodes.support.prompt_text import compact
@@ -107,13 +107,13 @@ async def call_once(
             await _keep(n, attempts.open, "outcome", asdict(result))
             return result
     if tool.repeatable and not intent["word"]:
-        with coming_to_its_end():
+        with finish_when_stopping():
             return await make()
     attempt = attempts.last + 1
     await _keep(n, attempt, "intent", {**intent, "tool": tool.name, "changes": not tool.repeatable})
     started = time.monotonic()
     try:
-        with coming_to_its_end():
+        with finish_when_stopping():
             result = await make()
     except GraphInterrupt:
         # The tool asks the person something, before it does anything.

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from forethought.app.errors import CliError
 from forethought.app.options import Flags, parse_set, wrong_setting
 from forethought.settings import Settings
-from forethought.state.debugger_context import DebuggerContext
+from forethought.state.debugger import DebuggerContext
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from forethought.app.command_flags import (
     begin,
 )
 
-# As in graph/debugger_context.py, which is not imported for the sake of `--help`.
+# As in forethought/state/debugger.py, which is not imported for the sake of `--help`.
 Method = Literal["agentdebug", "direct", "brute_force", "binary_search", "counterfactual"]
 Rerun = Literal["agentdebug", "self_refine", "vanilla", "best_of_n", "tree_of_thoughts"]
 Judge = Literal["gold", "model", "person", "environment", "none"]
@@ -78,7 +78,7 @@ def debug(
     debug: Debug = False,
 ) -> int:
     """Find the step that doomed a run and, with --rerun, run it again from there."""
-    begin(debug, drains=True)
+    begin(debug)
     from forethought.app.debug import debugging
     from forethought.app.debug.choices import Asked
     from forethought.app.options import Flags

@@ -29,7 +29,7 @@ from forethought.app.text import to_json
 from forethought.app.threads.thread import check_thread_id
 from forethought.app.threads.threads import is_debugging
 from forethought.settings import Settings
-from forethought.state.debugger_context import DebuggerContext
+from forethought.state.debugger import DebuggerContext
 
 if TYPE_CHECKING:
     from langgraph.types import StateSnapshot

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from forethought.nodes.debugger.services import MakeRollouts
     from forethought.rollouts.types import Environment, Rollouts
     from forethought.settings import Settings
-    from forethought.state.debugger_context import DebuggerContext
+    from forethought.state.debugger import DebuggerContext
     from forethought.trajectories.types import Loaded, Trajectory
 
 _LISTED = 10
@@ -54,8 +54,8 @@ def annotated(path: Path) -> list[Loaded]:
 
     Raises CliError when there is none.
     """
+    from forethought.evals.annotations import read_annotated
     from forethought.knowledge.error_taxonomy import load_taxonomy
-    from forethought.trajectories.annotated import read_annotated
 
     if path.is_dir():
         try:

@@ -28,7 +28,7 @@ from forethought.app.runner import Session
 from forethought.app.threads.thread import check_thread_id, unknown_thread
 from forethought.app.threads.threads import DEBUGGING
 from forethought.settings import Settings
-from forethought.state.debugger_context import DebuggerContext
+from forethought.state.debugger import DebuggerContext
 from forethought.storage import address_of, open_threads
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ async def open_debugging(
     the thread was run with is known. Raises CliError, ConfigurationError.
     """
     from forethought.graph.debugger import build_debugger
-    from forethought.state.debugger_state import DebuggerState
+    from forethought.state.debugger import DebuggerState
 
     async with AsyncExitStack() as stack:
         world = await _world(stack, order, flags, trajectory)
@@ -165,7 +165,7 @@ async def _world(stack: AsyncExitStack, order: Order, flags: Flags, trajectory: 
 async def read_debugging(thread_id: str, flags: Flags) -> AsyncIterator[Debugging]:
     """A debugging, to be looked at only. Raises CliError when there is none."""
     from forethought.graph.debugger import build_debugger
-    from forethought.state.debugger_state import DebuggerState
+    from forethought.state.debugger import DebuggerState
 
     check_thread_id(thread_id)
     settings = settings_from(flags)

@@ -28,11 +28,11 @@ from forethought.app.options import Flags, settings_from
 from forethought.app.report import unfinished
 from forethought.app.text import one_line, to_json
 from forethought.app.threads.threads import DEBUGGING
-from forethought.state.debugger_context import DebuggerContext
+from forethought.state.debugger import DebuggerContext
 from forethought.trajectories.types import Annotation, Loaded
 
 if TYPE_CHECKING:
-    from forethought.trajectories.metrics import Accuracy
+    from forethought.evals.annotations import Accuracy
 
 Json = dict[str, Any]
 _MEASURES = ("step", "step_and_module", "all_correct")
@@ -113,8 +113,8 @@ def _id(loaded: Loaded, context: DebuggerContext) -> str:
 
 def measured(scored: Sequence[Scored], context: DebuggerContext) -> Json:
     """The metrics over all and by environment, with each trajectory's outcome."""
+    from forethought.evals.annotations import accuracy
     from forethought.knowledge.error_taxonomy import load_taxonomy
-    from forethought.trajectories.metrics import accuracy
 
     taxonomy = load_taxonomy()
     by_environment: dict[str, list[Scored]] = {}

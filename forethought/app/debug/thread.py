@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
 
     from forethought.rollouts.types import Rollouts
-    from forethought.state.debugger_context import DebuggerContext
+    from forethought.state.debugger import DebuggerContext
 
 Json = dict[str, Any]
 

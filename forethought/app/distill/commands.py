@@ -53,7 +53,7 @@ def collect(
     debug: Debug = False,
 ) -> int:
     """Run each of TASKS several times and keep the trajectories, to learn from mixed outcomes."""
-    begin(debug, drains=True)
+    begin(debug)
     from forethought.app.collect import collecting
     from forethought.app.collect.state import Asked
     from forethought.app.options import Flags
@@ -100,7 +100,7 @@ def distill(
     debug: Debug = False,
 ) -> int:
     """Distill planning errors from tasks whose runs partly failed and partly succeeded."""
-    begin(debug, drains=True)
+    begin(debug)
     from forethought.app.distill import distilling
     from forethought.app.distill.choices import Asked
     from forethought.app.options import Flags

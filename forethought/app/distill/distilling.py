@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
     from rich.console import Console
 
-    from forethought.draining import Drain
+    from forethought.shutdown import Shutdown
 
 Json = dict[str, Any]
 DATABASE = "distillations.sqlite"
@@ -107,14 +107,14 @@ class Distillation:
 
 def distill(asked: Asked, flags: Flags, as_json: bool) -> int:
     """Distil planning errors and write them. Returns the exit code. Raises CliError."""
-    from forethought.draining import Drain, Drained, on_sigterm
+    from forethought.shutdown import Halt, Shutdown, on_sigterm
 
     settings = settings_from(flags)
     context = distiller_context(flags, settings, asked.review)
     gathered = gather(asked)
     console = make_console(sys.stderr if as_json else sys.stdout)
     interactive = not as_json and sys.stdin.isatty() and sys.stdout.isatty()
-    drain = Drain()
+    drain = Shutdown()
     with (
         on_sigterm(drain),
         event_loop() as loop,
@@ -124,7 +124,7 @@ def distill(asked: Asked, flags: Flags, as_json: bool) -> int:
         try:
             given = loop.run(distillation.begin(asked.fresh))
             _until_done(loop, distillation, given, console, interactive, drain)
-        except Drained as stopped:
+        except Halt as stopped:
             tell(f"{stopped}; the same command goes on with it")
             return DRAINED
         except KeyboardInterrupt:
@@ -160,7 +160,7 @@ def _until_done(
     given: Any,
     console: Console,
     interactive: bool,
-    drain: Drain,
+    drain: Shutdown,
 ) -> None:
     """Run, ask at the terminal where it waits, run on."""
     from langgraph.types import Command

@@ -55,7 +55,7 @@ def synthesize(
     debug: Debug = False,
 ) -> int:
     """Reflect on failed trials at three levels, against references, into records to train a model on."""
-    begin(debug, drains=True)
+    begin(debug)
     from forethought.app.options import Flags
     from forethought.app.synthesize import synthesizing
     from forethought.app.synthesize.choices import Asked

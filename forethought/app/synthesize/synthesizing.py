@@ -117,20 +117,20 @@ class Synthesis:
 
 def synthesize(asked: Asked, flags: Flags, as_json: bool) -> int:
     """Synthesize reflections and write them. Returns the exit code. Raises CliError."""
-    from forethought.draining import Drain, Drained, on_sigterm
+    from forethought.shutdown import Halt, Shutdown, on_sigterm
 
     settings = settings_from(flags)
     context, agent = contexts(flags, settings, asked.trials)
     choice = Choice(asked, settings, context, agent, gather_material(asked))
     console = make_console(sys.stderr if as_json else sys.stdout)
-    drain = Drain()
+    drain = Shutdown()
     with on_sigterm(drain), event_loop() as loop, _opened(loop, choice) as synthesis:
         error: Exception | None = None
         display = SynthesizeDisplay(console)
         try:
             with display.live():
                 loop.run(drain.finish(synthesis.run(display, drain.control), settings.drain_s))
-        except Drained as stopped:
+        except Halt as stopped:
             tell(f"{stopped}; the same command goes on with it")
             return DRAINED
         except KeyboardInterrupt:

@@ -11,7 +11,7 @@ from typing import get_args
 import pytest
 
 from forethought.app.debug.commands import Judge, Method, Rerun, with_rerun_method
-from forethought.state import debugger_context
+from forethought.state import debugger as state
 from tests.forethought.app.conftest import Cli
 from tests.forethought.app.debug_script import Start, failed_run, trajectory, write
 from tests.support.model_server import Fault
@@ -148,6 +148,6 @@ def test_a_bare_rerun_means_agentdebug(given: list[str], meant: list[str]) -> No
 
 
 def test_the_flags_choices_are_the_graphs() -> None:
-    assert get_args(Method) == get_args(debugger_context.Method)
-    assert ("off", *get_args(Rerun)) == get_args(debugger_context.Rerun)
-    assert get_args(Judge) == get_args(debugger_context.Judge)
+    assert get_args(Method) == get_args(state.SearchMethod)
+    assert ("off", *get_args(Rerun)) == get_args(state.RerunMethod)
+    assert get_args(Judge) == get_args(state.JudgeName)

@@ -27,10 +27,10 @@ from typing import Any
 from langgraph.errors import GraphInterrupt
 from langgraph.types import interrupt
 
-from forethought.shutdown import finish_when_stopping
 from forethought.journal import current_journal
 from forethought.models.types import Usage
 from forethought.nodes.support.prompt_text import compact
+from forethought.shutdown import finish_when_stopping
 from forethought.state.agent import Proposal
 from forethought.tools.base import Observation, Tool
 

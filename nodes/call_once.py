@@ -25,11 +25,11 @@ from typing import Any
 
 from langgraph.errors import GraphInterrupt
 
-from forethought.draining import coming_to_its_end
 from forethought.journal import current
 from forethought.models.allowance import Allowance
 from forethought.models.once import asked_by, unclaimed
 from forethought.nodes.attempts import Attempts, Made, as_entry, entry_key
+from forethought.shutdown import finish_when_stopping
 from forethought.tools.base import Tool
 
 Json = dict[str, Any]
@@ -98,7 +98,7 @@ async def call_once(
     await keep(attempt, "intent", {"tool": tool.name, **(intent or {})})
     started, inspected, paid = time.monotonic(), len(allowance.used), len(allowance.paid)
     try:
-        with asked_by(attempts.name), coming_to_its_end():
+        with asked_by(attempts.name), finish_when_stopping():
             made = await make()
     except GraphInterrupt:
         # The tool asks the person something, before it does anything.

@@ -146,7 +146,7 @@ def _checker(state: AgentState) -> Callable[[LessonDraft], str | None]:
 
 
 def _lesson(draft: LessonDraft, thread: str, state: AgentState, services: Services) -> Lesson:
-    """The lesson with where it comes from. Secrets are blotted out, those of this machine and what looks like
+    """The lesson with where it comes from. Secrets are redacted, those of this machine and what looks like
     one."""
     scrub = training_scrubber(services.settings)
     number, now = state["progress"]["task"], now_utc()

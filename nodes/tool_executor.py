@@ -16,6 +16,7 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
+from forethought.models.allowance import total
 from forethought.models.types import Usage, no_usage
 from forethought.nodes.attempts import Made
 from forethought.nodes.support.approval import Verdict, settle
@@ -29,7 +30,6 @@ from forethought.nodes.support.reading import read_state
 from forethought.nodes.support.repeats import earlier_failure
 from forethought.nodes.support.services import Services
 from forethought.nodes.support.tool_call import Begun, look_back, make_call
-from forethought.nodes.support.usage import total
 from forethought.nodes.tool_agent import memory_of
 from forethought.state.agent import AgentState, Dispatch, Proposal, Step, Surprise
 from forethought.state.context import Context
@@ -91,8 +91,9 @@ async def tool_executor(
         outcome = await _call(proposal, state, runtime, services, context)
     else:
         outcome = _no_call(proposal)
-    waited = proposal["tool"] == "ask_user"
-    seconds = proposal["seconds"] + (0.0 if waited else time.monotonic() - started)
+    tool = services.tools.get(proposal["tool"] or "")
+    asked = tool is not None and tool.asks_person
+    seconds = proposal["seconds"] + (0.0 if asked else time.monotonic() - started)
     judged = spent_by(outcome.finding)
     spent = outcome.earlier
     if outcome.made:
@@ -107,7 +108,7 @@ async def tool_executor(
     if outcome.finished:
         called = proposal["action"] == "call"
         origin = outcome.observation.origin if called else made_of(dispatch["subtask"], state)
-        text = _text_of_result(proposal, outcome)
+        text = _text_of_result(proposal, outcome, asked=asked)
         update["results"] = {dispatch["subtask"]: {"n": dispatch["n"], "text": text, "origin": origin}}
     return update
 
@@ -236,10 +237,10 @@ def _memory(step: Step, state: AgentState, context: Context, outcome: _Outcome) 
     return update
 
 
-def _text_of_result(proposal: Proposal, outcome: _Outcome) -> str:
+def _text_of_result(proposal: Proposal, outcome: _Outcome, *, asked: bool) -> str:
     """What those who build on the subtask see. A person's answer says little without the question."""
     if proposal["action"] == "finish":
         return proposal["result"]
-    if proposal["tool"] == "ask_user":
+    if asked:
         return f"Asked: {proposal['arguments'].get('question')}\nAnswered: {outcome.observation.text}"
     return outcome.observation.text

@@ -13,7 +13,6 @@ from pydantic import BaseModel, ConfigDict
 
 from forethought.app.options import Flags, load_dotenv, unknown_variables
 from forethought.app.tell import tell, want_debug
-from forethought.starting import over
 
 Model = Annotated[
     str | None, typer.Option("--model", help="Model of every role, as provider:name.", metavar="M")
@@ -72,10 +71,8 @@ Debug = Annotated[bool, typer.Option("--debug", help="Log the traceback of an er
 ThreadId = Annotated[str, typer.Argument(help="The thread's id, as `threads` lists it.", metavar="THREAD")]
 
 
-def begin(debug: bool, drains: bool = False) -> None:
-    """What every command does first. `drains`: it is to end in order at SIGTERM, from here on."""
-    if not drains:
-        over()
+def begin(debug: bool) -> None:
+    """Load .env and set up logging, as every command does first."""
     want_debug(debug)
     from forethought.telemetry.logs import configure
 
@@ -113,17 +110,14 @@ class ModelOptions(CommandOptions):
 Options = TypeVar("Options", bound=CommandOptions)
 
 
-def typer_command(run: Callable[[Options], int], drains: bool = False) -> Callable[..., int]:
-    """Make a Typer command of `run`, with a flag for each field of its options model.
-
-    `run` takes one parameter, `options`. `drains` as for `begin`.
-    """
+def typer_command(run: Callable[[Options], int]) -> Callable[..., int]:
+    """Make a Typer command of `run(options)`, with a flag for each field of the options model."""
     model: type[Options] = get_type_hints(run)["options"]
     hints = get_type_hints(model, include_extras=True)
 
     def command(**values: Any) -> int:
         options = model(**values)
-        begin(options.debug, drains)
+        begin(options.debug)
         return run(options)
 
     def parameter(name: str) -> inspect.Parameter:

@@ -49,8 +49,8 @@ app.add_typer(train_app, name="train")
 app.add_typer(lessons_app, name="lessons")
 app.add_typer(eval_app, name="eval")
 app.command()(collect)
-app.command()(typer_command(distill, drains=True))
-app.command()(typer_command(synthesize, drains=True))
+app.command()(typer_command(distill))
+app.command()(typer_command(synthesize))
 app.command()(batch_commands.submit)
 app.command()(batch_commands.worker)
 app.command()(batch_commands.jobs)
@@ -102,7 +102,7 @@ def run(
     debug: Debug = False,
 ) -> int:
     """Carry out TASK and print the answer."""
-    begin(debug, drains=True)
+    begin(debug)
     from forethought.app.options import Flags
     from forethought.app.run import run as runs
 
@@ -143,7 +143,7 @@ def resume(
     What it was run with is kept, but for what may run code or say where a key goes: --tools and --base-url
     (unless the environment has them), and a debugging's --environment and --allow-writes, are given again.
     """
-    begin(debug, drains=True)
+    begin(debug)
     from forethought.app.options import Flags
     from forethought.app.run import run as runs
 
@@ -202,7 +202,7 @@ def fork(
     debug: Debug = False,
 ) -> int:
     """Go back to before a step and run on from there; what was done before it is not done again."""
-    begin(debug, drains=True)
+    begin(debug)
     from forethought.app.options import Flags
     from forethought.app.run import run as runs
 
@@ -210,7 +210,7 @@ def fork(
     return runs.fork(thread, before, guidance, flags, as_json)
 
 
-app.command()(typer_command(debug, drains=True))
+app.command()(typer_command(debug))
 
 
 @app.command()

@@ -6,10 +6,10 @@ import random
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from forethought.journal import JournalError
-from forethought.models.allowance import summed
+from forethought.models.allowance import total
 from forethought.models.types import ConfigurationError, ModelError, TransportError
 from forethought.storage.errors import is_storage_failure, postgres_line
 from forethought.text import one_line, sanitize_text
@@ -115,8 +115,5 @@ def of_state(snapshot: StateSnapshot) -> Ended:
 
 def usage_of(values: Mapping[str, Any]) -> dict[str, float]:
     """What a thread has cost so far, summed over its roles."""
-    total: dict[str, float] = {}
-    for usage in (values.get("usage") or {}).values():
-        for key, value in (usage or {}).items():
-            total[key] = summed(key, total.get(key, 0), value)
-    return total
+    usages = (values.get("usage") or {}).values()
+    return cast(dict[str, float], total(*(usage or {} for usage in usages)))

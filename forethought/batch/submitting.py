@@ -146,7 +146,7 @@ async def _insert(queue: Queue, batch: str, jobs: Sequence[_Job], name: str) -> 
     from psycopg.rows import tuple_row
 
     from forethought.storage.advisory_locks import lock_key
-    from forethought.storage.postgres_setup import query_of
+    from forethought.storage.postgres import psycopg_query
 
     added = 0
     async with queue.threads.pool.connection() as connection, connection.transaction():
@@ -164,7 +164,7 @@ async def _insert(queue: Queue, batch: str, jobs: Sequence[_Job], name: str) -> 
                 [job.priority for job in chunk],
             ]
             async with connection.cursor(row_factory=tuple_row) as cursor:
-                await cursor.execute(query_of(_INSERT), columns)
+                await cursor.execute(psycopg_query(_INSERT), columns)
                 new = {row[0] for row in await cursor.fetchall()}
                 await cursor.execute(
                     "SELECT thread_id, digest FROM forethought_jobs WHERE thread_id = ANY(%s)", (columns[0],)

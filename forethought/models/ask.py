@@ -1,6 +1,6 @@
 """One question, one validated reply.
 
-Secrets are blotted out of every prompt, reply and error here. A reply is parsed, validated and cross-checked;
+Secrets are redacted from every prompt, reply and error here. A reply is parsed, validated and cross-checked;
 a bad one is sent back with what is wrong, at most twice. What was spent is counted for every attempt, failed
 ones too, and travels on the error when there is no reply.
 """
@@ -34,7 +34,7 @@ from forethought.models.types import (
     Usage,
     Verifying,
 )
-from forethought.secrecy import scrub_error, scrubber
+from forethought.redaction import redact_error, redactor
 from forethought.settings import Settings
 from forethought.telemetry import operation
 from forethought.text import fence, sanitize_text
@@ -127,7 +127,7 @@ class Models:
     ) -> ModelReply:
         """Send and count, into `usage`; an error carries all that was counted so far."""
         started = time.monotonic()
-        scrub = scrubber(self.settings)
+        scrub = redactor(self.settings)
         asked = tuple(
             replace(message, text=scrub(sanitize_text(message.text))) for message in request.messages
         )
@@ -162,7 +162,7 @@ class Models:
                 got = await self.transport.send(request)
             except BaseException as error:
                 # Of whatever kind: it will be told, shown, and kept with the thread.
-                scrub_error(error, scrub)
+                redact_error(error, scrub)
                 raise
             done.set(
                 gen_ai__response__model=got.model or None,

@@ -84,7 +84,7 @@ async def make_call(
     code = CodeActions(services.tools, env, state, proposal["n"], inspection)
 
     async def make() -> Made:
-        observation = await call_tool(tool, verdict.arguments, code.env if tool.name == "python" else env)
+        observation = await call_tool(tool, verdict.arguments, code.env if tool.runs_code else env)
         if inspection.missing:
             raise inspection.missing
         if code.sub_steps:

@@ -103,7 +103,7 @@ def test_a_forged_reply_is_refused(tmp_path: Path, place: tuple[str, ...], value
     assert not read_or_refuse(replay, tmp_path / "r.jsonl", content, ReplayError)
 
 
-@pytest.mark.parametrize("name", ["BENCH", "MESSAGES", "RUNS", "TAU", "LABELS"])
+@pytest.mark.parametrize("name", ["BENCH", "MESSAGES", "TAU", "LABELS"])
 def test_forged_trajectories(tmp_path: Path, name: str) -> None:
     path, value = tmp_path / "t.json", getattr(examples, name)
     for seed in SEEDS:

@@ -14,11 +14,11 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 
-from forethought.draining import Drain, Drained, pause
 from forethought.graph.agent import build_agent
 from forethought.journal.checkpoint import CHANNEL
 from forethought.models.types import ModelRequest, TransportError
 from forethought.settings import Settings
+from forethought.shutdown import Halt, Shutdown, sleep_unless_stopping
 from forethought.state.agent import AgentState
 from forethought.state.checkpoints import GraphCheckpoints
 from forethought.state.forking import before_execution, before_step, fork, substitute
@@ -200,7 +200,7 @@ async def test_cancelled_in_a_write_a_thread_asks_wherever_it_is_kept(
 async def test_a_write_that_waits_longer_for_a_model_than_the_drain_is_broken_off_and_the_person_asked(
     settings: Settings,
 ) -> None:
-    seen, drain = Seen(), Drain()
+    seen, drain = Seen(), Shutdown()
 
     async def pay(what: str) -> str:
         """Pay something.
@@ -210,14 +210,14 @@ async def test_a_write_that_waits_longer_for_a_model_than_the_drain_is_broken_of
         """
         seen.effects.append(what)
         drain.request()
-        await pause(600)
+        await sleep_unless_stopping(600)
         return "paid"
 
     tools = [make_tool(pay, effect="write"), World(seen, settings).tools()[1]]
     graph: Any = build_agent(
         tools=tools, settings=settings, checkpointer=InMemorySaver(), transport=Answers(reply, name, seen)
     )
-    with pytest.raises(Drained) as drained:
+    with pytest.raises(Halt) as drained:
         await drain.finish(graph.ainvoke(TASK, CONFIG, context=CONTEXT, control=drain.control), 0.2)
     assert drained.value.broken_off
     await graph.ainvoke(None, CONFIG, context=CONTEXT)

@@ -146,12 +146,9 @@ def _lines(found: Progress) -> list[str]:
 
 
 def _held(held: list[Json]) -> str:
-    first = held[0]
-    silent = f", a worker's, silent for {_span(first['seconds'])}" if first["seconds"] is not None else ""
     return (
-        f"{len(held)} in the queue whose thread another process holds, the first: {first['thread_id']} "
-        f"(session {first['session']} of the database{silent}); should that process hang, end it, or the "
-        f"session: SELECT pg_terminate_backend({first['session']})"
+        f"{len(held)} in the queue whose thread another process holds, the first: {held[0]['thread_id']}; "
+        "should that process hang, end it"
     )
 
 

@@ -53,7 +53,7 @@ def collect(
     debug: Debug = False,
 ) -> int:
     """Run each of TASKS several times and keep the trajectories, to learn from mixed outcomes."""
-    begin(debug, drains=True)
+    begin(debug)
     from forethought.app.collect import collecting
     from forethought.app.collect.state import Asked
     from forethought.app.options import Flags

@@ -23,7 +23,7 @@ from forethought.app.options import (
 )
 from forethought.app.text import one_line, to_json
 from forethought.settings import Settings
-from forethought.state.debugger_context import DebuggerContext, Judge, Method, Rerun
+from forethought.state.debugger import DebuggerContext, JudgeName, RerunMethod, SearchMethod
 
 if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
@@ -53,13 +53,15 @@ class DebugOptions(ModelOptions):
         str | None, typer.Option("--expect", help="The answer of a right run.", metavar="TEXT")
     ] = None
     rerun: Annotated[
-        Rerun | None,
+        RerunMethod | None,
         typer.Option("--rerun", help="Run again from the critical step; alone it means agentdebug."),
     ] = None
     method: Annotated[
-        Method | None, typer.Option("--method", help="How the critical error is found (agentdebug).")
+        SearchMethod | None, typer.Option("--method", help="How the critical error is found (agentdebug).")
     ] = None
-    judge: Annotated[Judge | None, typer.Option("--judge", help="Who says whether a run succeeded.")] = None
+    judge: Annotated[JudgeName | None, typer.Option("--judge", help="Who says whether a run succeeded.")] = (
+        None
+    )
     max_reruns: Annotated[
         int | None, typer.Option("--max-reruns", help="Re-runs at most (5).", min=1, max=20, metavar="N")
     ] = None
@@ -80,7 +82,7 @@ def with_rerun_method(arguments: Sequence[str]) -> list[str]:
         return given
     end = given.index("--") if "--" in given else len(given)
     for at in range(end):
-        if given[at] == "--rerun" and (at + 1 == len(given) or given[at + 1] not in get_args(Rerun)):
+        if given[at] == "--rerun" and (at + 1 == len(given) or given[at + 1] not in get_args(RerunMethod)):
             given[at] = "--rerun=agentdebug"
     return given
 
@@ -180,7 +182,7 @@ def show_debugging(thread_id: str, flags: Flags, as_json: bool) -> int:
         async with read_debugging(thread_id, flags) as session:
             snapshot = await session.snapshot()
             result = view.debug_report(session, snapshot)
-            if result["status"] == "running" and not await session.saver.claimed([thread_id]):
+            if result["status"] == "running" and not await session.saver.locked_threads([thread_id]):
                 result["status"] = "stopped"
             return result, snapshot.values
 

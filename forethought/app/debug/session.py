@@ -30,7 +30,7 @@ from forethought.app.transport import Answering, choose_transport
 from forethought.graph.debugger import build_debugger
 from forethought.settings import Settings
 from forethought.state.checkpoints import Point, point_of
-from forethought.state.debugger_context import DebuggerContext
+from forethought.state.debugger import DebuggerContext
 from forethought.storage import address_of, open_threads
 from forethought.tools.registry import toolbox
 from forethought.trajectories.own import from_state
@@ -154,7 +154,7 @@ async def _new_id(saver: ThreadSaver, name: str) -> str:
     """debug:NAME:1, or the next number that is free."""
     plain = re.sub(r"[^A-Za-z0-9._:@-]+", "-", name)[:70].strip("-") or "trajectory"
     prefix = f"{DEBUGGING}{plain}:"
-    numbers = [found.removeprefix(prefix) for found in await saver.beginning_with(prefix)]
+    numbers = [found.removeprefix(prefix) for found in await saver.with_prefix(prefix)]
     return prefix + str(max((int(number) for number in numbers if number.isdecimal()), default=0) + 1)
 
 

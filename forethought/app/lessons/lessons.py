@@ -43,7 +43,7 @@ class Place:
                 f"--namespace {one_line(self.collection, 40)!r}: use letters, digits, _ and -, at most 64"
             ) from error
         settings = settings_from(self.flags)
-        async with open_lessons(address_of(settings), settings.key, create=False) as store:
+        async with open_lessons(address_of(settings), create=False) as store:
             yield LessonBook(store, namespace_of(LOCAL_USER, self.collection))
 
 

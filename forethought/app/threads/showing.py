@@ -22,7 +22,7 @@ from forethought.app.threads.comparing import show_branches, show_difference
 from forethought.app.threads.thread import read_thread
 from forethought.app.threads.threads import is_debugging, list_threads
 from forethought.storage import address_of, open_threads
-from forethought.storage.errors import NothingKept
+from forethought.storage.errors import NoThreads
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -55,7 +55,7 @@ def threads(flags: Flags, limit: int, every: bool, as_json: bool) -> int:
         try:
             async with open_threads(address, settings.key, read_only=True) as saver:
                 return await list_threads(saver, limit, every)
-        except NothingKept:
+        except NoThreads:
             return []
 
     found = asyncio.run(read()) if address.exists else []
@@ -108,7 +108,7 @@ def _show_task(thread_id: str, flags: Flags, steps: bool, as_json: bool) -> int:
             found["result"] = report(thread_id, snapshot)
             found["values"] = dict(snapshot.values)
             found["history"] = await _history(thread) if steps else []
-            held = await thread.saver.claimed([thread_id])
+            held = await thread.saver.locked_threads([thread_id])
             if found["result"]["status"] == "running" and not held:
                 found["result"]["status"] = "stopped"
             if not held and (calls := await _broken_off(thread)):

@@ -75,7 +75,7 @@ async def open_thread(
             transport = answering.make(settings, context)
             store = None
             if context.lessons:
-                store = await stack.enter_async_context(open_lessons(address_of(settings), settings.key))
+                store = await stack.enter_async_context(open_lessons(address_of(settings)))
             graph = _built(settings, saver, transport, store)
             await read_state(graph, AgentState, thread_id)
             saved_flags = saved_with(context, settings)

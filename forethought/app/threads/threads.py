@@ -43,7 +43,7 @@ async def list_threads(saver: ThreadSaver, limit: int, debuggings: bool = False)
     Debuggings, which are threads of the debugger's graph, only where they are asked for.
     """
     ids = await saver.newest(limit, LEARNING if debuggings else (DEBUGGING, *LEARNING))
-    held = await saver.claimed(ids)
+    held = await saver.locked_threads(ids)
     found = [await listed(saver, thread_id, thread_id in held) for thread_id in ids]
     return [item for item in found if item is not None]
 

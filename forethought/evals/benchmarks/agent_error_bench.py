@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forethought.evals import critical_error_task
+from forethought.evals.annotations import accuracy, read_annotated
 from forethought.evals.benchmarks.reading import Source, check_unique
 from forethought.evals.types import Attempt, DataError, Episode, Sample, Score, Services
 from forethought.knowledge.error_taxonomy import load_taxonomy
-from forethought.trajectories.annotated import read_annotated
-from forethought.trajectories.metrics import accuracy
 from forethought.trajectories.types import Annotation, Loaded
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from dataclasses import replace
 from forethought.collecting.estimate import Cost, estimate
 from forethought.collecting.folder import Trial
 from forethought.evals.results import Result
+from forethought.models.allowance import total
 from forethought.models.types import Usage
-from forethought.rollouts.spending import added
 
 
 def spent_on(results: Sequence[Result], usage: Usage) -> Cost:
@@ -25,7 +25,7 @@ def expected(results: Sequence[Result], left: Mapping[str, int], spent: Usage) -
     Raises ValueError when no run came to its end."""
     scored = [result for result in results if result.tried]
     whole, so_far = estimate([_trial(result) for result in scored], left), spent_on(results, spent)
-    known = spent_on(scored, added(*(_usage(result) for result in scored)))
+    known = spent_on(scored, total(*(_usage(result) for result in scored)))
     usd = (whole.usd, so_far.usd, known.usd)
     return replace(
         whole,
@@ -35,7 +35,7 @@ def expected(results: Sequence[Result], left: Mapping[str, int], spent: Usage) -
 
 
 def _usage(result: Result) -> Usage:
-    return added(result.usage, result.judge_usage)
+    return total(result.usage, result.judge_usage)
 
 
 def _trial(result: Result) -> Trial:

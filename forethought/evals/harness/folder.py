@@ -25,8 +25,8 @@ from forethought.evals.harness.choices import ChoiceError, Choices
 from forethought.evals.harness.ledger import LEDGER_FILE, Ledger
 from forethought.evals.harness.lines import append, mend
 from forethought.evals.results import RESULTS_FILE, RUN_FILE, Evaluation, Result, read_evaluation
+from forethought.models.allowance import total
 from forethought.models.types import Usage
-from forethought.rollouts.spending import added
 from forethought.text import one_line
 from forethought.trajectories.questions import fingerprint
 from forethought.trajectories.types import Loaded
@@ -101,7 +101,7 @@ class RunFolder:
         lines = path.read_text("utf-8").splitlines() if path.exists() else []
         records = [json.loads(line) for line in lines if line.strip()]
         records += [read_json(path) for path in sorted((self.root / "learned").glob("*.json"))]
-        return added(*(record.get(name) or {} for record in records for name in ("usage", "judge_usage")))
+        return total(*(record.get(name) or {} for record in records for name in ("usage", "judge_usage")))
 
     def _learned(self, method: str) -> Path:
         return self.root / "learned" / f"{method}.json"

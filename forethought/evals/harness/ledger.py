@@ -16,8 +16,8 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from forethought.evals.harness.choices import ChoiceError
 from forethought.evals.harness.lines import append, mend
 from forethought.evals.harness.meter import Meter
+from forethought.models.allowance import total
 from forethought.models.types import Usage
-from forethought.rollouts.spending import added
 
 LEDGER_FILE = "spent.jsonl"
 _Figure = Annotated[int | float, Field(ge=0)]
@@ -35,7 +35,7 @@ class Ledger(Meter):
         """The ledger at `path`, of which this is the one writer. One that holds nothing yet begins with what
         was spent `before`. Raises ChoiceError for a damaged one, and OSError."""
         mend(path)
-        ledger = cls(usage=added(*_kept(path)), path=path)
+        ledger = cls(usage=total(*_kept(path)), path=path)
         if not ledger.usage["calls"] and before["calls"]:
             ledger.add(before)
         return ledger

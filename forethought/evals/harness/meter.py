@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, field
 
 from forethought.evals.types import BudgetSpent
-from forethought.models.allowance import count
+from forethought.models.allowance import count, total
 from forethought.models.types import (
     ModelError,
     ModelReply,
@@ -17,7 +17,6 @@ from forethought.models.types import (
     Verifying,
     no_usage,
 )
-from forethought.rollouts.spending import added
 
 
 @dataclass
@@ -33,7 +32,7 @@ class Meter:
 
     def add(self, usage: Usage) -> None:
         """Count what was spent."""
-        self.usage = added(self.usage, usage)
+        self.usage = total(self.usage, usage)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from forethought.evals.harness.inspect_model import inspect_name
 from forethought.evals.harness.story import shortened, telling
 from forethought.evals.harness.trial import Bench, TrialRun
 from forethought.evals.types import Method
-from forethought.rollouts.spending import added
+from forethought.models.allowance import total
 
 
 @dataclass
@@ -60,7 +60,7 @@ class Training:
                 await run.close()
         kept = {
             "samples": [sample.id for sample in choices.training],
-            "usage": added(*(usage for run in self._runs for usage in (run.usage, run.judge_usage))),
+            "usage": total(*(usage for run in self._runs for usage in (run.usage, run.judge_usage))),
             "seconds": round(time.monotonic() - started, 3),
             "learned": learned,
         }

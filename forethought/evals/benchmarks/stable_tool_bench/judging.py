@@ -19,7 +19,8 @@ from forethought.evals.benchmarks.stable_tool_bench.reference import Solution
 from forethought.evals.prompts import render
 from forethought.evals.prompts.judge_replies import AnswerStatus, BetterAnswer
 from forethought.evals.types import Services
-from forethought.models.types import Message, Usage, no_usage, reply_spec
+from forethought.models.allowance import total
+from forethought.models.types import Message, Usage, reply_spec
 
 Status = Literal["solved", "unsure", "unsolved"]
 Preference = Literal["win", "tie", "loss"]
@@ -90,7 +91,7 @@ class Judge:
             messages=[Message("system", system), Message("user", user)],
             reply=reply_spec(reply),
         )
-        self.usage = added(self.usage, asked.usage)
+        self.usage = total(self.usage, asked.usage)
         return asked.reply
 
 
@@ -117,8 +118,3 @@ def shown_calls(solution: Solution) -> str:
     if len(text) <= _CALLS:
         return text or "(no calls)"
     return f"{text[: _CALLS // 2]}\n[...]\n{text[-_CALLS // 2 :]}"
-
-
-def added(one: Usage, two: Usage) -> Usage:
-    """The sum of what was spent."""
-    return {**no_usage(), **{key: one.get(key, 0) + two.get(key, 0) for key in no_usage()}}  # type: ignore[typeddict-item,operator]

@@ -79,7 +79,8 @@ def distill(options: DistillOptions) -> int:
     from forethought.app import distill_view as view
     from forethought.app.distill_file import write_distilled
     from forethought.app.runner import open_runner
-    from forethought.knowledge.documents import KnowledgeError
+    from forethought.json_files import FileError
+    from forethought.knowledge.provenance import provenance_path
     from forethought.trajectories.questions import read_questions
 
     settings = settings_from(options.flags)
@@ -102,12 +103,13 @@ def distill(options: DistillOptions) -> int:
         if ending.snapshot and (result["status"] == "distilled" or reviewed_away):
             try:
                 merged = write_distilled(options.out, ending.snapshot.values, session.id, options.source)
-            except KnowledgeError as error:
+            except FileError as error:
                 line = f"{error}; what was distilled is kept: mend it and run the same command"
                 raise CliError(line) from error
-            result["written"] = {
-                name: getattr(merged, name) for name in ("added", "replaced", "kept", "removed")
-            }
+            names = ("added", "replaced", "kept", "removed")
+            result["written"] = {name: getattr(merged, name) for name in names}
+            if result["out"]:
+                result |= {"out": str(merged.path), "provenance": str(provenance_path(merged.path))}
         view.show_distillation(result, runner.console)
         runner.print_json(result)
         if result["status"] == "interrupted":

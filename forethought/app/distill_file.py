@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from forethought.knowledge.error_file import Merged, write_errors
 from forethought.knowledge.planning_errors import (
     Generated,
     Pattern,
@@ -20,7 +21,6 @@ from forethought.knowledge.provenance import (
     used_question,
     write_provenance,
 )
-from forethought.knowledge.written_errors import Merged, write_errors
 from forethought.nodes.distiller.review import generated
 
 Json = dict[str, Any]
@@ -29,7 +29,7 @@ Json = dict[str, Any]
 def write_distilled(path: Path, values: Mapping[str, Any], id: str, source: str | None) -> Merged:
     """Merge the errors of a distillation's state into the file at `path` and record their provenance.
 
-    Raises KnowledgeError; the file of errors is then as it was.
+    Raises FileError; the file of errors is then as it was.
     """
     record = read_provenance(provenance_path(path))
     earlier: Json = next((item for item in record["distillations"] if item.get("id") == id), {})
@@ -45,7 +45,8 @@ def write_distilled(path: Path, values: Mapping[str, Any], id: str, source: str 
     record["questions"] = list({item["sha256"]: item for item in (*record["questions"], *used)}.values())
     hashes = {error.name: error.generated.hash for error in errors if error.generated}
     record["written"] |= {name: hashes[name] for name in (*merged.added, *merged.replaced)}
-    write_provenance(provenance_path(path), record)
+    for written in {path, merged.path}:  # whichever of the two the agent is given, evaluations keep clear
+        write_provenance(provenance_path(written), record)
     return merged
 
 

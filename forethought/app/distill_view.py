@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
@@ -22,8 +21,10 @@ from forethought.app.report import status_of, usage_of, waiting
 from forethought.app.runner import Ending, Session
 from forethought.app.stream_display import StreamDisplay, entries, usage_line
 from forethought.app.text import clean, one_line
+from forethought.knowledge.error_file import Prose, dump_yaml
 from forethought.knowledge.planning_errors import PlanningError
 from forethought.knowledge.provenance import provenance_path
+from forethought.knowledge.yaml_files import plain_yaml
 
 Json = Mapping[str, Any]
 _DECISIONS = {"k": "keep", "e": "edit", "m": "merge", "d": "drop"}
@@ -90,9 +91,9 @@ def edit_error(error: Json) -> dict[str, Any]:
 
     Raises ValueError, in one line, when nothing was changed or the text is no planning error.
     """
-    fields = {"name": error["name"], "description": _Folded(error["description"])}
-    fields |= {kind: [_Folded(item["text"]) for item in error[kind]] for kind in ("failures", "successes")}
-    before = _EDIT_HELP + yaml.dump(fields, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=108)
+    fields = {"name": error["name"], "description": Prose(error["description"])}
+    fields |= {kind: [Prose(item["text"]) for item in error[kind]] for kind in ("failures", "successes")}
+    before = _EDIT_HELP + dump_yaml(fields)
     try:
         text = _through_editor(before)
     except (OSError, subprocess.SubprocessError) as failure:
@@ -100,26 +101,11 @@ def edit_error(error: Json) -> dict[str, Any]:
     if text == before:
         raise ValueError("nothing was changed")
     try:
-        found = PlanningError.model_validate(yaml.load(text, Loader=yaml.BaseLoader))
-    except yaml.YAMLError as failure:
-        raise ValueError(f"broken YAML: {failure}") from failure
+        found = PlanningError.model_validate(plain_yaml(text, Path("the edited text")))
     except ValidationError as failure:
         first = failure.errors(include_url=False)[0]
         raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from failure
     return found.full()
-
-
-class _Folded(str):
-    """Text that is written as a folded block, where a person need not quote anything."""
-
-
-class _Dumper(yaml.SafeDumper):
-    """Writes folded blocks."""
-
-
-_Dumper.add_representer(
-    _Folded, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style=">")
-)
 
 
 def _through_editor(text: str) -> str:

@@ -13,7 +13,8 @@ from rich.console import Console
 from forethought.app import distill_view
 from forethought.app.distill_view import ask_review, edit_error
 from forethought.app.runner import Runner
-from forethought.knowledge.planning_errors import load_planning_errors
+from forethought.knowledge.error_file import yaml_text
+from forethought.knowledge.planning_errors import PlanningError, load_planning_errors
 from forethought.knowledge.provenance import used_fingerprints
 from forethought.trajectories.questions import fingerprint
 from forethought.trajectories.types import Loaded
@@ -111,6 +112,19 @@ def test_a_person_s_edit_is_kept_and_what_they_took_out_stays_out(cli: Cli, serv
     assert out.json["written"]["removed"] == ["two"]
     assert "It settled too early" in ERRORS.read_text()
     assert "name: two" not in ERRORS.read_text()
+
+
+def test_a_file_with_comments_is_left_alone_and_a_new_one_names_the_same_questions(
+    cli: Cli, served: Serve, log: str
+) -> None:
+    served(Distiller())
+    assert cli("distill", log).code == 0
+    new = Path("planning_errors.new.yaml")
+    ERRORS.write_text(ERRORS.read_text() + "# mine\n")
+    out = cli("distill", log, "--fresh", "--set", "max_runs=2", "--json")
+    assert (out.code, out.json["out"]) == (0, str(new)), out.err
+    assert ERRORS.read_text().endswith("# mine\n")
+    assert used_fingerprints(new) == used_fingerprints(ERRORS) != frozenset()
 
 
 def test_a_broken_file_is_left_alone_and_nothing_is_lost(cli: Cli, served: Serve, log: str) -> None:
@@ -214,9 +228,8 @@ def test_dropping_everything_leaves_a_file_of_others_without_the_dropped(
     cli: Cli, served: Serve, log: str, reviewer: Callable[..., None]
 ) -> None:
     served(Distiller())
-    ERRORS.write_text(
-        "version: 1\nerrors:\n  - name: own\n    description: d\n    failures: [a, b]\n    successes: [c]\n"
-    )
+    own = PlanningError(name="own", description="d", failures=("a", "b"), successes=("c",))
+    ERRORS.write_text(yaml_text([own]))
     assert cli("distill", log).code == 0
     assert [error.name for error in load_planning_errors(ERRORS)] == ["own", "first_hit"]
     reviewer("drop")
@@ -261,7 +274,7 @@ def test_the_editor_is_given_yaml_and_its_result_is_read(
         lambda text: text.replace("name: one", "name: uno").replace("early", "too early: yes", 1),
     ]
     monkeypatch.setattr(distill_view, "_through_editor", lambda text: edits.pop(0)(text))
-    for line in ("nothing was changed", "name: String should match pattern", "broken YAML: "):
+    for line in ("nothing was changed", "name: String should match pattern", "the edited text:1: not YAML"):
         with pytest.raises(ValueError, match=line):
             edit_error(QUESTION["error"])
     edits.insert(0, lambda text: text)

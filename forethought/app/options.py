@@ -21,7 +21,7 @@ from pydantic import BaseModel, ValidationError
 
 from forethought.app.errors import CliError
 from forethought.app.text import one_line
-from forethought.secrecy import without_credentials as without_credentials
+from forethought.redaction import without_credentials as without_credentials
 from forethought.settings import MODEL_HINT, Settings, read_settings, reason_of
 from forethought.state.context import Context
 

@@ -36,7 +36,7 @@ from forethought.app.report import unfinished, usage_of, waiting
 from forethought.app.streaming import hand_on
 from forethought.app.tell import tell, tell_error
 from forethought.app.text import one_line, to_json
-from forethought.knowledge.documents import KnowledgeError
+from forethought.json_files import FileError
 from forethought.knowledge.provenance import provenance_path
 from forethought.settings import Settings
 from forethought.state.distiller import DistillerContext
@@ -198,7 +198,9 @@ def _finish(
             merged, _ = write_distilled(asked.out, snapshot.values, distillation.id, asked.source)
             names = ("added", "replaced", "kept", "removed")
             result["written"] = {name: getattr(merged, name) for name in names}
-        except KnowledgeError as failure:
+            if result["out"]:
+                result |= {"out": str(merged.path), "provenance": str(provenance_path(merged.path))}
+        except FileError as failure:
             raise CliError(f"{failure}; what was distilled is kept: mend it and run the same command") from (
                 failure
             )

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from forethought.knowledge.error_file import Merged, write_errors
 from forethought.knowledge.planning_errors import (
     Generated,
     Pattern,
@@ -20,7 +21,6 @@ from forethought.knowledge.provenance import (
     used_question,
     write_provenance,
 )
-from forethought.knowledge.written_errors import Merged, write_errors
 
 Json = dict[str, Any]
 
@@ -46,7 +46,7 @@ def write_distilled(
 ) -> tuple[Merged, Json]:
     """Merge the errors of a distillation into the file at `path` and record where they come from.
 
-    Returns what became of each error, and the record. Raises KnowledgeError; the file of errors is then as
+    Returns what became of each error, and the record. Raises FileError; the file of errors is then as
     it was.
     """
     record = read_provenance(provenance_path(path))
@@ -67,7 +67,8 @@ def write_distilled(
     record["questions"] = list(questions.values())
     hashes = {error.name: error.generated.hash for error in errors if error.generated}
     record["written"] |= {name: hashes[name] for name in (*merged.added, *merged.replaced)}
-    write_provenance(provenance_path(path), record)
+    for written in {path, merged.path}:  # whichever of the two the agent is given, evaluations keep clear
+        write_provenance(provenance_path(written), record)
     return merged, entry
 
 

@@ -163,12 +163,12 @@ def _print_thread(console: Console, result: Json, values: Json, history: list[Js
 
 async def _broken_off(thread: Thread) -> list[Json]:
     """The calls of which a person is asked what came once the thread goes on: {tool, call: arguments}."""
-    from forethought.journal.checkpoint import unfinished
-    from forethought.nodes.attempts import broken_off
+    from forethought.journal import unfinished_entries
+    from forethought.nodes.support.calls import broken_off_calls
 
     saved = await thread.saver.aget_tuple({"configurable": {"thread_id": thread.id}})
-    calls = [call for entries in unfinished(saved).values() for call in broken_off(entries)]
-    return [{"tool": call.intent.get("tool"), "call": call.intent["call"]} for call in calls]
+    calls = [call for entries in unfinished_entries(saved) for call in broken_off_calls(entries)]
+    return [{"tool": call["tool"], "call": call["call"]} for call in calls]
 
 
 async def _history(thread: Thread) -> list[Json]:

@@ -13,7 +13,8 @@ from rich.console import Console
 from forethought.app.distill import display as distill_display
 from forethought.app.distill import distilling
 from forethought.app.distill.display import ask_review, edit_in_editor
-from forethought.knowledge.planning_errors import load_planning_errors
+from forethought.knowledge.error_file import yaml_text
+from forethought.knowledge.planning_errors import load_planning_errors, parse_planning_errors
 from forethought.knowledge.provenance import used_fingerprints
 from forethought.trajectories.questions import fingerprint
 from forethought.trajectories.types import Loaded
@@ -125,6 +126,19 @@ def test_a_person_s_edit_is_kept_and_what_they_took_out_stays_out(
     assert out.json["written"]["removed"] == ["two"]
     assert "It settled too early" in path.read_text()
     assert "name: two" not in path.read_text()
+
+
+def test_a_file_with_comments_is_left_alone_and_a_new_one_names_the_same_questions(
+    cli: Cli, model: Callable[..., ModelServer], log: str
+) -> None:
+    model()
+    assert cli("distill", log).code == 0
+    path, new = Path("planning_errors.yaml"), Path("planning_errors.new.yaml")
+    path.write_text(path.read_text() + "# mine\n")
+    out = cli("distill", log, "--fresh", "--set", "max_runs=2", "--json")
+    assert (out.code, out.json["out"]) == (0, str(new)), out.err
+    assert path.read_text().endswith("# mine\n")
+    assert used_fingerprints(new) == used_fingerprints(path) != frozenset()
 
 
 def test_a_broken_file_is_left_alone_and_nothing_is_lost(
@@ -332,7 +346,7 @@ def test_dropping_everything_leaves_a_file_of_others_without_the_dropped(
     model()
     path = Path("planning_errors.yaml")
     own = "version: 1\nerrors:\n  - name: own\n    description: d\n    failures: [a, b]\n    successes: [c]\n"
-    path.write_text(own)
+    path.write_text(yaml_text(parse_planning_errors(own, path)))
     assert cli("distill", log).code == 0
     assert [error.name for error in load_planning_errors(path)] == ["own", "first_hit"]
     monkeypatch.setattr(distilling, "ask_review", lambda console, question: {"decision": "drop"})

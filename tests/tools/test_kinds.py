@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from forethought.tools.media.kinds import picture_kind, sound_kind
+from forethought.tools.kinds import picture_kind, sound_kind
 
-FILES = Path(__file__).with_name("files")
+FILES = Path(__file__).with_name("media") / "files"
 
 
 @pytest.mark.parametrize("path", sorted(FILES.glob("*.*")), ids=lambda path: path.name)
@@ -25,7 +25,8 @@ def test_files_of_other_programs_are_what_their_names_say(path: Path) -> None:
 @pytest.mark.parametrize(
     "data",
     [
-        b"", b"B", b"BM is a way to begin a text, so is this", b"ID3 is a tag", b"RIFF....AVI ",
+        b"", b"B", b"BM is a way to begin a text, so is this", b"ID3 is a tag",
+        b"BMI,height\n21,180\n", b"RIFF....AVI ",
         b"OggSomething", b"fLaCk", b"\xff\xfeu\x00t\x00f\x00", b"\xff\xf1\x50\x80",
         b"\x00\x00\x00\x18ftypheic", b"#EXTM3U\nhttp://example.org/a.mp3", b"\xff\xff\xff\xff", b"PK\x03\x04",
     ],

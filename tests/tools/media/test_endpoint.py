@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
-from forethought.models import ConfigurationError, TransportError
-from forethought.models.transcription import Segment, endpoint_lacks, transcribe_online
 from forethought.settings import Settings
+from forethought.tools.base import ToolError
+from forethought.tools.media.endpoint import endpoint_lacks, transcribe_online
+from forethought.tools.media.sound import Sound
+from forethought.tools.media.transcript import Segment
 from tests.support.web_server import Asked, Sent, WebServer
 
 Make = Callable[..., Settings]
@@ -54,6 +56,16 @@ def fields(asked: Asked) -> dict[str, list[tuple[str | None, bytes]]]:
     return found
 
 
+def sound(data: bytes = b"x") -> Sound:
+    return Sound(data, "ogg", "speech.ogg", 60)
+
+
+@pytest.fixture(autouse=True)
+def no_ffmpeg(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file is sent as it is."""
+    monkeypatch.setenv("PATH", "")
+
+
 @pytest.fixture
 def endpoint() -> Iterator[Endpoint]:
     made = Endpoint()
@@ -70,12 +82,12 @@ def test_the_file_is_uploaded_with_the_base_urls_own_key(
         base_url=f"{endpoint.web.url}/v1", api_key="given-by-operator", transcription_model="whisper-large"
     )
     data = bytes(range(256)) * 40
-    heard = transcribe_online(data, "mp3", given)
+    heard = transcribe_online(sound(data), given)
     assert heard.segments == (Segment(0.0, 1.2, " The meeting is"), Segment(1.2, 2.4, " on Tuesday at ten."))
     assert (heard.seconds, heard.language, heard.by) == (2.4, "english", "the model whisper-large")
     (asked,), (upload,) = endpoint.web.asked, endpoint.uploads
     assert (asked.method, asked.path) == ("POST", "/v1/audio/transcriptions")
-    assert upload["file"] == [("sound.mp3", data)]
+    assert upload["file"] == [("sound.ogg", data)]
     assert upload["model"] == [(None, b"whisper-large")]
     assert upload["response_format"] == [(None, b"verbose_json")]
     assert upload["timestamp_granularities[]"] == [(None, b"segment")]
@@ -89,7 +101,7 @@ def test_openais_own_endpoint_gets_openais_key(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
     monkeypatch.setenv("OPENAI_BASE_URL", f"{endpoint.web.url}/v1")  # where the SDK looks for it
-    transcribe_online(b"sound", "wav", settings(api_key="of-no-base-url"))
+    transcribe_online(sound(), settings(api_key="of-no-base-url"))
     headers = {name.lower(): value for name, value in endpoint.web.asked[0].headers.items()}
     assert headers["authorization"] == "Bearer sk-of-a-test"
 
@@ -102,13 +114,13 @@ def test_what_the_endpoint_lacks_is_named(settings: Make, monkeypatch: pytest.Mo
     assert endpoint_lacks(settings(base_url="http://127.0.0.1:1/v1")) != "", (
         "that key is not for this address"
     )
-    with pytest.raises(ConfigurationError, match="FORETHOUGHT_API_KEY"):
-        transcribe_online(b"x", "wav", settings(base_url="http://127.0.0.1:1/v1"))
+    with pytest.raises(ToolError, match="FORETHOUGHT_API_KEY"):
+        transcribe_online(sound(), settings(base_url="http://127.0.0.1:1/v1"))
 
 
 def test_a_server_that_tells_no_times(endpoint: Endpoint, settings: Make) -> None:
     endpoint.answers = [Sent(json.dumps({"text": "Hello."}), headers=JSON)]
-    heard = transcribe_online(b"x", "wav", settings(base_url=endpoint.web.url, api_key="k"))
+    heard = transcribe_online(sound(), settings(base_url=endpoint.web.url, api_key="k"))
     assert heard.segments == (Segment(0.0, 0.0, "Hello."),)
 
 
@@ -133,36 +145,34 @@ def test_what_it_costs_is_told(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
     monkeypatch.setenv("OPENAI_BASE_URL", f"{endpoint.web.url}/v1")
     endpoint.answers = [Sent(json.dumps({**HEARD, "usage": usage}), headers=JSON)]
-    [cost] = transcribe_online(b"x", "wav", settings(transcription_model=model)).unbooked
+    [cost] = transcribe_online(sound(), settings(transcription_model=model)).unbooked
     assert cost["usd"] == pytest.approx(usd)
     assert (cost["calls"], cost["unpriced"]) == (1, 0)
     assert cost["input_tokens"] + cost["output_tokens"] == tokens
 
 
 def test_a_price_that_nobody_knows_is_not_taken_for_nothing(endpoint: Endpoint, settings: Make) -> None:
-    [cost] = transcribe_online(b"x", "wav", settings(base_url=endpoint.web.url, api_key="k")).unbooked
+    [cost] = transcribe_online(sound(), settings(base_url=endpoint.web.url, api_key="k")).unbooked
     assert (cost["calls"], cost["usd"], cost["unpriced"]) == (1, 0.0, 1)
 
 
 @pytest.mark.parametrize(
-    ("status", "kind", "said", "tries"),
+    ("status", "cause", "said", "tries"),
     [
-        (401, ConfigurationError, "the key was refused", 1),
-        (404, ConfigurationError, "no such model or address", 1),
-        (400, ConfigurationError, "refused the request", 1),
-        (503, TransportError, "no reply in 3 tries", 3),
+        (401, "unavailable", "the key was refused", 1),
+        (404, "unavailable", "no such model or address", 1),
+        (400, "unavailable", "refused the request", 1),
+        (503, "transport", "no reply in 3 tries", 3),
     ],
 )
-def test_failures(
-    endpoint: Endpoint, settings: Make, status: int, kind: type[Exception], said: str, tries: int
-) -> None:
+def test_failures(endpoint: Endpoint, settings: Make, status: int, cause: str, said: str, tries: int) -> None:
     headers = {**JSON, "retry-after-ms": "1"}
     endpoint.answers = [Sent(json.dumps({"error": {"message": "no"}}), status, headers)]
-    with pytest.raises(kind, match=said):
-        transcribe_online(b"x", "wav", settings(base_url=endpoint.web.url, api_key="k"))
-    assert len(endpoint.web.asked) == tries
+    with pytest.raises(ToolError, match=said) as raised:
+        transcribe_online(sound(), settings(base_url=endpoint.web.url, api_key="k"))
+    assert (len(endpoint.web.asked), raised.value.cause) == (tries, cause)
 
 
 def test_nobody_there(settings: Make) -> None:
-    with pytest.raises(TransportError, match="whisper-1 gave no reply"):
-        transcribe_online(b"x", "wav", settings(base_url="http://127.0.0.1:9/v1", api_key="k"))
+    with pytest.raises(ToolError, match="whisper-1 gave no reply"):
+        transcribe_online(sound(), settings(base_url="http://127.0.0.1:9/v1", api_key="k"))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from forethought.state.checkpoints import Checkpoints, Json, Point
@@ -21,7 +21,7 @@ class ForkError(ValueError):
 
 
 @dataclass(frozen=True)
-class Place:
+class ForkPoint:
     """Where a fork begins, and what is written there besides guidance."""
 
     at: Any
@@ -37,12 +37,12 @@ class Place:
     """Before an execution: what was to be carried out."""
 
 
-async def fork(checkpoints: Checkpoints, place: Place, guidance: Sequence[str] = ()) -> Any:
+async def fork(checkpoints: Checkpoints, place: ForkPoint, guidance: Sequence[str] = ()) -> Any:
     """Branch off at `place`, with `guidance` added to the task's own; run `None` on what is returned."""
     return await checkpoints.write(place.at, _values(place, guidance), place.as_node)
 
 
-def begun_as(first: Point, place: Place, guidance: Sequence[str]) -> bool:
+def begun_as(first: Point, place: ForkPoint, guidance: Sequence[str]) -> bool:
     """Whether `first`, a checkpoint just behind `place`, is one that `fork` wrote with this guidance."""
     values = _values(place, guidance)
     proposals = first.values.get("proposals") or {}
@@ -50,14 +50,14 @@ def begun_as(first: Point, place: Place, guidance: Sequence[str]) -> bool:
     return first.values.get("guidance") == values["guidance"] and wanted.items() <= proposals.items()
 
 
-def _values(place: Place, guidance: Sequence[str]) -> Json:
+def _values(place: ForkPoint, guidance: Sequence[str]) -> Json:
     added = [text.strip() for text in guidance if text.strip()]
     return {**place.update, "guidance": [*place.guidance, *added]}
 
 
 async def before_step(
     checkpoints: Checkpoints, n: int, leaf: Any | None = None, *, whole_wave: bool = False
-) -> Place:
+) -> ForkPoint:
     """Just before the tool agent of step `n`, on the branch that ends in `leaf` (the head by default).
 
     Siblings of its wave with lower numbers are kept as they came out; with `whole_wave` they are sent again.
@@ -77,7 +77,7 @@ async def before_step(
     return _place(point, "replan_trigger", kept, update)
 
 
-async def before_execution(checkpoints: Checkpoints, n: int, leaf: Any | None = None) -> Place:
+async def before_execution(checkpoints: Checkpoints, n: int, leaf: Any | None = None) -> ForkPoint:
     """Just before step `n` is carried out: its proposal stands and can be replaced (see `substitute`).
 
     Raises ForkError, as `before_step`.
@@ -96,13 +96,13 @@ async def before_execution(checkpoints: Checkpoints, n: int, leaf: Any | None = 
     raise await _no_step(checkpoints, n, leaf)
 
 
-def substitute(place: Place, proposal: Mapping[str, Any]) -> Place:
+def substitute(place: ForkPoint, proposal: Mapping[str, Any]) -> ForkPoint:
     """The place of `before_execution` with another proposal for its step."""
     proposals = {**place.update["proposals"], proposal["subtask"]: dict(proposal)}
-    return _place_with(place, {**place.update, "proposals": proposals})
+    return replace(place, update={**place.update, "proposals": proposals})
 
 
-async def before_plan(checkpoints: Checkpoints, n: int | None = None, leaf: Any | None = None) -> Place:
+async def before_plan(checkpoints: Checkpoints, n: int | None = None, leaf: Any | None = None) -> ForkPoint:
     """Just before the planner call that made the plan in force at step `n`, or at the answer without `n`.
 
     Raises ForkError, as `before_step`.
@@ -120,13 +120,13 @@ async def before_plan(checkpoints: Checkpoints, n: int | None = None, leaf: Any 
     raise ForkError(_gone(checkpoints, "the plan"))
 
 
-async def before_answer(checkpoints: Checkpoints, leaf: Any | None = None) -> Place:
+async def before_answer(checkpoints: Checkpoints, leaf: Any | None = None) -> ForkPoint:
     """Just before the last answer was written. Raises ForkError when none was."""
     point, _ = await _answering(_line(checkpoints, None, leaf), checkpoints)
     return _place(point, "replan_trigger", point.steps, {})
 
 
-async def before_task(checkpoints: Checkpoints, leaf: Any | None = None) -> Place:
+async def before_task(checkpoints: Checkpoints, leaf: Any | None = None) -> ForkPoint:
     """Just before the first plan of the task that `leaf` is in. Raises ForkError when it is gone."""
     newer: Point | None = None
     async for point in _line(checkpoints, None, leaf):
@@ -201,24 +201,20 @@ def _begins(point: Point, newer: Point) -> bool:
     return bool(point.progress.get("task") != newer.progress.get("task"))
 
 
-def _beginning(point: Point, newer: Point) -> Place:
+def _beginning(point: Point, newer: Point) -> ForkPoint:
     """A task's begin: of its guidance holds what the planner took on; of the thread's usage, nothing."""
     known = tuple(newer.values.get("guidance") or ())
-    return Place(point.at, "__start__", known, kept=(), spent={})
+    return ForkPoint(point.at, "__start__", known, kept=(), spent={})
 
 
 def _place(
     point: Point, as_node: str, kept: Sequence[Json], update: Json, proposal: Json | None = None
-) -> Place:
+) -> ForkPoint:
     steps = {step["n"]: step for step in (*point.steps, *kept)}
     task = point.progress.get("task")
     mine = tuple(steps[n] for n in sorted(steps) if steps[n]["task"] == task)
     known = tuple(point.values.get("guidance") or ())
-    return Place(point.at, as_node, known, mine, point.values.get("usage") or {}, update, proposal or {})
-
-
-def _place_with(place: Place, update: Json) -> Place:
-    return Place(place.at, place.as_node, place.guidance, place.kept, place.spent, update, place.proposal)
+    return ForkPoint(point.at, as_node, known, mine, point.values.get("usage") or {}, update, proposal or {})
 
 
 def _finished(point: Point, newer: Sequence[Point], numbers: set[int]) -> list[Json]:

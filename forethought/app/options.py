@@ -11,6 +11,7 @@ import io
 import json
 import re
 import shlex
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,7 @@ from forethought.app.errors import CliError
 from forethought.app.text import one_line
 from forethought.secrecy import without_credentials as without_credentials
 from forethought.settings import MODEL_HINT, Settings, read_settings, reason_of
+from forethought.state.bounds import bounded
 from forethought.state.context import Context
 
 _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
@@ -95,11 +97,16 @@ def settings_from(flags: Flags) -> Settings:
     given = {"base_url": flags.base_url, "tools": flags.tools, "db": flags.db}
     chosen = {name: value for name, value in given.items() if value}
     _check_address(chosen.get("base_url") or settings.base_url)
-    return settings.model_copy(update=chosen)
+    settings = settings.model_copy(update=chosen)
+    if settings.tools and str(Path.cwd()) not in sys.path:
+        # Last, so that a file that happens to lie here takes no installed module's place.
+        sys.path.append(str(Path.cwd()))
+    return settings
 
 
 def context_from_flags(flags: Flags, settings: Settings, saved: Mapping[str, Any] | None = None) -> Context:
-    """The run's Context: the thread's own (or the defaults), changed by --model and --set.
+    """The run's Context: the thread's own (or the defaults), changed by --model and --set, within the
+    operator's bounds.
 
     Raises CliError that names the setting and its bound.
     """
@@ -110,9 +117,11 @@ def context_from_flags(flags: Flags, settings: Settings, saved: Mapping[str, Any
         key, value = parse_set(item)
         values[key] = value
     try:
-        return Context.model_validate(values)
+        return bounded(Context.model_validate(values), settings)
     except ValidationError as error:
         raise CliError(wrong_setting(error, flags)) from error
+    except ValueError as error:
+        raise CliError(str(error)) from error
 
 
 def _check_flags(flags: Flags) -> None:

@@ -26,8 +26,7 @@ from forethought.app.report import unfinished
 from forethought.app.run import questions
 from forethought.app.runner import Ending, Runner, open_runner
 from forethought.app.text import to_json
-from forethought.app.threads.thread import check_thread_id
-from forethought.app.threads.threads import is_debugging
+from forethought.app.threads.thread import check_thread_id, is_debugging
 from forethought.settings import Settings
 from forethought.state.debugger import DebuggerContext
 

@@ -25,8 +25,7 @@ from forethought.app.debug.thread import open_debugged
 from forethought.app.errors import CliError
 from forethought.app.options import Flags, settings_from, without_credentials
 from forethought.app.runner import Session
-from forethought.app.threads.thread import check_thread_id, unknown_thread
-from forethought.app.threads.threads import DEBUGGING
+from forethought.app.threads.thread import DEBUGGING, check_thread_id, unknown_thread
 from forethought.settings import Settings
 from forethought.state.debugger import DebuggerContext
 from forethought.storage import address_of, open_threads

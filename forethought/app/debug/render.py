@@ -14,8 +14,7 @@ from rich.text import Text
 
 from forethought.app.render import tokens
 from forethought.app.text import clean, one_line
-from forethought.app.threads import diff_display
-from forethought.app.threads.diff import difference, side_of_trajectory
+from forethought.app.threads.diff import difference, render_difference, run_of_trajectory
 from forethought.prompts.debug_replies import NO_ERROR
 
 Json = Mapping[str, Any]
@@ -138,16 +137,16 @@ def rerun(record: Json, of: Json) -> RenderableType:
     lines += [Text(f"  guidance: {one_line(item, 400)}") for item in record.get("guidance") or []]
     if record.get("diverged"):
         lines.append(Text(f"  the replay diverged: {one_line(record['diverged'], 300)}", style="red"))
-    return Group(*lines, diff_display.difference(compared(record, of), most_steps=10))
+    return Group(*lines, render_difference(compared(record, of), most_steps=10))
 
 
 def compared(record: Json, of: Json) -> dict[str, Any]:
     """The difference of the original run and one re-run of it."""
     steps = of.get("steps") or []
-    a = side_of_trajectory(str(of.get("id") or "the run"), steps, str(of.get("answer") or ""))
+    a = run_of_trajectory(str(of.get("id") or "the run"), steps, str(of.get("answer") or ""))
     whole = [*steps[: record.get("kept", 0)], *(record.get("steps") or [])]
     name, answer = str(record.get("branch") or "re-run"), str(record.get("answer") or "")
-    return difference(a, side_of_trajectory(name, whole, answer, str(record.get("status") or "")))
+    return difference(a, run_of_trajectory(name, whole, answer, str(record.get("status") or "")))
 
 
 def summary(result: Json) -> RenderableType:

@@ -27,7 +27,7 @@ from forethought.app.errors import ANSWERED, INTERRUPTED, CliError
 from forethought.app.options import Flags, settings_from
 from forethought.app.report import unfinished
 from forethought.app.text import one_line, to_json
-from forethought.app.threads.threads import DEBUGGING
+from forethought.app.threads.thread import DEBUGGING
 from forethought.state.debugger import DebuggerContext
 from forethought.trajectories.types import Annotation, Loaded
 

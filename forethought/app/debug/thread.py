@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from forethought.app.errors import CliError
 from forethought.app.options import Flags, resume_flags
 from forethought.app.report import status_of, task_error, unfinished
-from forethought.app.threads.branches import at
+from forethought.app.threads.branches import state_at
 from forethought.app.threads.thread import Thread, open_thread
 from forethought.app.transport import Answering, choose_transport
 from forethought.settings import Settings
@@ -82,7 +82,7 @@ async def open_debugged(
     # Only a re-run asks the thread's own models, so only then do their keys have to be there.
     answering = choose_transport(None, None, {}) if runs_again else Answering(lambda settings, context: None)
     async with open_thread(thread_id, own, answering, must_exist=True) as thread:
-        snapshot = await (at(thread, leaf) if leaf else thread.snapshot())
+        snapshot = await (state_at(thread, leaf) if leaf else thread.snapshot())
         if not leaf:
             _check_over(thread, snapshot, resume_flags(own))
         yield DebuggedThread(

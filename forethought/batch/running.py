@@ -26,7 +26,7 @@ from forethought.batch.patience import patiently
 from forethought.batch.room import Room
 from forethought.batch.thread_run import ThreadRun
 from forethought.models.types import Transport
-from forethought.secrecy import scrub_error, scrubber
+from forethought.redaction import redact_error, redactor
 from forethought.settings import Settings
 from forethought.shutdown import Halt, Shutdown
 from forethought.state.bounds import bounded
@@ -110,7 +110,7 @@ class Runner:
         except Exception as error:
             if not is_outage(error):
                 raise
-            line = line_of(error, scrubber(self.settings))
+            line = line_of(error, redactor(self.settings))
             raise TryAgain(line, self.retries.wait_s(1), counted=False) from error
 
     async def _run(self, number: int, thread_id: str, drain: Shutdown) -> Ended | None:
@@ -193,13 +193,13 @@ class Runner:
 
     def _failed(self, job: Job, error: Exception, usage: dict[str, float]) -> Ended:
         """How the job ended. Raises TryAgain where it is worth another try."""
-        scrub = scrubber(self.settings)
+        scrub = redactor(self.settings)
         if is_outage(error):
             raise TryAgain(line_of(error, scrub), self.retries.wait_s(1), counted=False) from error
         if may_pass(error) and job.tries < self.retries.most:
             raise TryAgain(line_of(error, scrub), self.retries.wait_s(job.tries)) from error
         ended = failed(error, usage, scrub)
         if ended.internal:
-            scrub_error(error, scrub)
+            redact_error(error, scrub)
             _LOG.error("job %s: %s", job.thread_id, ended.error, exc_info=error)
         return ended

@@ -23,7 +23,7 @@ from forethought.models.provider_reply import model_reply
 from forethought.models.retry import Backoff, with_retries
 from forethought.models.types import ConfigurationError, ModelReply, ModelRequest, ReplyError
 from forethought.models.vision import check_vision, has_images, image_refusal
-from forethought.secrecy import scrub_error, scrubber
+from forethought.redaction import redact_error, redactor
 from forethought.settings import Settings
 from forethought.shutdown import sleep_unless_stopping
 from forethought.telemetry import write_event
@@ -135,7 +135,7 @@ class LiveTransport:
                 return await ask()
         except Exception as error:
             # Before its words are cut: half a key would not be found.
-            scrub_error(error, scrubber(self.settings))
+            redact_error(error, redactor(self.settings))
             if way.method != "prompt" and refuses_method(error):
                 # With an image, the words may be about the two together: text alone keeps the method.
                 return _Refused("invalid schema" in str(error).lower() or has_images(request))

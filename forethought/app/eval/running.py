@@ -34,7 +34,7 @@ from forethought.evals.harness.folder import RunFolder
 from forethought.evals.harness.trial import Bench
 from forethought.evals.results import Result
 from forethought.models.live import LiveTransport
-from forethought.secrecy import scrubber
+from forethought.redaction import redactor
 from forethought.settings import Settings
 from forethought.shutdown import Halt, Shutdown, on_sigterm
 from forethought.storage.address import file_address
@@ -225,5 +225,5 @@ def _opened(
             spent = folder.ledger()
         except ValueError as error:
             raise CliError(one_line(error, 1000)) from error
-        transport = InspectTransport(LiveTransport(settings), scrubber(settings))
+        transport = InspectTransport(LiveTransport(settings), redactor(settings))
         yield Bench(choices, settings, transport, saver, folder, spent), found.results

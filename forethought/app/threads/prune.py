@@ -132,8 +132,7 @@ async def _delete(settings: Settings, rule: Rule, chosen: list[str]) -> Json:
     """Delete, and shrink the database: {bytes_before, bytes_after, files, jobs, skipped, problems}."""
     import sqlite3
 
-    from forethought.app.distill import distilling
-    from forethought.app.synthesize import synthesizing
+    from forethought.app import distill, synthesize
     from forethought.batch.forgetting import forget, forget_files
     from forethought.storage.retention import delete_threads
 
@@ -141,7 +140,7 @@ async def _delete(settings: Settings, rule: Rule, chosen: list[str]) -> Json:
     async with AsyncExitStack() as stack:
         saver = await stack.enter_async_context(open_threads(address, settings.key))
         others = []
-        for name in (distilling.DATABASE, synthesizing.DATABASE) if address.path is not None else ():
+        for name in (distill.DATABASE, synthesize.DATABASE) if address.path is not None else ():
             # They may name stored files too.
             if (beside := address.beside(name)).exists:
                 opening = open_threads(beside, settings.key, read_only=True)

@@ -109,9 +109,9 @@ def _critical_step(critical: Mapping[str, Any]) -> str:
 
 def _status(values: Mapping[str, Any], saved: CheckpointTuple) -> str:
     """The status of a thread that no process runs: an unfinished one is interrupted, failed or stopped."""
-    from forethought.journal.checkpoint import waits
+    from forethought.journal import is_waiting
 
-    if waits(saved):
+    if is_waiting(saved):
         return "interrupted"
     writes = saved.pending_writes or []
     if any(channel == "__error__" and error_text(value) for _, channel, value in writes):

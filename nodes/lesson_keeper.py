@@ -15,7 +15,8 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.knowledge.planning_errors import KnowledgeError, load_planning_errors
+from forethought.json_files import FileError
+from forethought.knowledge.planning_errors import load_planning_errors
 from forethought.lessons.proposals import Proposal, propose, review_file
 from forethought.lessons.record import Lesson, lesson_id, now_utc
 from forethought.models.types import Message, ModelError, ReplayError, Usage, no_usage, reply_spec
@@ -85,7 +86,7 @@ def what_failed(state: AgentState) -> list[str]:
 async def _known(services: Services) -> tuple[str, ...]:
     try:
         errors = await asyncio.to_thread(load_planning_errors, services.settings.planning_errors_file)
-    except KnowledgeError:  # refused when the task began, unless it works without them
+    except FileError:  # refused when the task began, unless it works without them
         return ()
     return tuple(error.name for error in errors)
 

@@ -16,7 +16,7 @@ from forethought.batch.outcomes import Ended, of_state, usage_of
 from forethought.graph.reentering import back_to_work
 from forethought.graph.run_metadata import saved_with
 from forethought.graph.validation import StateError, check_state
-from forethought.journal.checkpoint import waits
+from forethought.journal import is_waiting
 from forethought.settings import Settings
 from forethought.shutdown import Shutdown
 from forethought.state.agent import AgentState
@@ -69,7 +69,7 @@ class ThreadRun:
             if problem := own_task.why_not_next(snapshot, task, self.thread_id):
                 return Ended("failed", "failed", problem)
             await self._invoke({"task": task, "files": [CLEAR, *files]}, drain)
-        elif snapshot.interrupts and waits(await self.saver.aget_tuple(self.config)):
+        elif snapshot.interrupts and is_waiting(await self.saver.aget_tuple(self.config)):
             return of_state(snapshot)
         elif snapshot.tasks:
             await self._invoke(None, drain)

@@ -18,7 +18,6 @@ from pydantic import ValidationError
 from forethought.models.allowance import Allowance, count
 from forethought.models.extract import find_object
 from forethought.models.fallback import Fallbacks
-from forethought.models.once import sent_once
 from forethought.models.types import (
     Asked,
     ConfigurationError,
@@ -132,14 +131,11 @@ class Models:
             replace(message, text=scrub(sanitize_text(message.text))) for message in request.messages
         )
 
-        async def send(question: ModelRequest) -> ModelReply:
-            def put_to(model: str) -> Awaitable[ModelReply]:
-                return self._asked(scrub, replace(question, model=model))
-
-            return await self._fallbacks.ask(question.model, fallback, put_to, question.deadline)
+        def put_to(model: str) -> Awaitable[ModelReply]:
+            return self._asked(scrub, replace(request, messages=asked, model=model))
 
         try:
-            got, seconds = await sent_once(replace(request, messages=asked), send)
+            got = await self._fallbacks.ask(request.model, fallback, put_to, request.deadline)
         except BaseException as error:
             usage["calls"] += 1
             usage["seconds"] += time.monotonic() - started
@@ -150,7 +146,7 @@ class Models:
                 usage["out_of_time"] = whole_seconds
                 raise ReplyError(str(error), usage, str(error)) from error
             raise
-        count(usage, got, seconds)
+        count(usage, got, time.monotonic() - started)
         if fallback not in (None, request.model) and got.model == fallback:
             usage["fallbacks"] = usage.get("fallbacks", 0) + 1
         return got

@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
-from forethought.app.checking import read_state, refused
 from forethought.app.debug.choices import changed_context
 from forethought.app.debug.file import environment_rollouts, make_environment
 from forethought.app.debug.thread import open_debugged
 from forethought.app.errors import CliError
 from forethought.app.options import Flags, settings_from, without_credentials
 from forethought.app.runner import Session
-from forethought.app.threads.thread import check_thread_id, unknown_thread
+from forethought.app.threads.thread import check_thread_id, damaged_thread, unknown_thread
 from forethought.app.threads.threads import DEBUGGING
 from forethought.settings import Settings
 from forethought.state.debugger import DebuggerContext
@@ -110,7 +109,6 @@ async def open_debugging(
     the thread was run with is known. Raises CliError, ConfigurationError.
     """
     from forethought.graph.debugger import build_debugger
-    from forethought.state.debugger import DebuggerState
 
     async with AsyncExitStack() as stack:
         world = await _world(stack, order, flags, trajectory)
@@ -125,7 +123,6 @@ async def open_debugging(
         await stack.enter_async_context(world.saver.claim(chosen))
         _verify(world.settings, context)
         graph = build_debugger(world.settings, world.saver, **world.parts)
-        await read_state(graph, DebuggerState, chosen)
         yield Debugging(chosen, world.saver, graph, context, order, await _started(world.saver, chosen))
 
 
@@ -165,7 +162,6 @@ async def _world(stack: AsyncExitStack, order: Order, flags: Flags, trajectory: 
 async def read_debugging(thread_id: str, flags: Flags) -> AsyncIterator[Debugging]:
     """A debugging, to be looked at only. Raises CliError when there is none."""
     from forethought.graph.debugger import build_debugger
-    from forethought.state.debugger import DebuggerState
 
     check_thread_id(thread_id)
     settings = settings_from(flags)
@@ -174,7 +170,6 @@ async def read_debugging(thread_id: str, flags: Flags) -> AsyncIterator[Debuggin
         # A choice of another release is dropped, as it is where the debugging goes on.
         context = changed_context(order.context, Flags())
         graph = build_debugger(settings, saver)
-        await read_state(graph, DebuggerState, thread_id)
         yield Debugging(thread_id, saver, graph, context, order, await _started(saver, thread_id))
 
 
@@ -196,7 +191,7 @@ async def _order(saver: ThreadSaver, thread_id: str) -> Order:
     try:
         return _ORDER.validate_python(json.loads(text))
     except (ValueError, RecursionError) as error:
-        raise refused(thread_id, "what it was asked for cannot be read") from error
+        raise damaged_thread(thread_id, "what it was asked for cannot be read") from error
 
 
 async def _started(saver: ThreadSaver, thread_id: str) -> datetime:

@@ -14,7 +14,7 @@ from forethought.app.threads.branches import at
 from forethought.app.threads.thread import Thread, open_thread
 from forethought.app.transport import Answering, choose_transport
 from forethought.settings import Settings
-from forethought.state.checkpoints import Point, point_of
+from forethought.state.history import Point, point_of
 from forethought.trajectories.own import from_state
 from forethought.trajectories.types import Loaded, Trajectory
 

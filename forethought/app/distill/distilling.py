@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forethought.app.checking import read_state
 from forethought.app.display import make_console
 from forethought.app.distill.choices import Asked, Gathered, distiller_context, gather
 from forethought.app.distill.display import DistillDisplay, ask_review, show_ending
@@ -143,14 +142,12 @@ def _opened(
     """The distillation, held for this process over several runs of the loop."""
     from forethought.graph.distiller import build_distiller
     from forethought.models import Models
-    from forethought.state.distiller import DistillerState
 
     Models(settings).verify([context.model])
     id = gathered.name(context)
     opening = claimed_threads(address_of(settings).beside(DATABASE), settings.key, id)
     with held(loop, opening) as saver:
         graph = build_distiller(settings, saver)
-        loop.run(read_state(graph, DistillerState, id))
         yield Distillation(id, graph, context, gathered)
 
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from forethought.app.checking import read_state
 from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, DRAINED, FAILED, INTERRUPTED, NOT_PASSED, CliError, explain
 from forethought.app.leaving import event_loop
@@ -147,7 +146,6 @@ def _opened(loop: asyncio.Runner, choice: Choice) -> Iterator[Synthesis]:
     """The synthesis, held for this process."""
     from forethought.graph.synthesizer import build_synthesizer
     from forethought.models import Models
-    from forethought.state.synthesizer import SynthesizerState
 
     Models(choice.settings).verify([choice.context.model])
     stack = AsyncExitStack()
@@ -157,7 +155,6 @@ def _opened(loop: asyncio.Runner, choice: Choice) -> Iterator[Synthesis]:
         loop.run(stack.enter_async_context(saver.claim(choice.id)))
         attempt = loop.run(_attempts(choice, stack)) if choice.gathered.tasks else None
         graph = build_synthesizer(choice.settings, saver, attempt=attempt)
-        loop.run(read_state(graph, SynthesizerState, choice.id))
         yield Synthesis(choice, graph)
     finally:
         loop.run(stack.aclose())

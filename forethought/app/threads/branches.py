@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from forethought.app.checking import read_state
 from forethought.app.errors import CliError
 from forethought.app.report import report, usage_of
 from forethought.app.text import one_line
@@ -69,9 +68,9 @@ async def places_of(thread: Thread) -> list[Place]:
 
 async def at(thread: Thread, checkpoint: str) -> StateSnapshot:
     """The state of one checkpoint of the thread."""
-    from forethought.state.agent import AgentState
-
-    return await read_state(thread.graph, AgentState, thread.id, checkpoint)
+    names = {"thread_id": thread.id, "checkpoint_id": checkpoint}
+    snapshot: StateSnapshot = await thread.graph.aget_state({"configurable": names})
+    return snapshot
 
 
 def chosen(found: Sequence[Place], name: str, thread_id: str) -> Place:

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forethought.app.checking import read_state, refused
-from forethought.app.errors import CliError
+from forethought.app.errors import FAILED, CliError
 from forethought.app.options import Flags, check_repeated, context_from_flags, settings_from
 from forethought.app.runner import Session
 from forethought.app.text import one_line
-from forethought.graph.run_metadata import Saved, saved_of, saved_with
+from forethought.graph.resume import RunOptions, run_metadata, run_options
 from forethought.settings import Settings
 from forethought.state.bounds import bounded
 from forethought.state.context import Context
@@ -59,8 +58,6 @@ async def open_thread(
     Raises CliError (unknown thread, wrong flag, what must be given again, held by another process),
     ConfigurationError (model, key).
     """
-    from forethought.state.agent import AgentState
-
     check_thread_id(thread_id)
     settings = settings_from(flags)
     async with open_threads(address_of(settings), settings.key, create=not must_exist) as saver:
@@ -77,8 +74,7 @@ async def open_thread(
             if context.lessons:
                 store = await stack.enter_async_context(open_lessons(address_of(settings)))
             graph = _built(settings, saver, transport, store)
-            await read_state(graph, AgentState, thread_id)
-            saved_flags = saved_with(context, settings)
+            saved_flags = run_metadata(context, settings)
             exists = found is not None
             yield Thread(thread_id, saver, graph, context, settings, exists, metadata=saved_flags)
 
@@ -86,15 +82,12 @@ async def open_thread(
 @asynccontextmanager
 async def read_thread(thread_id: str, flags: Flags) -> AsyncIterator[Thread]:
     """The thread, to be looked at only: nothing is locked, no model is checked, no tool module is loaded."""
-    from forethought.state.agent import AgentState
-
     check_thread_id(thread_id)
     settings = settings_from(flags)
     async with open_threads(address_of(settings), settings.key, create=False, read_only=True) as saver:
         if await saver.aget_tuple({"configurable": {"thread_id": thread_id}}) is None:
             raise unknown_thread(thread_id)
         graph = _built(settings.model_copy(update={"tools": None}), saver, None)
-        await read_state(graph, AgentState, thread_id)
         yield Thread(thread_id, saver, graph, Context(), settings, exists=True)
 
 
@@ -106,17 +99,22 @@ def check_thread_id(thread_id: str) -> None:
         )
 
 
+def damaged_thread(thread_id: str, why: str) -> CliError:
+    """What is kept with the thread is not what this program has written."""
+    return CliError(f"thread {one_line(thread_id)} is damaged: {one_line(why, 300)}; nothing was run", FAILED)
+
+
 def unknown_thread(thread_id: str) -> CliError:
     """No such thread."""
     return CliError(f"no thread {one_line(thread_id)}; `forethought threads` lists those there are")
 
 
-def _saved(found: CheckpointTuple | None, thread_id: str) -> Saved:
+def _saved(found: CheckpointTuple | None, thread_id: str) -> RunOptions:
     """What the thread was run with. Raises CliError where that cannot be read."""
     try:
-        return saved_of(found.metadata if found else None)
+        return run_options(found.metadata if found else None)
     except ValueError as error:
-        raise refused(thread_id, str(error)) from error
+        raise damaged_thread(thread_id, str(error)) from error
 
 
 def _context(flags: Flags, settings: Settings, saved: Mapping[str, Any] | None) -> Context:

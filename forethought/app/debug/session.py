@@ -29,8 +29,8 @@ from forethought.app.threads.threads import DEBUGGING
 from forethought.app.transport import Answering, choose_transport
 from forethought.graph.debugger import build_debugger
 from forethought.settings import Settings
-from forethought.state.history import Point, point_of
 from forethought.state.debugger import DebuggerContext
+from forethought.state.history import Point, point_of
 from forethought.storage import address_of, open_threads
 from forethought.tools.registry import toolbox
 from forethought.trajectories.own import from_state

@@ -20,8 +20,7 @@ from forethought.app.run import questions
 from forethought.app.runner import Ending, Runner, open_runner
 from forethought.app.tell import tell
 from forethought.app.text import one_line
-from forethought.app.threads.thread import Thread, open_thread
-from forethought.app.threads.threads import is_debugging, new_thread_id
+from forethought.app.threads.thread import Thread, is_debugging, new_thread_id, open_thread
 from forethought.app.transport import Answering, asked_how, choose_transport
 from forethought.storage.errors import is_storage_failure
 from forethought.text import sanitize_text

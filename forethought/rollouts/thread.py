@@ -17,11 +17,13 @@ from forethought.models.allowance import total
 from forethought.models.types import Usage
 from forethought.rollouts.environment import restored
 from forethought.rollouts.types import Environment, Rolled, RolloutError
-from forethought.state.checkpoints import Checkpoints, GraphCheckpoints, Point, point_of
 from forethought.state.context import Context
-from forethought.state.forking import (
+from forethought.state.history import (
+    Checkpoints,
     ForkError,
     ForkPoint,
+    GraphCheckpoints,
+    Point,
     before_answer,
     before_execution,
     before_plan,
@@ -29,6 +31,7 @@ from forethought.state.forking import (
     before_task,
     begun_as,
     fork,
+    point_of,
     substitute,
 )
 from forethought.trajectories.own import call_of, move_of
@@ -49,8 +52,8 @@ class AgentThread(Checkpoints, Protocol):
     """A thread of the agent's that can be run on."""
 
     async def run(self, at: Any, limits: Limits) -> Point:
-        """Run from `at`, None for the head, within `limits` until the graph ends or waits; the checkpoint
-        that it came to. Raises what the run raises."""
+        """Run from `at`, or on from the thread's head, within `limits` until the graph ends or waits; the
+        checkpoint that it came to. Raises what the run raises."""
         ...
 
     def history(self) -> AsyncIterator[Point]:
@@ -66,6 +69,7 @@ class GraphThread(GraphCheckpoints):
 
     async def run(self, at: Any, limits: Limits) -> Point:
         """See `AgentThread`. Every step is stored before the next one begins."""
+        # A head that is named would be forked, and what its tasks had done would be done again.
         config = at or {"configurable": {"thread_id": self.thread}}
         if "metadata" in self.config:
             config = {**config, "metadata": self.config["metadata"]}
@@ -139,7 +143,7 @@ class ThreadRollouts:
 
     async def _run(self, place: ForkPoint, guidance: Sequence[str]) -> Rolled:
         async with self._one:
-            numbers = {step["n"] for step in place.kept}
+            numbers = {step["n"] for step in place.kept_steps}
             prefix = [step for step in self.trajectory.steps if step.number in numbers]
             if len(prefix) != len(numbers):
                 raise RolloutError(f"thread {self.thread.thread}: its checkpoints and the trajectory differ")
@@ -147,7 +151,6 @@ class ThreadRollouts:
             limits = self._limits(place)
             begun = await self._broken_off(place, guidance)
             diverged = "" if begun else await self._world(numbers)
-            # Run from its checkpoint by name, the head would be forked, and what its tasks began forgotten.
             at = None if begun else await fork(self.thread, place, guidance)
             leaf = await self.thread.run(at, limits)
             seconds = time.monotonic() - started

@@ -1,5 +1,5 @@
-"""Going back: a checkpoint before a step, a plan or the answer becomes a thread's head again, and the graph
-runs on from there.
+"""A thread's history, and going back in it: a checkpoint before a step, a plan or the answer becomes the
+thread's head again, and the graph runs on from there.
 
 Nothing is erased: the old branch's checkpoints stay, and the newest branch is the thread's head. Used by
 `forethought fork` and by the debugger's re-rollouts (AgentDebug 3.2, stage 3). A fork's own checkpoint is
@@ -11,9 +11,88 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
-from forethought.state.checkpoints import Checkpoints, Json, Point
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A checkpoint as a walk sees it."""
+
+    id: str
+    at: Any
+    """What names it to its `Checkpoints`."""
+    values: Mapping[str, Any]
+    waiting: tuple[str, ...]
+    """Nodes that are about to run from here."""
+    parent: Any | None
+    asks: bool = False
+    """Whether it waits for a person."""
+
+    @property
+    def progress(self) -> Mapping[str, Any]:
+        """The task's counters."""
+        return self.values.get("progress") or {}
+
+    @property
+    def steps(self) -> list[Json]:
+        """The steps recorded so far, by number."""
+        return sorted(self.values.get("trajectory") or [], key=lambda step: step["n"])
+
+
+class Checkpoints(Protocol):
+    """A thread's checkpoints, wherever they are kept."""
+
+    @property
+    def thread(self) -> str:
+        """Its id."""
+        ...
+
+    async def read(self, at: Any | None = None) -> Point | None:
+        """The checkpoint `at`, or the thread's head; None when it is not there."""
+        ...
+
+    async def write(self, at: Any, values: Json, as_node: str) -> Any:
+        """Branch off from `at` with `values`, as if `as_node` had written them; what names the new
+        checkpoint."""
+        ...
+
+
+@dataclass(frozen=True)
+class GraphCheckpoints:
+    """The checkpoints of a thread of a compiled graph."""
+
+    graph: Any
+    config: Mapping[str, Any]
+    """Its `configurable` names the thread; `metadata` is kept with every checkpoint that is written."""
+
+    @property
+    def thread(self) -> str:
+        """The thread's id."""
+        return str(self.config["configurable"]["thread_id"])
+
+    async def read(self, at: Any | None = None) -> Point | None:
+        """See `Checkpoints`."""
+        snapshot = await self.graph.aget_state(at or {"configurable": {"thread_id": self.thread}})
+        return None if snapshot.created_at is None else point_of(snapshot)
+
+    async def write(self, at: Any, values: Json, as_node: str) -> Any:
+        """See `Checkpoints`."""
+        config = {**at, "metadata": self.config["metadata"]} if "metadata" in self.config else at
+        return await self.graph.aupdate_state(config, values, as_node=as_node)
+
+
+def point_of(snapshot: Any) -> Point:
+    """A graph's StateSnapshot as a Point."""
+    return Point(
+        id=str(snapshot.config["configurable"]["checkpoint_id"]),
+        at=snapshot.config,
+        values=snapshot.values,
+        waiting=tuple(task.name for task in snapshot.tasks),
+        parent=snapshot.parent_config,
+        asks=bool(snapshot.interrupts),
+    )
 
 
 class ForkError(ValueError):
@@ -28,7 +107,7 @@ class ForkPoint:
     as_node: str
     guidance: tuple[str, ...]
     """The task's guidance so far, which stays."""
-    kept: tuple[Json, ...]
+    kept_steps: tuple[Json, ...]
     """Recorded steps that are not executed again: those before, and finished siblings of lower number."""
     spent: Mapping[str, Mapping[str, Any]]
     """The task's usage up to here."""
@@ -142,20 +221,14 @@ async def _line(checkpoints: Checkpoints, n: int | None, leaf: Any | None) -> As
     point = await checkpoints.read(leaf)
     if point is None:
         raise ForkError(f"thread {checkpoints.thread} has no checkpoint to go back to")
-    passed: set[str] = set()
-    while point.id not in passed:
+    while True:
         yield point
         if point.parent is None:
             return
-        passed.add(point.id)
         older = await checkpoints.read(point.parent)
         if older is None:
             raise ForkError(_gone(checkpoints, "the answer" if n is None else f"step {n}"))
         point = older
-    raise ForkError(
-        f"thread {checkpoints.thread} was changed by hand, or is damaged: its checkpoints name each other as "
-        "what came before"
-    )
 
 
 async def _sent(line: AsyncIterator[Point], checkpoints: Checkpoints, n: int) -> tuple[Point, deque[Point]]:
@@ -204,7 +277,7 @@ def _begins(point: Point, newer: Point) -> bool:
 def _beginning(point: Point, newer: Point) -> ForkPoint:
     """A task's begin: of its guidance holds what the planner took on; of the thread's usage, nothing."""
     known = tuple(newer.values.get("guidance") or ())
-    return ForkPoint(point.at, "__start__", known, kept=(), spent={})
+    return ForkPoint(point.at, "__start__", known, kept_steps=(), spent={})
 
 
 def _place(

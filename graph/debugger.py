@@ -15,9 +15,8 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
 from forethought.graph import debugger_routing as routing
-from forethought.graph.edges import at_once
+from forethought.graph.node_wrapper import inline_condition, wrap_node
 from forethought.graph.turns import TurnTaking
-from forethought.graph.wiring import wired
 from forethought.knowledge.error_taxonomy import load_taxonomy
 from forethought.models.ask import Models
 from forethought.models.types import Transport
@@ -83,19 +82,21 @@ def _wire(
     )
     nodes: tuple[Any, ...] = (take, label_wave, find_critical, rerun, judge, refine_guidance)
     for node in nodes:
-        graph.add_node(node.__name__, wired(node, services))
-    labelling = wired(label_step, services, side_by_side=True)
+        graph.add_node(node.__name__, wrap_node(node, services))
+    labelling = wrap_node(label_step, services, side_by_side=True)
     graph.add_node("label_step", labelling, input_schema=LabelDispatch)
     graph.add_edge(START, "take")
     graph.add_conditional_edges(
-        "take", at_once(routing.after_take), ["label_wave", "find_critical", "rerun", END]
+        "take", inline_condition(routing.after_take), ["label_wave", "find_critical", "rerun", END]
     )
-    graph.add_conditional_edges("label_wave", at_once(routing.after_wave), ["label_step", "find_critical"])
+    graph.add_conditional_edges(
+        "label_wave", inline_condition(routing.after_wave), ["label_step", "find_critical"]
+    )
     graph.add_edge("label_step", "label_wave")
-    graph.add_conditional_edges("find_critical", at_once(routing.after_critical), ["rerun", END])
-    graph.add_conditional_edges("rerun", at_once(routing.after_rerun), ["judge", END])
-    graph.add_conditional_edges("judge", at_once(routing.after_judge), ["refine_guidance", END])
-    graph.add_conditional_edges("refine_guidance", at_once(routing.after_refine), ["rerun", END])
+    graph.add_conditional_edges("find_critical", inline_condition(routing.after_critical), ["rerun", END])
+    graph.add_conditional_edges("rerun", inline_condition(routing.after_rerun), ["judge", END])
+    graph.add_conditional_edges("judge", inline_condition(routing.after_judge), ["refine_guidance", END])
+    graph.add_conditional_edges("refine_guidance", inline_condition(routing.after_refine), ["rerun", END])
     return graph
 
 

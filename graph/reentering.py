@@ -19,13 +19,13 @@ async def back_to_work(graph: AgentGraph, config: RunnableConfig, values: Mappin
     the next step is decided, or at the planner without a plan. One that was refused gets back the files and
     the guidance that it came with. A wait that it had no time for is over by now.
     """
-    from forethought.nodes.support.refused import taken_up_again
+    from forethought.nodes.support.task import retry_rejected_task
 
     planned = bool((values.get("plan") or {}).get("subtasks"))
     # The edge behind answer_agent leads to the planner while the task runs: as the next round begins.
     node = "replan_trigger" if planned else "answer_agent"
     with from_inside():
-        update = {"status": "running", "usage": _waited(values), **taken_up_again(values)}
+        update = {"status": "running", "usage": _waited(values), **retry_rejected_task(values)}
         await graph.aupdate_state(config, update, as_node=node)
 
 

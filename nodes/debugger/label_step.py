@@ -17,7 +17,7 @@ from forethought.models.types import ReplyError, reply_spec
 from forethought.nodes.debugger.checks import NOT_FIRST, canonical, is_no_error, quote_problem
 from forethought.nodes.debugger.messages import label_messages
 from forethought.nodes.debugger.services import DebugServices
-from forethought.nodes.support.reading import read_state
+from forethought.nodes.support.state_reader import read_state
 from forethought.prompts.debug_replies import NO_ERROR, StepLabels
 from forethought.state.debugger_context import DebuggerContext
 from forethought.state.debugger_state import DebuggerState, Label, LabelDispatch
@@ -37,7 +37,7 @@ async def label_step(
 ) -> dict[str, Any]:
     """The labels of one step; where no valid ones came, why. Raises the other ModelErrors."""
     context = services.context(runtime)
-    state = cast(DebuggerState, read_state(config, READS, copied=False))
+    state = cast(DebuggerState, read_state(config, READS))
     trajectory = Trajectory.model_validate(state["subject"])
     step = trajectory.step(dispatch["step"])
     ruled = system_label(trajectory, step)

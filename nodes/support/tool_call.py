@@ -13,17 +13,15 @@ from forethought.models.record import digest
 from forethought.models.types import Usage
 from forethought.nodes.attempts import Attempts, Made, attempts_at, attempts_of, call_name
 from forethought.nodes.call_once import Unknown, call_once, decided
-from forethought.nodes.support.approval import Verdict
+from forethought.nodes.support.addresses import for_person
+from forethought.nodes.support.approval import Verdict, ask_person
 from forethought.nodes.support.code_actions import CodeActions
-from forethought.nodes.support.inert import for_person
 from forethought.nodes.support.inspection import Inspection
-from forethought.nodes.support.person import ask_person
 from forethought.nodes.support.prompt_text import compact
 from forethought.nodes.support.provenance import joined
-from forethought.nodes.support.services import Services
+from forethought.nodes.support.services import Services, Turn
 from forethought.nodes.unknown_outcome import ask_outcome
 from forethought.state.agent import AgentState, Proposal
-from forethought.state.context import Context
 from forethought.text import cut
 from forethought.tools.base import Tool, ToolEnv
 from forethought.tools.call import call_tool
@@ -70,13 +68,12 @@ async def make_call(
     verdict: Verdict,
     begun: Begun,
     state: AgentState,
-    services: Services,
-    context: Context,
+    turn: Turn,
     allowance: Allowance,
 ) -> Made:
     """Make the call that was settled, once: see `nodes.call_once`. What models cost that it asks is booked in
     `allowance`. Raises ReplayError where a recording lacks what the tool asked a model."""
-    inspection = Inspection(services, context, allowance)
+    services, inspection = turn.services, Inspection(turn, allowance)
     name = call_name(tool, verdict.arguments, str(proposal["n"]))
     attempts = begun.attempts or await attempts_of(name)
     call_id = str(attempts.intent.get("call_id") or current().id(name))

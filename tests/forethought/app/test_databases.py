@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from forethought.settings import Settings
-from forethought.state.plan_patches import PATCH
 from forethought.storage.encryption import thread_serializer
 from tests.forethought.app.conftest import Cli
 from tests.forethought.app.debug_script import DebugScript, failed_run
@@ -329,7 +328,7 @@ def test_writes_forged_for_a_task_are_refused(cli: Cli, scripted: Scripted, tmp_
             ("trajectory", 7),
             ("results", "none"),
             ("plan", {"subtasks": [{"id": 7}]}),
-            ("plan", {PATCH: {"version": 1, "status": {"multiply": "splendid"}}}),
+            ("statuses", {"multiply": "splendid"}),
             ("usage", {"a": 1}),
             ("status", "splendid"),
             ("answer", 7),

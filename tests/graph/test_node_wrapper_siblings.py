@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
+from forethought.graph import node_wrapper
 from forethought.graph.agent import build_agent
 from forethought.models.types import ModelReply, ModelRequest, TransportError
-from forethought.nodes.support import siblings
 from forethought.settings import Settings
 from forethought.state.context import Context
 from tests.support.agent import World
@@ -95,7 +95,7 @@ async def test_nothing_in_flight_is_thrown_away_and_only_the_failed_one_is_asked
     with pytest.raises(TransportError, match="no reply for"):
         await made.go({"task": "the task"})
     assert await made.written() == set(KEYS) - failing
-    assert not siblings._waves
+    assert not node_wrapper._waves
 
     made.model.failing.clear()
     state = await made.go(None)
@@ -145,4 +145,4 @@ async def test_a_cancelled_run_is_not_held_up(run: Callable[..., Run]) -> None:
     going.cancel()
     with pytest.raises(asyncio.CancelledError):
         await going
-    assert not siblings._waves
+    assert not node_wrapper._waves

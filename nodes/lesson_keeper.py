@@ -15,7 +15,8 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.knowledge.planning_errors import KnowledgeError, load_planning_errors
+from forethought.json_files import FileError
+from forethought.knowledge.planning_errors import load_planning_errors
 from forethought.lessons.proposals import Proposal, propose, review_file
 from forethought.lessons.record import Lesson, lesson_id, now_utc
 from forethought.models.types import Message, Usage, no_usage, reply_spec
@@ -85,7 +86,7 @@ def what_failed(state: AgentState) -> list[str]:
 async def _known(services: Services) -> tuple[str, ...]:
     try:
         errors = await asyncio.to_thread(load_planning_errors, services.settings.planning_errors_file)
-    except KnowledgeError:  # refused when the task began, unless it works without them
+    except FileError:  # refused when the task began, unless it works without them
         return ()
     return tuple(error.name for error in errors)
 
@@ -137,7 +138,7 @@ def _checker(state: AgentState) -> Callable[[LessonDraft], str | None]:
 
 
 def _lesson(draft: LessonDraft, thread: str, state: AgentState, services: Services) -> Lesson:
-    """The lesson with where it comes from. Secrets are blotted out, those of this machine and what looks like
+    """The lesson with where it comes from. Secrets are redacted, those of this machine and what looks like
     one."""
     scrub = training_scrubber(services.settings)
     number, now = state["progress"]["task"], now_utc()

@@ -18,16 +18,16 @@ from langgraph.runtime import Runtime
 
 from forethought.models.allowance import total
 from forethought.models.types import Usage, no_usage
-from forethought.nodes.attempts import Made
 from forethought.nodes.support.approval import Verdict, settle
 from forethought.nodes.support.budget import allowance
+from forethought.nodes.support.calls import CallResult
 from forethought.nodes.support.foresight import Finding, ForesightModel
 from forethought.nodes.support.inspection import beyond
 from forethought.nodes.support.provenance import made_of
 from forethought.nodes.support.repeats import earlier_failure
 from forethought.nodes.support.services import Services, Turn
 from forethought.nodes.support.state_reader import read_state
-from forethought.nodes.support.tool_call import Begun, look_back, make_call
+from forethought.nodes.support.tool_call import find_prior_call, make_call
 from forethought.nodes.tool_agent import memory_of
 from forethought.state.agent import AgentState, Dispatch, Proposal, Step, Surprise
 from forethought.state.context import Context
@@ -59,16 +59,10 @@ class _Outcome:
     surprise: Surprise = "none"
     verdict: Verdict | None = None
     """What a person said of the call, and its arguments; None where no call was to be made."""
-    made: Made | None = None
+    result: CallResult | None = None
     """The call as it was made; None where none was."""
     finding: Finding = field(default_factory=Finding)
     """What the comparison with what was expected came to."""
-    earlier: list[Usage] = field(default_factory=list)
-    """What calls had cost that the step was to make before it was edited."""
-
-    def after(self, begun: Begun) -> _Outcome:
-        """With what is known of the calls that the step was to make before."""
-        return replace(self.noted(begun.note), earlier=begun.spent)
 
     def noted(self, note: str) -> _Outcome:
         """With a note before what was observed; '' for none."""
@@ -91,10 +85,10 @@ async def tool_executor(
     # Waiting for the person is not the agent's time.
     seconds = proposal["seconds"] + (0.0 if asked else time.monotonic() - started)
     judged = outcome.finding.usage
-    spent = outcome.earlier
-    if outcome.made:
-        seconds += outcome.made.seconds
-        spent = [*spent, *outcome.made.inspected, *outcome.made.paid]
+    spent: list[Usage] = []
+    if outcome.result:
+        seconds += outcome.result.seconds
+        spent = [*outcome.result.inspected, *outcome.result.paid]
     step = _step(proposal, outcome, state, seconds, total(proposal["usage"], *spent, judged))
     update: dict[str, Any] = {"trajectory": [step], **_memory(step, state, context, outcome)}
     if spent:
@@ -121,36 +115,36 @@ def _no_call(proposal: Proposal) -> _Outcome:
 async def _call(proposal: Proposal, state: AgentState, turn: Turn) -> _Outcome:
     services, context = turn.services, turn.context
     tool = services.tools.get(proposal["tool"] or "")
-    begun = await look_back(tool, proposal)
+    prior = await find_prior_call(tool, proposal)
     if tool is None:  # a proposal edited by hand, or made when there were other tools
         gone = f"there is no tool {proposal['tool']!r}; tools are: {', '.join(services.tools)}"
-        outcome = _Outcome(Observation(gone, ok=False, cause="arguments", origin="model"), False)
-        return outcome.after(begun)
-    verdict, allowed = begun.verdict, allowance(state, context)
-    if verdict is None or begun.again:
+        if prior.attempts.begun:
+            gone = f"the call was broken off, and may have taken effect; {gone}"
+        return _Outcome(Observation(gone, ok=False, cause="arguments", origin="model"), False)
+    verdict, allowed = prior.verdict, allowance(state, context)
+    if verdict is None or prior.again:
         if (over := allowed.spent()) == "seconds":
             late = Observation(f"Not called: {beyond(over)}", ok=False, cause="limit", origin="model")
-            return _Outcome(late, False, proposal["surprise"]).after(begun)
+            return _Outcome(late, False, proposal["surprise"])
         if repeated := earlier_failure(tool, proposal["arguments"], state):
-            outcome = _Outcome(repeated.refusal(tool), False, proposal["surprise"])
-            return outcome.after(begun)
+            return _Outcome(repeated.refusal(tool), False, proposal["surprise"])
     if verdict is None:
         verdict = settle(tool, proposal, state, services.tools, context)
     if verdict.word == "rejected":
         refused = f"Not called: a person rejected this call: {verdict.reason}"
         observation = Observation(refused, ok=False, cause="rejected", origin="user")
-        return _Outcome(observation, False, proposal["surprise"], verdict).after(begun)
+        return _Outcome(observation, False, proposal["surprise"], verdict)
     turn.emit(
         "acting", n=proposal["n"], subtask=proposal["subtask"], tool=tool.name, arguments=verdict.arguments
     )
-    made = await make_call(tool, proposal, verdict, begun, state, turn, allowed)
+    result = await make_call(tool, proposal, verdict, prior.attempts, state, turn, allowed)
     found = Finding(proposal["surprise"])
-    if not made.by_person:
-        found = await ForesightModel(turn, allowed).call(tool, proposal, made.observation, state)
-    seen = made.observation
+    if not result.by_person:
+        found = await ForesightModel(turn, allowed).call(tool, proposal, result.observation, state)
+    seen = result.observation
     finished = seen.ok and proposal["finishes"] and not found.note and not seen.partial
-    outcome = _Outcome(seen, finished, found.surprise, verdict, made, found)
-    return outcome.noted(found.note).after(begun)
+    outcome = _Outcome(seen, finished, found.surprise, verdict, result, found)
+    return outcome.noted(found.note)
 
 
 def _step(proposal: Proposal, outcome: _Outcome, state: AgentState, seconds: float, usage: Usage) -> Step:
@@ -178,7 +172,7 @@ def _step(proposal: Proposal, outcome: _Outcome, state: AgentState, seconds: flo
         "surprise": outcome.surprise,
         "origin": observation.origin,
         "approval": verdict.word,
-        "sub_steps": outcome.made.sub_steps if outcome.made else [],
+        "sub_steps": outcome.result.sub_steps if outcome.result else [],
         "shown": proposal["shown"],
         "seconds": round(seconds, 3),
         "usage": usage or no_usage(),

@@ -16,7 +16,7 @@ from langgraph.errors import GraphBubbleUp
 from pydantic import BaseModel, ValidationError
 
 from forethought.models.errors import chain
-from forethought.secrecy import scrubber
+from forethought.redaction import redactor
 from forethought.telemetry import operation
 from forethought.text import cut, one_line, sanitize_text
 from forethought.tools.base import Observation, Tool, ToolEnv, ToolError
@@ -113,7 +113,7 @@ async def _run(tool: Tool, arguments: BaseModel, env: ToolEnv) -> tuple[Observat
         if scope.expired():
             message = f"{tool.name} did not finish within {tool.timeout_s:g} s"
             return Observation(message, ok=False, cause="timeout", retryable=True), True
-        _log.error("tool %s failed\n%s", tool.name, scrubber(env.settings)(traceback.format_exc()))
+        _log.error("tool %s failed\n%s", tool.name, redactor(env.settings)(traceback.format_exc()))
         lost = any(isinstance(link, _CONNECTION_ERRORS) for link in chain(error))
         return Observation(_one_line(error), ok=False, cause="tool"), lost
 
@@ -199,4 +199,4 @@ def _as_text(result: Any) -> str:
 def _presentable(said: Any, env: ToolEnv) -> str:
     """As text, without secrets, and without the characters that a database or an encoder would refuse."""
     text = said if isinstance(said, str) else str(said)
-    return scrubber(env.settings)(sanitize_text(text))
+    return redactor(env.settings)(sanitize_text(text))

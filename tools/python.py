@@ -126,7 +126,7 @@ def _inputs(env: ToolEnv, code: str) -> tuple[dict[str, Any], str]:
     }
     if env.store is None or not re.search(r"\bfiles\b", code):
         return inputs, ""
-    from forethought.tools.read_file import document_text
+    from forethought.tools.documents.load import document_text
 
     unread = ""
     for name, content_hash in env.files.items():

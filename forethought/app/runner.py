@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 from rich.console import Console
 
 from forethought.app.display import make_console
-from forethought.app.errors import DRAINED, explain
+from forethought.app.errors import DRAINED, INTERRUPTED, CliError, explain
 from forethought.app.report import waiting
 from forethought.app.tell import tell, tell_error
 from forethought.app.text import to_json
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from langgraph.runtime import RunControl
     from langgraph.types import StateSnapshot
 
-    from forethought.draining import Drain
+    from forethought.shutdown import Shutdown
     from forethought.storage.saver import ThreadSaver
 
 T = TypeVar("T")
@@ -138,13 +138,13 @@ class Ending:
 class Runner:
     """One command's event loop, console and response to signals; see `open_runner`."""
 
-    def __init__(self, loop: asyncio.Runner, drain: Drain, as_json: bool) -> None:
+    def __init__(self, loop: asyncio.Runner, shutdown: Shutdown, as_json: bool) -> None:
         self.as_json = as_json
         self.console = make_console(sys.stderr if as_json else sys.stdout)
         self.interactive = not as_json and sys.stdin.isatty() and sys.stdout.isatty()
         self.go_on = "the same command goes on with it"
         """How to go on after a stop, as the end of a sentence."""
-        self.drain = drain
+        self.shutdown = shutdown
         self._loop, self._stack = loop, AsyncExitStack()
 
     def open(self, opening: AbstractAsyncContextManager[T]) -> T:
@@ -156,20 +156,19 @@ class Runner:
         return self._loop.run(work)
 
     def finish(self, work: Awaitable[T]) -> T:
-        """Return what `work` returns. Raises Drained where SIGTERM stopped it."""
-        return self._loop.run(self.drain.finish(work, Settings().drain_s))
+        """Return what `work` returns. Raises Halt where SIGTERM stopped it."""
+        return self._loop.run(self.shutdown.finish(work, Settings().drain_s))
 
     def attempt(self, work: Callable[[], None]) -> Ending:
         """Carry out `work`. What stops it becomes its ending; Ctrl-C and errors of ours are raised."""
-        from forethought.draining import Drained
+        from forethought.shutdown import Halt
 
         try:
             work()
-        except Drained as stop:
+        except Halt as stop:
             return Ending(stopped=str(stop))
         except KeyboardInterrupt:
-            tell(f"interrupted; {self.go_on}")
-            raise
+            raise CliError(f"interrupted; {self.go_on}", INTERRUPTED) from None
         except Exception as error:
             if explain(error).internal:
                 tell(f"what was done is kept; {self.go_on}")
@@ -199,12 +198,12 @@ class Runner:
         while True:
             if not questions:
                 with display.live():
-                    self.finish(session.stream(given, display.part, self.drain.control))
+                    self.finish(session.stream(given, display.part, self.shutdown.control))
                 questions = self.run(session.snapshot()).interrupts
             if not questions or ask is None or not self.interactive:
                 return
             try:
-                with self.drain.idle():
+                with self.shutdown.idle():
                     replies = {item.id: ask(self.console, waiting(item)) for item in questions}
             except EOFError:
                 return
@@ -214,7 +213,7 @@ class Runner:
         """Ask a person at the terminal for a yes or no; Enter is a yes, no terminal a no."""
         import typer
 
-        with self.drain.idle():
+        with self.shutdown.idle():
             try:
                 return self.interactive and typer.confirm(question, default=True)
             except typer.Abort:
@@ -243,12 +242,12 @@ class Runner:
 @contextmanager
 def open_runner(as_json: bool) -> Iterator[Runner]:
     """A runner whose sessions are closed at the end of the block."""
-    from forethought.draining import Drain, on_sigterm
+    from forethought.shutdown import Shutdown, on_sigterm
 
-    drain = Drain()
-    with on_sigterm(drain), asyncio.Runner() as loop:
+    shutdown = Shutdown()
+    with on_sigterm(shutdown), asyncio.Runner() as loop:
         loop.get_loop().set_default_executor(_Threads(thread_name_prefix="asyncio"))
-        runner = Runner(loop, drain, as_json)
+        runner = Runner(loop, shutdown, as_json)
         try:
             yield runner
         finally:

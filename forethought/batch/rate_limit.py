@@ -17,8 +17,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from forethought.draining import pause
 from forethought.models.types import OutOfTime
+from forethought.shutdown import sleep_unless_stopping
 
 Rows = Callable[[str, Sequence[Any]], Awaitable[list[tuple[Any, ...]]]]
 _ENDLESS = 1e15
@@ -80,7 +80,7 @@ class RateLimit:
         """Wait until a request of about so many tokens may be sent.
 
         Raises OutOfTime, and takes nothing, as soon as its turn is known to come after `deadline` (on the
-        clock of `time.monotonic`); GraphDrained (see `forethought.draining.pause`); psycopg.Error.
+        clock of `time.monotonic`); GraphDrained (see `sleep_unless_stopping`); psycopg.Error.
         """
         while (wait_s := await self.try_take(model, tokens)) > 0:
             left_s = deadline - time.monotonic()
@@ -88,7 +88,7 @@ class RateLimit:
                 full = f"the rate limit of all workers has no room for {wait_s:.1f} s"
                 raise OutOfTime(f"model {model}: {full}; the time of the task is spent")
             shaken = wait_s * random.uniform(1.0, 1.2)
-            await pause(min(max(shaken, _SHORTEST_WAIT_S), _LONGEST_WAIT_S, left_s))
+            await sleep_unless_stopping(min(max(shaken, _SHORTEST_WAIT_S), _LONGEST_WAIT_S, left_s))
 
     async def try_take(self, model: str, tokens: int) -> float:
         """Take it at once, and return 0; or return the seconds until it may be had."""

@@ -43,7 +43,7 @@ class Collector:
     may_begin: Callable[[], bool] = lambda: True
     """Asked before each run: whether the budget allows another one."""
     control: RunControl | None = None
-    """Has the runs stop where they can be gone on with (see `forethought.draining`)."""
+    """Has the runs stop where they can be gone on with (see `forethought.shutdown`)."""
     failed: dict[str, str] = field(default_factory=dict)
     """By the run's name: why it came to no end."""
 

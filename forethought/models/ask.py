@@ -1,6 +1,6 @@
 """One question, one validated reply.
 
-Secrets are blotted out of every prompt, reply and error here. A reply is parsed, validated and cross-checked;
+Secrets are redacted from every prompt, reply and error here. A reply is parsed, validated and cross-checked;
 a bad one is sent back with what is wrong, at most twice. What was spent is counted for every attempt, failed
 ones too, and travels on the error when there is no reply.
 """
@@ -18,7 +18,6 @@ from pydantic import ValidationError
 from forethought.models.allowance import Allowance, count
 from forethought.models.extract import find_object
 from forethought.models.fallback import Fallbacks
-from forethought.models.once import sent_once
 from forethought.models.types import (
     Asked,
     ConfigurationError,
@@ -34,7 +33,7 @@ from forethought.models.types import (
     Usage,
     Verifying,
 )
-from forethought.secrecy import scrub_error, scrubber
+from forethought.redaction import redact_error, redactor
 from forethought.settings import Settings
 from forethought.telemetry import operation
 from forethought.text import fence, sanitize_text
@@ -127,19 +126,16 @@ class Models:
     ) -> ModelReply:
         """Send and count, into `usage`; an error carries all that was counted so far."""
         started = time.monotonic()
-        scrub = scrubber(self.settings)
+        scrub = redactor(self.settings)
         asked = tuple(
             replace(message, text=scrub(sanitize_text(message.text))) for message in request.messages
         )
 
-        async def send(question: ModelRequest) -> ModelReply:
-            def put_to(model: str) -> Awaitable[ModelReply]:
-                return self._asked(scrub, replace(question, model=model))
-
-            return await self._fallbacks.ask(question.model, fallback, put_to, question.deadline)
+        def put_to(model: str) -> Awaitable[ModelReply]:
+            return self._asked(scrub, replace(request, messages=asked, model=model))
 
         try:
-            got, seconds = await sent_once(replace(request, messages=asked), send)
+            got = await self._fallbacks.ask(request.model, fallback, put_to, request.deadline)
         except BaseException as error:
             usage["calls"] += 1
             usage["seconds"] += time.monotonic() - started
@@ -150,7 +146,7 @@ class Models:
                 usage["out_of_time"] = whole_seconds
                 raise ReplyError(str(error), usage, str(error)) from error
             raise
-        count(usage, got, seconds)
+        count(usage, got, time.monotonic() - started)
         if fallback not in (None, request.model) and got.model == fallback:
             usage["fallbacks"] = usage.get("fallbacks", 0) + 1
         return got
@@ -162,7 +158,7 @@ class Models:
                 got = await self.transport.send(request)
             except BaseException as error:
                 # Of whatever kind: it will be told, shown, and kept with the thread.
-                scrub_error(error, scrub)
+                redact_error(error, scrub)
                 raise
             done.set(
                 gen_ai__response__model=got.model or None,

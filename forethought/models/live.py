@@ -13,7 +13,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from forethought.draining import pause
 from forethought.models import providers
 from forethought.models.errors import describe, is_filtered
 from forethought.models.http_client import http_client
@@ -24,8 +23,9 @@ from forethought.models.provider_reply import model_reply
 from forethought.models.retry import Backoff, with_retries
 from forethought.models.types import ConfigurationError, ModelReply, ModelRequest, ReplyError
 from forethought.models.vision import check_vision, has_images, image_refusal
-from forethought.secrecy import scrub_error, scrubber
+from forethought.redaction import redact_error, redactor
 from forethought.settings import Settings
+from forethought.shutdown import sleep_unless_stopping
 from forethought.telemetry import write_event
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class LiveTransport:
                 backoff=self.backoff,
                 on_wait=partial(_announce_wait, request.model, self.settings.request_retries),
                 deadline=request.deadline,
-                sleep=pause,
+                sleep=sleep_unless_stopping,
             )
             if not isinstance(got, _Refused):
                 provider, name = providers.split(request.model, self.settings.base_url)
@@ -135,7 +135,7 @@ class LiveTransport:
                 return await ask()
         except Exception as error:
             # Before its words are cut: half a key would not be found.
-            scrub_error(error, scrubber(self.settings))
+            redact_error(error, redactor(self.settings))
             if way.method != "prompt" and refuses_method(error):
                 # With an image, the words may be about the two together: text alone keeps the method.
                 return _Refused("invalid schema" in str(error).lower() or has_images(request))

@@ -76,9 +76,9 @@ def operation(kind: Kind, name: str, **attributes: Value | None) -> Iterator[Ope
 def _ending(error: BaseException) -> tuple[str, str]:
     from langgraph.errors import GraphBubbleUp
 
-    from forethought.draining import Drained
+    from forethought.shutdown import Halt
 
-    if isinstance(error, GraphBubbleUp | Drained):
+    if isinstance(error, GraphBubbleUp | Halt):
         return "interrupted", ""
     if isinstance(error, asyncio.CancelledError | KeyboardInterrupt | GeneratorExit):
         return "cancelled", ""

@@ -12,7 +12,6 @@ from pydantic import ValidationError
 from forethought.text import one_line
 from forethought.trajectories import (
     agent_error_bench,
-    langsmith,
     openai_messages,
     own,
     react_logs,
@@ -25,7 +24,7 @@ MAX_BYTES = 512 * 1024 * 1024
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".txt", ".log")
 KNOWN = (
     "a trajectory of this project, a state of its agent, messages with roles, AgentErrorBench "
-    "(metadata and messages), tau-bench (task_id, reward, traj), LangSmith runs (run_type), or a ReAct log"
+    "(metadata and messages), tau-bench (task_id, reward, traj), or a ReAct log"
 )
 
 
@@ -50,7 +49,6 @@ def _validated(value: object, name: str) -> list[Loaded]:
 _FORMATS = (
     _Format(_is_validated, _validated),
     _Format(own.matches, own.read),
-    _Format(langsmith.matches, langsmith.read),
     _Format(tau_bench.matches, tau_bench.read),
     _Format(agent_error_bench.matches, agent_error_bench.read),
     _Format(openai_messages.matches, openai_messages.read),

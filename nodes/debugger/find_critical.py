@@ -24,8 +24,7 @@ from forethought.nodes.debugger.services import DebugServices
 from forethought.nodes.debugger.trial import Searched, Stopped, Trial
 from forethought.prompts.debug_replies import CriticalError, FailurePoint
 from forethought.rollouts.types import RolloutError
-from forethought.state.debugger_context import DebuggerContext
-from forethought.state.debugger_state import Critical, DebuggerState
+from forethought.state.debugger import Critical, DebuggerContext, DebuggerState
 from forethought.trajectories.types import Trajectory
 
 _SEARCHES = {"brute_force": brute_force, "binary_search": binary_search, "counterfactual": counterfactual}

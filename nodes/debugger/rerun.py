@@ -17,8 +17,7 @@ from forethought.nodes.debugger.baselines import best_of_n, self_refine, tree_of
 from forethought.nodes.debugger.budget import exhausted, remaining
 from forethought.nodes.debugger.services import DebugServices
 from forethought.rollouts.types import RolloutError
-from forethought.state.debugger_context import DebuggerContext
-from forethought.state.debugger_state import Branch, DebuggerState
+from forethought.state.debugger import Branch, DebuggerContext, DebuggerState
 from forethought.trajectories.types import Trajectory
 
 MAKERS: dict[str, Maker] = {

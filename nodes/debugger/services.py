@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from langgraph.runtime import Runtime
 
@@ -15,7 +14,7 @@ from forethought.rollouts.evaluators import EnvironmentReward, evaluator_for
 from forethought.rollouts.types import Environment, Evaluator, Rolled, Rollouts, Verdict
 from forethought.settings import Settings
 from forethought.state.bounds import bounded
-from forethought.state.debugger_context import DebuggerContext, debugger_context_from
+from forethought.state.debugger import DebuggerContext
 from forethought.trajectories.types import Loaded, Trajectory
 
 LoadThread = Callable[[str], Awaitable[Loaded]]
@@ -42,8 +41,7 @@ class DebugServices:
     def context(self, runtime: Runtime[DebuggerContext]) -> DebuggerContext:
         """The debugging's context within the operator's bounds. Raises ValueError when it asks for a model
         that is not allowed."""
-        given: DebuggerContext | dict[str, Any] | None = runtime.context
-        return bounded(debugger_context_from(given), self.settings)
+        return bounded(DebuggerContext.model_validate(runtime.context or {}), self.settings)
 
     def evaluator(self, context: DebuggerContext, accepted: Sequence[str]) -> Evaluator | None:
         """Who judges; None where nobody in the program can: a person, no one, or no answer is known."""

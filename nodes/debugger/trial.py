@@ -14,8 +14,7 @@ from forethought.nodes.debugger.messages import salvage_messages, substitution_m
 from forethought.nodes.debugger.services import DebugServices, verdict_on
 from forethought.prompts.debug_replies import Salvage, Substitution
 from forethought.rollouts.types import Evaluator, RolloutError, Rollouts
-from forethought.state.debugger_context import DebuggerContext
-from forethought.state.debugger_state import DebuggerState, Probe
+from forethought.state.debugger import DebuggerContext, DebuggerState, Probe
 from forethought.trajectories.types import Trajectory, TrajectoryStep
 
 Question = Literal["alone", "still"]

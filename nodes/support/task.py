@@ -9,7 +9,8 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
-from forethought.knowledge.planning_errors import KnowledgeError, load_planning_errors
+from forethought.json_files import FileError
+from forethought.knowledge.planning_errors import load_planning_errors
 from forethought.lessons.book import LOCAL_USER, label_of
 from forethought.models.types import ConfigurationError
 from forethought.nodes.support.attachments import take_attachments
@@ -83,7 +84,7 @@ async def begin_task(
         files, replaced = await asyncio.to_thread(_take_in, state, services, user)
         if context.prospective_reflection and context.planning_errors:
             await asyncio.to_thread(load_planning_errors, services.settings.planning_errors_file)
-    except (ConfigurationError, FilesError, KnowledgeError) as error:
+    except (ConfigurationError, FilesError, FileError) as error:
         raise TaskError(str(error)) from error
     _check_prices(services, context)
     guidance = guidance_of(state, text)

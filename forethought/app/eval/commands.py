@@ -122,7 +122,7 @@ def run(
     debug: Debug = False,
 ) -> int:
     """Run methods on a benchmark's samples, score them, and say how sure the figures are."""
-    begin(debug, drains=True)
+    begin(debug)
     from forethought.app.eval.extra import need_evals
 
     need_evals()

@@ -28,15 +28,15 @@ from forethought.app.options import Flags
 from forethought.app.progress import Bar, cost_line
 from forethought.app.tell import tell, tell_error
 from forethought.app.text import one_line, to_json
-from forethought.draining import Drain, Drained, on_sigterm
 from forethought.evals.harness.choices import Choices
 from forethought.evals.harness.control import Control, Gate
 from forethought.evals.harness.folder import RunFolder
 from forethought.evals.harness.trial import Bench
 from forethought.evals.results import Result
 from forethought.models.live import LiveTransport
-from forethought.secrecy import scrubber
+from forethought.redaction import redactor
 from forethought.settings import Settings
+from forethought.shutdown import Halt, Shutdown, on_sigterm
 from forethought.storage.address import file_address
 
 
@@ -45,7 +45,7 @@ def evaluate(asked: Asked, flags: Flags, as_json: bool) -> int:
     console = make_console(sys.stderr if as_json else sys.stdout)
     interactive = not as_json and sys.stdin.isatty() and sys.stdout.isatty()
     settings, choices = choose(asked, flags)
-    drain = Drain()
+    drain = Shutdown()
     with (
         on_sigterm(drain),
         event_loop() as loop,
@@ -64,14 +64,14 @@ def evaluate(asked: Asked, flags: Flags, as_json: bool) -> int:
         return _driven(loop, underway, as_json, drain)
 
 
-def _driven(loop: asyncio.Runner, underway: Underway, as_json: bool, drain: Drain) -> int:
+def _driven(loop: asyncio.Runner, underway: Underway, as_json: bool, drain: Shutdown) -> int:
     """Run it all, and report."""
     error: Exception | None = None
-    stopped: Drained | None = None
+    stopped: Halt | None = None
     waits = False
     try:
         waits = not _carry_out(loop, underway, drain)
-    except Drained as drained:
+    except Halt as drained:
         stopped = drained
     except (KeyboardInterrupt, asyncio.CancelledError):
         raise CliError("interrupted; the same command goes on with it", INTERRUPTED) from None
@@ -113,10 +113,10 @@ def _stopped(error: Exception, underway: Underway) -> int:
     return code
 
 
-def _carry_out(loop: asyncio.Runner, underway: Underway, drain: Drain) -> bool:
+def _carry_out(loop: asyncio.Runner, underway: Underway, drain: Shutdown) -> bool:
     """Try one sample with each method, estimate, learn, run the rest; False where it is not to go on.
 
-    Raises Drained, and what stopped it all.
+    Raises Halt, and what stopped it all.
     """
     _read_learned(underway)
     if not underway.left:
@@ -159,8 +159,8 @@ def _estimate(underway: Underway) -> None:
     )
 
 
-def _run(loop: asyncio.Runner, underway: Underway, drain: Drain, open: Open, what: str) -> None:
-    """Carry out `open` under a progress bar that tells the cost so far. Raises Drained: what was under way
+def _run(loop: asyncio.Runner, underway: Underway, drain: Shutdown, open: Open, what: str) -> None:
+    """Carry out `open` under a progress bar that tells the cost so far. Raises Halt: what was under way
     has ended, or was broken off when its time was up."""
     from forethought.evals.harness.running import run_methods
 
@@ -175,7 +175,7 @@ def _run(loop: asyncio.Runner, underway: Underway, drain: Drain, open: Open, wha
         )
         loop.run(drain.finish(work, underway.bench.settings.drain_s))
     if drain.requested:
-        raise Drained
+        raise Halt
 
 
 def _read_learned(underway: Underway) -> None:
@@ -195,8 +195,8 @@ def _read_learned(underway: Underway) -> None:
             underway.learned[method.name] = kept["learned"]
 
 
-def _learn(loop: asyncio.Runner, underway: Underway, drain: Drain) -> None:
-    """Have each method learn that must, where the caps allow it. Raises Drained."""
+def _learn(loop: asyncio.Runner, underway: Underway, drain: Shutdown) -> None:
+    """Have each method learn that must, where the caps allow it. Raises Halt."""
     from forethought.evals.harness.running import train
 
     for method in underway.untrained():
@@ -206,7 +206,7 @@ def _learn(loop: asyncio.Runner, underway: Underway, drain: Drain) -> None:
         work = drain.finish(train(underway.bench, method), underway.bench.settings.drain_s)
         underway.learned[method.name] = loop.run(work)
         if drain.requested:
-            raise Drained
+            raise Halt
 
 
 @contextmanager
@@ -225,5 +225,5 @@ def _opened(
             spent = folder.ledger()
         except ValueError as error:
             raise CliError(one_line(error, 1000)) from error
-        transport = InspectTransport(LiveTransport(settings), scrubber(settings))
+        transport = InspectTransport(LiveTransport(settings), redactor(settings))
         yield Bench(choices, settings, transport, saver, folder, spent), found.results

@@ -86,7 +86,7 @@ def show(thread_id: str, flags: Flags, wanted: Wanted, as_json: bool) -> int:
     if wanted.steps + wanted.branches + (wanted.diff is not None) > 1:
         raise CliError("--steps, --branches and --diff each show something else: give one of them")
     if is_debugging(thread_id):
-        from forethought.app.debug.debugging import show_debugging
+        from forethought.app.debug.command import show_debugging
 
         if wanted != Wanted():
             raise CliError(f"{thread_id} is a debugging: `forethought show {thread_id}` shows all of it")
@@ -163,12 +163,12 @@ def _print_thread(console: Console, result: Json, values: Json, history: list[Js
 
 async def _broken_off(thread: Thread) -> list[Json]:
     """The calls of which a person is asked what came once the thread goes on: {tool, call: arguments}."""
-    from forethought.journal.checkpoint import unfinished
-    from forethought.nodes.attempts import broken_off
+    from forethought.journal import unfinished_entries
+    from forethought.nodes.support.calls import broken_off_calls
 
     saved = await thread.saver.aget_tuple({"configurable": {"thread_id": thread.id}})
-    calls = [call for entries in unfinished(saved).values() for call in broken_off(entries)]
-    return [{"tool": call.intent.get("tool"), "call": call.intent["call"]} for call in calls]
+    calls = [call for entries in unfinished_entries(saved) for call in broken_off_calls(entries)]
+    return [{"tool": call["tool"], "call": call["call"]} for call in calls]
 
 
 async def _history(thread: Thread) -> list[Json]:

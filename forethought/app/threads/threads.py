@@ -96,11 +96,11 @@ def _found(critical: Mapping[str, Any]) -> str:
 
 def _status(values: Mapping[str, Any], saved: CheckpointTuple, held: bool) -> str:
     """As the graph says; a thread neither finished nor held is interrupted, failed or stopped."""
-    from forethought.journal.checkpoint import waits
+    from forethought.journal import is_waiting
 
     if held:
         return "running"
-    if waits(saved):
+    if is_waiting(saved):
         return "interrupted"
     writes = saved.pending_writes or []
     if any(channel == "__error__" and error_text(value) for _, channel, value in writes):

@@ -35,7 +35,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
 from forethought.models.types import Call, Message, ModelReply, ModelRequest, Pricing, Transport, Verifying
-from forethought.secrecy import scrub_error
+from forethought.redaction import redact_error
 
 PROVIDER = "forethought"
 _MOST_CALLS = 10_000
@@ -119,7 +119,7 @@ class ForethoughtAPI(ModelAPI):
         try:
             reply = exchange.reply = _scrubbed(await exchange.inner.send(exchange.request), exchange.scrub)
         except Exception as error:
-            scrub_error(error, exchange.scrub)
+            redact_error(error, exchange.scrub)
             exchange.error = error
             raise
         return _output(reply), ModelCall.create(_asked(exchange.request), asdict(reply))

@@ -60,7 +60,7 @@ class Debugger:
     async def _debugged(self, run: Trajectory, workshop: Workshop) -> tuple[bool, Mapping[str, Any]]:
         """Whether the budget ended it, and the state that it ended with. Raises ModelError."""
         from forethought.graph.debugger import build_debugger
-        from forethought.state.debugger_context import DebuggerContext
+        from forethought.state.debugger import DebuggerContext
 
         context = DebuggerContext(
             model=workshop.model,

@@ -175,17 +175,6 @@ def test_a_run_whose_reader_leaves_names_its_thread(scripted: Scripted, start: S
     process.stdout = None  # nothing is left to be read at the end
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="closes a stream with the shell")
-@pytest.mark.parametrize("stream", [">&-", "2>&-", "<&-"])
-def test_a_stream_closed_from_the_start_is_no_error(tmp_path: Path, stream: str) -> None:
-    command = f"{sys.executable} -m forethought.app.main threads {stream}"
-    done = subprocess.run(
-        ["/bin/sh", "-c", command], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True, text=True,
-    )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, "")
-
-
 def test_ctrl_c_is_answered_wherever_it_comes(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken_off(*given: Any) -> None:
         raise KeyboardInterrupt

@@ -15,9 +15,9 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
+from forethought.graph.bounded_graph import BoundedGraph
 from forethought.graph.node_wrapper import inline_condition, wrap_node
 from forethought.graph.routing import if_running, wave_or
-from forethought.graph.turns import TurnTaking
 from forethought.models.types import Transport
 from forethought.nodes.distiller.aggregate import aggregate, open_entries
 from forethought.nodes.distiller.diagnose import diagnose_task, diagnose_wave
@@ -46,7 +46,7 @@ def build_distiller(
     enable(settings)
     services = OfflineServices.of(DistillerContext, settings, transport)
     compiled = _wire(services).compile(checkpointer=checkpointer, name="distiller")
-    return TurnTaking.of(compiled, settings).with_config(recursion_limit=RECURSION_LIMIT)
+    return BoundedGraph.of(compiled, settings).with_config(recursion_limit=RECURSION_LIMIT)
 
 
 def _wire(

@@ -16,9 +16,9 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
+from forethought.graph.bounded_graph import BoundedGraph
 from forethought.graph.node_wrapper import inline_condition, wrap_node
 from forethought.graph.routing import if_running, wave_or
-from forethought.graph.turns import TurnTaking
 from forethought.models.types import Transport
 from forethought.nodes.support.offline import OfflineServices
 from forethought.nodes.synthesizer.error_types import error_types, open_tasks
@@ -66,7 +66,7 @@ def build_synthesizer(
     enable(settings)
     services = OfflineServices.of(SynthesizerContext, settings, transport, attempt)
     compiled = _wire(services).compile(checkpointer=checkpointer, name="synthesizer")
-    return TurnTaking.of(compiled, settings).with_config(recursion_limit=RECURSION_LIMIT)
+    return BoundedGraph.of(compiled, settings).with_config(recursion_limit=RECURSION_LIMIT)
 
 
 def _wire(

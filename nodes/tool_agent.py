@@ -14,7 +14,6 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
-from forethought.graph.validation import StateError
 from forethought.models.allowance import tokens_of, total
 from forethought.models.types import Message, Usage
 from forethought.nodes.support.ask import Revised, revise_until
@@ -75,14 +74,8 @@ async def tool_agent(
 
 
 def subtask_of(state: AgentState, key: str) -> Subtask:
-    """The subtask `key` of the plan in force. Raises StateError where it has none."""
-    for subtask in state.get("plan", {}).get("subtasks", []):
-        if subtask["id"] == key:
-            return subtask
-    raise StateError(
-        f"subtask {key} was sent, and the plan in force has none of that name: the thread was changed by "
-        "hand, or checkpoints of it are gone"
-    )
+    """The subtask `key` of the plan in force."""
+    return next(subtask for subtask in state["plan"]["subtasks"] if subtask["id"] == key)
 
 
 def memory_of(state: AgentState, key: str) -> ShortTerm:

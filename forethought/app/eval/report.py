@@ -12,9 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from forethought.app.display import make_console
-from forethought.app.errors import CliError
+from forethought.app.errors import CliError, echo
 from forethought.app.eval.extra import need_evals
-from forethought.app.tell import tell
 from forethought.app.text import clean, one_line
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def report(logs: Sequence[Path], html: bool, as_json: bool, benchmark: str | Non
             if not as_json:
                 show(evaluation.run, found)
             if page:
-                tell(f"page: {page}")
+                echo(f"page: {page}")
     if as_json:
         _print(told[0] if len(told) == 1 else told)
     return 0
@@ -66,9 +65,9 @@ def compare(logs: Sequence[Path], html: Path | None, as_json: bool, benchmark: s
     else:
         show(evaluation.run, found)
     for line in differences:
-        tell(line)
+        echo(line)
     if html:
-        tell(f"page: {html}")
+        echo(f"page: {html}")
     return 0
 
 
@@ -108,7 +107,7 @@ def summary_for(evaluation: Evaluation, named: str | None = None) -> Summary | N
     except registry.UnknownNameError as error:
         if named:
             raise CliError(str(error)) from error
-    tell(f"without {shown}'s own figures: to have them, name it with --benchmark, which imports it")
+    echo(f"without {shown}'s own figures: to have them, name it with --benchmark, which imports it")
     return None
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from forethought.app.agreeing import agreed
-from forethought.app.display import make_console
+from forethought.app.display import Bar, cost_line, make_console
 from forethought.app.errors import (
     ANSWERED,
     DRAINED,
@@ -17,6 +17,8 @@ from forethought.app.errors import (
     NOT_PASSED,
     WAITS,
     CliError,
+    echo,
+    echo_error,
     explain,
 )
 from forethought.app.eval.choosing import choose
@@ -25,8 +27,6 @@ from forethought.app.eval.state import Asked, Open, Underway
 from forethought.app.holding import claimed_threads, held
 from forethought.app.leaving import event_loop
 from forethought.app.options import Flags
-from forethought.app.progress import Bar, cost_line
-from forethought.app.tell import tell, tell_error
 from forethought.app.text import one_line, to_json
 from forethought.evals.harness.choices import Choices
 from forethought.evals.harness.control import Control, Gate
@@ -87,14 +87,14 @@ def _driven(loop: asyncio.Runner, underway: Underway, as_json: bool, drain: Shut
     if error is not None:
         return _stopped(error, underway)
     if stopped and underway.left:
-        tell(f"{stopped}; the same command goes on with it")
+        echo(f"{stopped}; the same command goes on with it")
         return DRAINED
     if waits:
-        tell("nothing further was run; go on with the same command and --yes")
+        echo("nothing further was run; go on with the same command and --yes")
         return WAITS
     if underway.left:
         higher = " with a higher cap" if underway.control.capped else ""
-        tell(f"the same command{higher} runs what is missing")
+        echo(f"the same command{higher} runs what is missing")
         return NOT_PASSED
     return ANSWERED
 
@@ -102,14 +102,14 @@ def _driven(loop: asyncio.Runner, underway: Underway, as_json: bool, drain: Shut
 def _stopped(error: Exception, underway: Underway) -> int:
     """What stopped it all, in a line."""
     known = not explain(error).internal
-    code = tell_error(error) if known else FAILED
+    code = echo_error(error) if known else FAILED
     if not known:
         # An evaluation is stopped by failures in a row, whatever their kind.
-        tell(
+        echo(
             f"stopped after {underway.control.fail_after} failures in a row, the last: {one_line(error, 500)}"
         )
     if underway.results:
-        tell("what was done is kept; the same command goes on with it")
+        echo("what was done is kept; the same command goes on with it")
     return code
 
 

@@ -84,7 +84,7 @@ def _packages() -> Iterable[Check]:
 
 def _parser(name: str) -> Check:
     def attempt() -> str:
-        from forethought.tools.documents.load import read_document
+        from forethought.tools.documents.read import read_document
 
         text = read_document(SAMPLES[name](), f"sample.{name}").text
         if WORD not in text:

@@ -68,7 +68,7 @@ def _own(settings: Settings) -> str:
 
 
 def _read_file(settings: Settings) -> str:
-    from forethought.tools.documents.load import read_document
+    from forethought.tools.documents.read import read_document
 
     if WORD not in read_document(SAMPLES["txt"](), "sample.txt").text:
         raise Lacks("a reader that finds the text of a file: reinstall forethought")

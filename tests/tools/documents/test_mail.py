@@ -6,8 +6,8 @@ from email.message import EmailMessage
 import pytest
 
 from forethought.tools.documents.document import Unreadable
-from forethought.tools.documents.load import read_document
 from forethought.tools.documents.mail import read_eml
+from forethought.tools.documents.read import read_document
 
 
 def test_a_message_gives_headers_text_and_the_names_of_what_is_attached() -> None:

@@ -129,9 +129,9 @@ def test_doctor_says_what_does_not_work(cli: Cli, monkeypatch: pytest.MonkeyPatc
     assert "http://127.0.0.1:1/v1: ConnectError" in found.out
     assert "pw1234" not in found.out
 
-    from forethought.tools.documents import load
+    from forethought.tools.documents import read
 
-    monkeypatch.setitem(load.READERS, "docx", lambda data: (_ for _ in ()).throw(ValueError("no parser")))
+    monkeypatch.setitem(read.READERS, "docx", lambda data: (_ for _ in ()).throw(ValueError("no parser")))
     checks = {check["name"]: check for check in cli("doctor", "--json").json["checks"]}
     assert not checks["reads docx"]["ok"]
     assert checks["reads pdf"]["ok"]

@@ -32,8 +32,8 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 
 from forethought.evals.benchmarks.alfworld import BENCHMARK, SPLITS
-from forethought.evals.environments.alfworld.process import Expert, Game, Position
-from forethought.evals.methods import method
+from forethought.evals.environments.alfworld.game import Expert, Game, Position
+from forethought.evals.registry import method
 from forethought.evals.toolset import ACT, OVER, make_toolset
 from forethought.evals.types import Budget, DataError, Sample, Services, Workshop
 from forethought.models.ask import Models

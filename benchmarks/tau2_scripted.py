@@ -18,12 +18,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from forethought.evals.environments.checkouts.process import Checkout
 from langgraph.checkpoint.memory import InMemorySaver
 
+from forethought.evals.benchmarks.service import TAU2 as BENCHMARK
 from forethought.evals.benchmarks.service import ServiceBenchmark
-from forethought.evals.benchmarks.tau2 import BENCHMARK
-from forethought.evals.environments.checkouts.process import Checkout
-from forethought.evals.methods import method
+from forethought.evals.registry import method
 from forethought.evals.toolset import make_toolset
 from forethought.evals.types import Attempt, Budget, DataError, Sample, Services, Workshop
 from forethought.models.ask import Models

@@ -26,8 +26,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, get_args
 
-from forethought.evals.benchmarks.stable_tool_bench import BENCHMARK
 from forethought.evals.benchmarks.stable_tool_bench.apis import Api, apis_of
+from forethought.evals.benchmarks.stable_tool_bench.benchmark import BENCHMARK
 from forethought.evals.benchmarks.stable_tool_bench.data import SETS
 from forethought.evals.benchmarks.stable_tool_bench.judging import (
     WORTH,

@@ -21,9 +21,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from forethought.evals.actions import call_text
-from forethought.evals.benchmarks.tau2 import BENCHMARK
 from forethought.evals.environments.checkouts.process import Checkout
+
+from forethought.evals.actions import call_text
+from forethought.evals.benchmarks.service import TAU2 as BENCHMARK
 from forethought.evals.environments.service_desk.people import Customer, Said, Turn
 from forethought.evals.types import DataError, Sample, Services
 from forethought.models.ask import Models

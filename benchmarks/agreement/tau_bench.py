@@ -16,9 +16,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from forethought.evals.actions import call_text
-from forethought.evals.benchmarks.tau_bench import BENCHMARK
 from forethought.evals.environments.checkouts.process import Checkout
+
+from forethought.evals.actions import call_text
+from forethought.evals.benchmarks.service import TAU_BENCH as BENCHMARK
 from forethought.evals.environments.service_desk.desk import ServiceDesk
 from forethought.evals.environments.service_desk.people import Customer, Said, Turn
 from forethought.evals.types import DataError, Sample, Services

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from forethought.evals import critical_error_task
-from forethought.evals.types import Attempt, BudgetSpent, InfrastructureError, Workshop
+from forethought.evals.types import Attempt, BudgetSpent, InfrastructureError, Method, Workshop
 from forethought.rollouts.spending import added
 from forethought.trajectories.types import Annotation, Trajectory, TrajectoryStep
 
@@ -24,19 +24,13 @@ _LEAST_TOKENS = 1_000
 
 
 @dataclass
-class Debugger:
+class Debugger(Method):
     """One way of finding the critical error."""
 
     name: str
     about: str
     choices: Mapping[str, Any] = field(default_factory=dict)
     """Fields of DebuggerContext."""
-    needs_training: bool = False
-    asks_outcome: bool = False
-
-    async def train(self, workshops: Sequence[Workshop]) -> Mapping[str, Any]:
-        """Nothing is learned."""
-        return {}
 
     async def run(self, workshop: Workshop) -> Attempt:
         """The critical error of the run that the task is about; a thread that was begun is gone on with."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +17,7 @@ from forethought.evals.counting import Watched
 from forethought.evals.harness.meter import Meter
 from forethought.evals.methods.readout import Readout, read_out
 from forethought.evals.toolset import Toolset, opening, toolset_of
-from forethought.evals.types import Attempt, BudgetSpent, InfrastructureError, Workshop
+from forethought.evals.types import Attempt, BudgetSpent, InfrastructureError, Method, Workshop
 from forethought.graph.agent import AgentGraph, build_agent
 from forethought.nodes.support.task import models_used
 from forethought.state.context import Context
@@ -30,19 +30,13 @@ _LEAST_TOKENS = 1_000
 
 
 @dataclass
-class Ours:
+class Ours(Method):
     """The agent of this project, with some switches changed."""
 
     name: str = "ours"
     about: str = "our agent, all mechanisms at their defaults (PreFlect, MIRROR, SAMULE's foresight)"
     switches: Mapping[str, Any] = field(default_factory=dict)
     """Fields of Context that make the method what it is."""
-    needs_training: bool = False
-    asks_outcome: bool = False
-
-    async def train(self, workshops: Sequence[Workshop]) -> Mapping[str, Any]:
-        """Nothing is learned before the evaluation."""
-        return {}
 
     async def run(self, workshop: Workshop) -> Attempt:
         """See Method. A thread that was broken off begins anew: its world is gone.

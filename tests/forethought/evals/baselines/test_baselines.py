@@ -14,7 +14,7 @@ from hypothesis import settings as with_settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 
-from forethought.evals.methods import method
+from forethought.evals.registry import method
 from forethought.evals.toolset import make_toolset
 from forethought.evals.types import Budget, InfrastructureError, Sample, Workshop
 from forethought.models.ask import Models

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from forethought.evals.baselines.learning import Pooled
-from forethought.evals.methods import method
+from forethought.evals.registry import method
 from forethought.evals.types import Attempt, Budget, BudgetSpent, InfrastructureError, Workshop
 from forethought.models.types import Message, ModelReply, ModelRequest
 from tests.support.evaluating import Bureau, HouseEpisode, Replies, done

@@ -13,9 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.tau2_scripted import played
-from forethought.evals.benchmarks.service import ServiceBenchmark
-from forethought.evals.benchmarks.tau2 import BENCHMARK as TAU2
-from forethought.evals.benchmarks.tau_bench import BENCHMARK as TAU_BENCH
+from forethought.evals.benchmarks.service import TAU2, TAU_BENCH, ServiceBenchmark
 from forethought.evals.toolset import make_toolset
 from forethought.evals.types import Attempt, Budget, DataError, InfrastructureError, Sample, Score, Services
 from forethought.models.ask import Models

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-
 from forethought.evals.benchmarks.small_shop import BENCHMARK as SMALL
 from forethought.evals.benchmarks.webshop import BENCHMARK as WEBSHOP
 from forethought.evals.environments.small_shop.catalogue import GOALS, catalogue
 from forethought.evals.environments.small_shop.serving import Server
 from forethought.evals.environments.small_shop.site import Site
-from forethought.evals.methods import method
+
+from forethought.evals.registry import method
 from forethought.evals.types import DataError, InfrastructureError, Services
 from forethought.models.ask import Models
 from forethought.settings import Settings

@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from forethought.evals.environments.checkouts.process import Checkout
 
 from forethought.evals.actions import call_text
-from forethought.evals.benchmarks.service import ServiceBenchmark
-from forethought.evals.benchmarks.tau2 import BENCHMARK as TAU2
-from forethought.evals.benchmarks.tau_bench import BENCHMARK as TAU_BENCH
-from forethought.evals.environments.checkouts.process import Checkout
+from forethought.evals.benchmarks.service import TAU2, TAU_BENCH, ServiceBenchmark
 from forethought.evals.environments.service_desk.desk import ENDED, ServiceDesk
 from forethought.evals.toolset import OVER
 from forethought.evals.types import InfrastructureError, Sample, Services

@@ -11,8 +11,8 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from forethought.evals.harness.meter import Meter
-from forethought.evals.methods import method
 from forethought.evals.methods.ours import NOBODY
+from forethought.evals.registry import method
 from forethought.evals.types import Budget, InfrastructureError
 from forethought.rollouts.types import EnvironmentReply
 from forethought.settings import Settings

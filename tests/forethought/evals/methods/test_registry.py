@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from forethought.evals.methods import method, method_names
 from forethought.evals.methods.ablations import ABLATIONS
 from forethought.evals.methods.ours import Ours
+from forethought.evals.registry import method, method_names
 from forethought.evals.types import Budget, InfrastructureError
 from forethought.state.context import Context
 from tests.support.evaluating import Bureau, HouseEpisode

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from forethought.evals.benchmarks.stable_tool_bench import BENCHMARK
+from forethought.evals.benchmarks.stable_tool_bench.benchmark import BENCHMARK
 from forethought.evals.benchmarks.stable_tool_bench.data import SETS, sets_of
 from forethought.evals.benchmarks.stable_tool_bench.judging import Status, majority
 from forethought.evals.benchmarks.stable_tool_bench.reference import final_answer

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from forethought.evals.benchmarks.travel_planner import BENCHMARK
+from forethought.evals.benchmarks.travel_planner.benchmark import BENCHMARK
 from forethought.evals.types import DataError, InfrastructureError, Sample
 from forethought.models.types import ReplyError
 from forethought.settings import Settings

@@ -9,7 +9,7 @@ import pytest
 
 from forethought.evals.environments.alfworld import process
 from forethought.evals.environments.alfworld.episode import OVER, AlfworldEpisode
-from forethought.evals.environments.alfworld.process import Game
+from forethought.evals.environments.alfworld.game import Game
 from forethought.evals.types import InfrastructureError
 from forethought.rollouts.types import EnvironmentReply
 

@@ -1,7 +1,7 @@
-"""The side of the process that runs a public repository's code: requests as JSON lines, one answer each.
+"""A worker process's own side: requests as JSON lines, one answer each.
 
-What the repository imports but an environment never uses (clients of model providers, loggers, tables) is
-replaced by stand-ins, so that it need not be installed.
+What a public repository imports but an environment never uses (clients of model providers, loggers, tables)
+is replaced by stand-ins, so that it need not be installed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TOOL_SECONDS = 20.0
 def serve(operations: Mapping[str, Callable[..., Any]]) -> None:
     """Answer until standard input ends. A failure is answered too, and the process goes on."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what the repository prints is no answer
+    os.dup2(2, 1)  # what others print is no answer
     for line in sys.stdin:
         request = json.loads(line)
         try:
@@ -34,6 +34,18 @@ def serve(operations: Mapping[str, Callable[..., Any]]) -> None:
             answer = {"error": text[:500]}
         answers.write(json.dumps(answer, default=str) + "\n")
         answers.flush()
+
+
+def serve_domain(domain: Any) -> None:
+    """Serve a domain of tau-bench or tau2."""
+    names = ("describe", "reset", "open", "call", "say", "reward", "floor")
+    serve({name: getattr(domain, name) for name in names})
+
+
+def tool_spec(info: Mapping[str, Any], changes_world: bool) -> dict[str, Any]:
+    """A tool as `types.ToolSpec` has it, of a function as OpenAI has it."""
+    names = ("name", "description", "parameters")
+    return {**{name: info[name] for name in names}, "changes_world": changes_world}
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from forethought.settings import Settings
 from forethought.trajectories.types import Trajectory
 
 if TYPE_CHECKING:
+    from forethought.evals.toolset import Toolset
     from forethought.tools.base import Tool
 
 
@@ -154,12 +155,12 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Workshop:
+class TrialContext:
     """What a method is given for one trial of one sample."""
 
     sample: Sample
     """Without its target, groups and data."""
-    tools: Mapping[str, Tool]
+    tools: Toolset
     """By name; those of the episode among them. Every call counts against the budget."""
     episode: Episode | None
     models: Models
@@ -261,12 +262,12 @@ class Method(ABC):
     """One line, with its source."""
     needs_training: bool = False
     asks_outcome: bool = False
-    """Whether it uses `Workshop.outcome`."""
+    """Whether it uses `TrialContext.outcome`."""
 
-    async def train(self, workshops: Sequence[Workshop]) -> Mapping[str, Any]:
-        """Learn from training samples before the evaluation (ExpeL); plain JSON for `Workshop.learned`."""
+    async def train(self, workshops: Sequence[TrialContext]) -> Mapping[str, Any]:
+        """Learn from training samples before the evaluation (ExpeL); plain JSON for `learned`."""
         return {}
 
     @abstractmethod
-    async def run(self, workshop: Workshop) -> Attempt:
+    async def run(self, workshop: TrialContext) -> Attempt:
         """Try the sample. Raises ModelError and InfrastructureError, not for what the task did wrong."""

@@ -24,8 +24,8 @@ from forethought.evals.types import (
     Sample,
     Score,
     Services,
+    TrialContext,
     UnscoredError,
-    Workshop,
 )
 from forethought.models.types import Message, no_usage, reply_spec
 from forethought.trajectories.types import Trajectory, TrajectoryStep
@@ -117,7 +117,7 @@ class Asks(Method):
         self.name, self.times = name, times
         self.about = f"Asks {times} time(s)."
 
-    async def run(self, workshop: Workshop) -> Attempt:
+    async def run(self, workshop: TrialContext) -> Attempt:
         """The model's last answer."""
 
         async def ask(state: Said) -> Said:
@@ -162,7 +162,7 @@ class Learns(Asks):
 
     needs_training = True
 
-    async def train(self, workshops: Sequence[Workshop]) -> Mapping[str, Any]:
+    async def train(self, workshops: Sequence[TrialContext]) -> Mapping[str, Any]:
         """Tries each, and asks for the outcome."""
         outcomes = []
         for workshop in workshops:

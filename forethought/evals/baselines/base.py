@@ -12,7 +12,7 @@ from forethought.evals.baselines.bench import Bench, make_bench
 from forethought.evals.baselines.loop import Graph
 from forethought.evals.baselines.state import State, Try
 from forethought.evals.baselines.transcript import trajectory
-from forethought.evals.types import Attempt, Method, Workshop
+from forethought.evals.types import Attempt, Method, TrialContext
 from forethought.models.types import Usage
 
 RECURSION_LIMIT = 10_000
@@ -26,17 +26,17 @@ class Baseline(Method):
     def wire(self, bench: Bench) -> Graph:
         """The graph of one attempt."""
 
-    def notes(self, workshop: Workshop) -> dict[str, Any]:
+    def notes(self, workshop: TrialContext) -> dict[str, Any]:
         """What stands in every prompt of the attempt besides the task."""
         return {}
 
-    async def run(self, workshop: Workshop) -> Attempt:
+    async def run(self, workshop: TrialContext) -> Attempt:
         """See Method."""
         started = time.monotonic()
         state, bench = await self.carried_out(workshop)
         return attempt_of(state, bench, state["chosen"], time.monotonic() - started)
 
-    async def carried_out(self, workshop: Workshop) -> tuple[State, Bench]:
+    async def carried_out(self, workshop: TrialContext) -> tuple[State, Bench]:
         """The state at the end of the graph. A thread that was broken off begins anew: its world is gone.
 
         Raises ModelError, InfrastructureError.

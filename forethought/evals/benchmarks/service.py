@@ -17,7 +17,7 @@ from typing import Any
 from forethought.evals.environments.checkouts import open_checkout
 from forethought.evals.environments.process import WorkerProcess
 from forethought.evals.environments.service_desk.desk import Case, ServiceDesk
-from forethought.evals.statistics.trials import curves
+from forethought.evals.statistics import pass_curves
 from forethought.evals.types import (
     Attempt,
     Benchmark,
@@ -149,7 +149,7 @@ class ServiceBenchmark(Benchmark):
     def summary(self, scored: Sequence[tuple[Sample, Sequence[Score]]]) -> Mapping[str, float]:
         """pass^k for every k up to the number of trials: how likely k trials of a task all succeed."""
         trials = [[score.values["reward"] for score in scores] for _, scores in scored if scores]
-        return {f"pass^{k}": hat for k, _, hat in curves(trials)}
+        return {f"pass^{k}": hat for k, _, hat in pass_curves(trials)}
 
     def floor(self, sample: Sample) -> float | None:
         """The reward of an agent that neither says nor does anything, by the benchmark's own rule; None where

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from forethought.evals.counting import StepCounter, StepsSpent, Watched
-from forethought.evals.harness.meter import Meter
+from forethought.evals.harness.budget import Meter, MeteredTransport, StepCounter, StepsSpent
 from forethought.evals.types import BudgetSpent, InfrastructureError
 from forethought.models.types import Message, ModelReply, ModelRequest
 from forethought.tools.base import ToolError
@@ -35,7 +34,7 @@ def test_no_call_beyond_the_budget_is_counted() -> None:
 
 async def test_a_watched_transport_counts_until_there_is_a_reason_to_stop() -> None:
     meter, reasons = Meter(), list[Exception]()
-    watched = Watched(Priced(), (meter,), stop=lambda: reasons[0] if reasons else None)
+    watched = MeteredTransport(Priced(), (meter,), stop=lambda: reasons[0] if reasons else None)
     assert (await watched.send(REQUEST)).output_tokens == 3
     assert (meter.tokens, meter.usage["calls"], meter.usage["usd"]) == (10, 1, 0.5)
     reasons.append(InfrastructureError("the house burnt down"))

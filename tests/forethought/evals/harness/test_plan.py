@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forethought.evals.harness.choices import (
-    ChoiceError,
-    checked,
-    checked_methods,
-    chosen,
-    options_from,
+from forethought.evals.harness.plan import (
+    check_methods,
+    check_samples,
+    parse_options,
+    select_samples,
     shuffled,
     training_samples,
 )
@@ -30,10 +29,10 @@ def samples(names: list[str]) -> list[Sample]:
 def test_a_larger_limit_only_adds(names: list[str], seed: int, data: st.DataObject) -> None:
     less = data.draw(st.integers(1, len(names)))
     more = data.draw(st.integers(less, len(names)))
-    first, second = (chosen(samples(names), limit, (), seed) for limit in (less, more))
+    first, second = (select_samples(samples(names), limit, (), seed) for limit in (less, more))
     assert second[:less] == first
     assert len(second) == more
-    backwards = chosen(samples(names[::-1]), more, (), seed)
+    backwards = select_samples(samples(names[::-1]), more, (), seed)
     assert backwards == second, "whatever the order of the data"
 
 
@@ -41,9 +40,9 @@ def test_a_larger_limit_only_adds(names: list[str], seed: int, data: st.DataObje
 def test_what_is_learned_from_is_not_evaluated(names: list[str], seed: int, data: st.DataObject) -> None:
     limit = data.draw(st.integers(0, len(names)))
     count = data.draw(st.integers(0, len(names)))
-    evaluated = chosen(samples(names), limit, (), seed)
+    evaluated = select_samples(samples(names), limit, (), seed)
     if count > len(names) - limit:
-        with pytest.raises(ChoiceError, match="are not evaluated"):
+        with pytest.raises(ValueError, match="are not evaluated"):
             training_samples(samples(names), evaluated, count, seed)
         return
     learned = training_samples(samples(names), evaluated, count, seed)
@@ -58,7 +57,7 @@ def test_seeds_draw_differently() -> None:
 
 
 def test_named_samples_are_taken_in_their_order() -> None:
-    assert [one.id for one in chosen(samples(["a", "b", "c"]), 1, ("c", "a", "c"), 0)] == ["c", "a"]
+    assert [one.id for one in select_samples(samples(["a", "b", "c"]), 1, ("c", "a", "c"), 0)] == ["c", "a"]
 
 
 @pytest.mark.parametrize(
@@ -68,20 +67,20 @@ def test_named_samples_are_taken_in_their_order() -> None:
 )
 def test_ids_that_cannot_name_files_are_refused(names: list[str], said: str) -> None:
     with pytest.raises(DataError, match=said):
-        checked(samples(names), "tiny")
+        check_samples(samples(names), "tiny")
 
 
 @pytest.mark.parametrize(
-    ("names", "said"), [(["a/../../b"], "'a/../../b'"), (["a", "b", "a"], "two methods are called a")]
+    ("names", "said"), [(["a/../../b"], "'a/../../b'"), (["a", "b", "a"], "two methods have the id a")]
 )
 def test_methods_whose_records_could_not_be_told_apart_are_refused(names: list[str], said: str) -> None:
-    with pytest.raises(ChoiceError, match=said):
-        checked_methods([Asks(name, 1) for name in names])
+    with pytest.raises(ValueError, match=said):
+        check_methods([Asks(name, 1) for name in names])
 
 
 def test_options_are_those_of_the_benchmark() -> None:
-    assert options_from(["judge = model", "split=a=b"], BENCHMARK) == {"judge": "model", "split": "a=b"}
-    with pytest.raises(ChoiceError, match="--train-option size: tiny has no such option"):
-        options_from(["size=3"], BENCHMARK, "--train-option")
-    with pytest.raises(ChoiceError, match="write KEY=VALUE"):
-        options_from(["judge"], BENCHMARK)
+    assert parse_options(["judge = model", "split=a=b"], BENCHMARK) == {"judge": "model", "split": "a=b"}
+    with pytest.raises(ValueError, match="--train-option size: tiny has no such option"):
+        parse_options(["size=3"], BENCHMARK, "--train-option")
+    with pytest.raises(ValueError, match="write KEY=VALUE"):
+        parse_options(["judge"], BENCHMARK)

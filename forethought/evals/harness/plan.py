@@ -13,12 +13,8 @@ from forethought.evals.types import Benchmark, Budget, DataError, Method, Sample
 _ID = re.compile(r"[A-Za-z0-9._-]+")
 
 
-class ChoiceError(ValueError):
-    """A choice that cannot be carried out: one line that says what to do."""
-
-
 @dataclass(frozen=True)
-class Choices:
+class EvaluationPlan:
     """What is evaluated, and with what."""
 
     benchmark: Benchmark
@@ -48,36 +44,38 @@ def shuffled(samples: Sequence[Sample], seed: int) -> list[Sample]:
     return sorted(samples, key=lambda sample: hashlib.sha256(f"{seed}:{sample.id}".encode()).digest())
 
 
-def checked(samples: Sequence[Sample], name: str) -> list[Sample]:
-    """The samples, whose ids can name files. Raises DataError."""
-    ids = [sample.id for sample in samples]
-    if bad := next((id for id in ids if not _ID.fullmatch(id)), None):
-        raise DataError(f"{name}: the id {bad!r} of a sample has other signs than letters, digits and . _ -")
-    if len(set(ids)) != len(ids):
-        twice = next(id for id in ids if ids.count(id) > 1)
-        raise DataError(f"{name}: two samples have the id {twice}")
-    if not ids:
+def check_samples(samples: Sequence[Sample], name: str) -> list[Sample]:
+    """The samples, whose ids can name files and are all different. Raises DataError."""
+    if not samples:
         raise DataError(f"{name}: there are no samples with these options")
+    if problem := _id_problem([sample.id for sample in samples], "sample"):
+        raise DataError(f"{name}: {problem}")
     return list(samples)
 
 
-def checked_methods(methods: Sequence[Method]) -> tuple[Method, ...]:
-    """The methods, whose names can name files and are all different. Raises ChoiceError."""
-    names = [method.name for method in methods]
-    if bad := next((name for name in names if not _ID.fullmatch(name)), None):
-        raise ChoiceError(f"the name {bad!r} of a method has other signs than letters, digits and . _ -")
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise ChoiceError(f"two methods are called {twice}: rename one")
+def check_methods(methods: Sequence[Method]) -> tuple[Method, ...]:
+    """The methods, whose names can name files and are all different. Raises ValueError."""
+    if problem := _id_problem([method.name for method in methods], "method"):
+        raise ValueError(problem)
     return tuple(methods)
 
 
-def chosen(samples: Sequence[Sample], limit: int | None, ids: Sequence[str], seed: int) -> tuple[Sample, ...]:
-    """The samples to try: those named, or `limit` drawn by `seed`, or all. Raises ChoiceError."""
+def _id_problem(ids: Sequence[str], what: str) -> str:
+    if bad := next((id for id in ids if not _ID.fullmatch(id)), None):
+        return f"the id {bad!r} of a {what} has other signs than letters, digits and . _ -"
+    repeated = next((id for id in ids if ids.count(id) > 1), None) if len(set(ids)) < len(ids) else None
+    return f"two {what}s have the id {repeated}" if repeated else ""
+
+
+def select_samples(
+    samples: Sequence[Sample], limit: int | None, ids: Sequence[str], seed: int
+) -> tuple[Sample, ...]:
+    """The samples to try: those named, or `limit` drawn by `seed`, or all. Raises ValueError."""
     if ids:
         by_id = {sample.id: sample for sample in samples}
         if unknown := next((id for id in ids if id not in by_id), None):
             few = ", ".join(list(by_id)[:5])
-            raise ChoiceError(f"--sample {unknown}: there is no such sample; there are {few}, ...")
+            raise ValueError(f"--sample {unknown}: there is no such sample; there are {few}, ...")
         return tuple(by_id[id] for id in dict.fromkeys(ids))
     return tuple(shuffled(samples, seed)[:limit])
 
@@ -86,26 +84,26 @@ def training_samples(
     samples: Sequence[Sample], evaluated: Sequence[Sample], count: int, seed: int
 ) -> tuple[Sample, ...]:
     """`count` samples to learn from, none of which is evaluated: from the far end of the drawn order, so that
-    a larger limit comes upon them last. Raises ChoiceError when there are too few."""
+    a larger limit comes upon them last. Raises ValueError when there are too few."""
     taken = {sample.id for sample in evaluated}
     free = [sample for sample in shuffled(samples, seed)[::-1] if sample.id not in taken]
     if len(free) < count:
-        raise ChoiceError(
+        raise ValueError(
             f"--train {count}: only {len(free)} samples are not evaluated; give a smaller --limit or "
             "--train, or another split to learn from with --train-option"
         )
     return tuple(free[:count])
 
 
-def options_from(given: Sequence[str], benchmark: Benchmark, flag: str = "--option") -> dict[str, str]:
-    """KEY=VALUE pairs that the benchmark knows. Raises ChoiceError."""
+def parse_options(items: Sequence[str], benchmark: Benchmark, flag: str = "--option") -> dict[str, str]:
+    """KEY=VALUE pairs that the benchmark knows. Raises ValueError."""
     options = {}
-    for item in given:
-        key, equals, value = item.partition("=")
+    for item in items:
+        key, equals, value = (part.strip() for part in item.partition("="))
         if not equals:
-            raise ChoiceError(f"{flag} {item}: write KEY=VALUE")
-        if key.strip() not in benchmark.options:
+            raise ValueError(f"{flag} {item}: write KEY=VALUE")
+        if key not in benchmark.options:
             known = ", ".join(f"{name} ({about})" for name, about in benchmark.options.items()) or "none"
-            raise ChoiceError(f"{flag} {key.strip()}: {benchmark.name} has no such option; it has: {known}")
-        options[key.strip()] = value.strip()
+            raise ValueError(f"{flag} {key}: {benchmark.name} has no such option; it has: {known}")
+        options[key] = value
     return options

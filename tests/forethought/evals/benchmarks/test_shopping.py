@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from forethought.evals.benchmarks.small_shop import BENCHMARK as SMALL
-from forethought.evals.benchmarks.webshop import BENCHMARK as WEBSHOP
-from forethought.evals.environments.small_shop.catalogue import GOALS, catalogue
-from forethought.evals.environments.small_shop.serving import Server
-from forethought.evals.environments.small_shop.site import Site
 
+from forethought.evals.benchmarks.shopping import SMALL_SHOP as SMALL
+from forethought.evals.benchmarks.shopping import WEBSHOP
+from forethought.evals.environments.small_shop.goods import ERRANDS, catalogue
+from forethought.evals.environments.small_shop.shop import Shop, served
 from forethought.evals.registry import method
 from forethought.evals.types import DataError, InfrastructureError, Services
 from forethought.models.ask import Models
@@ -33,13 +32,13 @@ def services(settings: Callable[..., Settings]) -> Services:
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    with Server(Site(catalogue(1))) as server:
-        yield server.url
+    with served(Shop(catalogue(1))) as address:
+        yield address
 
 
 def test_the_small_shop_needs_no_data() -> None:
     samples = SMALL.samples(NOWHERE, {})
-    assert len(samples) == len({sample.id for sample in samples}) == GOALS
+    assert len(samples) == len({sample.id for sample in samples}) == ERRANDS
     assert samples == SMALL.samples(NOWHERE, {"seed": "1"})
     assert samples[0].id == "seed1-00"
     assert "dollars" in samples[0].task
@@ -48,7 +47,7 @@ def test_the_small_shop_needs_no_data() -> None:
 
 def test_webshop_asks_the_running_shop(url: str) -> None:
     samples = WEBSHOP.samples(NOWHERE, {"url": url, "observation": "text", "max_steps": "15"})
-    assert [sample.id for sample in samples] == [f"goal-{number:04}" for number in range(GOALS)]
+    assert [sample.id for sample in samples] == [f"goal-{number:04}" for number in range(ERRANDS)]
     assert [sample.task for sample in samples] == [sample.task for sample in SMALL.samples(NOWHERE, {})]
     given = {"url": url, "rendering": "text", "max_steps": 15}
     assert samples[2].data == {**given, "goal": 2, "instruction": catalogue(1).errands[2].instruction}
@@ -101,7 +100,7 @@ async def test_our_agent_shops(options: int, expected: float, services: Services
     sample = SMALL.samples(NOWHERE, {})[9]
     errand = catalogue(1).errands[9]
     actions = [f"search[{errand.instruction}]", f"click[{errand.wanted.lower()}]"]
-    actions += [f"click[{value}]" for value in list(errand.goal.options)[:options]] + ["click[buy now]"]
+    actions += [f"click[{value}]" for value in list(errand.options)[:options]] + ["click[buy now]"]
     moves = [call("buy", tool="act", finishes=False, action=action) for action in actions]
     script = Script(plans=[plan(sub("buy", tool="act"))], moves={"buy": [*moves, finish("bought")]})
     episode = SMALL.episode(sample, services)

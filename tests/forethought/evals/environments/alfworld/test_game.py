@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from forethought.evals.environments.alfworld import process
+from forethought.evals.environments.alfworld import game
 from forethought.evals.environments.alfworld.episode import OVER, AlfworldEpisode
 from forethought.evals.environments.alfworld.game import Game
 from forethought.evals.types import InfrastructureError
@@ -20,10 +20,11 @@ INTRO = "-= Welcome to TextWorld, ALFRED! =-\n\nA room.\n\nYour task is to: win.
 n = 0
 for line in sys.stdin:
     asked = json.loads(line)
-    action = asked.get("action", "")
-    n = 0 if asked["do"] == "reset" else n + 1
+    action = asked["arguments"].get("action", "")
+    n = 0 if asked["operation"] == "reset" else n + 1
     text = f"{n}: {action}" if n else INTRO
-    reply = {"observation": text, "admissible": ["win", "wait"], "won": action == "win", "plan": []}
+    position = {"observation": text, "admissible": ["win", "wait"], "won": action == "win", "plan": []}
+    reply = {"ok": position}
     if action == "die":
         sys.exit("it died")
     if action == "hang":
@@ -31,7 +32,7 @@ for line in sys.stdin:
     if action == "fail":
         reply = {"error": "ValueError: oops"}
     if action.startswith("env "):
-        reply["observation"] = os.environ.get(action.removeprefix("env "), "unset")
+        position["observation"] = os.environ.get(action.removeprefix("env "), "unset")
     print("this is no reply" if action == "noise" else json.dumps(reply), flush=True)
 """
 
@@ -40,11 +41,11 @@ for line in sys.stdin:
 def small_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     worker = tmp_path / "worker.py"
     worker.write_text(WORKER)
-    monkeypatch.setattr(process, "WORKER", worker)
+    monkeypatch.setattr(game, "WORKER", [str(worker)])
 
 
-def episode(max_steps: int = 50, timeout_s: float = 30.0) -> AlfworldEpisode:
-    return AlfworldEpisode(Game(Path("game"), timeout_s=timeout_s), "win", max_steps)
+def episode(max_steps: int = 50) -> AlfworldEpisode:
+    return AlfworldEpisode(Game(Path("game")), "win", max_steps)
 
 
 async def test_a_game_is_won() -> None:
@@ -74,20 +75,18 @@ async def test_a_game_ends_after_its_last_command() -> None:
     ("action", "said"),
     [
         ("die", "it died"),
-        ("noise", "broke"),
+        ("noise", "ended at step"),
         ("fail", "ValueError: oops"),
-        ("hang", "no answer within 0.5 s"),
+        ("hang", "no answer within 0.2 s"),
     ],
 )
 async def test_a_game_that_breaks_is_told_and_can_begin_anew(action: str, said: str) -> None:
-    world = episode(timeout_s=0.5 if action == "hang" else 30.0)
-    game = world._game
-    game.timeout_s, limit = 30.0, game.timeout_s  # a process takes its time to start
+    world = episode()
     await world.reset()
-    game.timeout_s = limit
+    if action == "hang":
+        world._game._process.seconds = 0.2  # type: ignore[union-attr]
     with pytest.raises(InfrastructureError, match=said):
         await world.step(action)
-    game.timeout_s = 30.0
     assert (await world.reset()).observation.startswith("A room.")
     await world.close()
 

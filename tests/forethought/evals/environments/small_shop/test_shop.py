@@ -9,11 +9,12 @@ from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import httpx
 import pytest
 
-from forethought.evals.environments.small_shop.catalogue import Errand, catalogue
-from forethought.evals.environments.small_shop.serving import INSIDE, InProcess, Server
-from forethought.evals.environments.small_shop.site import Site
+from forethought.evals.environments.small_shop.goods import Errand, catalogue
+from forethought.evals.environments.small_shop.shop import INSIDE, served
+from forethought.evals.environments.small_shop.shop import Shop as SmallShop
 from forethought.evals.environments.webshop.episode import OVER, SEARCH, Shop, ShopEpisode
 from forethought.evals.environments.webshop.page import BOUGHT
 from forethought.evals.types import InfrastructureError
@@ -25,14 +26,14 @@ SEED, GOAL = 1, 3
 
 
 @lru_cache
-def site(seed: int = SEED) -> Site:
-    return Site(catalogue(seed))
+def small_shop() -> SmallShop:
+    return SmallShop(catalogue(SEED))
 
 
-@pytest.fixture
-def served() -> Iterator[str]:
-    with Server(site()) as server:
-        yield server.url
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with served(small_shop()) as address:
+        yield address
 
 
 def errand(goal: int = GOAL) -> Errand:
@@ -40,7 +41,7 @@ def errand(goal: int = GOAL) -> Errand:
 
 
 def inside(goal: int = GOAL, **options: Any) -> ShopEpisode:
-    return ShopEpisode(Shop(INSIDE, InProcess(site())), goal, **options)
+    return ShopEpisode(Shop(INSIDE, httpx.MockTransport(small_shop())), goal, **options)
 
 
 async def acted(episode: ShopEpisode, actions: Sequence[str]) -> list[EnvironmentReply]:
@@ -64,7 +65,7 @@ async def way_to(goal: int = GOAL, options: int = 2) -> list[str]:
         actions.append("click[next >]")
         reply = await episode.step(actions[-1])
     await episode.close()
-    chosen = [f"click[{value}]" for value in list(asked.goal.options)[:options]]
+    chosen = [f"click[{value}]" for value in list(asked.options)[:options]]
     return [*actions, open_it, *chosen, "click[Features]", "click[< Prev]", "click[Buy Now]"]
 
 
@@ -86,13 +87,13 @@ async def test_whoever_buys_nothing_earns_nothing() -> None:
     assert (replies[-1].reward, replies[-1].done) == (0.0, True)
 
 
-async def test_over_http_it_is_the_same_shop(served: str) -> None:
+async def test_over_http_it_is_the_same_shop(url: str) -> None:
     actions = await way_to()
-    assert await acted(ShopEpisode(Shop(served), GOAL), actions) == await acted(inside(), actions)
+    assert await acted(ShopEpisode(Shop(url), GOAL), actions) == await acted(inside(), actions)
 
 
-async def test_a_session_begins_anew_and_goes_the_same_way(served: str) -> None:
-    episode = ShopEpisode(Shop(served), GOAL)
+async def test_a_session_begins_anew_and_goes_the_same_way(url: str) -> None:
+    episode = ShopEpisode(Shop(url), GOAL)
     actions = await way_to()
     seen = []
     for _ in range(2):
@@ -110,10 +111,10 @@ async def test_a_session_begins_anew_and_goes_the_same_way(served: str) -> None:
     assert (replayed.diverged, replayed.reply) == ("", seen[0][3])
 
 
-async def test_several_sessions_do_not_disturb_each_other(served: str) -> None:
+async def test_several_sessions_do_not_disturb_each_other(url: str) -> None:
     goals = range(6)
     ways = await asyncio.gather(*(way_to(goal) for goal in goals))
-    episodes = [ShopEpisode(Shop(served), goal) for goal in goals]
+    episodes = [ShopEpisode(Shop(url), goal) for goal in goals]
     replies = await asyncio.gather(*(acted(*pair) for pair in zip(episodes, ways, strict=True)))
     assert [last[-1].reward for last in replies] == [1.0] * len(goals)
 
@@ -124,8 +125,8 @@ async def test_what_can_be_done_is_what_is_shown() -> None:
     assert replies[0].admissible == (SEARCH,)
     assert "click[next >]" in replies[1].admissible
     item = replies[-2]
-    assert {"click[buy now]", "click[description]", "click[< prev]"} <= set(item.admissible)
-    for value in errand().goal.options:
+    assert {"click[buy now]", "click[features]", "click[< prev]"} <= set(item.admissible)
+    for value in errand().options:
         assert f"[{value}] (chosen)" in item.observation
 
 
@@ -151,8 +152,8 @@ async def test_there_is_no_search_box_on_a_page_of_results() -> None:
 
 
 @pytest.mark.parametrize("query", ["a/b", "<a> x", "50% off? #1 & more", "é 'quoted\" \\ x", "x" * 5_000])
-async def test_any_query_can_be_searched(query: str, served: str) -> None:
-    replies = await acted(ShopEpisode(Shop(served), GOAL), [f"search[{query}]"])
+async def test_any_query_can_be_searched(query: str, url: str) -> None:
+    replies = await acted(ShopEpisode(Shop(url), GOAL), [f"search[{query}]"])
     assert "Total results" in replies[1].observation
 
 
@@ -181,16 +182,13 @@ async def test_the_first_step_needs_a_reset() -> None:
     await episode.close()
 
 
-async def test_a_dead_shop_is_no_failure_of_the_task(served: str) -> None:
-    episode = ShopEpisode(Shop(served), GOAL)
-    await episode.reset()
-    with Server(site()) as gone:
-        url = gone.url
-    dead = ShopEpisode(Shop(url), GOAL)
+async def test_a_dead_shop_is_no_failure_of_the_task() -> None:
+    with served(small_shop()) as gone:
+        pass
+    dead = ShopEpisode(Shop(gone), GOAL)
     with pytest.raises(InfrastructureError, match="does not answer"):
         await dead.reset()
     await dead.close()
-    await episode.close()
 
 
 async def test_a_shop_that_asks_for_something_else_now_is_noticed() -> None:
@@ -203,11 +201,12 @@ async def test_a_shop_that_asks_for_something_else_now_is_noticed() -> None:
 @pytest.mark.parametrize("path", ["/x_99999", "/x_-1", "/nothing", "/x_0/nowhere?id=", "/x_0/item?id=none",
                                   "/x_0/results?page=0", "/x_0/buy?id=none"])  # fmt: skip
 def test_the_shop_has_no_other_pages(path: str) -> None:
-    assert site().handle("GET", path, {}).status == 404
+    assert small_shop()(httpx.Request("GET", INSIDE + path)).status_code == 404
 
 
 def test_an_option_that_a_product_does_not_have_cannot_be_bought() -> None:
-    assert site().handle("GET", f"/x_{GOAL}/buy?id={errand().wanted}&o=size=nosuch", {}).status == 404
+    request = httpx.Request("GET", f"{INSIDE}/x_{GOAL}/buy?id={errand().wanted}&o=size=nosuch")
+    assert small_shop()(request).status_code == 404
 
 
 Serve = Callable[..., str]

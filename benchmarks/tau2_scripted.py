@@ -18,11 +18,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from forethought.evals.environments.process import WorkerProcess
 from langgraph.checkpoint.memory import InMemorySaver
 
 from forethought.evals.benchmarks.service import TAU2 as BENCHMARK
 from forethought.evals.benchmarks.service import ServiceBenchmark
+from forethought.evals.environments.process import WorkerProcess
 from forethought.evals.registry import method
 from forethought.evals.toolset import make_toolset
 from forethought.evals.types import Attempt, Budget, DataError, Sample, Services, TrialContext

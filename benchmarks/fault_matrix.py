@@ -17,6 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from forethought.text import one_line
 from tests.support.faults import CASES, PLACES, Case, Cell, run_cell
 
 DOCS = Path(__file__).parent.parent / "docs" / "reliability.md"
@@ -58,8 +59,7 @@ def _row(case: Case, cells: list[Cell]) -> list[str]:
         told = dict.fromkeys(_outcome(cell) for cell in mine if cell.place == place)
         row.append(" / ".join(told))
     line = next((cell.line for cell in mine if cell.line), "")
-    shown = line if len(line) <= _SHOWN else line[:_SHOWN].rsplit(" ", 1)[0] + " ..."
-    return [*row, shown.replace("|", "\\|")]
+    return [*row, one_line(line, _SHOWN).replace("|", "\\|")]
 
 
 def _outcome(cell: Cell) -> str:

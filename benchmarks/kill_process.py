@@ -48,8 +48,8 @@ def load() -> None:
 
     import forethought.app.commands
     import forethought.app.main
-    import forethought.app.run.driving
-    import forethought.app.run.runs
+    import forethought.app.run.run
+    import forethought.app.runner
     import forethought.graph.agent
     import forethought.state.forking
     import forethought.storage.sqlite

@@ -7,7 +7,7 @@ beginning to its end, and of a run whose writes a person approves, from each app
 random moments. A thread is killed once or several times before it may end. Where the person is asked whether
 a broken-off change took effect, they look at the effects and say so. Prints a table, and exits with 1 where
 an effect happened twice, a step was lost, a thread was not answered, or more was asked of the model again
-than what was in flight at the kills.
+than the nodes under way at the kills had asked.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from typing import Any
 from forethought.graph.debugger import build_debugger
 from forethought.models.types import ModelReply, ModelRequest
 from forethought.settings import Settings
-from forethought.state.debugger_context import DebuggerContext
+from forethought.state.debugger import DebuggerContext
 from forethought.trajectories.read import read_trajectories
 from forethought.trajectories.types import MODULES, Loaded
 

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from forethought.graph.agent import build_agent
     from forethought.settings import Settings
     from forethought.state.context import Context
-    from forethought.tools.base import Tool, make_tool
-    from forethought.tools.decorate import tool
+    from forethought.tools.base import Tool, make_tool, tool
 
 __all__ = ["Context", "Settings", "Tool", "build_agent", "make_tool", "tool"]
 
@@ -26,7 +25,7 @@ _HOMES = {
     "Tool": "forethought.tools.base",
     "build_agent": "forethought.graph.agent",
     "make_tool": "forethought.tools.base",
-    "tool": "forethought.tools.decorate",
+    "tool": "forethought.tools.base",
 }
 
 

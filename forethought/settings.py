@@ -18,7 +18,6 @@ import platformdirs
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-OFF = "off"
 LEAST_TOKENS = 1_000
 """The smallest token budget of a task."""
 MODEL_NAME = r"^[A-Za-z0-9][A-Za-z0-9_.:/@+-]*$"
@@ -130,10 +129,6 @@ class Settings(BaseSettings):
     )
     tavily_api_key: SecretStr | None = Field(None, validation_alias="TAVILY_API_KEY")
     searxng_url: str | None = Field(None, description="Address of a SearXNG instance for web_search.")
-    archive_url: str = Field(
-        "https://archive.org/wayback/available",
-        description="Where copies of pages that are gone are asked for (the Wayback Machine), or 'off'.",
-    )
     request_timeout_s: float = Field(
         600, gt=0, allow_inf_nan=False, description="Longest wait for one model reply, in seconds."
     )
@@ -249,10 +244,10 @@ class Settings(BaseSettings):
         key = sendable_key(value.get_secret_value()) if value is not None else ""
         return SecretStr(key) if key else None
 
-    @field_validator("searxng_url", "archive_url")
+    @field_validator("base_url", "searxng_url")
     @classmethod
     def _is_address(cls, value: str | None) -> str | None:
-        if value is None or value == OFF or value.startswith(("http://", "https://")):
+        if value is None or value.startswith(("http://", "https://")):
             return value
         raise ValueError("must be an address that starts with http:// or https://")
 
@@ -267,11 +262,6 @@ class Settings(BaseSettings):
     def key(self) -> bytes | None:
         """What to encrypt with; None: nothing is encrypted."""
         return key_bytes(self.encryption_key.get_secret_value()) if self.encryption_key else None
-
-    @property
-    def archive(self) -> str | None:
-        """Address of the archive's API; None where no archive is to be asked."""
-        return None if self.archive_url == OFF else self.archive_url
 
     @property
     def local_models_dir(self) -> Path:

@@ -14,8 +14,8 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
-from forethought.graph import debugger_routing as routing
 from forethought.graph.edges import at_once
+from forethought.graph.routing import first_debugger_stage, if_running, labels_or_critical
 from forethought.graph.turns import TurnTaking
 from forethought.graph.wiring import wired
 from forethought.knowledge.error_taxonomy import load_taxonomy
@@ -31,8 +31,13 @@ from forethought.nodes.debugger.services import DebugServices, LoadThread, MakeE
 from forethought.nodes.debugger.take import take
 from forethought.rollouts.types import Environment
 from forethought.settings import Settings
-from forethought.state.debugger_context import DebuggerContext
-from forethought.state.debugger_state import DebuggerInput, DebuggerOutput, DebuggerState, LabelDispatch
+from forethought.state.debugger import (
+    DebuggerContext,
+    DebuggerInput,
+    DebuggerOutput,
+    DebuggerState,
+    LabelDispatch,
+)
 from forethought.telemetry import enable
 
 DebuggerGraph = CompiledStateGraph[DebuggerState, DebuggerContext, DebuggerInput, DebuggerOutput]
@@ -88,14 +93,14 @@ def _wire(
     graph.add_node("label_step", labelling, input_schema=LabelDispatch)
     graph.add_edge(START, "take")
     graph.add_conditional_edges(
-        "take", at_once(routing.after_take), ["label_wave", "find_critical", "rerun", END]
+        "take", at_once(if_running(first_debugger_stage)), ["label_wave", "find_critical", "rerun", END]
     )
-    graph.add_conditional_edges("label_wave", at_once(routing.after_wave), ["label_step", "find_critical"])
+    graph.add_conditional_edges("label_wave", at_once(labels_or_critical), ["label_step", "find_critical"])
     graph.add_edge("label_step", "label_wave")
-    graph.add_conditional_edges("find_critical", at_once(routing.after_critical), ["rerun", END])
-    graph.add_conditional_edges("rerun", at_once(routing.after_rerun), ["judge", END])
-    graph.add_conditional_edges("judge", at_once(routing.after_judge), ["refine_guidance", END])
-    graph.add_conditional_edges("refine_guidance", at_once(routing.after_refine), ["rerun", END])
+    # A critical error is corrected in a re-run, a re-run judged, and a failed one refines the guidance.
+    cycle = (("find_critical", "rerun"), ("rerun", "judge"), ("judge", "refine_guidance"))
+    for node, follower in (*cycle, ("refine_guidance", "rerun")):
+        graph.add_conditional_edges(node, at_once(if_running(follower)), [follower, END])
     return graph
 
 

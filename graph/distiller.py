@@ -15,34 +15,26 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
-from forethought.graph import distiller_routing as routing
 from forethought.graph.edges import at_once
+from forethought.graph.routing import if_running, wave_or
 from forethought.graph.turns import TurnTaking
 from forethought.graph.wiring import wired
-from forethought.models.ask import Models
 from forethought.models.types import Transport
-from forethought.nodes.distiller.aggregate import aggregate
+from forethought.nodes.distiller.aggregate import aggregate, open_entries
 from forethought.nodes.distiller.diagnose import diagnose_task, diagnose_wave
 from forethought.nodes.distiller.patterns import pattern_wave, write_patterns
 from forethought.nodes.distiller.review import review
-from forethought.nodes.distiller.services import DistillServices
 from forethought.nodes.distiller.take import take
+from forethought.nodes.support.offline import OfflineServices
 from forethought.settings import Settings
-from forethought.state.distiller_context import DistillerContext
-from forethought.state.distiller_state import (
-    DistillerInput,
-    DistillerOutput,
-    DistillerState,
-    ErrorDispatch,
-    TaskDispatch,
-)
+from forethought.state.distiller import DistillerContext, DistillerInput, DistillerOutput, DistillerState
+from forethought.state.job import Job
 from forethought.telemetry import enable
-from forethought.tools.files import FileStore
 
 DistillerGraph = CompiledStateGraph[DistillerState, DistillerContext, DistillerInput, DistillerOutput]
 
 RECURSION_LIMIT = 10_000
-"""Far above what tasks and entries come to: those end a distillation, this never should."""
+"""Far above the number of tasks and entries: those end a distillation, this never should."""
 
 
 def build_distiller(
@@ -53,13 +45,13 @@ def build_distiller(
     """The compiled distiller. `settings` default to the environment's; `transport` carries model calls."""
     settings = settings or Settings()
     enable(settings)
-    services = DistillServices(settings, Models(settings, transport), FileStore.of(settings))
+    services = OfflineServices.of(DistillerContext, settings, transport)
     compiled = _wire(services).compile(checkpointer=checkpointer, name="distiller")
     return TurnTaking.of(compiled, settings).with_config(recursion_limit=RECURSION_LIMIT)
 
 
 def _wire(
-    services: DistillServices,
+    services: OfflineServices[DistillerContext],
 ) -> StateGraph[DistillerState, DistillerContext, DistillerInput, DistillerOutput]:
     graph = StateGraph(
         DistillerState,
@@ -70,25 +62,27 @@ def _wire(
     nodes: tuple[Any, ...] = (take, diagnose_wave, aggregate, pattern_wave, review)
     for node in nodes:
         graph.add_node(node.__name__, wired(node, services))
-    diagnosing = wired(diagnose_task, services, side_by_side=True)
-    graph.add_node("diagnose_task", diagnosing, input_schema=TaskDispatch)
-    writing = wired(write_patterns, services, side_by_side=True)
-    graph.add_node("write_patterns", writing, input_schema=ErrorDispatch)
+    workers: tuple[Any, ...] = (diagnose_task, write_patterns)
+    for worker in workers:
+        graph.add_node(worker.__name__, wired(worker, services, side_by_side=True), input_schema=Job)
+
+    def add_route(node: str, route: Any, targets: list[str]) -> None:
+        graph.add_conditional_edges(node, at_once(if_running(route)), [*targets, END])
+
     graph.add_edge(START, "take")
-    graph.add_conditional_edges("take", at_once(routing.after_take), ["diagnose_wave", END])
-    graph.add_conditional_edges(
-        "diagnose_wave", at_once(routing.after_diagnose_wave), ["diagnose_task", "aggregate", END]
-    )
+    add_route("take", "diagnose_wave", ["diagnose_wave"])
+    add_route("diagnose_wave", wave_or("aggregate"), ["diagnose_task", "aggregate"])
     graph.add_edge("diagnose_task", "diagnose_wave")
-    graph.add_conditional_edges(
-        "aggregate", at_once(routing.after_aggregate), ["aggregate", "pattern_wave", END]
-    )
-    graph.add_conditional_edges(
-        "pattern_wave", at_once(routing.after_pattern_wave), ["write_patterns", "review", END]
-    )
+    add_route("aggregate", _after_aggregate, ["aggregate", "pattern_wave"])
+    add_route("pattern_wave", wave_or("review"), ["write_patterns", "review"])
     graph.add_edge("write_patterns", "pattern_wave")
-    graph.add_conditional_edges("review", at_once(routing.after_review), ["review", END])
+    add_route("review", "review", ["review"])
     return graph
+
+
+def _after_aggregate(state: DistillerState) -> str:
+    """The next entry; with none left, the patterns."""
+    return "aggregate" if open_entries(state) else "pattern_wave"
 
 
 def make_distiller() -> DistillerGraph:

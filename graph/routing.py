@@ -3,10 +3,15 @@ them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from langgraph.graph import END
+from langgraph.runtime import get_runtime
 from langgraph.types import Send
 
 from forethought.state.agent import AgentState
+from forethought.state.debugger import BASELINES, LABELLED_METHODS, DebuggerContext, DebuggerState
 
 
 def after_planner(state: AgentState) -> str:
@@ -47,3 +52,40 @@ def after_answer(state: AgentState) -> str:
     if state.get("status") == "running":
         return "planner"
     return "lesson_keeper" if state.get("lessons", {}).get("due") else END
+
+
+Route = Callable[[Any], list[Send] | str]
+
+
+def if_running(then: str | Route) -> Route:
+    """The way on while the status is `running`, else the end (all graphs but the agent's)."""
+
+    def route(state: Any) -> list[Send] | str:
+        if state["status"] != "running":
+            return END
+        return then if isinstance(then, str) else then(state)
+
+    return route
+
+
+def wave_or(then: str) -> Route:
+    """The wave's jobs side by side; with none left, `then` (distiller, synthesizer)."""
+
+    def route(state: Any) -> list[Send] | str:
+        return [Send(job["node"], dict(job)) for job in state["wave"]] or then
+
+    return route
+
+
+def first_debugger_stage(state: DebuggerState) -> str:
+    """The stage that the debugging's context begins with."""
+    context = DebuggerContext.model_validate(get_runtime(DebuggerContext).context or {})
+    if context.rerun in BASELINES:
+        return "rerun"
+    labelled = context.fine_grained and context.method in LABELLED_METHODS
+    return "label_wave" if labelled else "find_critical"
+
+
+def labels_or_critical(state: DebuggerState) -> list[Send] | str:
+    """The wave's steps side by side; with none left, stage 2. A Send carries a number only."""
+    return [Send("label_step", {"step": number}) for number in state["wave"]] or "find_critical"

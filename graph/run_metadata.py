@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 
-from forethought.secrecy import without_credentials
+from forethought.redaction import without_credentials
 from forethought.settings import Settings
 from forethought.state.context import Context
 

@@ -16,37 +16,35 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
-from forethought.collecting.attempts import Attempt
-from forethought.graph import synthesizer_routing as routing
 from forethought.graph.edges import at_once
+from forethought.graph.routing import if_running, wave_or
 from forethought.graph.turns import TurnTaking
 from forethought.graph.wiring import wired
-from forethought.models.ask import Models
 from forethought.models.types import Transport
-from forethought.nodes.synthesizer.error_types import error_types
+from forethought.nodes.support.offline import OfflineServices
+from forethought.nodes.synthesizer.error_types import error_types, open_tasks
 from forethought.nodes.synthesizer.labels import label_steps, label_wave
 from forethought.nodes.synthesizer.macro import macro_wave, reflect_error
 from forethought.nodes.synthesizer.merge import merge_reflections, merge_wave
 from forethought.nodes.synthesizer.micro import attempt_trial, reflect_trial, trial_wave
-from forethought.nodes.synthesizer.services import SynthesizeServices
 from forethought.nodes.synthesizer.take import take
 from forethought.settings import Settings
-from forethought.state.synthesizer_context import SynthesizerContext
-from forethought.state.synthesizer_state import (
-    KeyDispatch,
+from forethought.state.job import Job
+from forethought.state.synthesizer import (
+    SynthesizerContext,
     SynthesizerInput,
     SynthesizerOutput,
     SynthesizerState,
 )
 from forethought.telemetry import enable
-from forethought.tools.files import FileStore
+from forethought.trajectories.tasks import Attempt
 
 SynthesizerGraph = CompiledStateGraph[
     SynthesizerState, SynthesizerContext, SynthesizerInput, SynthesizerOutput
 ]
 
 RECURSION_LIMIT = 10_000
-"""Far above what tasks, trials and steps come to: those end a synthesis, this never should."""
+"""Far above the number of tasks, trials and steps: those end a synthesis, this never should."""
 
 _WAVES = {
     "trial_wave": (("attempt_trial", "reflect_trial"), "error_types"),
@@ -67,15 +65,13 @@ def build_synthesizer(
     `attempt` makes one trial of a task, and without it only trajectories can be given."""
     settings = settings or Settings()
     enable(settings)
-    models, store = Models(settings, transport), FileStore.of(settings)
-    compiled = _wire(SynthesizeServices(settings, models, store, attempt)).compile(
-        checkpointer=checkpointer, name="synthesizer"
-    )
+    services = OfflineServices.of(SynthesizerContext, settings, transport, attempt)
+    compiled = _wire(services).compile(checkpointer=checkpointer, name="synthesizer")
     return TurnTaking.of(compiled, settings).with_config(recursion_limit=RECURSION_LIMIT)
 
 
 def _wire(
-    services: SynthesizeServices,
+    services: OfflineServices[SynthesizerContext],
 ) -> StateGraph[SynthesizerState, SynthesizerContext, SynthesizerInput, SynthesizerOutput]:
     graph = StateGraph(
         SynthesizerState,
@@ -88,18 +84,22 @@ def _wire(
         graph.add_node(node.__name__, wired(node, services))
     workers: tuple[Any, ...] = (attempt_trial, reflect_trial, label_steps, reflect_error, merge_reflections)
     for worker in workers:
-        made = wired(worker, services, side_by_side=True)
-        graph.add_node(worker.__name__, made, input_schema=KeyDispatch)
+        graph.add_node(worker.__name__, wired(worker, services, side_by_side=True), input_schema=Job)
     graph.add_edge(START, "take")
-    graph.add_conditional_edges("take", at_once(routing.after_take), ["trial_wave", END])
+    graph.add_conditional_edges("take", at_once(if_running("trial_wave")), ["trial_wave", END])
     graph.add_conditional_edges(
-        "error_types", at_once(routing.after_error_types), ["error_types", "label_wave", END]
+        "error_types", at_once(if_running(_after_error_types)), ["error_types", "label_wave", END]
     )
     for wave, (of_wave, then) in _WAVES.items():
-        graph.add_conditional_edges(wave, at_once(routing.after_wave(then)), [*of_wave, *{then, END}])
+        graph.add_conditional_edges(wave, at_once(if_running(wave_or(then))), [*of_wave, *{then, END}])
         for name in of_wave:
             graph.add_edge(name, wave)
     return graph
+
+
+def _after_error_types(state: SynthesizerState) -> str:
+    """The next task; with none left, the labels."""
+    return "error_types" if open_tasks(state) else "label_wave"
 
 
 def make_synthesizer() -> SynthesizerGraph:

@@ -1,13 +1,11 @@
-"""A graph whose runs on one thread come one after the other, and stay bounded, whoever serves it."""
+"""A graph whose runs stay bounded, whoever serves it."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import aclosing
-from typing import Any, Self, cast
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, Self
 
 from langchain_core.runnables import RunnableConfig
-from langchain_core.runnables.config import merge_configs
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateUpdate
 from langgraph.typing import ContextT, InputT, OutputT, StateT
@@ -15,15 +13,11 @@ from langgraph.typing import ContextT, InputT, OutputT, StateT
 from forethought.settings import Settings
 from forethought.state.bounds import bounds_budgets
 from forethought.state.outside import check_update
-from forethought.storage.turns import turn
-
-_WITHIN_A_RUN = "__pregel_send"
-"""What LangGraph gives a graph that a node of another one runs: a function, so that no client can."""
 
 
 class TurnTaking(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
-    """A compiled graph that waits for its turn on a thread before it reads the thread's state, and, where the
-    operator bounds what runs may spend (`bounds`), takes no write from outside that takes a bound away.
+    """A compiled graph that, where the operator bounds what runs may spend (`bounds`), takes no write from
+    outside that takes a bound away.
 
     Every way of running a graph asynchronously comes through `astream`, every update of a state through the
     bulk ones.
@@ -40,22 +34,13 @@ class TurnTaking(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
         made = {key: value for key, value in vars(compiled).items() if key != "__orig_class__"}
         return cls(bounds=bounds_budgets(settings), **made)
 
-    async def astream(
+    def astream(
         self, input: InputT | Command[Any] | None, config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[Any]:
-        """See CompiledStateGraph. Raises StorageError when the thread is lost to another run on the way, and
-        OutsideError for a command that may not be given."""
+        """See CompiledStateGraph. Raises OutsideError for a command that may not be given."""
         if isinstance(input, Command):
             self._check(input)
-        configurable = merge_configs(self.config, config).get("configurable", {})
-        thread_id = configurable.get("thread_id")
-        # A graph within another one's run has its turn already.
-        saver = None if thread_id is None or callable(configurable.get(_WITHIN_A_RUN)) else self.checkpointer
-        steps = cast("AsyncGenerator[Any]", super().astream(input, config, **kwargs))
-        async with turn(saver, str(thread_id)) as still_held, aclosing(steps):
-            async for chunk in steps:
-                await still_held()
-                yield chunk
+        return super().astream(input, config, **kwargs)
 
     async def abulk_update_state(
         self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]

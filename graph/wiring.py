@@ -12,7 +12,7 @@ from langgraph.errors import GraphBubbleUp
 
 from forethought.journal import journalled
 from forethought.nodes.support.siblings import together
-from forethought.secrecy import scrub_error, scrubber
+from forethought.redaction import redact_error, redactor
 from forethought.telemetry import observed
 
 
@@ -37,8 +37,8 @@ def _without_secrets(node: Callable[..., Awaitable[Any]]) -> Callable[..., Await
         except GraphBubbleUp:
             raise
         except Exception as error:
-            scrub = scrubber(services.settings)
-            scrub_error(error, scrub)
+            scrub = redactor(services.settings)
+            redact_error(error, scrub)
             told = repr(error)
             if scrub(told) == told:
                 raise

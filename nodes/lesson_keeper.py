@@ -15,20 +15,22 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.knowledge.planning_errors import KnowledgeError, load_planning_errors
+from forethought.json_files import FileError
+from forethought.knowledge.planning_errors import load_planning_errors
 from forethought.lessons.proposals import Proposal, propose, review_file
 from forethought.lessons.record import Lesson, lesson_id, now_utc
 from forethought.models.types import Message, ModelError, ReplayError, Usage, no_usage, reply_spec
 from forethought.nodes.support.budget import allowance
 from forethought.nodes.support.events import thinking
 from forethought.nodes.support.lessons import lesson_items, open_book, thread_of
-from forethought.nodes.support.prompt_text import cut, plan_text, rounds_texts, steps_text, trajectory
+from forethought.nodes.support.prompt_text import plan_text, rounds_texts, steps_text, trajectory
 from forethought.nodes.support.provenance import influence, thread_origin
 from forethought.nodes.support.services import Services
 from forethought.prompts.render import render
 from forethought.prompts.replies import LessonDraft
 from forethought.state.agent import AgentState, Lessons
 from forethought.state.context import Context
+from forethought.text import cut
 from forethought.training.scrub import training_scrubber
 
 _TASK_CHARS = 400
@@ -84,7 +86,7 @@ def what_failed(state: AgentState) -> list[str]:
 async def _known(services: Services) -> tuple[str, ...]:
     try:
         errors = await asyncio.to_thread(load_planning_errors, services.settings.planning_errors_file)
-    except KnowledgeError:  # refused when the task began, unless it works without them
+    except FileError:  # refused when the task began, unless it works without them
         return ()
     return tuple(error.name for error in errors)
 
@@ -145,7 +147,7 @@ def _checker(state: AgentState) -> Callable[[LessonDraft], str | None]:
 
 
 def _lesson(draft: LessonDraft, thread: str, state: AgentState, services: Services) -> Lesson:
-    """The lesson with where it comes from. Secrets are blotted out, those of this machine and what looks like
+    """The lesson with where it comes from. Secrets are redacted, those of this machine and what looks like
     one."""
     scrub = training_scrubber(services.settings)
     number, now = state["progress"]["task"], now_utc()

@@ -13,6 +13,7 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
+from forethought.models.allowance import total
 from forethought.models.types import Message, ReplyError, ReplySpec, Usage, no_usage, reply_spec
 from forethought.nodes.support.budget import allowance, exhausted_calls, left_text
 from forethought.nodes.support.events import thinking
@@ -32,7 +33,6 @@ from forethought.nodes.support.provenance import thread_origin
 from forethought.nodes.support.refused import refuse
 from forethought.nodes.support.services import Services
 from forethought.nodes.support.task import TaskError, after_begin, begin_task, fail, is_new_task
-from forethought.nodes.support.usage import total
 from forethought.prompts.render import render
 from forethought.prompts.replies import Plan as PlanReply
 from forethought.prompts.replies import PlanUnscored

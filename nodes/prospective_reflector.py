@@ -17,6 +17,7 @@ from typing import Any, Literal
 from langgraph.runtime import Runtime
 
 from forethought.knowledge.planning_errors import PlanningError, load_planning_errors
+from forethought.models.allowance import total
 from forethought.models.types import Asked, Message, ReplyError, ReplySpec, Usage, no_usage, reply_spec
 from forethought.nodes.support.budget import allowance, exhausted_calls, left_text
 from forethought.nodes.support.events import thinking
@@ -31,7 +32,6 @@ from forethought.nodes.support.prompt_text import (
     trajectory,
 )
 from forethought.nodes.support.services import Services
-from forethought.nodes.support.usage import total
 from forethought.prompts.render import render
 from forethought.prompts.replies import PlanDiagnosis, PlanRevision, diagnosis_of
 from forethought.state.agent import AgentState, Plan, PlanReview

@@ -13,12 +13,13 @@ from langgraph.runtime import Runtime
 
 from forethought.nodes.support.budget import exhausted, wave_width
 from forethought.nodes.support.plans import close_failed, mark_finished, ready
-from forethought.nodes.support.prompt_text import cut, never_begun, trajectory
+from forethought.nodes.support.prompt_text import never_begun, trajectory
 from forethought.nodes.support.services import Services
 from forethought.state.agent import AgentState, Dispatch, Plan, Replan, Step
 from forethought.state.context import Context
 from forethought.state.plan_patches import plan_update
 from forethought.state.reducers import CLEAR
+from forethought.text import cut
 
 
 async def replan_trigger(

@@ -16,6 +16,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
 from forethought.graph.validation import StateError
+from forethought.models.allowance import total
 from forethought.models.types import Message, ReplyError, Usage, no_usage
 from forethought.nodes.support.budget import allowance, exhausted_calls, left_text
 from forethought.nodes.support.events import thinking
@@ -29,7 +30,6 @@ from forethought.nodes.support.prompt_text import (
 )
 from forethought.nodes.support.reading import read_state
 from forethought.nodes.support.services import Services
-from forethought.nodes.support.usage import total
 from forethought.prompts.render import render
 from forethought.prompts.replies import ToolChoice
 from forethought.prompts.tool_choice import ChoiceFields, tool_choice_spec
@@ -85,7 +85,7 @@ async def tool_agent(
     messages, shown = tool_messages(state, subtask, services, context)
     turn = _Turn()
     await _propose(turn, messages, state, runtime, services, context, dispatch)
-    proposal = _proposal(turn, dispatch, context)
+    proposal = _proposal(turn, dispatch, services, context)
     proposal["shown"] = shown
     proposal["seconds"] = round(time.monotonic() - started, 3)
     update: dict[str, Any] = {"proposals": {dispatch["subtask"]: proposal}, "usage": {"tool": turn.usage}}
@@ -193,7 +193,7 @@ def _checker(tools: Any) -> Callable[[ToolChoice], str | None]:
     return check
 
 
-def _proposal(turn: _Turn, dispatch: Dispatch, context: Context) -> Proposal:
+def _proposal(turn: _Turn, dispatch: Dispatch, services: Services, context: Context) -> Proposal:
     choice = turn.best
     reason = ""
     if choice is None:
@@ -204,7 +204,9 @@ def _proposal(turn: _Turn, dispatch: Dispatch, context: Context) -> Proposal:
             f"{context.tool_floor} is needed. {choice.evaluation}"
         )
     kept = choice or ToolChoice(action="finish")
-    foresees = context.foresees_tools or (context.foresees_user and kept.tool == "ask_user")
+    tool = services.tools.get(kept.tool or "")
+    asks = tool is not None and tool.asks_person
+    foresees = context.foresees_tools or (context.foresees_user and asks)
     return {
         "subtask": dispatch["subtask"],
         "n": dispatch["n"],

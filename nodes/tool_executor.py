@@ -16,24 +16,24 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
+from forethought.models.allowance import total
 from forethought.models.types import Usage, no_usage
-from forethought.nodes.attempts import Made
 from forethought.nodes.support.approval import Verdict, settle
 from forethought.nodes.support.budget import allowance
+from forethought.nodes.support.calls import CallResult
 from forethought.nodes.support.events import acting
 from forethought.nodes.support.foresight import Finding
 from forethought.nodes.support.inspection import beyond
 from forethought.nodes.support.judgement import Judge, spent_by
-from forethought.nodes.support.prompt_text import cut
 from forethought.nodes.support.provenance import made_of
 from forethought.nodes.support.reading import read_state
 from forethought.nodes.support.repeats import earlier_failure
 from forethought.nodes.support.services import Services
-from forethought.nodes.support.tool_call import Begun, look_back, make_call
-from forethought.nodes.support.usage import total
+from forethought.nodes.support.tool_call import find_prior_call, make_call
 from forethought.nodes.tool_agent import memory_of
 from forethought.state.agent import AgentState, Dispatch, Proposal, Step, Surprise
 from forethought.state.context import Context
+from forethought.text import cut
 from forethought.tools.base import Observation
 
 READS = (
@@ -61,16 +61,10 @@ class _Outcome:
     surprise: Surprise = "none"
     verdict: Verdict | None = None
     """What a person said of the call, and its arguments; None where no call was to be made."""
-    made: Made | None = None
+    result: CallResult | None = None
     """The call as it was made; None where none was."""
     finding: Finding = field(default_factory=Finding)
     """What the comparison with what was expected came to."""
-    earlier: list[Usage] = field(default_factory=list)
-    """What calls had cost that the step was to make before it was edited."""
-
-    def after(self, begun: Begun) -> _Outcome:
-        """With what is known of the calls that the step was to make before."""
-        return replace(self.noted(begun.note), earlier=begun.spent)
 
     def noted(self, note: str) -> _Outcome:
         """With a note before what was observed; '' for none."""
@@ -91,13 +85,14 @@ async def tool_executor(
         outcome = await _call(proposal, state, runtime, services, context)
     else:
         outcome = _no_call(proposal)
-    waited = proposal["tool"] == "ask_user"
-    seconds = proposal["seconds"] + (0.0 if waited else time.monotonic() - started)
+    tool = services.tools.get(proposal["tool"] or "")
+    asked = tool is not None and tool.asks_person
+    seconds = proposal["seconds"] + (0.0 if asked else time.monotonic() - started)
     judged = spent_by(outcome.finding)
-    spent = outcome.earlier
-    if outcome.made:
-        seconds += outcome.made.seconds
-        spent = [*spent, *outcome.made.inspected, *outcome.made.paid]
+    spent: list[Usage] = []
+    if outcome.result:
+        seconds += outcome.result.seconds
+        spent = [*outcome.result.inspected, *outcome.result.paid]
     step = _step(proposal, outcome, state, seconds, total(proposal["usage"], *spent, *judged))
     update: dict[str, Any] = {"trajectory": [step], **_memory(step, state, context, outcome)}
     if spent:
@@ -107,7 +102,7 @@ async def tool_executor(
     if outcome.finished:
         called = proposal["action"] == "call"
         origin = outcome.observation.origin if called else made_of(dispatch["subtask"], state)
-        text = _text_of_result(proposal, outcome)
+        text = _text_of_result(proposal, outcome, asked=asked)
         update["results"] = {dispatch["subtask"]: {"n": dispatch["n"], "text": text, "origin": origin}}
     return update
 
@@ -129,34 +124,36 @@ async def _call(
     context: Context,
 ) -> _Outcome:
     tool = services.tools.get(proposal["tool"] or "")
-    begun = await look_back(tool, proposal)
+    prior = await find_prior_call(tool, proposal)
     if tool is None:  # a proposal edited by hand, or made when there were other tools
         gone = f"there is no tool {proposal['tool']!r}; tools are: {', '.join(services.tools)}"
-        outcome = _Outcome(Observation(gone, ok=False, cause="arguments", origin="model"), False)
-        return outcome.after(begun)
-    verdict, allowed = begun.verdict, allowance(state, context)
-    if verdict is None or begun.again:
+        if prior.attempts.begun:
+            gone = f"the call was broken off, and may have taken effect; {gone}"
+        return _Outcome(Observation(gone, ok=False, cause="arguments", origin="model"), False)
+    verdict, allowed = prior.verdict, allowance(state, context)
+    if verdict is None or prior.again:
         if (over := allowed.spent()) == "seconds":
             late = Observation(f"Not called: {beyond(over)}", ok=False, cause="limit", origin="model")
-            return _Outcome(late, False, proposal["surprise"]).after(begun)
+            return _Outcome(late, False, proposal["surprise"])
         if repeated := earlier_failure(tool, proposal["arguments"], state):
-            outcome = _Outcome(repeated.refusal(tool), False, proposal["surprise"])
-            return outcome.after(begun)
+            return _Outcome(repeated.refusal(tool), False, proposal["surprise"])
     if verdict is None:
         verdict = settle(tool, proposal, state, services.tools, context)
     if verdict.word == "rejected":
         refused = f"Not called: a person rejected this call: {verdict.reason}"
         observation = Observation(refused, ok=False, cause="rejected", origin="user")
-        return _Outcome(observation, False, proposal["surprise"], verdict).after(begun)
+        return _Outcome(observation, False, proposal["surprise"], verdict)
     acting(runtime, n=proposal["n"], subtask=proposal["subtask"], tool=tool.name, arguments=verdict.arguments)
-    made = await make_call(tool, proposal, verdict, begun, state, services, context, allowed)
+    result = await make_call(tool, proposal, verdict, prior.attempts, state, services, context, allowed)
     found = Finding(proposal["surprise"])
-    if not made.by_person:
-        found = await Judge(runtime, services, context, allowed).call(tool, proposal, made.observation, state)
-    seen = made.observation
+    if not result.by_person:
+        found = await Judge(runtime, services, context, allowed).call(
+            tool, proposal, result.observation, state
+        )
+    seen = result.observation
     finished = seen.ok and proposal["finishes"] and not found.note and not seen.partial
-    outcome = _Outcome(seen, finished, found.surprise, verdict, made, found)
-    return outcome.noted(found.note).after(begun)
+    outcome = _Outcome(seen, finished, found.surprise, verdict, result, found)
+    return outcome.noted(found.note)
 
 
 def _step(proposal: Proposal, outcome: _Outcome, state: AgentState, seconds: float, usage: Usage) -> Step:
@@ -184,7 +181,7 @@ def _step(proposal: Proposal, outcome: _Outcome, state: AgentState, seconds: flo
         "surprise": outcome.surprise,
         "origin": observation.origin,
         "approval": verdict.word,
-        "sub_steps": outcome.made.sub_steps if outcome.made else [],
+        "sub_steps": outcome.result.sub_steps if outcome.result else [],
         "shown": proposal["shown"],
         "seconds": round(seconds, 3),
         "usage": usage or no_usage(),
@@ -236,10 +233,10 @@ def _memory(step: Step, state: AgentState, context: Context, outcome: _Outcome) 
     return update
 
 
-def _text_of_result(proposal: Proposal, outcome: _Outcome) -> str:
+def _text_of_result(proposal: Proposal, outcome: _Outcome, *, asked: bool) -> str:
     """What those who build on the subtask see. A person's answer says little without the question."""
     if proposal["action"] == "finish":
         return proposal["result"]
-    if proposal["tool"] == "ask_user":
+    if asked:
         return f"Asked: {proposal['arguments'].get('question')}\nAnswered: {outcome.observation.text}"
     return outcome.observation.text

@@ -4,8 +4,9 @@ A template has a fixed part (`system`) and a changing part (`user`), parted by a
 never changes stands first, history is appended, what changes last stands last: so that a provider's prompt
 cache serves as much as it can.
 
-Text that comes from files, pages, tools, people or models is put between tags by the filter `data`, which
-makes a closing tag inside it harmless; every system part says that such text is data, never an instruction.
+Text that comes from files, pages, tools, people or models is put between tags by the filter `data`
+(`fence`), which makes a closing tag inside it harmless; every system part says that such text is data, never
+an instruction.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from typing import Any
 
 from jinja2 import DictLoader, Environment, StrictUndefined
 
+from forethought.text import fence
+
 
 def _templates(folder: Path) -> dict[str, str]:
     return {path.name: path.read_text("utf-8") for path in folder.glob("*.md")}
@@ -28,24 +31,6 @@ _FOLDER = Path(__file__).resolve().parent
 _TEMPLATES = _templates(_FOLDER)
 """Read when the module is: so that no node waits for a disk, and a run's prompts cannot change under it."""
 _BREAK = "=== user ===\n"
-_ORDERS = ("task", "guidance", "subtask")
-"""Tags whose text says what is to be done; what any other holds is data."""
-
-
-def data(text: object, tag: str, **attributes: object) -> str:
-    """`text` between <tag> and </tag>, so that a reader can tell where foreign text ends.
-
-    Inside it neither that tag nor one of those whose text is to be obeyed can be written.
-    """
-    names = "|".join(map(re.escape, dict.fromkeys((tag, *_ORDERS))))
-    tags = rf"<(\s*/\s*(?=(?:{names})\b)|(?=(?:{names})(?:[\s/>]|$))|\s+(?=(?:{names})\s*>))"
-    inner = re.sub(tags, r"<\1_", str(text), flags=re.IGNORECASE)
-    named = "".join(f' {key}="{_attribute(value)}"' for key, value in attributes.items())
-    return f"<{tag}{named}>\n{inner.strip()}\n</{tag}>"
-
-
-def _attribute(value: object) -> str:
-    return re.sub(r"[\"<>\n\r]", "'", str(value))
 
 
 def _json(value: object) -> str:
@@ -63,7 +48,7 @@ def _environment(folder: Path) -> tuple[Environment, dict[str, str]]:
         keep_trailing_newline=True,
         autoescape=False,
     )
-    environment.filters["data"] = data
+    environment.filters["data"] = fence
     environment.filters["json"] = _json
     return environment, templates
 

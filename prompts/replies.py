@@ -20,7 +20,7 @@ from pydantic import (
     model_validator,
 )
 
-from forethought.visible import shows_something
+from forethought.text import has_visible_text
 
 Score = Annotated[int, Field(ge=1, le=10)]
 
@@ -38,7 +38,7 @@ def _flag(value: Any) -> Any:
 
 
 def _shown(value: str) -> str:
-    if not shows_something(value):
+    if not has_visible_text(value):
         raise ValueError("nothing in it can be seen")
     return value
 

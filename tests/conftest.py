@@ -39,7 +39,7 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No key, no setting and no tracing of this machine, and no secret of another test, reaches a test; data
     goes to the test's own folder.
     """
-    monkeypatch.setattr("forethought.secrecy._remembered", frozenset())
+    monkeypatch.setattr("forethought.redaction._registered", frozenset())
     for name in list(os.environ):
         if _OF_THE_MACHINE.search(name):
             monkeypatch.delenv(name)

@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.thousand_steps import Mark, added, measure, wrong
 from forethought.state.plan_patches import PATCH
-from forethought.storage.serializer import ThreadSerializer
+from forethought.storage.encryption import thread_serializer
 
 MARKS = [Mark(100, 1_200_000, 0.008, 0), Mark(500, 6_000_000, 0.012, 0), Mark(1000, 12_100_000, 0.017, 0)]
 
@@ -28,7 +28,7 @@ async def test_a_short_run_grows_no_faster_than_it_may(tmp_path: Path) -> None:
 
 def plans_written(path: Path) -> tuple[list[Any], list[Any]]:
     """The whole plans that were written to the database, with checkpoints too, and the patches."""
-    read = ThreadSerializer().loads_typed
+    read = thread_serializer().loads_typed
     with closing(sqlite3.connect(path)) as database:
         rows = database.execute("SELECT type, value FROM writes WHERE channel = 'plan'").fetchall()
         checkpoints = database.execute("SELECT type, checkpoint FROM checkpoints").fetchall()

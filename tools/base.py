@@ -1,5 +1,6 @@
 """What a tool is: a typed async function whose docstring is what the model reads.
 
+    @tool(effect="read", timeout_s=20)
     async def lookup(env: ToolEnv, name: str, year: int | None = None) -> str:
         '''Look a person up in the staff register.
 
@@ -7,8 +8,6 @@
             name: Full name.
             year: Only this year, or null for all.
         '''
-
-    TOOL = make_tool(lookup, effect="read", timeout_s=20)
 
 The first parameter `env` is optional and is not shown to the model. A tool returns text or an `Observation`,
 and raises `ToolError` when the world does not play along: `tools.call.call_tool` turns that, a timeout, wrong
@@ -22,14 +21,14 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from langchain_core.tools.base import create_schema_from_function
 from pydantic import BaseModel, create_model
+from typing_extensions import TypedDict, Unpack
 
 if TYPE_CHECKING:
     from forethought.models.types import Image, Usage
-    from forethought.prompts.replies import DocumentAnswer
     from forethought.settings import Settings
     from forethought.tools.files import FileStore
 
@@ -59,6 +58,14 @@ class ToolError(Exception):
     def __init__(self, message: str, *, cause: str = "tool", hint: str = "", retryable: bool = False) -> None:
         super().__init__(message)
         self.message, self.cause, self.hint, self.retryable = message, cause, hint, retryable
+
+
+class DocumentAnswer(Protocol):
+    """An inspector's answer: details and context may be empty."""
+
+    brief: str
+    details: str
+    context: str
 
 
 class Inspector(Protocol):
@@ -114,13 +121,17 @@ class Tool:
     """Called as run(env, **arguments)."""
     effect: Effect = "read"
     timeout_s: float = 60.0
-    """0: no limit (it waits for a person)."""
+    """0: no limit."""
     retryable: bool = False
     """Whether the same call may be made again after a transport failure (never one that writes)."""
     address: str | None = None
     """For effect egress: the one argument that leaves the machine, an address; None: all of them may."""
     outside: bool = True
     """Whether what it returns may hold text from elsewhere; False: it only computes, or asks the user."""
+    asks_person: bool = False
+    """Whether it waits for a person's answer."""
+    runs_code: bool = False
+    """Whether it runs a program, which may call the reading tools."""
     foreign: bool = False
     """Whether name, description and schema are someone else's (an MCP server's): data, for a prompt."""
 
@@ -131,19 +142,41 @@ class Tool:
         return self.effect == "read" or (self.effect == "egress" and self.retryable)
 
 
+class ToolOptions(TypedDict, total=False):
+    """What the author of a tool may say of it: the fields of `Tool` of these names."""
+
+    effect: Effect
+    timeout_s: float
+    retryable: bool
+    address: str | None
+    outside: bool
+    asks_person: bool
+    runs_code: bool
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+_OPTIONS = "__tool_options__"
+"""Attribute under which `tool` leaves its options for `make_tool`."""
+
+
+def tool(**options: Unpack[ToolOptions]) -> Callable[[Function], Function]:
+    """Declare what kind of tool a function is; the function itself stays as it is."""
+
+    def mark(function: Function) -> Function:
+        setattr(function, _OPTIONS, options)
+        return function
+
+    return mark
+
+
 def make_tool(
     function: Callable[..., Awaitable[str | Observation] | str | Observation],
-    *,
-    effect: Effect = "read",
-    timeout_s: float = 60.0,
-    retryable: bool = False,
-    address: str | None = None,
-    outside: bool = True,
+    **options: Unpack[ToolOptions],
 ) -> Tool:
-    """Build a Tool from a typed function with a docstring (Google style `Args:`); a plain function runs in a
-    thread.
+    """Build a Tool from a typed function with a docstring (Google style `Args:`).
 
-    Raises ValueError when the function has no docstring, an argument has no type, or `address` names none.
+    A plain function runs in a thread. Options given here go before those of the decorator `tool`. Raises
+    ValueError when the function has no docstring, an argument has no type, or `address` names none.
     """
     name = function.__name__
     document = inspect.getdoc(function)
@@ -153,10 +186,12 @@ def make_tool(
     untyped = [p.name for p in parameters if p.annotation is inspect.Parameter.empty and p.name != "env"]
     if untyped:
         raise ValueError(f"tool {name}: argument {untyped[0]} has no type")
+    declared: ToolOptions = {**getattr(function, _OPTIONS, {}), **options}
+    address = declared.get("address")
     if address is not None and address not in {p.name for p in parameters}:
         raise ValueError(f"tool {name}: it has no argument {address} to be its address")
     with_env = bool(parameters) and parameters[0].name == "env"
-    schema = create_schema_from_function(
+    schema: Any = create_schema_from_function(
         name,
         function,
         filter_args=["env"] if with_env else [],
@@ -166,37 +201,26 @@ def make_tool(
     return Tool(
         name=name,
         description=document.split("\n\nArgs:")[0].strip(),
-        arguments=_closed(name, schema),
+        # Unknown arguments are refused, so that a misspelt one is not dropped in silence.
+        arguments=create_model(name, __base__=schema, __config__=None, __cls_kwargs__={"extra": "forbid"}),
         run=_runner(function, with_env),
-        effect=effect,
-        timeout_s=timeout_s,
-        retryable=retryable,
-        address=address,
-        outside=outside,
+        **declared,
     )
 
 
-def _closed(name: str, schema: type[Any]) -> type[BaseModel]:
-    """The argument model with unknown arguments refused, so that a misspelt one is not dropped in silence."""
-    return create_model(name, __base__=schema, __config__=None, __cls_kwargs__={"extra": "forbid"})
-
-
 def _runner(function: Callable[..., Any], with_env: bool) -> Callable[..., Awaitable[str | Observation]]:
+    def call(given: Mapping[str, Any]) -> Any:
+        try:
+            return function(**given)
+        except StopIteration as error:  # cannot leave a thread through a future: the call would never end
+            raise RuntimeError(f"StopIteration: {error}".removesuffix(": ")) from error
+
     async def run(env: ToolEnv, **arguments: Any) -> str | Observation:
         given = {"env": env, **arguments} if with_env else arguments
-        called: Awaitable[str | Observation] = (
-            function(**given)
-            if inspect.iscoroutinefunction(function)
-            else asyncio.to_thread(_called, function, given)
+        result = (
+            function(**given) if inspect.iscoroutinefunction(function) else asyncio.to_thread(call, given)
         )
-        return await called
+        finished: str | Observation = await result
+        return finished
 
     return run
-
-
-def _called(function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
-    """A StopIteration cannot leave a thread through a future: whoever waits would wait without end."""
-    try:
-        return function(**given)
-    except StopIteration as error:
-        raise RuntimeError(f"StopIteration: {error}".removesuffix(": ")) from error

@@ -5,20 +5,21 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import re
 import time
 import traceback
 from dataclasses import replace
+from http.client import HTTPException
 from typing import Any
 
+import httpx
 from langgraph.errors import GraphBubbleUp
 from pydantic import BaseModel, ValidationError
 
-from forethought.models.causes import chain
-from forethought.secrecy import scrubber
+from forethought.models.errors import chain
+from forethought.redaction import redactor
 from forethought.telemetry import operation
+from forethought.text import cut, one_line, sanitize_text
 from forethought.tools.base import Observation, Tool, ToolEnv, ToolError
-from forethought.well_formed import well_formed
 
 MAX_CHARACTERS = 20_000
 """Longest text of an observation; what is beyond is cut, visibly."""
@@ -30,34 +31,32 @@ _QUICK_S = 15.0
 """A failure that took longer is no hiccup: the call is not made again."""
 _BROKEN_OFF = ("timeout", "transport")
 _LOOK = "look whether it took effect before anything like it is tried"
-_OF_A_CONNECTION = re.compile(r"Timeout|Connect|Protocol|Network|ReadError|WriteError|IncompleteRead")
+_CONNECTION_ERRORS = (ConnectionError, TimeoutError, HTTPException, httpx.TransportError)
+"""On an error's chain of causes: whoever the tool asked may have done it."""
 _log = logging.getLogger(__name__)
 
 
 async def call_tool(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Observation:
-    """Call `tool` and return what came of it. A transport failure that the tool says may pass, of a tool that
-    may be called again, is tried once more. Where a call of any other broke off, so that it may have taken
-    effect all the same, the observation says so.
+    """Call `tool` and return what came of it.
 
-    Causes of a failure: arguments, timeout, empty, tool (an unexpected exception), or what the tool's
+    A transport failure that the tool says may pass, of a tool that may be called again, is tried once more.
+    Where a call of any other broke off, so that it may have taken effect all the same, the observation says
+    so. Causes of a failure: arguments, timeout, empty, tool (an unexpected exception), or what the tool's
     `ToolError` says. LangGraph's interrupts and cancellation pass through untouched.
     """
-    with operation("execute_tool", tool.name, gen_ai__tool__name=tool.name) as done:
-        observation = await _tried(tool, arguments, env)
-        done.set(forethought__effect=tool.effect)
+    with operation("execute_tool", tool.name, gen_ai__tool__name=tool.name) as span:
+        observation = await _call_again(tool, arguments, env)
+        span.set(forethought__effect=tool.effect)
         if not observation.ok:
-            done.failed(observation.cause or "tool")
+            span.failed(observation.cause or "tool")
     text, hint = (_presentable(part, env) for part in (observation.text, observation.hint))
+    ok, cause = observation.ok, observation.cause
     if not text.strip():
-        ok, cause = False, "empty" if observation.ok else observation.cause
-        text = (
-            f"{tool.name} returned nothing" if observation.ok else f"{tool.name} failed and did not say why"
-        )
-    else:
-        ok, cause = observation.ok, observation.cause
+        text = f"{tool.name} returned nothing" if ok else _silent(tool)
+        ok, cause = False, "empty" if ok else cause
     return replace(
         observation,
-        text=_cut(text),
+        text=cut(text, MAX_CHARACTERS, tail=0),
         hint=hint,
         ok=ok,
         cause="" if ok else cause or "tool",
@@ -67,36 +66,45 @@ async def call_tool(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Obse
     )
 
 
-async def _tried(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Observation:
+async def _call_again(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Observation:
     started = time.monotonic()
-    observation = await _attempt(tool, arguments, env)
+    observation = await _call(tool, arguments, env)
     passing = _may_repeat(tool) and observation.retryable and observation.cause == "transport"
     if not passing or time.monotonic() - started > _QUICK_S:
         return observation
     await asyncio.sleep(PAUSE_S)
-    return await _attempt(tool, arguments, env)
+    return await _call(tool, arguments, env)
 
 
 def _may_repeat(tool: Tool) -> bool:
     return tool.retryable and tool.repeatable
 
 
-async def _attempt(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Observation:
+async def _call(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Observation:
+    """One attempt. Only a call that was begun can have taken effect."""
     try:
-        given = _validated(tool, arguments)
+        valid = _validated(tool, arguments)
     except ToolError as error:
         return _failure(error)
+    observation, broke_off = await _run(tool, valid, env)
+    if observation.ok or tool.repeatable or not (broke_off or observation.cause in _BROKEN_OFF):
+        return observation
+    text = observation.text if observation.text.strip() else _silent(tool)
+    hint = f"{observation.hint}; {_LOOK}" if observation.hint else _LOOK
+    return replace(observation, text=f"{DOUBT}: {text}", hint=hint)
+
+
+async def _run(tool: Tool, arguments: BaseModel, env: ToolEnv) -> tuple[Observation, bool]:
+    """What the tool returns or raises, and whether it raised the error of a lost connection."""
     scope = asyncio.timeout(tool.timeout_s or None)
     try:
         async with scope:
-            result = await tool.run(env, **dict(given))
-        seen = result if isinstance(result, Observation) else Observation(_as_text(result))
-        return _broken_off(tool, seen) if seen.cause in _BROKEN_OFF else seen
+            result = await tool.run(env, **dict(arguments))
+        return result if isinstance(result, Observation) else Observation(_as_text(result)), False
     except (GraphBubbleUp, KeyboardInterrupt, GeneratorExit):
         raise
     except ToolError as error:
-        seen = _failure(error)
-        return _broken_off(tool, seen) if seen.cause in _BROKEN_OFF else seen
+        return _failure(error), False
     # Not only Exception: a library in Rust that panics, a task that a tool itself cancelled and exit() are
     # none, and would end the run as well.
     except BaseException as error:
@@ -104,26 +112,14 @@ async def _attempt(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Obser
             raise
         if scope.expired():
             message = f"{tool.name} did not finish within {tool.timeout_s:g} s"
-            return _broken_off(tool, Observation(message, ok=False, cause="timeout", retryable=True))
-        _log.error("tool %s failed\n%s", tool.name, scrubber(env.settings)(traceback.format_exc()))
-        seen = Observation(_one_line(error), ok=False, cause="tool")
-        return _broken_off(tool, seen) if _lost(error) else seen
+            return Observation(message, ok=False, cause="timeout", retryable=True), True
+        _log.error("tool %s failed\n%s", tool.name, redactor(env.settings)(traceback.format_exc()))
+        lost = any(isinstance(link, _CONNECTION_ERRORS) for link in chain(error))
+        return Observation(_one_line(error), ok=False, cause="tool"), lost
 
 
-def _broken_off(tool: Tool, seen: Observation) -> Observation:
-    """The observation of a call that ended without its answer, with what that means for its effect."""
-    if seen.ok or tool.repeatable:
-        return seen
-    said = seen.text if seen.text.strip() else f"{tool.name} failed and did not say why"
-    return replace(seen, text=f"{DOUBT}: {said}", hint=f"{seen.hint}; {_LOOK}" if seen.hint else _LOOK)
-
-
-def _lost(error: BaseException) -> bool:
-    """Whether a connection failed or a wait ran out within the tool: whoever it asked may have done it."""
-    return any(
-        isinstance(link, ConnectionError | TimeoutError) or _OF_A_CONNECTION.search(type(link).__name__)
-        for link in chain(error)
-    )
+def _silent(tool: Tool) -> str:
+    return f"{tool.name} failed and did not say why"
 
 
 def _is_cancelled() -> bool:
@@ -185,7 +181,7 @@ def _failure(error: ToolError) -> Observation:
 
 def _one_line(error: BaseException) -> str:
     try:
-        return " ".join(f"{type(error).__name__}: {error}".split())
+        return one_line(f"{type(error).__name__}: {error}")
     except Exception:  # an error that fails at saying what it is
         return type(error).__name__
 
@@ -203,13 +199,4 @@ def _as_text(result: Any) -> str:
 def _presentable(said: Any, env: ToolEnv) -> str:
     """As text, without secrets, and without the characters that a database or an encoder would refuse."""
     text = said if isinstance(said, str) else str(said)
-    return scrubber(env.settings)(well_formed(text))
-
-
-def _cut(text: str) -> str:
-    left_out = len(text) - MAX_CHARACTERS
-    return (
-        text
-        if left_out <= 0
-        else f"{text[:MAX_CHARACTERS]}\n[cut here: {left_out:,} more characters left out]"
-    )
+    return redactor(env.settings)(sanitize_text(text))

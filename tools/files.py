@@ -14,24 +14,28 @@ import mimetypes
 import os
 import re
 import tempfile
+import unicodedata
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
+from forethought.storage.encryption import NO_KEY, Cipher, cipher_of
 from forethought.storage.errors import StorageError
-from forethought.storage.sealing import FILE_MARK, NO_KEY, Sealer, sealer_of
-from forethought.tools.file_names import free_name, safe_name
 
 if TYPE_CHECKING:
     from forethought.settings import Settings
     from forethought.state.agent import FileRef
 
+FILE_MARK = b"forethought-sealed-1\n"
+"""How an encrypted file begins."""
 HASH = re.compile(r"[0-9a-f]{64}")
 MEGABYTE = 1_000_000
 _SEAL_BYTES = 32
 """Nonce and tag, before the encrypted content."""
+LONGEST_NAME = 200
+"""Characters."""
 _DAMAGED = "the stored content of the file is damaged; give the file again"
 
 
@@ -44,13 +48,13 @@ class FileStore:
     """Contents by SHA-256 in a folder. Writing is atomic and idempotent: processes may share the folder."""
 
     root: Path
-    sealer: Sealer | None = None
+    cipher: Cipher | None = None
     """What contents are encrypted with. Those that were kept before there was a key are read too."""
 
     @classmethod
     def of(cls, settings: Settings) -> FileStore:
         """The storage of the operator's choice. Raises StorageError when encryption cannot be had."""
-        return cls(settings.blobs_dir, sealer_of(settings.key))
+        return cls(settings.blobs_dir, cipher_of(settings.key))
 
     def path(self, content_hash: str) -> Path:
         """Where a content is or would be kept. Raises FilesError unless given 64 lower-case hex digits."""
@@ -73,7 +77,9 @@ class FileStore:
             if self._stands(target):
                 return content_hash
             self.root.mkdir(parents=True, exist_ok=True)
-            _write_atomically(target, data if self.sealer is None else FILE_MARK + self.sealer.seal(data))
+            _write_atomically(
+                target, data if self.cipher is None else FILE_MARK + self.cipher.encrypt(data)[1]
+            )
         except OSError as error:
             raise FilesError(f"cannot store a file in {self.root}: {_reason(error)}") from error
         return content_hash
@@ -99,7 +105,7 @@ class FileStore:
     def _stands(self, target: Path) -> bool:
         """Whether a content is kept as it should be. Retention leaves alone what was asked for lately."""
         try:
-            if self.sealer is not None and not _is_sealed(target):
+            if self.cipher is not None and not _is_sealed(target):
                 return False
             os.utime(target)
         except FileNotFoundError:
@@ -116,10 +122,10 @@ class FileStore:
     def _opened(self, data: bytes) -> bytes:
         if not data.startswith(FILE_MARK):
             raise FilesError(_DAMAGED)
-        if self.sealer is None:
+        if self.cipher is None:
             raise FilesError(f"the stored content of the file cannot be read: {NO_KEY}")
         try:
-            return self.sealer.open(data.removeprefix(FILE_MARK))
+            return self.cipher.decrypt("aes", data.removeprefix(FILE_MARK))
         except StorageError as error:
             raise FilesError(f"the stored content of the file cannot be read: {error}") from error
 
@@ -172,6 +178,30 @@ def from_path(
     shown = str(path)
     data = _read(path, shown, settings)
     return _reference(free_name(safe_name(path.name), taken_names), data, store)
+
+
+def safe_name(name: str) -> str:
+    """`name` without path separators, control and format characters, and at most 200 characters long."""
+    kept = "".join(" " if c.isspace() else c for c in unicodedata.normalize("NFC", name))
+    kept = "".join(c for c in kept if unicodedata.category(c)[0] != "C")
+    kept = re.sub(r"[/\\]+", "_", re.sub(r"^(\./)+", "", kept)).strip(" ")
+    if kept.strip("._ ") == "":
+        return "file"
+    if len(kept) > LONGEST_NAME:
+        suffix = PurePosixPath(kept).suffix[:20]
+        kept = kept[: LONGEST_NAME - len(suffix)].rstrip() + suffix
+    return kept
+
+
+def free_name(name: str, taken: Collection[str]) -> str:
+    """`name`, or 'a (2).csv' for 'a.csv' when it is taken already (upper and lower case count as one)."""
+    lowered = {other.casefold() for other in taken}
+    stem, suffix, number, free = PurePosixPath(name).stem, PurePosixPath(name).suffix, 1, name
+    while free.casefold() in lowered:
+        number += 1
+        ending = f" ({number}){suffix}"
+        free = stem[: LONGEST_NAME - len(ending)] + ending
+    return free
 
 
 def _inside(name: str, folder: Path | None) -> Path:

@@ -4,17 +4,15 @@ inspector).
 
 from __future__ import annotations
 
-from forethought.models.transcription import Segment, Transcript
 from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
+from forethought.tools.given_files import answer_about, file_store, find_name
 from forethought.tools.media.transcribe import LONGEST_S, load_transcript
-from forethought.tools.read_file import find_name
+from forethought.tools.media.transcript import Segment, Transcript
 
 SHOWN_CHARACTERS = 18_000
 """Longest transcript that is shown, below the length at which any observation is cut."""
 INSPECTED_CHARACTERS = 120_000
 """How much of a transcript one question is put to: some two hours of speech."""
-
-__all__ = ["INSPECT_AUDIO", "inspect_audio"]
 
 
 async def inspect_audio(env: ToolEnv, path: str, question: str | None = None) -> Observation:
@@ -29,16 +27,14 @@ async def inspect_audio(env: ToolEnv, path: str, question: str | None = None) ->
         question: What to find out from the recording, or null for the transcript.
     """
     name = find_name(path, env.files)
-    if env.store is None:
-        raise ToolError("no storage of files is set up for this run", cause="unavailable")
-    asked = (question or "").strip()
-    if asked and env.inspect is None:
+    store, question = file_store(env), (question or "").strip()
+    if question and env.inspect is None:
         raise ToolError(
             "questions about recordings are not available here",
             cause="unavailable",
             hint="Call inspect_audio without a question and read the transcript.",
         )
-    transcript = await load_transcript(env.store, env.files[name], name, env.settings)
+    transcript = await load_transcript(store, env.files[name], name, env.settings)
     while transcript.unbooked and env.book is not None:
         env.book(transcript.unbooked.pop())
     segments = [segment for segment in transcript.segments if segment.text.strip()]
@@ -48,8 +44,8 @@ async def inspect_audio(env: ToolEnv, path: str, question: str | None = None) ->
             cause="empty",
             hint="Ask the user what is in it.",
         )
-    if asked:
-        return await _answer(env, name, transcript, segments, asked)
+    if question:
+        return await _answer(env, name, transcript, segments, question)
     shown, rest = _fitting(segments, SHOWN_CHARACTERS)
     lines = [_first_line(name, transcript), *map(line, shown)]
     if rest:
@@ -99,16 +95,10 @@ async def _answer(
     except ToolError as error:
         error.hint = "Call inspect_audio without a question and read the transcript."
         raise
-    lines = [_first_line(name, transcript)]
+    heading = _first_line(name, transcript)
     if rest:
-        lines.append(f"Considered: only what is said before {clock(rest[0].start)}.")
-    lines.append(f"Brief: {answer.brief}")
-    lines += [
-        f"{label}: {said}"
-        for label, said in (("Details", answer.details), ("Context", answer.context))
-        if said
-    ]
-    return Observation("\n".join(lines), origin=f"file:{name}")
+        heading += f"\nConsidered: only what is said before {clock(rest[0].start)}."
+    return answer_about(name, heading, answer)
 
 
 # Besides the hearing there is the question to the model, whose own time limit is the operator's. A call that

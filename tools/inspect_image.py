@@ -6,10 +6,8 @@ import asyncio
 
 from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
 from forethought.tools.files import FilesError
-from forethought.tools.media.picture import Picture, prepare
-from forethought.tools.read_file import find_name
-
-__all__ = ["INSPECT_IMAGE", "inspect_image"]
+from forethought.tools.given_files import answer_about, file_store, find_name
+from forethought.tools.media.picture import prepare
 
 
 async def inspect_image(env: ToolEnv, path: str, question: str | None = None) -> Observation:
@@ -23,8 +21,7 @@ async def inspect_image(env: ToolEnv, path: str, question: str | None = None) ->
         question: What to find out from the picture, or null for a description with all text in it.
     """
     name = find_name(path, env.files)
-    if env.store is None:
-        raise ToolError("no storage of files is set up for this run", cause="unavailable")
+    store = file_store(env)
     if env.look is None:
         raise ToolError(
             "looking at pictures is not available here",
@@ -32,25 +29,15 @@ async def inspect_image(env: ToolEnv, path: str, question: str | None = None) ->
             hint="Go on without the picture, or ask the user what it shows.",
         )
     try:
-        data = await asyncio.to_thread(env.store.get, env.files[name])
+        data = await asyncio.to_thread(store.get, env.files[name])
     except FilesError as error:
         raise ToolError(
             f"{name}: {error}", cause="not_found", hint="Ask the user for the file again."
         ) from error
     picture = await asyncio.to_thread(prepare, data, name)
     answer = await env.look((question or "").strip(), picture.image, name)
-    lines = [_first_line(name, picture), f"Brief: {answer.brief}"]
-    lines += [
-        f"{label}: {said}"
-        for label, said in (("Details", answer.details), ("Context", answer.context))
-        if said
-    ]
-    return Observation("\n".join(lines), origin=f"file:{name}")
-
-
-def _first_line(name: str, picture: Picture) -> str:
-    said = f"{name}, a picture of {picture.width} x {picture.height} pixels"
-    return f"{said} ({picture.note})." if picture.note else f"{said}."
+    heading = f"{name}, a picture of {picture.width} x {picture.height} pixels"
+    return answer_about(name, f"{heading} ({picture.note})." if picture.note else f"{heading}.", answer)
 
 
 # Decoding is quick; what takes long is the model, whose own time limit is the operator's.

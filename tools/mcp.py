@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any
 
+from forethought.text import one_line
 from forethought.tools.base import Effect, Observation, Tool, ToolEnv, ToolError
 from forethought.tools.mcp_schema import arguments_model
 from forethought.tools.mcp_settings import McpServer, McpServers, McpSetupError
@@ -174,8 +175,8 @@ def _why(error: BaseException, server: McpServer) -> str:
         error = error.exceptions[0]
     if isinstance(error, TimeoutError):
         return f"no answer within {CONNECT_S:g} s"
-    said = " ".join(str(error).split()) or type(error).__name__
-    return server.without_secrets(said)[:300]
+    message = one_line(error) or type(error).__name__
+    return one_line(server.without_secrets(message), 300)
 
 
 def _plain(name: str) -> str:
@@ -202,6 +203,7 @@ class McpBox:
         if twice:
             raise McpSetupError(f"two tools are called {twice}: rename an MCP server")
         box.update({tool.name: tool for tool in found})
-        if "python" in box:
-            box["python"] = python_tool(self._settings, from_code(box))
+        for name, tool in box.items():
+            if tool.runs_code:
+                box[name] = python_tool(self._settings, from_code(box))
         self._filled = True

@@ -12,6 +12,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from forethought.text import one_line
+
 Json = dict[str, Any]
 _MOST_ERRORS = 3
 
@@ -31,7 +33,7 @@ def arguments_model(name: str, schema: Json) -> type[BaseModel]:
     try:
         Draft202012Validator.check_schema(shown)
     except SchemaError as error:
-        raise ValueError(f"is not valid: {' '.join(error.message.split())[:200]}") from error
+        raise ValueError(f"is not valid: {one_line(error.message, 200)}") from error
     validator = Draft202012Validator(shown)
 
     class Arguments(BaseModel):
@@ -53,8 +55,7 @@ def arguments_model(name: str, schema: Json) -> type[BaseModel]:
 
 
 def _detail(error: Any) -> InitErrorDetails:
-    said = " ".join(str(error.message).split())[:300]
-    kind = PydanticCustomError("schema", "{said}", {"said": said})
+    kind = PydanticCustomError("schema", "{message}", {"message": one_line(error.message, 300)})
     return InitErrorDetails(type=kind, loc=tuple(error.absolute_path), input=None)
 
 

@@ -7,7 +7,7 @@
 
 `servers` in place of `mcpServers` will do. `${NAME}` in env, headers and url is the environment's variable,
 so that no key need stand in the file. Keys that only other programs know are ignored. The secrets of a file
-that is read are secret in the whole process (`forethought.secrecy`).
+that is read are secret in the whole process (`forethought.redaction`).
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from forethought.key_shape import looks_like_a_key
-from forethought.secrecy import remember, scrubber, secrets_of, secrets_of_address
+from forethought.redaction import looks_like_a_key, redactor, register_secrets, secrets_of, secrets_of_address
 from forethought.tools.base import Effect
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -102,7 +101,7 @@ class McpServer(BaseModel):
         were given: words that may well stand in the texts of others."""
         values = [*_filled(self.env).values(), *_filled(self.headers).values()]
         words = (part for value in values for part in (value, *value.split()))
-        return scrubber(extra=(*words, *_given(self.url or ""), *self.secrets()))(text)
+        return redactor(extra=(*words, *_given(self.url or ""), *self.secrets()))(text)
 
 
 class McpServers(BaseModel):
@@ -132,7 +131,7 @@ def read_servers(file: Path) -> McpServers:
         raise McpSetupError(
             f"the MCP file {file}: the environment has no variable {error.args[0]}"
         ) from error
-    remember(secret for server in servers.servers.values() for secret in server.secrets())
+    register_secrets(secret for server in servers.servers.values() for secret in server.secrets())
     return servers
 
 

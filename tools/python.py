@@ -89,7 +89,7 @@ def _backend(settings: Settings) -> Backend:
     return Monty()
 
 
-PYTHON = make_tool(python, timeout_s=75, outside=False)
+PYTHON = make_tool(python, timeout_s=75, outside=False, runs_code=True)
 _FULL = """\
 - the whole standard library, and installed packages (pandas and numpy, where they are installed);
 - the current folder, empty at first, to write to; it is gone afterwards.
@@ -126,7 +126,7 @@ def _inputs(env: ToolEnv, code: str) -> tuple[dict[str, Any], str]:
     }
     if env.store is None or not re.search(r"\bfiles\b", code):
         return inputs, ""
-    from forethought.tools.read_file import document_text
+    from forethought.tools.documents.load import document_text
 
     unread = ""
     for name, content_hash in env.files.items():

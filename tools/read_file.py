@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from pathlib import PurePosixPath
 
 from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
 from forethought.tools.documents.document import Document, ranges
-from forethought.tools.documents.load import document_text, load_document
+from forethought.tools.documents.load import load_document
 from forethought.tools.documents.parts import Part, split
-from forethought.tools.file_names import safe_name
+from forethought.tools.given_files import answer_about, file_store, find_name
 
 INSPECTED_CHARACTERS = 60_000
 """How much of a document one question is put to."""
-
-__all__ = ["READ_FILE", "document_text", "read_file"]
 
 
 async def read_file(
@@ -35,9 +31,7 @@ async def read_file(
             long file, part is where the reading begins.
     """
     name = find_name(path, env.files)
-    if env.store is None:
-        raise ToolError("no storage of files is set up for this run", cause="unavailable")
-    document = await asyncio.to_thread(load_document, env.store, env.files[name], name)
+    document = await asyncio.to_thread(load_document, file_store(env), env.files[name], name)
     parts = await asyncio.to_thread(split, document)
     number = 1 if part is None else part
     if not 1 <= number <= len(parts):
@@ -53,24 +47,6 @@ async def read_file(
     return Observation(text, origin=f"file:{name}", partial=len(parts) > 1)
 
 
-def find_name(path: str, files: Mapping[str, str]) -> str:
-    """The given file that `path` means: its name, or the only one equal but for case and folder."""
-    if path in files:
-        return path
-    wanted = {safe_name(path).casefold(), PurePosixPath(path.replace("\\", "/")).name.casefold()}
-    matches = [name for name in files if name.casefold() in wanted]
-    if len(matches) == 1:
-        return matches[0]
-    listed = ", ".join(sorted(files)) or "none"
-    raise ToolError(
-        f"no file called {safe_name(path)} was given; given files: {listed}",
-        cause="not_found",
-        hint="Use one of the given names exactly."
-        if files
-        else "Ask the user for the file, or use another tool.",
-    )
-
-
 async def _answer(
     env: ToolEnv, name: str, document: Document, parts: list[Part], start: int, question: str
 ) -> Observation:
@@ -84,16 +60,11 @@ async def _answer(
     while end < len(parts) and size + len(parts[end].text) <= INSPECTED_CHARACTERS:
         size += len(parts[end].text)
         end += 1
-    given, numbers = parts[start - 1 : end], list(range(start, end + 1))
-    text = "\n\n".join(filter(None, [document.note, *(part.text for part in given)]))
+    numbers = list(range(start, end + 1))
+    text = "\n\n".join(filter(None, [document.note, *(part.text for part in parts[start - 1 : end])]))
     answer = await env.inspect(question, text, name)
-    lines = [_first_line(name, document, parts, numbers, "considered"), f"Brief: {answer.brief}"]
-    lines += [
-        f"{label}: {said}"
-        for label, said in (("Details", answer.details), ("Context", answer.context))
-        if said
-    ]
-    return Observation("\n".join(lines), origin=f"file:{name}", partial=len(numbers) < len(parts))
+    heading = _first_line(name, document, parts, numbers, "considered")
+    return answer_about(name, heading, answer, partial=len(numbers) < len(parts))
 
 
 def _first_line(name: str, document: Document, parts: list[Part], numbers: list[int], verb: str) -> str:

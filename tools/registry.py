@@ -10,11 +10,10 @@ from types import ModuleType
 from typing import Any
 
 from forethought.models.schema import json_schema
-from forethought.prompts.render import data
 from forethought.settings import Settings
+from forethought.text import fence, one_line
 from forethought.tools.ask_user import ASK_USER
 from forethought.tools.base import Tool, make_tool
-from forethought.tools.decorate import OPTIONS
 from forethought.tools.inspect_audio import INSPECT_AUDIO
 from forethought.tools.inspect_image import INSPECT_IMAGE
 from forethought.tools.python import PYTHON, python_tool
@@ -62,7 +61,7 @@ def describe(tools: Mapping[str, Tool]) -> str:
     if not tools:
         return "There are none: work from what is given."
     return "\n\n".join(
-        data(_block(tool), "foreign_tool", name=tool.name) if tool.foreign else _block(tool)
+        fence(_block(tool), "foreign_tool", name=tool.name) if tool.foreign else _block(tool)
         for tool in tools.values()
     )
 
@@ -77,8 +76,8 @@ def _of_module(name: str) -> list[Tool]:
         raise ValueError(f"tools module {name} needs {error.name}, which is not installed") from error
     except (Exception, SystemExit) as error:
         # Whatever a module does while it is loaded, the operator wants to know which one and why.
-        said = " ".join(str(error).split())
-        raise ValueError(f"tools module {name} cannot be loaded: {type(error).__name__}: {said}") from error
+        reason = f"{type(error).__name__}: {one_line(error)}"
+        raise ValueError(f"tools module {name} cannot be loaded: {reason}") from error
     items = module.TOOLS if hasattr(module, "TOOLS") else _functions(module)
     if not isinstance(items, Iterable) or not (made := [_made(item, name) for item in items]):
         raise ValueError(
@@ -104,11 +103,11 @@ def _made(item: Any, source: str) -> Tool:
     if not callable(item) or not hasattr(item, "__name__"):
         raise ValueError(f"{source}: {item!r} is neither a function nor a Tool")
     try:
-        return make_tool(item, **getattr(item, OPTIONS, {}))
+        return make_tool(item)
     except Exception as error:
         # Of a function that is no tool, pydantic and langchain complain in many ways; one line is enough.
-        said = " ".join(str(error).split())
-        raise ValueError(f"{source}: {item.__name__} is not usable as a tool: {said[:300]}") from error
+        reason = one_line(error, 300)
+        raise ValueError(f"{source}: {item.__name__} is not usable as a tool: {reason}") from error
 
 
 def _block(tool: Tool) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 
+from forethought.text import one_line
 from forethought.tools.base import ToolEnv, ToolError, make_tool
 from forethought.tools.web.engines import MAX_RESULTS, EngineFailed, Hit, engines
 
@@ -68,11 +69,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _shown(number: int, hit: Hit) -> str:
-    snippet = (
-        hit.snippet
-        if len(hit.snippet) <= _LONGEST_SNIPPET
-        else hit.snippet[:_LONGEST_SNIPPET].rstrip() + " ..."
-    )
+    snippet = one_line(hit.snippet, _LONGEST_SNIPPET)
     lines = [f"{number}. {hit.title or '(no title)'}", f"   {hit.url}"]
     if hit.date:
         lines.append(f"   {hit.date}")

@@ -41,7 +41,7 @@ from forethought.evals.benchmarks.travel_planner.text import name_and_city
 from forethought.evals.environments.worker import stand_in
 
 Day = dict[str, Any]
-FAULTY = 40
+FAULTY = 20
 """Plans with faults for each gold plan."""
 COMMONSENSE = {
     "within_sandbox": "is_valid_information_in_sandbox",
@@ -186,7 +186,7 @@ def _cases(tasks: Sequence[Task], sandbox: Sandbox, repo: Path) -> Iterator[tupl
         for _ in range(FAULTY):
             yield task.row, _faulty(task.plan, task.row, sandbox, rng)
     for line in (repo / "postprocess/example_evaluation.jsonl").read_text("utf-8").splitlines():
-        if plan := [day for day in json.loads(line)["plan"] if day]:
+        if plan := [day for day in json.loads(line)["plan"] or () if day]:
             # Some end with a record of costs, which is no day.
             yield {**tasks[-1].row, "days": sum("current_city" in day for day in plan)}, plan
 

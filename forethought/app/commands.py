@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from forethought.app.batch import commands as batch_commands
+from forethought.app.collect.commands import collect
 from forethought.app.command_flags import (
     AllowWrites,
     BaseUrl,
@@ -22,12 +23,13 @@ from forethought.app.command_flags import (
     ThreadId,
     Tools,
     begin,
+    typer_command,
 )
-from forethought.app.debug import commands as debug_command
-from forethought.app.distill.commands import collect, distill
+from forethought.app.debug.command import debug
+from forethought.app.distill import distill
 from forethought.app.eval.commands import eval_app
 from forethought.app.lessons.commands import lessons_app
-from forethought.app.synthesize.commands import synthesize
+from forethought.app.synthesize import synthesize
 from forethought.app.threads import commands as threads_command
 from forethought.app.train.commands import train_app
 
@@ -47,8 +49,8 @@ app.add_typer(train_app, name="train")
 app.add_typer(lessons_app, name="lessons")
 app.add_typer(eval_app, name="eval")
 app.command()(collect)
-app.command()(distill)
-app.command()(synthesize)
+app.command()(typer_command(distill))
+app.command()(typer_command(synthesize))
 app.command()(batch_commands.submit)
 app.command()(batch_commands.worker)
 app.command()(batch_commands.jobs)
@@ -100,17 +102,16 @@ def run(
     debug: Debug = False,
 ) -> int:
     """Carry out TASK and print the answer."""
-    begin(debug, drains=True)
+    begin(debug)
     from forethought.app.options import Flags
-    from forethought.app.run import runs
-    from forethought.app.run.driving import Output
+    from forethought.app.run import run as runs
 
-    flags = Flags(model, base_url, db, tuple(sets or ()), tools)
+    flags = Flags(model, base_url, db, tuple(sets or ()), tools, record, replay)
     if demo:
         from forethought.app.run.demo import run_demo
 
         return run_demo(flags, given=bool(task or files or record or replay), as_json=as_json)
-    return runs.run_task(task, files or [], thread, flags, Output(as_json, record, replay, flags))
+    return runs.run_task(task, files or [], thread, flags, as_json)
 
 
 @app.command()
@@ -142,15 +143,12 @@ def resume(
     What it was run with is kept, but for what may run code or say where a key goes: --tools and --base-url
     (unless the environment has them), and a debugging's --environment and --allow-writes, are given again.
     """
-    begin(debug, drains=True)
-    from forethought.app.given_again import Permits
+    begin(debug)
     from forethought.app.options import Flags
-    from forethought.app.run import runs
-    from forethought.app.run.driving import Output
+    from forethought.app.run import run as runs
 
-    flags = Flags(model, base_url, db, tuple(sets or ()), tools)
-    permits = Permits(environment, allow_writes)
-    return runs.resume(thread, reply or [], flags, Output(as_json, record, replay, flags), permits)
+    flags = Flags(model, base_url, db, tuple(sets or ()), tools, record, replay, environment, allow_writes)
+    return runs.resume(thread, reply or [], flags, as_json)
 
 
 app.command("threads")(threads_command.threads)
@@ -204,16 +202,15 @@ def fork(
     debug: Debug = False,
 ) -> int:
     """Go back to before a step and run on from there; what was done before it is not done again."""
-    begin(debug, drains=True)
+    begin(debug)
     from forethought.app.options import Flags
-    from forethought.app.run import runs
-    from forethought.app.run.driving import Output
+    from forethought.app.run import run as runs
 
     flags = Flags(model, base_url, db, tuple(sets or ()), tools)
-    return runs.fork(thread, before, guidance, flags, Output(as_json, flags=flags))
+    return runs.fork(thread, before, guidance, flags, as_json)
 
 
-app.command("debug")(debug_command.debug)
+app.command()(typer_command(debug))
 
 
 @app.command()

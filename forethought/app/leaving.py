@@ -1,23 +1,11 @@
-"""The event loop of a command, and the end of its process: neither waits for what was broken off.
-
-A call of a plain (not async) tool whose time is up, or that SIGTERM or Ctrl-C broke off, runs on in its
-thread, and only the end of the process ends it there. Python would wait for it, twice: when the loop is
-closed, and when the process ends.
-"""
+"""The event loop of the commands that do not use `runner` yet."""
 
 from __future__ import annotations
 
 import asyncio
-import atexit
-import contextlib
-import os
-import signal
-import sys
-import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import NoReturn
 
 from forethought.app.errors import CliError
 
@@ -44,30 +32,6 @@ def event_loop() -> Iterator[asyncio.Runner]:
         if told is None:
             raise
         raise told from None
-
-
-def leave(code: int) -> NoReturn:
-    """End the process with this code, from its main thread. Threads that still work have a moment.
-
-    From here on Ctrl-C and SIGTERM end it at once, with the same code.
-    """
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: os._exit(code))
-    if any(not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread()):
-        timer = threading.Timer(_MOMENT_S, _break_off, (code,))
-        timer.daemon = True
-        # Python calls it when it has waited for the threads.
-        atexit.register(timer.cancel)
-        timer.start()
-    sys.exit(code)
-
-
-def _break_off(code: int) -> None:
-    atexit._run_exitfuncs()  # among them those that send what is traced
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):
-            stream.flush()
-    os._exit(code)
 
 
 def _told_before(error: BaseException) -> CliError | None:

@@ -10,32 +10,41 @@ import difflib
 import io
 import json
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ValidationError
 
 from forethought.app.errors import CliError
 from forethought.app.text import one_line
-from forethought.secrecy import without_credentials as without_credentials
+from forethought.redaction import without_credentials as without_credentials
 from forethought.settings import MODEL_HINT, Settings, read_settings, reason_of
+from forethought.state.bounds import bounded
 from forethought.state.context import Context
 
+C = TypeVar("C", bound=BaseModel)
 _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
 @dataclass(frozen=True)
 class Flags:
-    """The flags that decide on the Settings and the Context."""
+    """The flags that several commands take."""
 
     model: str | None = None
     base_url: str | None = None
     db: str | None = None
     sets: tuple[str, ...] = ()
     tools: str | None = None
+    record: Path | None = None
+    replay: Path | None = None
+    environment: str | None = None
+    """MODULE:NAME of what makes the world that a debugged trajectory ran in."""
+    allow_writes: bool = False
+    """Whether a debugging may run again what changed something outside."""
 
 
 def load_dotenv(folder: Path) -> None:
@@ -91,19 +100,44 @@ def settings_from(flags: Flags) -> Settings:
     return settings.model_copy(update=chosen)
 
 
+def context_of(
+    kind: type[C],
+    flags: Flags,
+    settings: Settings,
+    saved: Mapping[str, Any] | None = None,
+    chosen: Mapping[str, Any] | None = None,
+) -> C:
+    """A context of this kind: `saved` or the defaults, changed by --model and --set, then by `chosen`.
+
+    It is within the operator's bounds. Raises CliError that names the setting and its bound.
+    """
+    try:
+        return bounded(_unbounded(kind, flags, settings, saved, chosen or {}), settings)
+    except ValueError as error:
+        raise CliError(str(error)) from error
+
+
 def context_from_flags(flags: Flags, settings: Settings, saved: Mapping[str, Any] | None = None) -> Context:
     """The run's Context: the thread's own (or the defaults), changed by --model and --set.
 
     Raises CliError that names the setting and its bound.
     """
+    return _unbounded(Context, flags, settings, saved, {})
+
+
+def _unbounded(
+    kind: type[C],
+    flags: Flags,
+    settings: Settings,
+    saved: Mapping[str, Any] | None,
+    chosen: Mapping[str, Any],
+) -> C:
     values: dict[str, Any] = dict(saved) if saved else ({"model": settings.model} if settings.model else {})
     if flags.model:
         values["model"] = flags.model
-    for item in flags.sets:
-        key, value = parse_set(item)
-        values[key] = value
+    values |= dict(parse_set(item, kind) for item in flags.sets)
     try:
-        return Context.model_validate(values)
+        return kind.model_validate({**values, **chosen})
     except ValidationError as error:
         raise CliError(wrong_setting(error, flags)) from error
 
@@ -183,3 +217,53 @@ def wrong_setting(error: ValidationError, flags: Flags) -> str:
         return f"{flag}: {given!r} is not a model's name; {MODEL_HINT}"
     given = typed[key] if named and len(first["loc"]) == 1 else first.get("input")
     return f"{flag}: {one_line(given)!r}: {reason_of(first)}"
+
+
+def resume_command(thread_id: str, flags: Flags) -> str:
+    """The command that goes on with the thread."""
+    return f"forethought resume {thread_id}{resume_flags(flags)}"
+
+
+def resume_flags(flags: Flags) -> str:
+    """The flags that a resumed thread has to be given again, ' ' before each.
+
+    An address loses its password; a database's address that may hold one is left out.
+    """
+    file = flags.db if flags.db and ("://" not in flags.db or flags.db.startswith("sqlite:")) else None
+    values = {
+        "--db": file,
+        "--tools": flags.tools,
+        "--base-url": without_credentials(flags.base_url),
+        "--environment": flags.environment,
+        "--replay": flags.replay,
+    }
+    text = "".join(f" {name} {shlex.quote(str(value))}" for name, value in values.items() if value)
+    return text + " --allow-writes" * flags.allow_writes
+
+
+def check_repeated(
+    what: str, flags: Flags, settings: Settings, *, tools: str | None = None, base_url: str | None = None
+) -> None:
+    """Raises CliError unless a person names again the `tools` and the `base_url` that `what` was run with.
+
+    Whoever can write to a database could name a module there, which would be imported, or an address, which
+    the operator's key would be sent to. So both come from flags and the environment alone. A flag may name
+    others than the record; the environment, whose author need not have thought of this thread, may not.
+    """
+    if tools and not flags.tools and tools != settings.tools:
+        raise must_be_repeated(what, "--tools", tools)
+    if base_url and not flags.base_url and base_url != without_credentials(settings.base_url):
+        raise CliError(
+            f"{what} was run with --base-url {_quoted(base_url)}, and prompts and key go only where you say: "
+            "give --base-url again, this one or another"
+        )
+
+
+def must_be_repeated(what: str, flag: str, name: str) -> CliError:
+    """The error for a record that names code which no flag names."""
+    named = f"{flag} {_quoted(name)}"
+    return CliError(f"{what} was run with {named}, which is code: give {named} again")
+
+
+def _quoted(name: str) -> str:
+    return shlex.quote(one_line(name, 200))

@@ -8,14 +8,14 @@ import sys
 
 from forethought.app.errors import explain
 from forethought.app.text import clean
-from forethought.secrecy import scrub_error, scrubber
+from forethought.redaction import redact_error, redactor
 
 _LOG = logging.getLogger("forethought")
 
 
 def tell(line: str) -> None:
     """One plain line on stderr."""
-    print(f"forethought: {scrubber()(clean(line))}", file=sys.stderr, flush=True)
+    print(f"forethought: {redactor()(clean(line))}", file=sys.stderr, flush=True)
 
 
 def tell_error(error: BaseException) -> int:
@@ -25,7 +25,7 @@ def tell_error(error: BaseException) -> int:
     for line in str(getattr(error, "detail", "") or "").splitlines():
         tell(line)
     if _LOG.isEnabledFor(logging.DEBUG):
-        scrub_error(error, scrubber())
+        redact_error(error, redactor())
         _LOG.error("traceback", exc_info=error)
     return failure.code
 

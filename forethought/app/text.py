@@ -10,6 +10,8 @@ import json
 import re
 from typing import Any
 
+from forethought import text as plain_text
+
 _ESCAPES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # colours, cursor moves
     r"|\x1b[\]PX^_].*?(?:\x07|\x1b\\|\Z)"  # titles, links, device strings
@@ -28,8 +30,7 @@ def clean(text: object) -> str:
 
 def one_line(text: object, width: int = 100) -> str:
     """The text cleaned, on one line, cut to `width` characters with an ellipsis."""
-    line = " ".join(clean(text).split())
-    return line if len(line) <= width else line[: width - 1].rstrip() + "…"
+    return plain_text.one_line(clean(text), width)
 
 
 def first_lines(text: object, lines: int = 3, width: int = 160) -> list[str]:

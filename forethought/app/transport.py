@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from forethought.app.errors import CliError
 from forethought.app.options import without_credentials
-from forethought.secrecy import secret_values
+from forethought.redaction import secret_values
 
 if TYPE_CHECKING:
     from forethought.models import Transport

@@ -17,7 +17,7 @@ from psycopg.errors import UniqueViolation
 from forethought.batch import tables
 from forethought.batch.outcomes import TryAgain, is_lost
 from forethought.batch.patience import patiently
-from forethought.draining import Drained
+from forethought.shutdown import Halt
 
 if TYPE_CHECKING:
     from procrastinate.jobs import Job, Status
@@ -93,7 +93,7 @@ class PutBack(BaseRetryStrategy):
 
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
         """The wait, counted from 1970 rather than from what this machine takes for now."""
-        if not isinstance(exception, Drained | TryAgain):
+        if not isinstance(exception, Halt | TryAgain):
             return None
         return RetryDecision(retry_at=_EPOCH + timedelta(seconds=getattr(exception, "wait_s", 0)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from forethought.batch import tables
 from forethought.batch.opening import Queue
 from forethought.batch.submitting import enqueue
-from forethought.journal.checkpoint import waits
+from forethought.journal import is_waiting
 from forethought.storage import StorageError
 
 _OPEN = f"""
@@ -118,4 +118,4 @@ async def _is_replied_to(queue: Queue, thread_id: str) -> bool:
 
 
 async def _waits(queue: Queue, thread_id: str) -> bool:
-    return waits(await queue.threads.aget_tuple({"configurable": {"thread_id": thread_id}}))
+    return is_waiting(await queue.threads.aget_tuple({"configurable": {"thread_id": thread_id}}))

@@ -17,10 +17,10 @@ async def share(queue: Queue, references: Iterable[Mapping[str, Any]], store: Fi
         if await queue.threads.rows(again, (content_hash,)):
             continue
         content = await asyncio.to_thread(store.get, content_hash)
-        sealer = queue.threads.sealer
+        cipher = queue.threads.cipher
         await queue.threads.rows(
             "INSERT INTO forethought_files (hash, content) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING",
-            (content_hash, sealer.seal(content) if sealer else content),
+            (content_hash, cipher.encrypt(content)[1] if cipher else content),
         )
 
 
@@ -38,7 +38,7 @@ async def fetch(queue: Queue, references: Iterable[Mapping[str, Any]], store: Fi
                 f"{reference['name']}: its content is not in the database; submit the task again"
             )
         content = bytes(found[0][0])
-        sealer = queue.threads.sealer
-        kept = await asyncio.to_thread(store.put, sealer.open(content) if sealer else content)
+        cipher = queue.threads.cipher
+        kept = await asyncio.to_thread(store.put, cipher.decrypt("aes", content) if cipher else content)
         if kept != content_hash:
             raise FilesError(f"{reference['name']}: its content in the database is damaged; submit it again")

@@ -60,7 +60,7 @@ async def forget_files(saver: ThreadSaver) -> int:
     named: set[str] = set()
     async for thread_id, kept in saver.stream("SELECT thread_id, given FROM forethought_jobs"):
         try:
-            named.update(file.hash for file in read_given(kept, saver.sealer).files)
+            named.update(file.hash for file in read_given(kept, saver.cipher).files)
         except ValueError as error:
             raise StorageError(f"job {thread_id[:100]}: {error}") from error
     # Each is looked at again as it goes: it may have been submitted just now.

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from forethought.state.context import Context
 from forethought.storage import StorageError
-from forethought.storage.sealing import Sealer
+from forethought.storage.encryption import Cipher
 
 Json = dict[str, Any]
 
@@ -42,10 +42,10 @@ class Given(BaseModel):
         return [file.model_dump(exclude_unset=True) for file in self.files]
 
 
-def read_given(text: str, sealer: Sealer | None) -> Given:
+def read_given(text: str, cipher: Cipher | None) -> Given:
     """What a row holds. Raises ValueError, one line, for a row that is damaged or of another release."""
     try:
-        return Given.model_validate_json(sealer.open_text(text) if sealer else text)
+        return Given.model_validate_json(cipher.decrypt_text(text) if cipher else text)
     except StorageError as error:
         said = str(error)
     except ValidationError as error:

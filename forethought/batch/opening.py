@@ -38,11 +38,11 @@ class Queue:
 
     def seal(self, text: str) -> str:
         """The text as it is kept: encrypted where there is a key."""
-        return self.threads.sealer.seal_text(text) if self.threads.sealer else text
+        return self.threads.cipher.encrypt_text(text) if self.threads.cipher else text
 
     def open(self, text: str) -> str:
         """What `seal` was given. Raises StorageError where the key is another one."""
-        return self.threads.sealer.open_text(text) if self.threads.sealer else text
+        return self.threads.cipher.decrypt_text(text) if self.threads.cipher else text
 
 
 @asynccontextmanager
@@ -90,10 +90,10 @@ def _not_of_a_job(record: logging.LogRecord) -> bool:
 def _app(address: Address) -> App:
     from procrastinate import App, PsycopgConnector
 
-    from forethought.storage.advisory_locks import KEEPALIVES
+    from forethought.storage.postgres import KEEPALIVES
 
     async def configure(connection: Any) -> None:
-        await connection.execute("; ".join(KEEPALIVES), prepare=False)
+        await connection.execute(KEEPALIVES, prepare=False)
         await connection.commit()
 
     return App(
@@ -109,13 +109,13 @@ def _app(address: Address) -> App:
 
 
 async def _set_up(queue: Queue, create: bool) -> None:
-    from forethought.storage.postgres_setup import alone
+    from forethought.storage.locks import hold
 
     if await _is_set_up(queue):
         return
     if not create:
         raise StorageError(f"no jobs yet in {queue.address.shown}", wrong_use=True)
-    async with alone(queue.address):
+    async with hold(queue.threads.locks, "setting up", 60):
         if await _is_set_up(queue):
             return
         if not await queue.threads.has_table("procrastinate_jobs"):

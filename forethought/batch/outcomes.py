@@ -6,12 +6,13 @@ import random
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from forethought.journal import JournalError
-from forethought.models.allowance import summed
-from forethought.models.types import ConfigurationError, ModelError, TooLarge, TransportError
+from forethought.models.allowance import total
+from forethought.models.types import ConfigurationError, ModelError, TransportError
 from forethought.storage.errors import is_storage_failure, postgres_line
+from forethought.text import one_line, sanitize_text
 from forethought.tools.files import FilesError
 
 if TYPE_CHECKING:
@@ -64,8 +65,6 @@ class Retries:
 
 def may_pass(error: BaseException) -> bool:
     """Whether the world failed, and the same job may go well later."""
-    if isinstance(error, TooLarge):
-        return False
     return isinstance(error, TransportError | JournalError) or (
         is_lost(error) and not getattr(error, "wrong_use", False)
     )
@@ -94,13 +93,11 @@ def line_of(error: BaseException, scrub: Callable[[str], str]) -> str:
     """An error in one line, without secrets."""
     from forethought.storage.errors import is_postgres
 
-    said = postgres_line(error) if is_postgres(error) else str(error)
-    # What no database takes is left out.
-    said = said.encode("utf-8", "replace").decode().replace("\0", "")
-    line = " ".join(said.split()) or type(error).__name__
+    line = one_line(sanitize_text(postgres_line(error) if is_postgres(error) else str(error)))
+    line = line or type(error).__name__
     if not isinstance(error, ModelError | FilesError | ValueError) and not is_lost(error):
         line = f"internal error: {type(error).__name__}: {line}"
-    return scrub(line)[:_SHOWN]
+    return one_line(scrub(line), _SHOWN)
 
 
 def of_state(snapshot: StateSnapshot) -> Ended:
@@ -112,14 +109,11 @@ def of_state(snapshot: StateSnapshot) -> Ended:
     if status == "failed" or snapshot.tasks:
         messages = values.get("messages") or []
         said = str(messages[-1].text) if messages else "the run came to no end"
-        return Ended("failed", "failed", " ".join(said.split())[:_SHOWN], usage)
+        return Ended("failed", "failed", one_line(said, _SHOWN), usage)
     return Ended("done", status, usage=usage)
 
 
 def usage_of(values: Mapping[str, Any]) -> dict[str, float]:
     """What a thread has cost so far, summed over its roles."""
-    total: dict[str, float] = {}
-    for usage in (values.get("usage") or {}).values():
-        for key, value in (usage or {}).items():
-            total[key] = summed(key, total.get(key, 0), value)
-    return total
+    usages = (values.get("usage") or {}).values()
+    return cast(dict[str, float], total(*(usage or {} for usage in usages)))

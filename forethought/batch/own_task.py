@@ -9,7 +9,7 @@ from langchain_core.messages import HumanMessage
 from langgraph.graph import START
 
 from forethought.batch.outcomes import Ended, of_state
-from forethought.well_formed import well_formed
+from forethought.text import sanitize_text
 
 if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
@@ -79,4 +79,4 @@ def _has_called_tools(values: Mapping[str, Any], task: str) -> bool:
 
 
 def _same(text: Any, task: str) -> bool:
-    return isinstance(text, str) and well_formed(text).strip() == well_formed(task).strip()
+    return isinstance(text, str) and sanitize_text(text).strip() == sanitize_text(task).strip()

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from forethought.storage.errors import is_disconnected
+from forethought.storage.errors import is_outage
 
 T = TypeVar("T")
 _PATIENCE_S = 20.0
@@ -21,7 +21,7 @@ async def patiently(once: Callable[[], Awaitable[T]]) -> T:
         try:
             return await once()
         except Exception as error:
-            if not is_disconnected(error) or asyncio.get_running_loop().time() >= deadline:
+            if not is_outage(error) or asyncio.get_running_loop().time() >= deadline:
                 raise
         await asyncio.sleep(wait_s)
         wait_s = min(2 * wait_s, _LONGEST_WAIT_S)

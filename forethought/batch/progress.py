@@ -8,7 +8,6 @@ from typing import Any
 
 from forethought.batch import tables
 from forethought.batch.opening import Queue
-from forethought.batch.rescue import DEAD_AFTER_S
 from forethought.storage import StorageError
 
 Json = dict[str, Any]
@@ -81,9 +80,7 @@ class Progress:
     oldest: dict[str, Json]
     """Of todo and waiting: {thread_id, seconds} of the job that has been so the longest."""
     held: list[Json]
-    """Jobs that wait in the queue while another process holds their thread: {thread_id, session, seconds},
-    the server's number of its session, and for how long a worker has been silent on it (None: it has not, it
-    is no worker, or it is another user's)."""
+    """Jobs that wait in the queue while another process holds their thread: {thread_id}."""
     damaged: int = 0
     """Jobs whose row no worker has written like this: their cost is not counted, or how they ended is not
     known."""
@@ -133,22 +130,9 @@ async def progress_of(queue: Queue, batch: str | None = None) -> Progress:
 
 
 async def _held(queue: Queue, given: tuple[str | None, str | None]) -> list[Json]:
-    from forethought.storage.advisory_locks import holders, lock_key, silent
-
-    rows = queue.threads.rows
-    waiting = await rows(_PUT_BACK, given)
-    sessions = await holders(rows) if waiting else {}
-    quiet = await silent(rows, DEAD_AFTER_S) if sessions else {}
-    found = [(thread_id, sessions.get(lock_key(thread_id))) for (thread_id,) in waiting]
-    return [
-        {
-            "thread_id": thread_id,
-            "session": session,
-            "seconds": round(quiet[session]) if session in quiet else None,
-        }
-        for thread_id, session in found
-        if session is not None
-    ]
+    waiting = [str(row[0]) for row in await queue.threads.rows(_PUT_BACK, given)]
+    locked = await queue.threads.locked_threads(waiting) if waiting else set()
+    return [{"thread_id": thread_id} for thread_id in waiting if thread_id in locked]
 
 
 async def listed(queue: Queue, batch: str | None = None) -> AsyncIterator[Json]:

@@ -17,8 +17,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from forethought.draining import pause
-from forethought.models.types import NotSent
+from forethought.models.types import OutOfTime
+from forethought.shutdown import sleep_unless_stopping
 
 Rows = Callable[[str, Sequence[Any]], Awaitable[list[tuple[Any, ...]]]]
 _ENDLESS = 1e15
@@ -79,16 +79,16 @@ class RateLimit:
     async def take(self, model: str, tokens: int, deadline: float = math.inf) -> None:
         """Wait until a request of about so many tokens may be sent.
 
-        Raises NotSent, and takes nothing, as soon as it is known that its turn comes after `deadline` (on the
-        clock of `time.monotonic`); GraphDrained (see `forethought.draining.pause`); psycopg.Error.
+        Raises OutOfTime, and takes nothing, as soon as its turn is known to come after `deadline` (on the
+        clock of `time.monotonic`); GraphDrained (see `sleep_unless_stopping`); psycopg.Error.
         """
         while (wait_s := await self.try_take(model, tokens)) > 0:
             left_s = deadline - time.monotonic()
             if wait_s > left_s:
                 full = f"the rate limit of all workers has no room for {wait_s:.1f} s"
-                raise NotSent(f"model {model}: {full}; the time of the task is spent")
+                raise OutOfTime(f"model {model}: {full}; the time of the task is spent")
             shaken = wait_s * random.uniform(1.0, 1.2)
-            await pause(min(max(shaken, _SHORTEST_WAIT_S), _LONGEST_WAIT_S, left_s))
+            await sleep_unless_stopping(min(max(shaken, _SHORTEST_WAIT_S), _LONGEST_WAIT_S, left_s))
 
     async def try_take(self, model: str, tokens: int) -> float:
         """Take it at once, and return 0; or return the seconds until it may be had."""

@@ -8,7 +8,7 @@ from forethought.batch.rate_limit import RateLimit, Rows
 from forethought.models.live import LiveTransport
 from forethought.models.retry import Backoff
 from forethought.models.tokens import request_tokens
-from forethought.models.types import HeldUp, ModelReply, ModelRequest, Transport
+from forethought.models.types import ModelReply, ModelRequest, Transport
 from forethought.settings import Settings
 from forethought.storage.errors import is_outage
 
@@ -24,11 +24,8 @@ class RateLimited:
         self._live = LiveTransport(settings, backoff, before=self._wait)
 
     async def send(self, request: ModelRequest) -> ModelReply:
-        """See `LiveTransport.send`. Raises NotSent and psycopg.Error too, before the model is asked."""
-        try:
-            reply = await self._live.send(request)
-        except HeldUp as error:
-            raise (error.__cause__ or error) from None
+        """See `LiveTransport.send`. Raises psycopg.Error too, before the model is asked."""
+        reply = await self._live.send(request)
         if used := reply.input_tokens + reply.output_tokens:
             try:
                 await self._limit.settle(request.model, used - estimate(request))

@@ -1,26 +1,18 @@
-"""Putting jobs back into the queue whose worker is gone, and freeing threads whose worker hangs.
+"""Putting jobs back into the queue whose worker is gone.
 
 A worker that has not been heard of for 15 s is dead: its jobs are to be taken over. Every worker looks after
 that itself, besides its jobs; as a job of the queue, as procrastinate proposes it, this would wait behind
 long ones.
-
-A worker that hangs (SIGSTOP, a frozen machine) is as silent as a dead one, and its jobs go back too; but its
-session in the database still holds their threads. After 30 s it is ended. Should the worker wake up, it has
-lost its threads, which it is told at its next write: so it writes nothing, and makes no call that changes
-something, since the intent to make it is written first.
 """
 
 from __future__ import annotations
 
 from forethought.batch import tables
 from forethought.batch.opening import Queue
-from forethought.storage.advisory_locks import end, lock_key, silent
+from forethought.storage.advisory_locks import lock_key
 
 HEARTBEAT_S = 5.0
 DEAD_AFTER_S = 15.0
-SILENT_S = 30.0
-"""So long is waited for a worker that may only hang: somewhat longer than for a lost network, which the
-database finds out itself (25 s)."""
 LOOK_S = 2.0
 """How often is looked for them."""
 ALONE = lock_key("rescuing jobs")
@@ -49,13 +41,6 @@ async def rescue(queue: Queue) -> list[str]:
             for job in stalled
             if await put_back(queue.threads.rows, job.id or 0, job.worker_id)
         ]
-
-
-async def end_silent(queue: Queue) -> None:
-    """End the sessions of workers that hold threads and have not been heard of for 30 s, as far as this
-    database user may; `forethought jobs` tells of those that it may not. Raises psycopg.Error."""
-    for session in await silent(queue.threads.rows, SILENT_S):
-        await end(queue.threads.rows, session)
 
 
 class Strays:

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from forethought.draining import Drain
+from forethought.shutdown import Shutdown
 
 
 class Room:
@@ -24,10 +24,10 @@ class Room:
         self._changed = asyncio.Event()
 
     @asynccontextmanager
-    async def enter(self, alone: bool, drain: Drain) -> AsyncIterator[None]:
+    async def enter(self, alone: bool, drain: Shutdown) -> AsyncIterator[None]:
         """Run with the others, or alone once these have ended; nobody begins meanwhile.
 
-        Raises Drained when asked to stop before it has begun.
+        Raises Halt when asked to stop before it has begun.
         """
         self._waiting += alone
         try:

@@ -25,13 +25,13 @@ from forethought.batch.outcomes import (
 from forethought.batch.patience import patiently
 from forethought.batch.room import Room
 from forethought.batch.thread_run import ThreadRun
-from forethought.draining import Drain, Drained
 from forethought.models.types import Transport
-from forethought.secrecy import scrub_error, scrubber
+from forethought.redaction import redact_error, redactor
 from forethought.settings import Settings
+from forethought.shutdown import Halt, Shutdown
 from forethought.state.bounds import bounded
 from forethought.storage import StorageError, open_lessons
-from forethought.storage.errors import is_disconnected, is_outage
+from forethought.storage.errors import is_outage
 
 if TYPE_CHECKING:
     from forethought.graph.agent import AgentGraph
@@ -98,10 +98,10 @@ class Runner:
     _graphs: dict[bool, AgentGraph] = field(default_factory=dict)
     _building: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def run(self, number: int, drain: Drain) -> Ended | None:
+    async def run(self, number: int, drain: Shutdown) -> Ended | None:
         """How a job ended, which is kept; None where it had ended before, or another worker has it.
 
-        All that is said of a job is said while its thread is held. Raises Drained and TryAgain, with the job
+        All that is said of a job is said while its thread is held. Raises Halt and TryAgain, with the job
         to be put back into the queue; psycopg.Error.
         """
         try:
@@ -110,17 +110,15 @@ class Runner:
         except Exception as error:
             if not is_outage(error):
                 raise
-            line = line_of(error, scrubber(self.settings))
+            line = line_of(error, redactor(self.settings))
             raise TryAgain(line, self.retries.wait_s(1), counted=False) from error
 
-    async def _run(self, number: int, thread_id: str, drain: Drain) -> Ended | None:
+    async def _run(self, number: int, thread_id: str, drain: Shutdown) -> Ended | None:
         async with AsyncExitStack() as held:
             try:
                 await held.enter_async_context(self.queue.threads.claim(thread_id))
             except StorageError as error:
                 raise TryAgain(str(error), _HELD_S, counted=False) from error
-            # From now on silence tells that this worker hangs.
-            await self.queue.threads.beat()
             found = await patiently(lambda: self.queue.threads.rows(_BEFORE, (number,)))
             if not found:
                 return None
@@ -142,27 +140,27 @@ class Runner:
         rows = await patiently(lambda: self.queue.threads.rows(_BEGIN, (run, run, number)))
         return Job(number, run, thread_id, *rows[0]) if rows else None
 
-    async def _attempt(self, job: Job, drain: Drain) -> Ended:
+    async def _attempt(self, job: Job, drain: Shutdown) -> Ended:
         if job.tries > self.retries.most:
             return Ended("failed", "failed", f"given up: begun {job.tries - 1} times, and never ended")
         thread: ThreadRun | None = None
         try:
-            given = read_given(job.kept, self.queue.threads.sealer)
+            given = read_given(job.kept, self.queue.threads.cipher)
             thread = await self._thread(job, given)
             return await thread.go(job.again, drain)
         except Exception as error:
             usage = await thread.spent() if thread else {}
             try:
-                if isinstance(error, Drained):
+                if isinstance(error, Halt):
                     raise
                 return self._failed(job, error, usage)
-            except (Drained, TryAgain) as stopped:
+            except (Halt, TryAgain) as stopped:
                 await self._put_back(job, stopped, usage)
                 raise
 
-    async def _put_back(self, job: Job, stopped: Drained | TryAgain, usage: dict[str, float]) -> None:
+    async def _put_back(self, job: Job, stopped: Halt | TryAgain, usage: dict[str, float]) -> None:
         """Nothing was wrong with a try that is not counted. What it has cost counts all the same."""
-        uncounted = int(isinstance(stopped, Drained) or not stopped.counted)
+        uncounted = int(isinstance(stopped, Halt) or not stopped.counted)
         said = (uncounted, json.dumps(usage) if usage else None, job.number, job.run)
         await patiently(lambda: self.queue.threads.rows(_PUT_BACK, said))
 
@@ -183,7 +181,7 @@ class Runner:
             if with_lessons not in self._graphs:
                 store = None
                 if with_lessons:
-                    opening = open_lessons(self.queue.address, self.settings.key)
+                    opening = open_lessons(self.queue.address)
                     store = await self.stack.enter_async_context(opening)
                 self._graphs[with_lessons] = build_agent(
                     settings=self.settings,
@@ -195,13 +193,13 @@ class Runner:
 
     def _failed(self, job: Job, error: Exception, usage: dict[str, float]) -> Ended:
         """How the job ended. Raises TryAgain where it is worth another try."""
-        scrub = scrubber(self.settings)
-        if is_disconnected(error):
+        scrub = redactor(self.settings)
+        if is_outage(error):
             raise TryAgain(line_of(error, scrub), self.retries.wait_s(1), counted=False) from error
         if may_pass(error) and job.tries < self.retries.most:
             raise TryAgain(line_of(error, scrub), self.retries.wait_s(job.tries)) from error
         ended = failed(error, usage, scrub)
         if ended.internal:
-            scrub_error(error, scrub)
+            redact_error(error, scrub)
             _LOG.error("job %s: %s", job.thread_id, ended.error, exc_info=error)
         return ended

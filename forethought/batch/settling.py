@@ -35,7 +35,7 @@ async def settle(saver: ThreadSaver, thread_id: str, snapshot: StateSnapshot) ->
     if not found:
         return False
     try:
-        task = read_given(found[0][0], saver.sealer).task
+        task = read_given(found[0][0], saver.cipher).task
     except ValueError:
         # Whose row cannot be read is no worker's to carry out either.
         return False

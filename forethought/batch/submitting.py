@@ -17,7 +17,7 @@ from forethought.batch.tasks import MOST_PRIORITY, BatchTask, with_ids
 from forethought.settings import Settings
 from forethought.state.bounds import bounded
 from forethought.state.context import Context
-from forethought.well_formed import well_formed
+from forethought.text import sanitize_text
 
 Json = dict[str, Any]
 BATCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,17}")
@@ -128,7 +128,7 @@ def _checked(batch: str) -> str:
 
 def check_queue(name: str) -> None:
     """Raises ValueError, one line, for a name that no queue can have."""
-    shown = well_formed(name)
+    shown = sanitize_text(name)
     if not name or shown != name or not name.isprintable() or len(name.encode()) > _QUEUE_BYTES:
         raise ValueError(
             f"a queue cannot be called {shown[:60]!r}: give it a name of 1 to {_QUEUE_BYTES} bytes that can "
@@ -146,7 +146,7 @@ async def _insert(queue: Queue, batch: str, jobs: Sequence[_Job], name: str) -> 
     from psycopg.rows import tuple_row
 
     from forethought.storage.advisory_locks import lock_key
-    from forethought.storage.postgres_setup import query_of
+    from forethought.storage.postgres import psycopg_query
 
     added = 0
     async with queue.threads.pool.connection() as connection, connection.transaction():
@@ -164,7 +164,7 @@ async def _insert(queue: Queue, batch: str, jobs: Sequence[_Job], name: str) -> 
                 [job.priority for job in chunk],
             ]
             async with connection.cursor(row_factory=tuple_row) as cursor:
-                await cursor.execute(query_of(_INSERT), columns)
+                await cursor.execute(psycopg_query(_INSERT), columns)
                 new = {row[0] for row in await cursor.fetchall()}
                 await cursor.execute(
                     "SELECT thread_id, digest FROM forethought_jobs WHERE thread_id = ANY(%s)", (columns[0],)

@@ -9,9 +9,10 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from forethought.batch.given import digest_of
-from forethought.collecting.tasks import found_files, lines_of, parsed
+from forethought.json_files import read_records
 from forethought.settings import reason_of
 from forethought.state.context import Context
+from forethought.trajectories.tasks import existing_files
 
 ID = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$"
 MOST_PRIORITY = 1_000_000
@@ -61,8 +62,7 @@ def read_batch(path: Path, key: bytes | None = None) -> list[BatchTask]:
     """
     read: list[tuple[int, BatchTask]] = []
     lines: dict[str, int] = {}
-    for number, line in lines_of(path):
-        task = parsed(BatchTask, line, path, number)
+    for number, task in read_records(path, BatchTask):
         if task.id and lines.setdefault(task.id, number) != number:
             raise ValueError(
                 f"{path}:{number}: the id {task.id!r} is used twice (line {lines[task.id]}); ids must differ"
@@ -73,7 +73,7 @@ def read_batch(path: Path, key: bytes | None = None) -> list[BatchTask]:
     # The ids first: they are to be the same wherever the folder is.
     named = with_ids([task for _, task in read], key)
     return [
-        task.model_copy(update={"files": found_files(task.files, path, number)})
+        task.model_copy(update={"files": existing_files(task.files, path, number)})
         for task, (number, _) in zip(named, read, strict=True)
     ]
 

@@ -13,12 +13,12 @@ from langgraph.errors import InvalidUpdateError
 from forethought.batch import own_task
 from forethought.batch.given import Given
 from forethought.batch.outcomes import Ended, of_state, usage_of
-from forethought.draining import Drain
 from forethought.graph.reentering import back_to_work
 from forethought.graph.run_metadata import saved_with
 from forethought.graph.validation import StateError, check_state
-from forethought.journal.checkpoint import waits
+from forethought.journal import is_waiting
 from forethought.settings import Settings
+from forethought.shutdown import Shutdown
 from forethought.state.agent import AgentState
 from forethought.state.context import Context
 from forethought.state.reducers import CLEAR
@@ -51,12 +51,12 @@ class ThreadRun:
         metadata = saved_with(self.context, self.settings)
         return {"configurable": {"thread_id": self.thread_id}, "metadata": metadata}
 
-    async def go(self, again: bool, drain: Drain) -> Ended:
+    async def go(self, again: bool, drain: Shutdown) -> Ended:
         """How the job ended, once its task has come to its end in the thread or waits for a person.
 
         Idempotent: what is finished stays as it is, unless it failed and is to be gone on with `again`. A
         thread that has other tasks, of a person's, is given the job's as its next one, unless that has had
-        its turn. Raises Drained, and what the graph raises.
+        its turn. Raises Halt, and what the graph raises.
         """
         snapshot = await checked_state(self.graph, self.config)
         task, files = self.given.task, self.given.references
@@ -69,7 +69,7 @@ class ThreadRun:
             if problem := own_task.why_not_next(snapshot, task, self.thread_id):
                 return Ended("failed", "failed", problem)
             await self._invoke({"task": task, "files": [CLEAR, *files]}, drain)
-        elif snapshot.interrupts and waits(await self.saver.aget_tuple(self.config)):
+        elif snapshot.interrupts and is_waiting(await self.saver.aget_tuple(self.config)):
             return of_state(snapshot)
         elif snapshot.tasks:
             await self._invoke(None, drain)
@@ -90,7 +90,7 @@ class ThreadRun:
             return {}
         return usage_of(values) if own_task.has_begun(values, self.given.task) else {}
 
-    async def _invoke(self, given: Any, drain: Drain) -> None:
+    async def _invoke(self, given: Any, drain: Shutdown) -> None:
         run_id = uuid.uuid4()
         entered(thread_id=self.thread_id, run_id=run_id)
         with operation("invoke_agent", "forethought", gen_ai__agent__name="forethought"):

@@ -15,9 +15,9 @@ from forethought.batch.opening import Queue
 from forethought.batch.outcomes import Ended, Retries, TryAgain, is_lost
 from forethought.batch.rate_limited import transport_of
 from forethought.batch.running import Runner
-from forethought.draining import Drain, Drained
 from forethought.models.types import ConfigurationError, Transport
 from forethought.settings import Settings
+from forethought.shutdown import Halt, Shutdown
 from forethought.storage import StorageError
 
 if TYPE_CHECKING:
@@ -34,15 +34,15 @@ _MOST_LOST = 10
 _LONGEST_WAIT_S = 30.0
 
 
-class SharedDrain(Drain):
+class SharedDrain(Shutdown):
     """Stops a worker, and with it each of its jobs. Those have drains of their own, to be cancelled alone."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.jobs: set[Drain] = set()
+        self.jobs: set[Shutdown] = set()
 
     def request(self, *, at_once: bool = False) -> None:
-        """See Drain."""
+        """See Shutdown."""
         super().request(at_once=at_once)
         for job in list(self.jobs):
             job.request(at_once=at_once)
@@ -115,7 +115,7 @@ class _Worker:
                 ) from error
             try:
                 await self.drain.finish(asyncio.sleep(min(2.0**lost, _LONGEST_WAIT_S)), 0)
-            except Drained:
+            except Halt:
                 return self.ended
 
     async def _fetch(self) -> Exception | None:
@@ -133,7 +133,6 @@ class _Worker:
             install_signal_handlers=False,
         )
         helpers = [self._help(fetcher, self._stop), self._help(fetcher, self._look_after)]
-        helpers.append(self._help(fetcher, self._beat))
         if self.choices.until_empty:
             helpers.append(self._help(fetcher, self._stop_when_empty))
         fetching = asyncio.create_task(fetcher.run())  # type: ignore[no-untyped-call]
@@ -166,15 +165,10 @@ class _Worker:
 
         return asyncio.create_task(helped())
 
-    async def _beat(self, fetcher: Fetcher) -> None:
-        while True:
-            await _unless_lost(self.queue.threads.beat)
-            await asyncio.sleep(rescue.HEARTBEAT_S)
-
     async def _stop(self, fetcher: Fetcher) -> None:
         try:
             await self.drain.finish(asyncio.Event().wait(), 0)
-        except Drained:
+        except Halt:
             fetcher.stop()  # type: ignore[no-untyped-call]
 
     async def _look_after(self, fetcher: Fetcher) -> None:
@@ -183,7 +177,6 @@ class _Worker:
         async def once() -> None:
             for thread_id in await rescue.rescue(self.queue):
                 self.choices.on_put_back(thread_id, "its worker is gone")
-            await rescue.end_silent(self.queue)
             if fetcher.worker_id is not None:
                 await strays.put_back(self.queue, fetcher.worker_id, self._running)
 
@@ -209,7 +202,7 @@ class _Worker:
     async def _job(self, context: JobContext, **_: Any) -> None:
         """One job, which the row says that has its number. What is raised says whether it goes back into the
         queue."""
-        drain, number = Drain(), context.job.id or 0
+        drain, number = Shutdown(), context.job.id or 0
         thread_id = context.job.lock or f"job {number}"
         self.drain.jobs.add(drain)
         self._running.add(number)
@@ -218,7 +211,7 @@ class _Worker:
         started = time.monotonic()
         try:
             ended = await self._unless_aborted(self.runner.run(number, drain), drain)
-        except (Drained, TryAgain) as stopped:
+        except (Halt, TryAgain) as stopped:
             self.choices.on_put_back(thread_id, str(stopped))
             raise
         finally:
@@ -228,7 +221,7 @@ class _Worker:
             self._count(ended)
             self.choices.on_ended(thread_id, ended, time.monotonic() - started)
 
-    async def _unless_aborted(self, run: Awaitable[Ended | None], drain: Drain) -> Ended | None:
+    async def _unless_aborted(self, run: Awaitable[Ended | None], drain: Shutdown) -> Ended | None:
         """What `run` gives. A job that is aborted is cancelled by procrastinate: its calls finish first."""
         from procrastinate.exceptions import JobAborted
 
@@ -239,7 +232,7 @@ class _Worker:
             drain.request()
             try:
                 return await running
-            except (Drained, TryAgain):
+            except (Halt, TryAgain):
                 raise JobAborted from None
 
     def _count(self, ended: Ended) -> None:

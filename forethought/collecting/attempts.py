@@ -3,33 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import cast
 
 from forethought.collecting.folder import Trial, key_of
 from forethought.collecting.running import Collector
-from forethought.collecting.tasks import CollectTask
-from forethought.models.types import Usage, no_usage
-from forethought.trajectories.types import Loaded
-
-
-@dataclass(frozen=True)
-class Attempted:
-    """What one trial came to."""
-
-    loaded: Loaded
-    """With its outcome: unknown where nobody could judge it."""
-    reason: str = ""
-    """Why it was judged so."""
-    background: str = ""
-    """What the agent was given besides the task, as its prompts show it."""
-    usage: Usage = field(default_factory=no_usage)
-
-
-Attempt = Callable[[CollectTask, int, Sequence[str]], Awaitable[Attempted]]
-"""(task, trial from 1, guidance) -> what it came to. Raises RunError where it comes to no end, and the
-ModelErrors."""
+from forethought.trajectories.tasks import Attempted, CollectTask
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from forethought.collecting.folder import Trial
-from forethought.collecting.tasks import CollectTask
+from forethought.trajectories.tasks import CollectTask
 
 FEWEST, MOST = 3, 8
 SHARE = 0.1

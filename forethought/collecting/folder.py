@@ -20,9 +20,9 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from forethought.collecting.questions import fingerprint
-from forethought.collecting.tasks import CollectTask
 from forethought.models.types import Usage
+from forethought.trajectories.questions import fingerprint
+from forethought.trajectories.tasks import CollectTask
 from forethought.trajectories.types import Loaded, Outcome
 
 Json = dict[str, Any]

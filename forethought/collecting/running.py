@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from forethought.collecting.folder import Folder, Trial, key_of
 from forethought.collecting.success import Judge, Verdict
-from forethought.collecting.tasks import CollectTask
-from forethought.models.types import ConfigurationError, ModelError, Usage, no_usage
+from forethought.models.allowance import total
+from forethought.models.types import ConfigurationError, ModelError
 from forethought.settings import Settings
 from forethought.trajectories.own import from_state
+from forethought.trajectories.tasks import CollectTask, RunError
 from forethought.trajectories.types import Loaded, Reference, Trajectory
 
 if TYPE_CHECKING:
@@ -26,10 +27,6 @@ if TYPE_CHECKING:
 
 Run = tuple[CollectTask, int]
 """A task, and which of its trials."""
-
-
-class RunError(RuntimeError):
-    """A run that came to no end; one line. It is not kept, and is tried again next time."""
 
 
 @dataclass
@@ -46,7 +43,7 @@ class Collector:
     may_begin: Callable[[], bool] = lambda: True
     """Asked before each run: whether the budget allows another one."""
     control: RunControl | None = None
-    """Has the runs stop where they can be gone on with (see `forethought.draining`)."""
+    """Has the runs stop where they can be gone on with (see `forethought.shutdown`)."""
     failed: dict[str, str] = field(default_factory=dict)
     """By the run's name: why it came to no end."""
 
@@ -93,7 +90,7 @@ class Collector:
         values, plans = await self._to_its_end(task, key_of(task.id, trial), guidance)
         trajectory = from_state(values, self._effects(values), id=key_of(task.id, trial), plans=plans)
         verdict = await self.judges[task.id].judge(task, trajectory)
-        usage = _total([*(values.get("usage") or {}).values(), verdict.usage])
+        usage = total(*(values.get("usage") or {}).values(), verdict.usage)
         record = Trial(
             task=task.id,
             trial=trial,
@@ -117,7 +114,7 @@ class Collector:
             "outcome": verdict.outcome,
             "by": verdict.by,
             "reason": verdict.reason,
-            "usage": _total([trial["usage"], verdict.usage]),
+            "usage": total(trial["usage"], verdict.usage),
         }
         await asyncio.to_thread(self.folder.keep, record, _loaded(task, loaded.trajectory, verdict))
         return record
@@ -170,11 +167,3 @@ def _loaded(task: CollectTask, trajectory: Trajectory, verdict: Verdict) -> Load
     return Loaded(
         trajectory=trajectory, reference=Reference(outcome=verdict.outcome, gold=tuple(task.expected))
     )
-
-
-def _total(usages: Iterable[Mapping[str, Any]]) -> Usage:
-    sums: dict[str, Any] = dict(no_usage())
-    for usage in usages:
-        for key, value in usage.items():
-            sums[key] = sums.get(key, 0) + value
-    return cast(Usage, sums)

@@ -17,12 +17,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from forethought.collecting.questions import normalised
-from forethought.collecting.tasks import CollectTask
 from forethought.models.ask import Models
 from forethought.models.types import Message, ReplyError, Usage, no_usage, reply_spec
 from forethought.prompts.debug_replies import Judgement
 from forethought.prompts.render import render
+from forethought.text import one_line
+from forethought.trajectories.questions import normalised
+from forethought.trajectories.tasks import CollectTask
 from forethought.trajectories.types import Outcome, Trajectory
 
 Method = Literal["exact", "f1", "model"]
@@ -116,7 +117,7 @@ class Checker:
                 said = await said
         except Exception as error:
             why = f"{type(error).__name__}: {error}".rstrip(": ")
-            return Verdict("unknown", "checker", f"{self.name} failed: {' '.join(why.split())[:300]}")
+            return Verdict("unknown", "checker", f"{self.name} failed: {one_line(why, 300)}")
         if not isinstance(said, bool | int | float):
             kind = type(said).__name__
             return Verdict(

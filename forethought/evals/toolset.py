@@ -16,10 +16,10 @@ from typing import Any
 from forethought.evals.actions import call_text
 from forethought.evals.harness.budget import StepCounter
 from forethought.evals.types import Budget, Episode, InfrastructureError, ToolSpec
-from forethought.prompts.render import data
 from forethought.prompts.tool_choice import RESERVED
 from forethought.rollouts.types import EnvironmentReply
 from forethought.settings import Settings
+from forethought.text import fence, one_line
 from forethought.tools.base import Effect, Observation, Tool, ToolEnv, ToolError
 from forethought.tools.mcp_schema import arguments_model
 from forethought.tools.registry import toolbox
@@ -120,7 +120,7 @@ class Toolset(Mapping[str, Tool]):
             self.broken = error
             raise
         except Exception as error:
-            said = " ".join(f"{type(error).__name__}: {error}".split())[:500]
+            said = one_line(f"{type(error).__name__}: {error}", 500)
             said = f"no answer within {WORLD_S:g} s" if scope.expired() else said
             self.broken = InfrastructureError(f"the world {name} broke at {what}: {said}")
             raise self.broken from error
@@ -199,7 +199,7 @@ def observation_text(reply: EnvironmentReply) -> str:
     """What the world showed, what is possible now (bounded), and whether it is over."""
     parts = [reply.observation.strip() or "(nothing is shown)"]
     if reply.admissible and not reply.done:
-        shown = [" ".join(action.split())[:_ACTION_CHARS] for action in reply.admissible[:SHOWN_ACTIONS]]
+        shown = [one_line(action, _ACTION_CHARS) for action in reply.admissible[:SHOWN_ACTIONS]]
         left_out = len(reply.admissible) - len(shown)
         more = f"\n[and {left_out} more]" if left_out else ""
         parts.append("Possible actions now:\n" + "\n".join(f"- {action}" for action in shown) + more)
@@ -212,7 +212,7 @@ def opening(task: str, first: EnvironmentReply | None) -> str:
     """The task as every method is given it: with what the world shows at the beginning, fenced as data."""
     if first is None:
         return task
-    shown = data(observation_text(first), "observation")
+    shown = fence(observation_text(first), "observation")
     return f"{task.rstrip()}\n\nWhat the environment shows at the beginning:\n{shown}"
 
 

@@ -7,26 +7,20 @@ A YAML file that people read and correct, checked whole when it is loaded. A typ
 from __future__ import annotations
 
 import re
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from forethought.knowledge.documents import Name, Text, read_document, refusal, validated, why
-from forethought.knowledge.marked_yaml import Location, MarkedYaml
+from forethought.knowledge.yaml_files import Name, Text, load_file, read_yaml
+from forethought.text import one_line
 from forethought.trajectories.types import MODULES, Module
 
 PACKAGED = Path(__file__).with_name("error_taxonomy.yaml")
 NO_ERROR = "no_error"
 _SYSTEM_NAMES = ("step_limit", "tool_execution_error", "llm_limit", "environment_error")
 """System types that rules name, so that a file without them would leave a rule's label without meaning."""
-
-
-def _filled(entries: tuple[ErrorType, ...]) -> tuple[ErrorType, ...]:
-    if not entries:
-        raise ValueError("a module needs at least one type")
-    return entries
 
 
 class _Record(BaseModel):
@@ -48,14 +42,28 @@ class ModuleTypes(_Record):
     name: Module
     aliases: tuple[Name, ...] = ()
     question: Text
-    types: Annotated[tuple[ErrorType, ...], AfterValidator(_filled)]
+    types: Annotated[tuple[ErrorType, ...], Field(min_length=1)]
 
 
 class Taxonomy(_Record):
     """The whole file."""
 
-    version: Literal["1"]  # text, as every scalar of MarkedYaml is
+    version: Literal["1"]  # text, as every scalar of the file is read
     modules: tuple[ModuleTypes, ...]
+
+    @model_validator(mode="after")
+    def _is_complete(self) -> Self:
+        _refuse_twice([name for each in self.modules for name in (each.name, *each.aliases)])
+        for each in self.modules:
+            _refuse_twice([name for kind in each.types for name in (kind.name, *kind.aliases)])
+        if lacking := [module for module in MODULES if module not in self._module_names]:
+            raise ValueError(f"the module {lacking[0]!r} is missing; add its types")
+        known = {kind.name for kind in self.types("system")}
+        if lacking_types := [name for name in _SYSTEM_NAMES if name not in known]:
+            raise ValueError(
+                f"the system module lacks {', '.join(lacking_types)}, which rules report; add them"
+            )
+        return self
 
     @cached_property
     def _module_names(self) -> dict[str, Module]:
@@ -91,13 +99,14 @@ class Taxonomy(_Record):
     def problem(self, module: str, name: str) -> str | None:
         """Why `name` is no type of `module`, in one line that lists those that are; None if it is one."""
         if self.module(module) is None:
-            return f"there is no module {_short(module)}; the modules are {', '.join(MODULES)}"
+            return f"there is no module {one_line(module, 60)!r}; the modules are {', '.join(MODULES)}"
         if self.resolve(module, name) is not None:
             return None
         known = ", ".join(kind.name for kind in self.types(module))
         owners = [each.name for each in self.modules if self.resolve(each.name, name)]
         elsewhere = f" (it is one of {' and '.join(owners)})" if owners else ""
-        return f"{_short(name)} is no error type of {self.module(module)}{elsewhere}; its types are {known}"
+        owner = f"{self.module(module)}{elsewhere}"
+        return f"{one_line(name, 60)!r} is no error type of {owner}; its types are {known}"
 
     def text(self, modules: tuple[str, ...] = MODULES) -> str:
         """The types for a prompt, in the file's order: every definition with its example."""
@@ -114,61 +123,24 @@ class Taxonomy(_Record):
 def load_taxonomy(path: Path | None = None) -> Taxonomy:
     """The taxonomy in the file at `path`, by default the packaged one.
 
-    Reads the disk: call it in a thread from a coroutine. A file that has not changed is parsed once a
-    process. Raises KnowledgeError.
+    Reads the disk: call it in a thread from a coroutine. Raises FileError.
     """
-    chosen = PACKAGED if path is None else path
-    try:
-        found = chosen.absolute()
-        stat = found.stat()
-    except (OSError, ValueError) as error:
-        raise refusal(chosen, None, f"cannot be read ({why(error)}); check the path") from error
-    return _load(found, stat.st_mtime_ns, stat.st_size)
+    return load_file(PACKAGED if path is None else path, _read)
 
 
-@lru_cache(maxsize=16)
-def _load(path: Path, mtime_ns: int, size: int) -> Taxonomy:
-    """The file's taxonomy; the time (ns) and size (bytes) only key the cache, which keeps no refusals."""
-    document = read_document(path, "'version: 1' and a list 'modules'")
-    taxonomy = validated(Taxonomy, path, document)
-    modules: set[str] = set()
-    for index, each in enumerate(taxonomy.modules):
-        _refuse_twice(path, document, ("modules", index), (each.name, *each.aliases), modules)
-        names: set[str] = set()
-        for number, kind in enumerate(each.types):
-            at = ("modules", index, "types", number)
-            _refuse_twice(path, document, at, (kind.name, *kind.aliases), names)
-    for module in MODULES:
-        if module not in modules:
-            raise refusal(
-                path, document.line(("modules",)), f"the module {module!r} is missing; add its types"
-            )
-    known = {kind.name for kind in taxonomy.types("system")}
-    if lacking := [name for name in _SYSTEM_NAMES if name not in known]:
-        reason = f"the system module lacks {', '.join(lacking)}, which rules report; add them"
-        raise refusal(path, document.line(("modules",)), reason)
-    return taxonomy
+def _read(path: Path) -> Taxonomy:
+    return read_yaml(path, Taxonomy)
 
 
-def _refuse_twice(
-    path: Path, document: MarkedYaml, at: Location, names: tuple[str, ...], seen: set[str]
-) -> None:
-    """Raise KnowledgeError where one of `names` is in `seen` already; add them to it."""
-    for name in names:
+def _refuse_twice(names: list[str]) -> None:
+    """Raise ValueError where a name stands twice, or means that there is no error."""
+    for at, name in enumerate(names):
         if name == NO_ERROR:
-            raise refusal(
-                path, document.line(at), f"the name {name!r} means that there is none; choose another"
-            )
-        if name in seen:
-            raise refusal(path, document.line(at), f"the name {name!r} is used twice; names must differ")
-        seen.add(name)
+            raise ValueError(f"the name {name!r} means that there is none; choose another")
+        if name in names[:at]:
+            raise ValueError(f"the name {name!r} is used twice; names must differ")
 
 
 def _plain(name: str) -> str:
     """`name` in lower case with single underscores, as names are written in the file."""
     return re.sub(r"[^a-z0-9]+", "_", name.casefold()).strip("_")
-
-
-def _short(name: str) -> str:
-    """A model's word for an error message: on one line, and no longer than one."""
-    return repr(" ".join(name.split())[:60])

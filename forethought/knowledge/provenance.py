@@ -7,14 +7,13 @@ only: the hash tells whether a text is one of them.
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from forethought.collecting.questions import fingerprint
-from forethought.knowledge.documents import refusal, why
+from forethought.json_files import FileError, read_object, write_json
+from forethought.text import one_line
+from forethought.trajectories.questions import fingerprint
 
 Json = dict[str, Any]
 BEGINNING = 80
@@ -27,47 +26,30 @@ def provenance_path(errors: Path) -> Path:
 
 
 def read_provenance(path: Path) -> Json:
-    """The record, or an empty one where there is no file. Raises KnowledgeError."""
+    """The record, or an empty one where there is no file. Raises FileError."""
     empty: Json = {"version": 1, "questions": [], "distillations": [], "written": {}, "dropped": []}
-    try:
-        raw = path.read_text("utf-8-sig")
-    except FileNotFoundError:
-        return empty
-    except (OSError, UnicodeDecodeError) as error:
-        raise refusal(path, None, f"cannot be read ({why(error)}); check the file") from error
-    try:
-        found = json.loads(raw)
-    except (ValueError, RecursionError) as error:
-        raise refusal(path, None, f"broken JSON ({error}); mend it or move it away") from error
-    if not isinstance(found, dict):
-        raise refusal(path, None, "no record of provenance; move it away")
-    record = {**empty, **found}
+    record = {**empty, **(read_object(path) if path.exists() else {})}
     wrong = next((name for name, part in empty.items() if not isinstance(record[name], type(part))), None)
     if wrong:
-        raise refusal(path, None, f"no record of provenance ({wrong!r} is of a wrong kind); move it away")
+        raise FileError(f"{path}: no record of provenance ({wrong!r} is of a wrong kind); move it away")
     return record
 
 
 def write_provenance(path: Path, record: Mapping[str, Any]) -> None:
-    """Write the record, whole or not at all. Raises KnowledgeError."""
-    beside = path.with_name(f".{path.name}-{os.getpid()}")
+    """Write the record, whole or not at all. Raises FileError."""
     try:
-        beside.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-        os.replace(beside, path)
+        write_json(path, record)
     except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise refusal(path, None, f"cannot be written ({why(error)})") from error
+        raise FileError(f"{path}: cannot be written ({error.strerror or error})") from error
 
 
 def used_question(task: str) -> Json:
     """A question as the record names it."""
-    line = " ".join(task.split())
-    short = line if len(line) <= BEGINNING else line[:BEGINNING].rsplit(" ", 1)[0]
-    return {"question": short, "sha256": fingerprint(task)}
+    return {"question": one_line(task, BEGINNING), "sha256": fingerprint(task)}
 
 
 def used_fingerprints(errors: Path) -> frozenset[str]:
     """Fingerprints of the questions that the errors in this file were distilled from: an evaluation leaves a
-    task out whose `fingerprint` is among them. Raises KnowledgeError."""
+    task out whose `fingerprint` is among them. Raises FileError."""
     questions = read_provenance(provenance_path(errors))["questions"]
     return frozenset(str(item["sha256"]) for item in questions if isinstance(item, dict) and "sha256" in item)

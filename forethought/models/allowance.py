@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, cast
 
 from forethought.models.types import ModelReply, Usage, no_usage
 
@@ -60,6 +62,16 @@ def count(usage: Usage, reply: ModelReply, seconds: float) -> None:
         usage["usd"] += reply.usd
 
 
-def summed(name: str, first: float, second: float) -> float:
-    """The figure `name` of two records of usage together."""
-    return max(first, second) if name == "out_of_time" else first + second
+def total(*usages: Mapping[str, Any]) -> Usage:
+    """The sum of every figure; of `out_of_time` the highest."""
+    sums: dict[str, Any] = {**no_usage()}
+    for usage in usages:
+        for key, value in usage.items():
+            before = sums.get(key, 0)
+            sums[key] = max(before, value) if key == "out_of_time" else before + value
+    return cast(Usage, sums)
+
+
+def tokens_of(usage: Mapping[str, Any]) -> int:
+    """Input and output tokens together."""
+    return int(usage.get("input_tokens", 0) + usage.get("output_tokens", 0))

@@ -1,6 +1,6 @@
 """One question, one validated reply.
 
-Secrets are blotted out of every prompt, reply and error here. A reply is parsed, validated and cross-checked;
+Secrets are redacted from every prompt, reply and error here. A reply is parsed, validated and cross-checked;
 a bad one is sent back with what is wrong, at most twice. What was spent is counted for every attempt, failed
 ones too, and travels on the error when there is no reply.
 """
@@ -18,7 +18,6 @@ from pydantic import ValidationError
 from forethought.models.allowance import Allowance, count
 from forethought.models.extract import find_object
 from forethought.models.fallback import Fallbacks
-from forethought.models.once import sent_once
 from forethought.models.types import (
     Asked,
     ConfigurationError,
@@ -34,11 +33,10 @@ from forethought.models.types import (
     Usage,
     Verifying,
 )
-from forethought.prompts.render import data
-from forethought.secrecy import scrub_error, scrubber
+from forethought.redaction import redact_error, redactor
 from forethought.settings import Settings
 from forethought.telemetry import operation
-from forethought.well_formed import well_formed
+from forethought.text import fence, sanitize_text
 
 T = TypeVar("T")
 MAX_REPAIRS = 2
@@ -128,17 +126,16 @@ class Models:
     ) -> ModelReply:
         """Send and count, into `usage`; an error carries all that was counted so far."""
         started = time.monotonic()
-        scrub = scrubber(self.settings)
-        asked = tuple(replace(message, text=scrub(well_formed(message.text))) for message in request.messages)
+        scrub = redactor(self.settings)
+        asked = tuple(
+            replace(message, text=scrub(sanitize_text(message.text))) for message in request.messages
+        )
 
-        async def send(question: ModelRequest) -> ModelReply:
-            def put_to(model: str) -> Awaitable[ModelReply]:
-                return self._asked(scrub, replace(question, model=model))
-
-            return await self._fallbacks.ask(question.model, fallback, put_to, question.deadline)
+        def put_to(model: str) -> Awaitable[ModelReply]:
+            return self._asked(scrub, replace(request, messages=asked, model=model))
 
         try:
-            got, seconds = await sent_once(replace(request, messages=asked), send)
+            got = await self._fallbacks.ask(request.model, fallback, put_to, request.deadline)
         except BaseException as error:
             usage["calls"] += 1
             usage["seconds"] += time.monotonic() - started
@@ -149,7 +146,7 @@ class Models:
                 usage["out_of_time"] = whole_seconds
                 raise ReplyError(str(error), usage, str(error)) from error
             raise
-        count(usage, got, seconds)
+        count(usage, got, time.monotonic() - started)
         if fallback not in (None, request.model) and got.model == fallback:
             usage["fallbacks"] = usage.get("fallbacks", 0) + 1
         return got
@@ -161,7 +158,7 @@ class Models:
                 got = await self.transport.send(request)
             except BaseException as error:
                 # Of whatever kind: it will be told, shown, and kept with the thread.
-                scrub_error(error, scrub)
+                redact_error(error, scrub)
                 raise
             done.set(
                 gen_ai__response__model=got.model or None,
@@ -215,7 +212,7 @@ def _repair(got: ModelReply, spec: ReplySpec[Any], problem: str) -> tuple[Messag
         else f"Write the whole {spec.name} again as one JSON object"
     )
     # The problem quotes the reply, and the reply may quote a page.
-    text = f"That reply cannot be used:\n{data(problem, 'problem')}\n{again}."
+    text = f"That reply cannot be used:\n{fence(problem, 'problem')}\n{again}."
     if not spec.functions and "no JSON object" in problem:
         text += f" It must fit this schema:\n{json.dumps(spec.schema, ensure_ascii=False)}"
     return Message("assistant", shown or "(empty reply)"), Message("user", text)

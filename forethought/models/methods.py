@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from forethought.models.causes import status_of
+from forethought.models.errors import status_of
 from forethought.models.types import Image, Message, ModelRequest
 
 if TYPE_CHECKING:

@@ -7,10 +7,7 @@ is sent.
 from __future__ import annotations
 
 import os
-import ssl
 from collections.abc import Iterable
-from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from forethought.models.types import ConfigurationError
@@ -117,8 +114,11 @@ def _vertex(provider: str) -> bool:
     return provider == "google_genai" and wanted in ("1", "true", "yes")
 
 
-def build(model: str, settings: Settings) -> BaseChatModel:
-    """The chat model, without retries of its own and without streaming. Raises ConfigurationError."""
+def build(model: str, settings: Settings, http_client: Any = None) -> BaseChatModel:
+    """The chat model, without retries of its own and without streaming. Raises ConfigurationError.
+
+    `http_client` carries the requests of an OpenAI client (see `forethought.models.http_client`).
+    """
     from langchain.chat_models import init_chat_model
 
     provider, name = split(model, settings.base_url)
@@ -128,7 +128,7 @@ def build(model: str, settings: Settings) -> BaseChatModel:
         "disable_streaming": True,
     }
     if provider == "openai":
-        options |= {"use_responses_api": False, "http_async_client": _http_client()}
+        options |= {"use_responses_api": False, "http_async_client": http_client}
     options |= account(settings)
     try:
         chat: BaseChatModel = init_chat_model(name, model_provider=provider, **options)
@@ -145,26 +145,3 @@ def account(settings: Settings) -> dict[str, Any]:
         return {}
     key = settings.api_key.get_secret_value() if settings.api_key else NO_KEY
     return {"base_url": settings.base_url, "api_key": key, "default_headers": _NO_ACCOUNT}
-
-
-def _http_client() -> Any:
-    """A client that keeps no connection between calls.
-
-    A kept one belongs to the event loop that opened it and fails in the next; a handshake is little beside a
-    reply.
-    """
-    import openai
-
-    limits = type(openai.DEFAULT_CONNECTION_LIMITS)(max_connections=None, max_keepalive_connections=0)
-    return openai.DefaultAsyncHttpxClient(limits=limits, verify=_trusted())
-
-
-@cache
-def _trusted() -> ssl.SSLContext:
-    """The certificates that are trusted, read once: that takes longer than all else a client needs."""
-    import openai
-
-    # By way of the SDK's defaults, since the HTTP library beneath depends on its version.
-    library = type(openai.DEFAULT_CONNECTION_LIMITS).__module__.partition(".")[0]
-    context: ssl.SSLContext = import_module(library).create_ssl_context()
-    return context

@@ -5,7 +5,7 @@ reply{text, calls, finish_reason[, ended]}, usage, model}`. Long texts and schem
 value}` lines before their first use, and are named by `{"part": id}`. A line is written and flushed when its
 call is done.
 A message's images are `[{mime, sha256}]`, never their bytes.
-Keys and headers are never written; values of secret environment variables are blotted out of the text.
+Keys and headers are never written; values of secret environment variables are redacted from the text.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from forethought.models.types import (
     Transport,
     Verifying,
 )
-from forethought.secrecy import blotted, scrubber
+from forethought.redaction import redact_json, redactor
 
 FORMAT = 1
 _LONG = 200
@@ -74,7 +74,7 @@ class RecordingTransport:
         self, inner: Transport, path: Path, header: Mapping[str, Any], secrets: tuple[str, ...] = ()
     ) -> None:
         self.inner, self.path = inner, Path(path)
-        self._scrub = scrubber(extra=secrets)
+        self._scrub = redactor(extra=secrets)
         self._known: set[str] = set()
         self._lock = threading.Lock()
         try:
@@ -133,6 +133,8 @@ class RecordingTransport:
         return {"part": name}
 
     def _write(self, lines: list[dict[str, Any]]) -> None:
-        text = "".join(json.dumps(blotted(line, self._scrub), ensure_ascii=False) + "\n" for line in lines)
+        text = "".join(
+            json.dumps(redact_json(line, self._scrub), ensure_ascii=False) + "\n" for line in lines
+        )
         with self.path.open("a", encoding="utf-8") as file:
             file.write(text)

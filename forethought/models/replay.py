@@ -16,7 +16,7 @@ from typing import Any, get_args
 
 from forethought.models.record import FORMAT, digest, logical
 from forethought.models.types import Call, Finish, ModelReply, ModelRequest, ReplayError
-from forethought.secrecy import scrubber
+from forethought.redaction import redactor
 
 Json = dict[str, Any]
 _MOST_TOKENS = 10**12
@@ -44,7 +44,7 @@ class ReplayTransport:
         self._calls: dict[str, list[Recorded]] = defaultdict(list)
         self._served: dict[str, int] = defaultdict(int)
         self._asked = 0
-        self._scrub = scrubber()
+        self._scrub = redactor()
         self._read()
 
     async def send(self, request: ModelRequest) -> ModelReply:

@@ -245,20 +245,8 @@ class TransportError(ModelError):
     """No reply came, and the retries are used up."""
 
 
-class HeldUp(RuntimeError):
-    """A request that could not be sent, for a reason that is not the model's; its cause says which."""
-
-
 class OutOfTime(TransportError):
     """No reply came, and the next try would be made after the request's deadline."""
-
-
-class NotSent(OutOfTime):
-    """The request was not sent at all: its turn would come after the deadline. The model has not failed."""
-
-
-class TooLarge(TransportError):
-    """The model takes no request of this size from this account: of others it takes smaller ones."""
 
 
 class ConfigurationError(ModelError):

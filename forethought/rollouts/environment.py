@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from forethought.models.allowance import total
 from forethought.models.types import ReplyError, Usage, no_usage
-from forethought.rollouts.spending import added
 from forethought.rollouts.types import (
     Act,
     Environment,
@@ -53,7 +53,7 @@ class _Run:
             observation=reply.observation,
         )
         self.steps.append(step)
-        self.usage, self.reply = added(self.usage, act.usage), reply
+        self.usage, self.reply = total(self.usage, act.usage), reply
 
     def broken_off(self, error: ReplyError) -> None:
         """The model had no usable reply: the run ends there, and says so."""
@@ -62,7 +62,7 @@ class _Run:
         self.steps.append(
             TrajectoryStep(number=number, given=given(self.reply), observation=text, failure="llm_limit")
         )
-        self.usage, self.status = added(self.usage, error.usage), "failed"
+        self.usage, self.status = total(self.usage, error.usage), "failed"
 
     def stuck(self, act: Act, error: RolloutError) -> None:
         """The environment broke: the run ends with the action that it broke at."""

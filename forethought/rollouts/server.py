@@ -21,7 +21,7 @@ from forethought.trajectories.types import Loaded, Trajectory
 if TYPE_CHECKING:
     from langgraph_sdk.client import LangGraphClient
 
-    from forethought.state.debugger_context import DebuggerContext
+    from forethought.state.debugger import DebuggerContext
 
 ASSISTANT = "agent"
 _PAGE = 50

@@ -13,12 +13,13 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
+from forethought.models.allowance import total
 from forethought.rollouts.actions import move_of, substituted_proposal
-from forethought.rollouts.spending import added, between
+from forethought.rollouts.spending import between
 from forethought.rollouts.types import Environment, Rolled, RolloutError
 from forethought.rollouts.world import restored
 from forethought.state.checkpoints import Checkpoints, GraphCheckpoints, Point, point_of
-from forethought.state.context import Context, context_from
+from forethought.state.context import Context
 from forethought.state.forking import (
     ForkError,
     Place,
@@ -160,7 +161,7 @@ class ThreadRollouts:
 
     def _limits(self, place: Place) -> dict[str, float]:
         """The budgets of the task, which has spent something before the place that it is forked at."""
-        before = added(*place.spent.values())
+        before = total(*place.spent.values())
         limits: dict[str, float] = {}
         if self.max_tokens is not None:
             tokens = before["input_tokens"] + before["output_tokens"] + self.max_tokens
@@ -243,7 +244,7 @@ class ThreadRollouts:
 
 def within(context: Context | Json | None, limits: Limits) -> Context | Json | None:
     """The agent's `context` with no budget above `limits`."""
-    known = context_from(context)
+    known = Context.model_validate(context or {})
     lower = {
         name: most for name, most in limits.items() if (own := getattr(known, name)) is None or own > most
     }

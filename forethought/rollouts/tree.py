@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from forethought.models.allowance import total
 from forethought.models.ask import Models
 from forethought.models.types import Message, Usage, no_usage, reply_spec
 from forethought.prompts.debug_replies import Candidates, CandidateValues
 from forethought.prompts.render import render
 from forethought.rollouts.policy import not_possible, steps_shown
-from forethought.rollouts.spending import added
 from forethought.rollouts.types import Act, EnvironmentReply
 from forethought.trajectories.types import TrajectoryStep
 
@@ -109,7 +109,7 @@ class TreePolicy:
             reply=reply_spec(CandidateValues),
             check=lambda reply: _not_all(reply, len(actions)),
         )
-        return dict(zip(actions, valued.reply.values, strict=True)), added(proposed.usage, valued.usage)
+        return dict(zip(actions, valued.reply.values, strict=True)), total(proposed.usage, valued.usage)
 
 
 def _messages(prompt: tuple[str, str]) -> list[Message]:

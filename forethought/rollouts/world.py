@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
 from langgraph.errors import GraphBubbleUp
 
 from forethought.rollouts.types import Environment, EnvironmentReply, Replayed, RolloutError
+from forethought.text import one_line
 from forethought.trajectories.types import TrajectoryStep
 
 _SHOWN = 160
@@ -25,10 +25,10 @@ async def restored(environment: Environment, prefix: Sequence[TrajectoryStep]) -
     diverged = ""
     for step in prefix:
         reply = await carried_out(environment, step.action)
-        if not diverged and squeezed(reply.observation) != squeezed(step.observation):
+        if not diverged and one_line(reply.observation) != one_line(step.observation):
             diverged = (
-                f"at step {step.number} the replay saw {_cut(reply.observation)!r} "
-                f"where the recorded run saw {_cut(step.observation)!r}"
+                f"at step {step.number} the replay saw {one_line(reply.observation, _SHOWN)!r} "
+                f"where the recorded run saw {one_line(step.observation, _SHOWN)!r}"
             )
         if reply.done and step is not prefix[-1]:
             diverged = diverged or f"the replay ended at step {step.number}, before the prefix did"
@@ -38,7 +38,7 @@ async def restored(environment: Environment, prefix: Sequence[TrajectoryStep]) -
 
 async def carried_out(environment: Environment, action: str) -> EnvironmentReply:
     """What `environment` answers to `action`. Raises RolloutError when it breaks."""
-    when = f"at {_cut(action)!r}"
+    when = f"at {one_line(action, _SHOWN)!r}"
     return await _asked(environment, lambda: environment.step(action), when, EnvironmentReply)
 
 
@@ -50,7 +50,7 @@ async def _asked(environment: Environment, ask: Callable[[], Awaitable[R]], when
     except GraphBubbleUp:  # the graph around it is to stop
         raise
     except Exception as error:
-        what = f"{type(error).__name__}: {_cut(str(error))}".rstrip(": ")
+        what = f"{type(error).__name__}: {one_line(str(error), _SHOWN)}".rstrip(": ")
         raise RolloutError(f"the environment {environment.name} broke {when} ({what}): mend it") from error
     if not isinstance(reply, kind):
         given = type(reply).__name__
@@ -58,13 +58,3 @@ async def _asked(environment: Environment, ask: Callable[[], Awaitable[R]], when
             f"the environment {environment.name} gave a {given} {when}: give a {kind.__name__}"
         )
     return reply
-
-
-def squeezed(text: str) -> str:
-    """`text` with runs of white space as one space."""
-    return re.sub(r"\s+", " ", text).strip()
-
-
-def _cut(text: str) -> str:
-    text = squeezed(text)
-    return text if len(text) <= _SHOWN else text[:_SHOWN] + " ..."

@@ -7,7 +7,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from forethought.models.allowance import summed
+from forethought.models.allowance import total
 from forethought.models.types import Usage
 
 if TYPE_CHECKING:
@@ -65,17 +65,17 @@ def merge_rounds(old: Json | None, new: Json | None) -> Json:
 
 
 def add_usage(old: Mapping[str, Usage] | None, new: Mapping[str, Usage | None] | None) -> dict[str, Usage]:
-    """Reducer of `usage`: sums every figure by role; the key `"*"` clears first. What is less than nothing
-    counts as nothing: no write lowers what was spent."""
-    total: dict[str, Any] = {} if new and CLEAR in new else {role: dict(u) for role, u in (old or {}).items()}
+    """Reducer of `usage`: sums every figure by role; the key `"*"` clears first.
+
+    What is not above zero counts as zero: no write lowers what was spent.
+    """
+    sums: dict[str, Usage] = {} if new and CLEAR in new else dict(old or {})
     for role, usage in (new or {}).items():
-        if role == CLEAR or usage is None:
-            continue
-        sums = total.setdefault(role, {})
-        figures: Mapping[str, Any] = usage
-        for key, value in figures.items():
-            sums[key] = summed(key, sums.get(key, 0), value if value > 0 else 0)
-    return total
+        if role != CLEAR and usage is not None:
+            figures: Mapping[str, Any] = usage
+            added = {key: value if value > 0 else 0 for key, value in figures.items()}
+            sums[role] = total(sums.get(role, {}), added)
+    return sums
 
 
 def merge_files(

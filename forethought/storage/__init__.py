@@ -1,8 +1,7 @@
 """Where threads and lessons are kept: SQLite or Postgres, found by one address, opened in one place.
 
-`address_of` reads the address, `open_threads` gives the checkpointer (with the list of threads, the lock of a
-thread and what retention needs), `open_lessons` the Store. Nothing above this package knows which database it
-is.
+`address_of` reads the address, `open_threads` gives the checkpointer (with the list of threads and the lock
+of a thread), `open_lessons` the Store. Nothing above this package knows which database it is.
 """
 
 from forethought.storage.address import Address, address_of

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from forethought.storage.address import MISSING_EXTRA, Address
-from forethought.storage.errors import StorageError, is_postgres
+from forethought.storage.encryption import Cipher, OutOfLine, thread_serializer
+from forethought.storage.errors import NoThreads, StorageError, is_postgres, postgres_line
+from forethought.storage.layout import is_set_up, write_layout
+from forethought.storage.locks import hold
 from forethought.storage.saver import ThreadSaver
-from forethought.storage.sealing import Sealer
-from forethought.storage.serializer import OutOfLine, ThreadSerializer
 
 try:
+    import psycopg
     from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
     from psycopg import AsyncConnection
-    from psycopg.rows import tuple_row
+    from psycopg.rows import dict_row, tuple_row
     from psycopg_pool import AsyncConnectionPool
 except ImportError as error:
     raise StorageError(MISSING_EXTRA, wrong_use=True) from error
 
-from forethought.storage.advisory_locks import KEEPALIVES, AdvisoryLocks, holders, lock_key
-from forethought.storage.postgres_setup import OPTIONS, alone, connect, prepare, query_of, rows_of, tables
+from forethought.storage.advisory_locks import AdvisoryLocks
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -34,79 +35,56 @@ logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
 Pool = AsyncConnectionPool[AsyncConnection[Any]]
 _POOL = 4
 """Connections: the checkpointer uses one at a time, the Store another."""
+_SETUP_S = 60.0
+KEEPALIVES = (
+    "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3; "
+    "SET tcp_user_timeout = 25000"
+)
+_OPTIONS: dict[str, Any] = {
+    "autocommit": True,
+    "prepare_threshold": 0,
+    "row_factory": dict_row,
+    "connect_timeout": 10,
+    "fallback_application_name": "forethought",
+}
 
 
 class PostgresThreads(ThreadSaver, AsyncPostgresSaver):
     """Threads in a Postgres database."""
 
-    tables = ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
     contents = (("checkpoint_blobs", "blob"), ("checkpoint_writes", "blob"))
 
-    def __init__(self, pool: Pool, address: Address, sealer: Sealer | None) -> None:
-        super().__init__(pool, serde=ThreadSerializer(sealer))
-        self.pool, self.shown, self.sealer = pool, address.shown, sealer
-        self._locks = AdvisoryLocks(lambda: connect(address))
+    def __init__(self, pool: Pool, address: Address, cipher: Cipher | None) -> None:
+        super().__init__(pool, serde=thread_serializer(cipher))
+        self.pool, self.shown, self.cipher = pool, address.shown, cipher
+        self.locks = AdvisoryLocks(lambda: connect(address))
 
-    async def rows(self, query: str, given: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    async def rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """See ThreadSaver."""
-        async with self.pool.connection() as connection:
-            return await rows_of(connection, query, given)
+        async with self.pool.connection() as connection, connection.cursor(row_factory=tuple_row) as cursor:
+            await cursor.execute(psycopg_query(query), values)
+            return await cursor.fetchall() if cursor.description else []
 
     async def has_table(self, name: str) -> bool:
         """See ThreadSaver."""
         return (await self.rows("SELECT to_regclass(?) IS NOT NULL", (name,)))[0][0] is True
 
-    async def stream(self, query: str, given: Sequence[Any] = ()) -> AsyncIterator[tuple[Any, ...]]:
+    async def stream(self, query: str, values: Sequence[Any] = ()) -> AsyncIterator[tuple[Any, ...]]:
         """See ThreadSaver."""
         async with (
             self.pool.connection() as connection,
             connection.transaction(),
             connection.cursor("threads", row_factory=tuple_row) as cursor,
         ):
-            await cursor.execute(query_of(query), given)
+            await cursor.execute(psycopg_query(query), values)
             async for row in cursor:
                 yield row
 
-    async def transact(self, statements: Sequence[tuple[str, Sequence[Any]]]) -> None:
-        """See ThreadSaver."""
-        async with self.pool.connection() as connection, connection.transaction():
-            for statement, given in statements:
-                await connection.execute(query_of(statement), given)
-
     async def size(self) -> int:
         """See ThreadSaver."""
+        names = ["checkpoints", "checkpoint_blobs", "checkpoint_writes"]
         query = "SELECT SUM(pg_total_relation_size(name::regclass))::bigint FROM unnest(?::text[]) AS name"
-        return int((await self.rows(query, (list(self.tables),)))[0][0])
-
-    async def shrink(self) -> None:
-        """See ThreadSaver. Postgres keeps the space of what was deleted for what comes next."""
-        async with self.pool.connection() as connection:
-            await connection.execute(f"VACUUM {', '.join(self.tables)}")
-
-    @asynccontextmanager
-    async def claim(self, thread_id: str) -> AsyncIterator[None]:
-        """See ThreadSaver."""
-        if not await self._locks.take(thread_id):
-            raise StorageError(
-                f"thread {thread_id[:100]} is being run by another process; wait for it, or stop it"
-            )
-        try:
-            yield
-        finally:
-            await self._locks.give_back(thread_id)
-
-    async def claimed(self, thread_ids: Iterable[str]) -> set[str]:
-        """See ThreadSaver."""
-        held = await holders(self.rows)
-        return {thread_id for thread_id in thread_ids if lock_key(thread_id) in held}
-
-    async def check_held(self, thread_id: str) -> None:
-        """See ThreadSaver."""
-        await self._locks.check(thread_id)
-
-    async def beat(self) -> None:
-        """Tell the server that the process that holds threads lives: see `AdvisoryLocks.beat`."""
-        await self._locks.beat()
+        return int((await self.rows(query, (names,)))[0][0])
 
     async def aput(
         self,
@@ -127,58 +105,90 @@ class PostgresThreads(ThreadSaver, AsyncPostgresSaver):
         return await super().aput(config, checkpoint, metadata, new_versions)
 
 
+async def connect(address: Address) -> AsyncConnection[Any]:
+    """A connection of its own, whose lost network is noticed. Raises StorageError."""
+    try:
+        connection = await AsyncConnection.connect(
+            address.conninfo or "", **{**_OPTIONS, "row_factory": tuple_row}
+        )
+        await connection.execute(KEEPALIVES, prepare=False)
+        return connection
+    except (psycopg.Error, OSError) as error:
+        raise StorageError(postgres_line(error, address.shown)) from error
+
+
 @asynccontextmanager
 async def open_postgres_threads(
-    address: Address, sealer: Sealer | None, *, create: bool, read_only: bool
+    address: Address, cipher: Cipher | None, *, create: bool, read_only: bool
 ) -> AsyncIterator[PostgresThreads]:
     """The checkpointer on a server.
 
-    Raises StorageError when it cannot be used or is not to be; psycopg.Error, with the address as a note,
-    when it fails later.
+    Raises StorageError when it cannot be used or is not one of ours; psycopg.Error, with the address as a
+    note, when it fails later.
     """
-    async with _pool(address, sealer, create=create and not read_only, read_only=read_only) as pool:
-        yield PostgresThreads(pool, address, sealer)
+    async with _open_pool(address, read_only=read_only) as pool:
+        saver = PostgresThreads(pool, address, cipher)
+        is_new = not await is_set_up(saver)
+        if is_new and (read_only or not create):
+            raise NoThreads(address.shown)
+        if not read_only:
+            await _migrate(saver, "checkpoint_migrations", len(saver.MIGRATIONS), saver.setup)
+        if is_new:
+            await write_layout(saver)
+        yield saver
 
 
 @asynccontextmanager
-async def open_postgres_lessons(
-    address: Address, sealer: Sealer | None, *, create: bool
-) -> AsyncIterator[BaseStore]:
+async def open_postgres_lessons(address: Address, *, create: bool) -> AsyncIterator[BaseStore]:
     """The Store on a server. Raises as `open_postgres_threads` does."""
     from langgraph.store.postgres.aio import AsyncPostgresStore
 
-    async with _pool(address, sealer, create=create) as pool:
-        async with pool.connection() as connection:
-            found = await tables(connection, ("store", "store_migrations"))
-        store = AsyncPostgresStore(pool)
-        if len(found) < 2 and not create:
+    async with _open_pool(address) as pool:
+        saver, store = PostgresThreads(pool, address, None), AsyncPostgresStore(pool)
+        if not create and not await saver.has_table("store"):
             raise StorageError(f"no lessons yet in {address.shown}", wrong_use=True)
-        if len(found) < 2 or await _behind(pool, "store_migrations", len(store.MIGRATIONS)):
-            async with alone(address):
-                await store.setup()
+        await _migrate(saver, "store_migrations", len(store.MIGRATIONS), store.setup)
         async with store:
             yield store
 
 
+async def _migrate(
+    saver: PostgresThreads, table: str, migrations: int, setup: Callable[[], Awaitable[None]]
+) -> None:
+    """LangGraph's own setup, one process at a time: two that make a table at once fail.
+
+    Left out where nothing is to be done, since a user who may make no tables can work with what is there.
+    """
+
+    async def is_current() -> bool:
+        if not await saver.has_table(table):
+            return False
+        newest = (await saver.rows(f"SELECT MAX(v) FROM {table}"))[0][0]
+        return newest is not None and newest >= migrations - 1
+
+    if not await is_current():
+        async with hold(saver.locks, "setting up", _SETUP_S):
+            if not await is_current():
+                await setup()
+
+
 @asynccontextmanager
-async def _pool(
-    address: Address, sealer: Sealer | None, *, create: bool, read_only: bool = False
-) -> AsyncIterator[Pool]:
-    """Connections to a database that is of this release and set up."""
+async def _open_pool(address: Address, *, read_only: bool = False) -> AsyncIterator[Pool]:
+    """Connections to a database that can be reached."""
+    await (await connect(address)).close()  # the pool would try again for its whole timeout
+
+    async def configure(connection: AsyncConnection[Any]) -> None:
+        setting = "; SET default_transaction_read_only = on" if read_only else ""
+        await connection.execute(KEEPALIVES + setting, prepare=False)
+
     try:
-        await prepare(address, sealer, create, read_only)
-        settings = (*KEEPALIVES, "SET default_transaction_read_only = on") if read_only else KEEPALIVES
-
-        async def configure(connection: AsyncConnection[Any]) -> None:
-            await connection.execute("; ".join(settings), prepare=False)
-
         async with AsyncConnectionPool(
             address.conninfo or "",
             min_size=1,
             max_size=_POOL,
             open=False,
             timeout=30,
-            kwargs=OPTIONS,
+            kwargs=_OPTIONS,
             configure=configure,
             check=AsyncConnectionPool.check_connection,
         ) as pool:
@@ -189,7 +199,5 @@ async def _pool(
         raise
 
 
-async def _behind(pool: Pool, table: str, known: int) -> bool:
-    async with pool.connection() as connection:
-        newest = (await rows_of(connection, f"SELECT MAX(v) FROM {table}"))[0][0]
-    return newest is None or newest < known - 1
+def psycopg_query(text: str) -> Any:
+    return text.replace("?", "%s")

@@ -2,60 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+import sqlite3
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import aiosqlite
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from forethought.storage import byte_locks
-from forethought.storage.errors import NothingKept, StorageError
+from forethought.storage.encryption import Cipher, thread_serializer
+from forethought.storage.errors import NoThreads, StorageError
+from forethought.storage.layout import is_set_up, write_layout
+from forethought.storage.locks import FileLocks, hold
 from forethought.storage.saver import ThreadSaver
-from forethought.storage.sealing import Sealer
-from forethought.storage.serializer import ThreadSerializer
-from forethought.storage.sqlite_file import Stamped, alone, connected, noted, rows_of
 
 if TYPE_CHECKING:
     from langgraph.store.sqlite.aio import AsyncSqliteStore
+
+_BUSY_S = 15.0
 
 
 class SqliteThreads(ThreadSaver, AsyncSqliteSaver):
     """Threads in an SQLite file."""
 
-    tables = ("checkpoints", "writes")
     contents = (("checkpoints", "checkpoint"), ("writes", "value"))
 
-    def __init__(self, connection: aiosqlite.Connection, path: Path, sealer: Sealer | None) -> None:
-        super().__init__(connection, serde=ThreadSerializer(sealer))
-        self.path, self.shown, self.sealer = path, str(path), sealer
+    def __init__(self, connection: aiosqlite.Connection, path: Path, cipher: Cipher | None) -> None:
+        super().__init__(connection, serde=thread_serializer(cipher))
+        self.path, self.shown, self.cipher, self.locks = path, str(path), cipher, FileLocks(path)
 
-    async def rows(self, query: str, given: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    async def rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """See ThreadSaver."""
         async with self.lock:
-            return await rows_of(self.conn, query, given)
+            async with self.conn.execute(query, values) as cursor:
+                found = [tuple(row) for row in await cursor.fetchall()]
+            await self.conn.commit()
+            return found
 
     async def has_table(self, name: str) -> bool:
         """See ThreadSaver."""
         return bool(await self.rows("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (name,)))
 
-    async def stream(self, query: str, given: Sequence[Any] = ()) -> AsyncIterator[tuple[Any, ...]]:
+    async def stream(self, query: str, values: Sequence[Any] = ()) -> AsyncIterator[tuple[Any, ...]]:
         """See ThreadSaver."""
-        async with self.lock, self.conn.execute(query, given) as cursor:
+        async with self.lock, self.conn.execute(query, values) as cursor:
             async for row in cursor:
                 yield tuple(row)
-
-    async def transact(self, statements: Sequence[tuple[str, Sequence[Any]]]) -> None:
-        """See ThreadSaver."""
-        async with self.lock:
-            try:
-                for statement, given in statements:
-                    await self.conn.execute(statement, given)
-                await self.conn.commit()
-            except BaseException:
-                await self.conn.rollback()
-                raise
 
     async def size(self) -> int:
         """See ThreadSaver."""
@@ -64,86 +58,71 @@ class SqliteThreads(ThreadSaver, AsyncSqliteSaver):
 
     async def shrink(self) -> None:
         """See ThreadSaver. Raises sqlite3.OperationalError: another process writes, the disk is full."""
-        async with self.lock:
-            await self.conn.execute("VACUUM")
-            async with self.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)") as cursor:
-                await cursor.fetchall()
-
-    async def setup(self) -> None:
-        """See AsyncSqliteSaver; a database that is only read is left as it is."""
-        if not self.is_setup:
-            await super().setup()
-
-    async def read_only(self) -> None:
-        """Only read: make no table. Raises StorageError where there is none."""
-        columns = {row[1] for row in await self.rows("PRAGMA table_info(writes)")}
-        if not columns:
-            raise NothingKept(self.shown)
-        self._has_task_path = "task_path" in columns
-        self.is_setup = True
-
-    @asynccontextmanager
-    async def claim(self, thread_id: str) -> AsyncIterator[None]:
-        """See ThreadSaver."""
-        async with byte_locks.hold(self.path, thread_id) as held:
-            if not held:
-                raise taken(thread_id)
-            yield
-
-    async def claimed(self, thread_ids: Iterable[str]) -> set[str]:
-        """See ThreadSaver."""
-        return {thread_id for thread_id in thread_ids if byte_locks.is_taken(self.path, thread_id)}
-
-
-def taken(thread_id: str) -> StorageError:
-    """Another process holds the thread."""
-    return StorageError(f"thread {thread_id[:100]} is being run by another process; wait for it, or stop it")
+        await self.rows("VACUUM")
+        await self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 @asynccontextmanager
 async def open_sqlite_threads(
-    path: Path, sealer: Sealer | None, *, create: bool, read_only: bool
+    path: Path, cipher: Cipher | None, *, create: bool, read_only: bool
 ) -> AsyncIterator[SqliteThreads]:
-    """The checkpointer on `path`, in WAL mode and patient with other writers.
+    """The checkpointer on `path`, in WAL mode.
 
-    Raises StorageError when it does not exist and is not to be made, or is not to be used; sqlite3.Error,
-    with the path as a note, when it cannot be.
+    Raises StorageError when it does not exist and is not to be made, or is not one of ours; sqlite3.Error,
+    with the path as a note, when it fails.
     """
-    with noted(path):
-        async with connected(path, create, read_only) as connection:
-            saver = SqliteThreads(connection, path, sealer)
-            wanted = Stamped(connection, path, sealer, ("checkpoints", "thread_id"))
+    async with _connect(path, create=create, read_only=read_only, missing="no threads yet") as connection:
+        saver = SqliteThreads(connection, path, cipher)
+        if not await is_set_up(saver):
             if read_only:
-                await wanted.lacking()
-                await saver.read_only()
-            else:
-                async with alone(path):
-                    lacks = await wanted.lacking()
+                raise NoThreads(str(path))
+            async with hold(saver.locks, "setting up", _BUSY_S):
+                if not await is_set_up(saver):  # unless another process was first
                     await saver.setup()
-                    if lacks:
-                        await wanted.write()
-            yield saver
+                    await write_layout(saver)
+        saver.is_setup = True
+        yield saver
 
 
 @asynccontextmanager
-async def open_sqlite_lessons(
-    path: Path, sealer: Sealer | None, *, create: bool
-) -> AsyncIterator[AsyncSqliteStore]:
-    """The Store on `path`, patient with other writers; it has no index, since that needs an SQLite that loads
-    extensions.
+async def open_sqlite_lessons(path: Path, *, create: bool) -> AsyncIterator[AsyncSqliteStore]:
+    """The Store on `path`; it has no index, since that needs an SQLite that loads extensions.
 
-    Raises StorageError when it does not exist and is not to be made, or is not to be used; sqlite3.Error
-    when it cannot be.
+    Raises StorageError when it does not exist and is not to be made; sqlite3.Error when it fails.
     """
     from langgraph.store.sqlite.aio import AsyncSqliteStore
 
-    with noted(path):
-        async with connected(path, create, missing="no lessons yet", isolation_level=None) as connection:
-            wanted = Stamped(connection, path, sealer, ("store", "key"))
-            async with AsyncSqliteStore(connection) as store:
-                async with alone(path):
-                    lacks = await wanted.lacking()
-                    await store.setup()
-                    if lacks:
-                        await wanted.write()
-                yield store
+    opening = _connect(path, create=create, missing="no lessons yet", isolation_level=None)
+    async with opening as connection, AsyncSqliteStore(connection) as store:
+        async with hold(FileLocks(path), "setting up", _BUSY_S):
+            await store.setup()
+        yield store
+
+
+@asynccontextmanager
+async def _connect(
+    path: Path, *, create: bool, missing: str, read_only: bool = False, isolation_level: str | None = ""
+) -> AsyncIterator[aiosqlite.Connection]:
+    target = _target(path, create, read_only, missing)
+    # sqlite3's own default of the level is "", which aiosqlite's signature does not know.
+    options: Any = {"uri": True, "timeout": _BUSY_S, "isolation_level": isolation_level}
+    try:
+        async with aiosqlite.connect(target, **options) as connection:
+            yield connection
+    except sqlite3.Error as error:
+        error.add_note(str(path))
+        raise
+
+
+def _target(path: Path, create: bool, read_only: bool, missing: str) -> str:
+    """The file as SQLite's address, in a folder that exists. Raises StorageError."""
+    if not path.exists() and (read_only or not create):
+        raise StorageError(f"{missing}: there is no database at {path}", wrong_use=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(
+            f"the database of threads {path}: its folder cannot be made ({error.strerror}); "
+            "choose another place with --db or FORETHOUGHT_DB"
+        ) from error
+    return f"file:{quote(str(path.absolute()))}?mode={'ro' if read_only else 'rwc'}"

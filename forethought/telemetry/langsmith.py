@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from forethought.secrecy import blotted, remember, scrubber, secret_values
+from forethought.redaction import redact_json, redactor, register_secrets, secret_values
 from forethought.settings import Settings
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _client: Client | None = None
 
 
 def guard(settings: Settings) -> None:
-    """Have the client that LangChain traces with blot secrets out of what it sends: inputs, outputs, errors,
+    """Have the client that LangChain traces with redacts secrets in what it sends: inputs, outputs, errors,
     metadata, names and tags.
 
     A person's task is kept as it was written, so a key in it would be sent. There is one client a process,
@@ -34,7 +34,7 @@ def guard(settings: Settings) -> None:
     from langsmith.run_trees import get_cached_client
 
     # Those of all settings that a graph was built with: there is one client for all.
-    remember(secret_values(settings))
+    register_secrets(secret_values(settings))
     client = get_cached_client()
     if client is not _client:
         _guard(client)
@@ -55,7 +55,7 @@ def _guard(client: Any) -> None:
 
 
 class _Guarded:
-    """A client's ways to tell of a run, with the secrets blotted out of its name and tags."""
+    """A client's ways to tell of a run, with the secrets redacted from its name and tags."""
 
     __slots__ = ()
 
@@ -73,7 +73,7 @@ def _labelled(told: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_secrets(value: Any) -> Any:
-    return blotted(value, scrubber())
+    return redact_json(value, redactor())
 
 
 def _cleaned(first: Any) -> Callable[[Any], Any]:

@@ -1,4 +1,4 @@
-"""Log lines: plain text, or one JSON object a line (FORETHOUGHT_LOG_FORMAT=json); secrets are blotted out."""
+"""Log lines: plain text, or one JSON object a line (FORETHOUGHT_LOG_FORMAT=json); secrets are redacted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from forethought.secrecy import blotted, scrubber
+from forethought.redaction import redact_json, redactor
 from forethought.telemetry.where import here
 
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
@@ -30,15 +30,15 @@ class ScrubbedFormatter(logging.Formatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         """See logging.Formatter."""
-        return _one_line(scrubber()(super().formatMessage(record)))
+        return _one_line(redactor()(super().formatMessage(record)))
 
     def formatException(self, ei: Any) -> str:
         """See logging.Formatter."""
-        return _indented(scrubber()(super().formatException(ei)))
+        return _indented(redactor()(super().formatException(ei)))
 
     def formatStack(self, stack_info: str) -> str:
         """See logging.Formatter."""
-        return _indented(scrubber()(super().formatStack(stack_info)))
+        return _indented(redactor()(super().formatStack(stack_info)))
 
 
 def _one_line(text: str) -> str:
@@ -65,7 +65,7 @@ class JsonFormatter(logging.Formatter):
         if record.exc_info:
             told["traceback"] = self.formatException(record.exc_info)
         # Before they are written: a secret's text may stand across a line's own characters.
-        return json.dumps(blotted(told, scrubber()), ensure_ascii=False, allow_nan=False)
+        return json.dumps(redact_json(told, redactor()), ensure_ascii=False, allow_nan=False)
 
 
 def configure(environment: Mapping[str, str]) -> None:

@@ -46,6 +46,17 @@ class Operation:
         self.outcome, self.error = "failed", why
 
 
+def write_event(event: dict[str, object]) -> None:
+    """Put `event` into the custom stream of the run at work; nothing outside of a graph."""
+    from langgraph.config import get_stream_writer
+
+    try:
+        write = get_stream_writer()
+    except (RuntimeError, KeyError):
+        return
+    write(event)
+
+
 @contextmanager
 def operation(kind: Kind, name: str, **attributes: Value | None) -> Iterator[Operation]:
     """Tell of what is done inside: how long it took and how it ended. What it raises passes through."""
@@ -65,9 +76,9 @@ def operation(kind: Kind, name: str, **attributes: Value | None) -> Iterator[Ope
 def _ending(error: BaseException) -> tuple[str, str]:
     from langgraph.errors import GraphBubbleUp
 
-    from forethought.draining import Drained
+    from forethought.shutdown import Halt
 
-    if isinstance(error, GraphBubbleUp | Drained):
+    if isinstance(error, GraphBubbleUp | Halt):
         return "interrupted", ""
     if isinstance(error, asyncio.CancelledError | KeyboardInterrupt | GeneratorExit):
         return "cancelled", ""

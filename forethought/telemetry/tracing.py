@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from forethought.secrecy import scrubber
+from forethought.redaction import redactor
 from forethought.settings import Settings
 from forethought.telemetry.langsmith import guard
 from forethought.telemetry.where import here
@@ -76,7 +76,7 @@ def span(done: Operation) -> Iterator[None]:
     from opentelemetry.trace import SpanKind, Status, StatusCode
 
     kind = SpanKind.CLIENT if done.kind in _CLIENT else SpanKind.INTERNAL
-    scrub = scrubber()
+    scrub = redactor()
     name = scrub(_NAMES[done.kind].format(done.name))
     started = _tracer.start_as_current_span(
         name, kind=kind, record_exception=False, set_status_on_exception=False

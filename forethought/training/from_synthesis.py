@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from forethought.text import cut
 from forethought.training.records import RecordStep, ReflectionRecord
 from forethought.trajectories.own import SOURCE
-from forethought.trajectories.show import cut
 from forethought.trajectories.types import Trajectory, TrajectoryStep
 
 PART_CHARS = 2_000

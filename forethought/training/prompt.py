@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from forethought.prompts.render import render
+from forethought.text import cut
 
 _OPEN, _CLOSE = "\n<trajectory>\n", "\n</trajectory>"
 LEAST = 400
@@ -53,14 +54,9 @@ def shorten(user: str, fits: Callable[[str], bool]) -> str | None:
     best, low, high = None, LEAST, len(inner) - 1
     while low <= high:
         keep = (low + high) // 2
-        tried = f"{before}{_cut(inner, keep)}{after}"
+        tried = f"{before}{cut(inner, keep, tail=0.5)}{after}"
         if fits(tried):
             best, low = tried, keep + 1
         else:
             high = keep - 1
     return best
-
-
-def _cut(text: str, keep: int) -> str:
-    head, tail = text[: keep - keep // 2], text[len(text) - keep // 2 :]
-    return f"{head}\n[... {len(text) - keep} characters left out ...]\n{tail}"

@@ -11,7 +11,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from forethought.nodes.support.prompt_text import HEAD_CHARS, OPEN_CHARS, cut
+from forethought.nodes.support.prompt_text import HEAD_CHARS, OPEN_CHARS
+from forethought.text import cut
 from forethought.training.prompt import reflection_prompt, trajectory_text
 
 _CALL = re.compile(r"[\w.-]+\(")

@@ -1,6 +1,6 @@
 """Keys and passwords out of what a model is trained on: it would learn them, and say them.
 
-The secrets of this machine are known (`forethought.secrecy`). Trajectories from elsewhere hold other
+The secrets of this machine are known (`forethought.redaction`). Trajectories from elsewhere hold other
 people's, which are known by their shape only.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from forethought.secrecy import BLOTTED, scrubber
+from forethought.redaction import REDACTED, redactor
 from forethought.settings import Settings
 
 _SHAPES = re.compile(
@@ -35,5 +35,5 @@ _SHAPES = re.compile(
 
 def training_scrubber(settings: Settings) -> Callable[[str], str]:
     """A function that blots out this machine's secrets and what has the shape of a key."""
-    own = scrubber(settings)
-    return lambda text: _SHAPES.sub(BLOTTED, own(text))
+    own = redactor(settings)
+    return lambda text: _SHAPES.sub(REDACTED, own(text))

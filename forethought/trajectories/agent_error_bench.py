@@ -2,25 +2,21 @@
 
 A trajectory is {metadata: {task_id, task, success | won, environment}, messages | chat_history: [...]}. Each
 assistant message is a step, whose modules stand between tags. Of the metadata only those four fields are
-read, and success or won goes to the reference. A file of labels is a list of {trajectory_id,
-critical_failure_step, critical_failure_module, step_annotations: [{step, MODULE: {failure_type, reasoning}}]}
+read, and success or won goes to the reference. Files of labels are read in `forethought.evals.annotations`.
 """
 
 from __future__ import annotations
 
 import re
 
-from forethought.knowledge.error_taxonomy import Taxonomy
 from forethought.trajectories.openai_messages import Turn, conversation, plain_modules, trajectory_of
-from forethought.trajectories.types import Annotation, Loaded, Reference
+from forethought.trajectories.types import Loaded, Reference
 from forethought.trajectories.values import Json, first, items, mapping, outcome, text
 
 SOURCE = "agent_error_bench"
 _TAGS = ("memory", "memory_recall", "reflection", "plan", "think", "action", "tool_call", "answer")
 _TASK = re.compile(r"your task is(?: to)?:\s*(.+)", re.IGNORECASE)
-_STEP_KEYS = ("critical_failure_step", "critical_step")
-_MODULE_KEYS = ("critical_failure_module", "critical_module")
-_TYPE_KEYS = ("failure_type", "critical_failure_type", "error_type")
+STEP_KEYS = ("critical_failure_step", "critical_step")
 
 
 def matches(value: object) -> bool:
@@ -79,40 +75,4 @@ def _between(tag: str, said: str) -> str | None:
 def is_labels(value: object) -> bool:
     """Whether `value` is a list of annotations."""
     rows = [mapping(row) for row in items(value)]
-    return bool(rows) and all("trajectory_id" in row and first(row, *_STEP_KEYS) is not None for row in rows)
-
-
-def labels(value: object, taxonomy: Taxonomy) -> dict[str, Annotation]:
-    """Annotations by the id of their trajectory, in the taxonomy's names where it knows them.
-
-    Raises ValueError for a row without a whole step number or a known module.
-    """
-    found: dict[str, Annotation] = {}
-    for number, row in enumerate(map(mapping, items(value)), 1):
-        try:
-            found[text(row.get("trajectory_id"))] = annotation(row, taxonomy)
-        except ValueError as error:
-            raise ValueError(f"label {number}: {error}") from error
-    return found
-
-
-def annotation(row: Json, taxonomy: Taxonomy) -> Annotation:
-    """One row's annotation. Raises ValueError."""
-    step, named = text(first(row, *_STEP_KEYS)).strip(), text(first(row, *_MODULE_KEYS)).strip()
-    if not re.fullmatch(r"\d{1,9}", step) or int(step) < 1:
-        raise ValueError(f"{_STEP_KEYS[0]} must be a step's number from 1, not {step[:40]!r}")
-    module = taxonomy.module(named)
-    if module is None:
-        raise ValueError(f"{_MODULE_KEYS[0]} {named[:40]!r} is no module; use one of memory to system")
-    kind = text(first(row, *_TYPE_KEYS)).strip() or _nested(row, step, named)
-    # A type that the taxonomy does not know is kept as it is: it counts as a label that nobody can meet.
-    canonical = taxonomy.resolve(named, kind) or kind
-    return Annotation(critical_step=int(step), critical_module=module, error_type=canonical)
-
-
-def _nested(row: Json, step: str, module: str) -> str:
-    """The failure type in the row's annotation of its own critical step."""
-    for each in map(mapping, items(row.get("step_annotations"))):
-        if text(each.get("step")) == step and (detail := mapping(each.get(module))):
-            return text(first(detail, *_TYPE_KEYS)).strip()
-    return ""
+    return bool(rows) and all("trajectory_id" in row and first(row, *STEP_KEYS) is not None for row in rows)

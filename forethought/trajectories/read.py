@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
+from forethought.text import one_line
 from forethought.trajectories import (
     agent_error_bench,
-    langsmith,
     openai_messages,
     own,
     react_logs,
@@ -24,7 +24,7 @@ MAX_BYTES = 512 * 1024 * 1024
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".txt", ".log")
 KNOWN = (
     "a trajectory of this project, a state of its agent, messages with roles, AgentErrorBench "
-    "(metadata and messages), tau-bench (task_id, reward, traj), LangSmith runs (run_type), or a ReAct log"
+    "(metadata and messages), tau-bench (task_id, reward, traj), or a ReAct log"
 )
 
 
@@ -49,7 +49,6 @@ def _validated(value: object, name: str) -> list[Loaded]:
 _FORMATS = (
     _Format(_is_validated, _validated),
     _Format(own.matches, own.read),
-    _Format(langsmith.matches, langsmith.read),
     _Format(tau_bench.matches, tau_bench.read),
     _Format(agent_error_bench.matches, agent_error_bench.read),
     _Format(openai_messages.matches, openai_messages.read),
@@ -188,18 +187,16 @@ def _parsed(content: str, place: str) -> Any:
     lines = [line for line in content.split("\n") if line.strip()]
     if len(lines) > 1 and lines[0].strip()[:1] in ("{", "[") and lines[0].strip()[-1:] in ("}", "]"):
         return [_parsed_line(line, place, number) for number, line in enumerate(lines, 1)]
-    raise ValueError(f"{place}: broken JSON ({_reason(whole)}); is the file complete?") from whole
+    raise ValueError(f"{place}: broken JSON ({one_line(whole, 120)}); is the file complete?") from whole
 
 
 def _parsed_line(line: str, place: str, number: int) -> Any:
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{place}: broken JSON in line {number} ({_reason(error)}); correct it") from error
-
-
-def _reason(error: Exception) -> str:
-    return " ".join(str(error).split())[:120]
+        raise ValueError(
+            f"{place}: broken JSON in line {number} ({one_line(error, 120)}); correct it"
+        ) from error
 
 
 def _distinct(found: Iterable[Loaded]) -> Iterator[Loaded]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from forethought.text import cut
 from forethought.trajectories.types import Trajectory, TrajectoryStep
 
 MAX_OBSERVATION = 6_000
@@ -88,14 +89,6 @@ def head(step: TrajectoryStep, limit: int = HEAD_CHARS) -> str:
     seen = _line(step.observation or "(nothing)", limit // 2)
     failed = f" [{step.failure}]" if step.failure else ""
     return f"step {step.number}: {action} -> {seen}{failed}"
-
-
-def cut(text: str, limit: int) -> str:
-    """`text`, visibly cut to about `limit` characters: the head and the tail stay."""
-    if len(text) <= limit:
-        return text
-    start, end = limit - limit // 4, len(text) - limit // 4
-    return f"{text[:start]}\n[... {end - start} characters left out ...]\n{text[end:]}"
 
 
 def _line(text: str, limit: int) -> str:

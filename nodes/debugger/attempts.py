@@ -14,8 +14,7 @@ from forethought.models.types import Usage, no_usage
 from forethought.nodes.debugger.entered import entered_by
 from forethought.nodes.debugger.services import DebugServices
 from forethought.rollouts.types import Rolled, Rollouts
-from forethought.state.debugger_context import DebuggerContext
-from forethought.state.debugger_state import DebuggerState
+from forethought.state.debugger import DebuggerContext, DebuggerState
 from forethought.trajectories.types import Trajectory
 
 MOST_ATTEMPTS = 100

@@ -5,8 +5,7 @@ from __future__ import annotations
 from forethought.models.tokens import estimate_tokens
 from forethought.models.types import Usage
 from forethought.nodes.debugger.messages import PROMPT_CHARS
-from forethought.state.debugger_context import DebuggerContext
-from forethought.state.debugger_state import DebuggerState
+from forethought.state.debugger import DebuggerContext, DebuggerState
 from forethought.trajectories.types import Trajectory
 
 _FIXED_TOKENS = 6_000

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from forethought.knowledge.error_taxonomy import Taxonomy
 from forethought.prompts.debug_replies import NO_ERROR, CriticalError, FailurePoint
+from forethought.text import one_line
 from forethought.trajectories.quotes import occurs
 from forethought.trajectories.types import Trajectory, TrajectoryStep
 
@@ -42,8 +43,8 @@ def quote_problem(quote: str, trajectory: Trajectory, first: Iterable[int] = ())
     if any(occurs(quote, said(step)) for step in steps) or occurs(quote, trajectory.task):
         return None
     return (
-        f'the evidence "{_short(quote)}" does not stand in the run: copy one passage letter by letter, '
-        "without leaving anything out or joining passages"
+        f'the evidence "{one_line(quote, 120)}" does not stand in the run: copy one passage letter by '
+        "letter, without leaving anything out or joining passages"
     )
 
 
@@ -87,9 +88,10 @@ def _evidence_problem(reply: CriticalError, trajectory: Trajectory) -> str | Non
         return None
     elsewhere = [step.number for step in trajectory.steps if occurs(reply.evidence, said(step))]
     found = f"; it stands in step {', '.join(map(str, elsewhere[:5]))}" if elsewhere else ""
+    quote = one_line(reply.evidence, 120)
     return (
-        f'the evidence "{_short(reply.evidence)}" does not stand in step {reply.critical_step}{found}: copy '
-        "one passage of that step letter by letter, or name the step in which the error was made"
+        f'the evidence "{quote}" does not stand in step {reply.critical_step}{found}: '
+        "copy one passage of that step letter by letter, or name the step in which the error was made"
     )
 
 
@@ -109,8 +111,3 @@ def _cascade_problem(reply: CriticalError, trajectory: Trajectory) -> str | None
 
 def _together(*problems: str | None) -> str | None:
     return "; ".join(filter(None, problems)) or None
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= 120 else f"{line[:120]} [...]"

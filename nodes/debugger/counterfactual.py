@@ -13,7 +13,7 @@ from math import sqrt
 from forethought.nodes.debugger.search import Known
 from forethought.nodes.debugger.trial import Stopped, Trial
 from forethought.rollouts.types import RolloutError
-from forethought.state.debugger_state import Probe
+from forethought.state.debugger import Probe
 from forethought.trajectories.types import TrajectoryStep
 
 Z95 = 1.959963984540054

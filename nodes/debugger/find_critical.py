@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from langgraph.runtime import Runtime
 
+from forethought.models.allowance import total
 from forethought.models.types import ReplyError, Usage, no_usage, reply_spec
 from forethought.nodes.debugger.budget import exhausted
 from forethought.nodes.debugger.checks import canonical, critical_problem, point_problem
@@ -21,11 +22,9 @@ from forethought.nodes.debugger.messages import critical_messages, direct_messag
 from forethought.nodes.debugger.search import binary_search, brute_force
 from forethought.nodes.debugger.services import DebugServices
 from forethought.nodes.debugger.trial import Searched, Stopped, Trial
-from forethought.nodes.support.usage import total
 from forethought.prompts.debug_replies import CriticalError, FailurePoint
 from forethought.rollouts.types import RolloutError
-from forethought.state.debugger_context import DebuggerContext
-from forethought.state.debugger_state import Critical, DebuggerState
+from forethought.state.debugger import Critical, DebuggerContext, DebuggerState
 from forethought.trajectories.types import Trajectory
 
 _SEARCHES = {"brute_force": brute_force, "binary_search": binary_search, "counterfactual": counterfactual}

@@ -13,8 +13,7 @@ from forethought.nodes.debugger.attempts import attempts_left, branch_trajectory
 from forethought.nodes.debugger.services import DebugServices
 from forethought.rollouts.evaluators import EnvironmentReward
 from forethought.rollouts.types import RolloutError, Verdict
-from forethought.state.debugger_context import DebuggerContext
-from forethought.state.debugger_state import Branch, DebuggerState
+from forethought.state.debugger import Branch, DebuggerContext, DebuggerState
 from forethought.trajectories.types import Trajectory
 
 _YES, _NO = ("yes", "y", "true", "right", "correct"), ("no", "n", "false", "wrong", "incorrect")

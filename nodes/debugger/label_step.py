@@ -19,8 +19,7 @@ from forethought.nodes.debugger.messages import label_messages
 from forethought.nodes.debugger.services import DebugServices
 from forethought.nodes.support.reading import read_state
 from forethought.prompts.debug_replies import NO_ERROR, StepLabels
-from forethought.state.debugger_context import DebuggerContext
-from forethought.state.debugger_state import DebuggerState, Label, LabelDispatch
+from forethought.state.debugger import DebuggerContext, DebuggerState, Label, LabelDispatch
 from forethought.trajectories.rules import SystemLabel, system_label
 from forethought.trajectories.types import MODULES, Trajectory, TrajectoryStep
 

@@ -12,8 +12,7 @@ from langgraph.runtime import Runtime
 
 from forethought.nodes.debugger.budget import exhausted, reserve_tokens, width
 from forethought.nodes.debugger.services import DebugServices
-from forethought.state.debugger_context import DebuggerContext
-from forethought.state.debugger_state import DebuggerState
+from forethought.state.debugger import DebuggerContext, DebuggerState
 from forethought.trajectories.types import Trajectory
 
 

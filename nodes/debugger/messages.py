@@ -14,10 +14,10 @@ from forethought.knowledge.error_taxonomy import Taxonomy
 from forethought.models.types import Message
 from forethought.prompts.debug_replies import NO_ERROR
 from forethought.prompts.render import render
-from forethought.state.debugger_context import DebuggerContext
-from forethought.state.debugger_state import Label
+from forethought.state.debugger import DebuggerContext, Label
+from forethought.text import cut
 from forethought.trajectories.own import SOURCE as OWN
-from forethought.trajectories.show import Window, cut, head, step_text, window_of
+from forethought.trajectories.show import Window, head, step_text, window_of
 from forethought.trajectories.types import MODULES, Trajectory
 
 Labels = Mapping[str, Mapping[str, Label]]

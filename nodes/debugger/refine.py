@@ -14,8 +14,7 @@ from forethought.nodes.debugger.services import DebugServices
 from forethought.prompts.debug_replies import UpdatedGuidance
 from forethought.prompts.render import render
 from forethought.rollouts.policy import steps_shown
-from forethought.state.debugger_context import DebuggerContext
-from forethought.state.debugger_state import Branch, DebuggerState
+from forethought.state.debugger import Branch, DebuggerContext, DebuggerState
 from forethought.trajectories.types import Trajectory
 
 

@@ -10,15 +10,14 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
+from forethought.models.allowance import total
 from forethought.models.types import ReplyError, Usage
 from forethought.nodes.debugger.attempts import Attempt, Made, Maker, agentdebug, attempts_left
 from forethought.nodes.debugger.baselines import best_of_n, self_refine, tree_of_thoughts, vanilla
 from forethought.nodes.debugger.budget import exhausted, remaining
 from forethought.nodes.debugger.services import DebugServices
-from forethought.rollouts.spending import added
 from forethought.rollouts.types import RolloutError
-from forethought.state.debugger_context import DebuggerContext
-from forethought.state.debugger_state import Branch, DebuggerState
+from forethought.state.debugger import Branch, DebuggerContext, DebuggerState
 from forethought.trajectories.types import Trajectory
 
 MAKERS: dict[str, Maker] = {
@@ -50,7 +49,7 @@ async def rerun(
     update: dict[str, Any] = {**made.update, "attempt": _branch(state, original, made)}
     if made.rolled.diverged:
         update["notes"] = [f"re-run {update['attempt']['attempt']}: {made.rolled.diverged}"]
-    return {**update, "usage": {"rerun": added(made.usage, made.rolled.usage)}, "status": "running"}
+    return {**update, "usage": {"rerun": total(made.usage, made.rolled.usage)}, "status": "running"}
 
 
 async def _make(
@@ -84,6 +83,6 @@ def _branch(state: DebuggerState, original: Trajectory, made: Made) -> Branch:
         "status": rolled.status,
         "reward": rolled.reward,
         "diverged": rolled.diverged,
-        "usage": added(made.usage, rolled.usage),
+        "usage": total(made.usage, rolled.usage),
         "seconds": round(rolled.seconds, 3),
     }

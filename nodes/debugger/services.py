@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from langgraph.runtime import Runtime
 
@@ -14,7 +13,8 @@ from forethought.models.ask import Models
 from forethought.rollouts.evaluators import EnvironmentReward, evaluator_for
 from forethought.rollouts.types import Environment, Evaluator, Rolled, Rollouts, Verdict
 from forethought.settings import Settings
-from forethought.state.debugger_context import DebuggerContext, debugger_context_from
+from forethought.state.bounds import bounded
+from forethought.state.debugger import DebuggerContext
 from forethought.trajectories.types import Loaded, Trajectory
 
 LoadThread = Callable[[str], Awaitable[Loaded]]
@@ -23,8 +23,6 @@ MakeRollouts = Callable[[Trajectory, str | None, DebuggerContext], Rollouts]
 """Where this trajectory, of this thread, can be run again. Raises RolloutError when nowhere."""
 MakeEvaluator = Callable[[DebuggerContext, Sequence[str]], Evaluator | None]
 """Who judges, given the accepted answers; None where nobody in the program can (a person, or no one)."""
-
-_BUDGETS = ("max_tokens", "max_usd")
 
 
 @dataclass(frozen=True)
@@ -43,8 +41,7 @@ class DebugServices:
     def context(self, runtime: Runtime[DebuggerContext]) -> DebuggerContext:
         """The debugging's context within the operator's bounds. Raises ValueError when it asks for a model
         that is not allowed."""
-        given: DebuggerContext | dict[str, Any] | None = runtime.context
-        return bounded_debugging(debugger_context_from(given), self.settings)
+        return bounded(DebuggerContext.model_validate(runtime.context or {}), self.settings)
 
     def evaluator(self, context: DebuggerContext, accepted: Sequence[str]) -> Evaluator | None:
         """Who judges; None where nobody in the program can: a person, no one, or no answer is known."""
@@ -64,21 +61,3 @@ async def verdict_on(evaluator: Evaluator, rolled: Rolled) -> Verdict:
     if isinstance(evaluator, EnvironmentReward) and rolled.reward is not None:
         return evaluator.of(rolled.reward)
     return await evaluator.judge(rolled.trajectory)
-
-
-def bounded_debugging(context: DebuggerContext, settings: Settings) -> DebuggerContext:
-    """`context` with the operator's default model, and no budget above the operator's. Raises ValueError for
-    a model that is not allowed."""
-    changes: dict[str, Any] = {}
-    if settings.model and "model" not in context.model_fields_set:
-        changes["model"] = settings.model
-    for name in _BUDGETS:
-        highest, wanted = getattr(settings, name), getattr(context, name)
-        if highest is not None and (wanted is None or wanted > highest):
-            changes[name] = highest
-    result = context.model_copy(update=changes)
-    for model in dict.fromkeys((result.model, result.judge_model or result.model)):
-        if settings.allowed_models and model not in settings.allowed_models:
-            allowed = ", ".join(settings.allowed_models)
-            raise ValueError(f"model {model} is not allowed here; allowed: {allowed}")
-    return result

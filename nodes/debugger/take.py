@@ -14,8 +14,7 @@ from langgraph.runtime import Runtime
 from forethought.models.types import ReplyError, Usage, no_usage
 from forethought.nodes.debugger.services import DebugServices
 from forethought.rollouts.types import RolloutError
-from forethought.state.debugger_context import DebuggerContext
-from forethought.state.debugger_state import DebuggerState, Json
+from forethought.state.debugger import DebuggerContext, DebuggerState, Json
 from forethought.state.reducers import CLEAR
 from forethought.trajectories.read import from_json
 from forethought.trajectories.types import Loaded, Trajectory

@@ -7,15 +7,14 @@ from typing import Literal
 
 from langgraph.runtime import Runtime
 
+from forethought.models.allowance import total
 from forethought.models.types import Message, ReplyError, ReplySpec, T, Usage, no_usage, reply_spec
 from forethought.nodes.debugger.budget import exhausted, remaining
 from forethought.nodes.debugger.messages import salvage_messages, substitution_messages
 from forethought.nodes.debugger.services import DebugServices, verdict_on
-from forethought.nodes.support.usage import total
 from forethought.prompts.debug_replies import Salvage, Substitution
 from forethought.rollouts.types import Evaluator, RolloutError, Rollouts
-from forethought.state.debugger_context import DebuggerContext
-from forethought.state.debugger_state import DebuggerState, Probe
+from forethought.state.debugger import DebuggerContext, DebuggerState, Probe
 from forethought.trajectories.types import Trajectory, TrajectoryStep
 
 Question = Literal["alone", "still"]

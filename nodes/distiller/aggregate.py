@@ -7,15 +7,13 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.models.types import ReplyError, reply_spec
 from forethought.nodes.distiller.checks import Copies, aggregation_problem, slug
 from forethought.nodes.distiller.diagnose import entries_of
 from forethought.nodes.distiller.messages import aggregation_messages
-from forethought.nodes.distiller.runs import kept
-from forethought.nodes.distiller.services import DistillServices, exhausted
+from forethought.nodes.distiller.runs import DistillServices, TaskRuns
+from forethought.nodes.support.offline import stopped
 from forethought.prompts.distill_replies import Aggregation
-from forethought.state.distiller_context import DistillerContext
-from forethought.state.distiller_state import Decision, DistillerState, Entry, GrownError
+from forethought.state.distiller import Decision, DistillerContext, DistillerState, Entry, GrownError
 
 
 async def aggregate(
@@ -23,44 +21,30 @@ async def aggregate(
 ) -> dict[str, Any]:
     """Decide on the next entry; where no valid reply came, it is left out and the decision says why. Raises
     the other ModelErrors."""
-    context = services.context(runtime)
     left = open_entries(state)
     if not left:
         return {}
-    if why := exhausted(state, context):
-        problem = f"{why}, and {len(left)} diagnosed errors are not aggregated; raise it"
-        return {"status": "stopped", "problem": problem}
+    if stop := stopped(state, services.context(runtime), f"{len(left)} diagnosed errors are not aggregated"):
+        return stop
     entry, errors = left[0], state.get("errors", {})
-    runs = await kept(services.store, entry["task"], state["tasks"][entry["task"]])
-    copies = Copies.of([runs])
-    runtime.stream_writer({"event": "thinking", "role": "aggregation", "about": entry["error_type"]})
-    try:
-        asked = await services.models.ask(
-            role="aggregation",
-            model=context.model,
-            messages=aggregation_messages(entry, errors),
-            reply=reply_spec(Aggregation),
-            check=lambda reply: aggregation_problem(reply, list(errors), copies),
-        )
-    except ReplyError as error:
-        why = error.problem or str(error)
-        failed = Decision(entry=entry["key"], decision="failed", name="", reasoning=why)
-        return {
-            "decisions": [*state.get("decisions", []), failed],
-            "problems": {entry["key"]: why},
-            "usage": {"aggregation": error.usage},
-        }
-    decision = Decision(
-        entry=entry["key"],
-        decision=asked.reply.decision,
-        name=slug(asked.reply.name),
-        reasoning=asked.reply.reasoning,
+    copies = Copies.of([await TaskRuns.load(services, entry["task"], state["tasks"][entry["task"]])])
+    reply, update = await services.ask(
+        runtime,
+        role="aggregation",
+        about=entry["error_type"],
+        problem_key=entry["key"],
+        messages=aggregation_messages(entry, errors),
+        reply=Aggregation,
+        check=lambda reply: aggregation_problem(reply, list(errors), copies),
     )
-    return {
-        "errors": grown(errors, decision, asked.reply.description),
-        "decisions": [*state.get("decisions", []), decision],
-        "usage": {"aggregation": asked.usage},
-    }
+    if reply is None:
+        reason = update["problems"][entry["key"]]
+        decision = Decision(entry=entry["key"], decision="failed", name="", reasoning=reason)
+    else:
+        name = slug(reply.name)
+        decision = Decision(entry=entry["key"], decision=reply.decision, name=name, reasoning=reply.reasoning)
+        update["errors"] = grown(errors, decision, reply.description)
+    return {**update, "decisions": [*state.get("decisions", []), decision]}
 
 
 def open_entries(state: DistillerState) -> list[Entry]:

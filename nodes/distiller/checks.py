@@ -10,17 +10,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from forethought.collecting.questions import framed, normalised
-from forethought.nodes.distiller.runs import TaskRuns, said
-from forethought.prompts.distill_replies import (
-    Aggregation,
-    ComparativeDiagnosis,
-    PatternSet,
-    Quote,
-    WrittenPattern,
-)
+from forethought.nodes.distiller.runs import TaskRuns
+from forethought.prompts.distill_replies import Aggregation, ComparativeDiagnosis, PatternSet, Quote
+from forethought.text import one_line
+from forethought.trajectories.questions import framed, normalised
 from forethought.trajectories.quotes import occurs
-from forethought.trajectories.types import Trajectory
+from forethought.trajectories.run_text import all_text
+from forethought.trajectories.types import Outcome
 
 COPIED_WORDS = 8
 """Words in a row that stand in a run too: from so many on, a text is copied."""
@@ -35,44 +31,42 @@ def diagnosis_problem(reply: ComparativeDiagnosis, runs: TaskRuns) -> str | None
     for number, error in enumerate(reply.errors, 1):
         if not slug(error.error_type):
             problems.append(f"errors[{number}]: error_type names nothing")
-        for kind, letter, quotes in (
-            ("failure_evidence", "F", error.failure_evidence),
-            ("success_evidence", "S", error.success_evidence),
-        ):
-            found = [problem for quote in quotes if (problem := _quote_problem(quote, letter, runs))]
-            problems += [f"errors[{number}].{kind}: {problem}" for problem in found]
+        evidence: tuple[tuple[Outcome, list[Quote]], ...] = (
+            ("failure", error.failure_evidence),
+            ("success", error.success_evidence),
+        )
+        for outcome, quotes in evidence:
+            found = [problem for quote in quotes if (problem := _quote_problem(quote, outcome, runs))]
+            problems += [f"errors[{number}].{outcome}_evidence: {problem}" for problem in found]
     return "; ".join(problems[:6]) or None
 
 
-def _quote_problem(quote: Quote, letter: str, runs: TaskRuns) -> str | None:
-    if problem := runs.label_problem(quote.run):
+def _quote_problem(quote: Quote, outcome: Outcome, runs: TaskRuns) -> str | None:
+    if problem := runs.label_problem(quote.run, outcome):
         return problem
-    if not quote.run.startswith(letter):
-        wanted = "failed (F)" if letter == "F" else "successful (S)"
-        return f"{quote.run} is no {wanted} run"
-    trajectory = runs.trajectories[quote.run]
-    numbers = [step.number for step in trajectory.steps]
-    if not numbers:
+    texts = {step.number: all_text(step) for step in runs.trajectories[quote.run].steps}
+    if not texts:
         return f"{quote.run} has no steps to quote from"
-    if quote.step not in numbers:
-        return f"{quote.run} has no step {quote.step}: its steps are {numbers[0]} to {numbers[-1]}"
-    if occurs(quote.quote, said(trajectory.step(quote.step))):
+    if quote.step not in texts:
+        return f"{quote.run} has no step {quote.step}: its steps are {min(texts)} to {max(texts)}"
+    if occurs(quote.quote, texts[quote.step]):
         return None
-    elsewhere = [str(step.number) for step in trajectory.steps if occurs(quote.quote, said(step))]
+    elsewhere = [str(number) for number, text in texts.items() if occurs(quote.quote, text)]
     found = f" (it stands in step {', '.join(elsewhere[:3])})" if elsewhere else ""
+    shown = one_line(quote.quote, 120)
     return (
-        f'"{_short(quote.quote)}" does not stand in step {quote.step} of {quote.run}{found}: copy one '
-        "passage of that step letter by letter"
+        f'"{shown}" does not stand in step {quote.step} of {quote.run}{found}: copy one passage of that step '
+        "letter by letter"
     )
 
 
 def aggregation_problem(reply: Aggregation, names: Sequence[str], copies: Copies) -> str | None:
     """Why a decision on an entry cannot be carried out."""
     name = slug(reply.name)
-    known = ", ".join(names) or "none"
     if reply.decision == "discard":
         return None
     if reply.decision == "merge" and name not in names:
+        known = ", ".join(names) or "none"
         return f"merge: there is no error {reply.name!r} in the set; its errors are: {known}"
     if reply.decision == "new" and name in names:
         return f"new: the name {name} is in the set; choose another, or merge into it"
@@ -89,30 +83,29 @@ def patterns_problem(
 ) -> str | None:
     """Why patterns cannot be shipped, all reasons in one line."""
     problems = []
-    for kind, letter, patterns in (("failures", "F", reply.failures), ("successes", "S", reply.successes)):
+    for kind, outcome, patterns in (
+        ("failures", "failure", reply.failures),
+        ("successes", "success", reply.successes),
+    ):
         retold: set[tuple[int, str]] = set()
         for number, pattern in enumerate(patterns, 1):
-            place = (pattern.case, pattern.run)
-            problem = _place_problem(pattern, letter, cases) or copies.problem(pattern.text)
-            if problem is None and place in retold:
+            runs = cases.get(pattern.case)
+            source = (pattern.case, pattern.run)
+            if runs is None:
+                known = ", ".join(map(str, cases))
+                problem: str | None = f"there is no case {pattern.case}: the cases are {known}"
+            elif label_problem := runs.label_problem(pattern.run, outcome):
+                problem = f"case {pattern.case}: {label_problem}"
+            elif source in retold:
                 problem = f"run {pattern.run} of case {pattern.case} is retold twice; keep one"
-            retold.add(place)
+            else:
+                problem = copies.problem(pattern.text)
+            retold.add(source)
             if problem:
                 problems.append(f"{kind}[{number}]: {problem}")
     if len(reply.failures) < least_failures:
         problems.append(f"{len(reply.failures)} failures are too few; write {least_failures} or more")
     return "; ".join(problems[:6]) or None
-
-
-def _place_problem(pattern: WrittenPattern, letter: str, cases: Mapping[int, TaskRuns]) -> str | None:
-    runs = cases.get(pattern.case)
-    if runs is None:
-        return f"there is no case {pattern.case}: the cases are {', '.join(map(str, cases))}"
-    if problem := runs.label_problem(pattern.run):
-        return f"case {pattern.case}: {problem}"
-    if not pattern.run.startswith(letter):
-        return f"{pattern.run} has the other outcome"
-    return None
 
 
 @dataclass(frozen=True)
@@ -132,14 +125,13 @@ class Copies:
         sequences: dict[tuple[str, ...], str] = {}
         questions, answers = [], []
         for runs in tasks:
-            right = [
-                runs.trajectories[run["label"]].answer for run in runs.runs if run["outcome"] == "success"
-            ]
-            answers += [normalised(answer) for answer in right if _tells(answer)]
             questions.append(normalised(runs.task))
             sequences.update(dict.fromkeys(_sequences(runs.task), "the task"))
-            for label, trajectory in runs.trajectories.items():
-                sequences.update(dict.fromkeys(_of_run(trajectory), f"run {label}"))
+            for label, outcome, trajectory in runs.labelled():
+                for text in (*map(all_text, trajectory.steps), trajectory.answer):
+                    sequences.update(dict.fromkeys(_sequences(text), f"run {label}"))
+                if outcome == "success" and _tells(trajectory.answer):
+                    answers.append(normalised(trajectory.answer))
         return cls(sequences, tuple(questions), tuple(dict.fromkeys(answers)))
 
     def problem(self, text: str) -> str | None:
@@ -166,13 +158,6 @@ def _tells(answer: str) -> bool:
     return 2 <= len(words) <= COPIED_WORDS or (len(words) == 1 and len(words[0]) > 3 and answer[:1].isupper())
 
 
-def _of_run(trajectory: Trajectory) -> Iterable[tuple[str, ...]]:
-    for step in trajectory.steps:
-        for part in (step.given, step.memory, step.reflection, step.planning, step.action, step.observation):
-            yield from _sequences(part)
-    yield from _sequences(trajectory.answer)
-
-
 def _sequences(text: str) -> Iterable[tuple[str, ...]]:
     """All COPIED_WORDS words in a row."""
     words = normalised(text).split()
@@ -182,8 +167,3 @@ def _sequences(text: str) -> Iterable[tuple[str, ...]]:
 def slug(text: str) -> str:
     """`text` as a name is written: lower case, single underscores, a letter first; '' if nothing is left."""
     return re.sub(r"[^a-z0-9]+", "_", normalised(text)).strip("_").lstrip("0123456789_")
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= 120 else f"{line[:120]} [...]"

@@ -7,38 +7,34 @@ from typing import Any, cast
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
-from forethought.models.types import ReplyError, reply_spec
 from forethought.nodes.distiller.checks import diagnosis_problem, slug
 from forethought.nodes.distiller.messages import diagnosis_messages
-from forethought.nodes.distiller.runs import kept
-from forethought.nodes.distiller.services import DistillServices, exhausted
+from forethought.nodes.distiller.runs import DistillServices, TaskRuns
+from forethought.nodes.support.offline import jobs_for, next_wave
 from forethought.nodes.support.reading import read_state
-from forethought.prompts.distill_replies import ComparativeDiagnosis, DiagnosedError, Quote
-from forethought.state.distiller_context import DistillerContext
-from forethought.state.distiller_state import (
+from forethought.prompts.distill_replies import ComparativeDiagnosis, DiagnosedError
+from forethought.state.distiller import (
     Diagnosis,
+    DistillerContext,
     DistillerState,
     Entry,
     Evidence,
-    TaskDispatch,
 )
+from forethought.state.job import Job
 
 
 async def diagnose_wave(
     state: DistillerState, runtime: Runtime[DistillerContext], *, services: DistillServices
 ) -> dict[str, Any]:
     """Which tasks are diagnosed next, without a model call; none once all are. A spent budget stops it."""
-    context = services.context(runtime)
     done = {*state.get("diagnoses", {}), *state.get("problems", {})}
     left = [key for key in state["tasks"] if key not in done]
-    if left and (why := exhausted(state, context)):
-        problem = f"{why}, and {len(left)} of {len(state['tasks'])} tasks are not diagnosed; raise it"
-        return {"wave": [], "status": "stopped", "problem": problem}
-    return {"wave": left[: context.max_parallel]}
+    unfinished = f"{len(left)} of {len(state['tasks'])} tasks are not diagnosed"
+    return next_wave(state, services.context(runtime), jobs_for("diagnose_task", left), unfinished)
 
 
 async def diagnose_task(
-    dispatch: TaskDispatch,
+    job: Job,
     runtime: Runtime[DistillerContext],
     config: RunnableConfig,
     *,
@@ -46,23 +42,22 @@ async def diagnose_task(
 ) -> dict[str, Any]:
     """What separates the task's failed runs from its successful ones; where no valid reply came, why. Raises
     the other ModelErrors."""
-    context, key = services.context(runtime), dispatch["task"]
+    key = job["key"]
     state = cast(DistillerState, read_state(config, ("tasks",)))
-    runs = await kept(services.store, key, state["tasks"][key])
-    runtime.stream_writer({"event": "thinking", "role": "diagnosis", "about": runs.task})
-    try:
-        asked = await services.models.ask(
-            role="diagnosis",
-            model=context.model,
-            messages=diagnosis_messages(runs, context),
-            reply=reply_spec(ComparativeDiagnosis),
-            check=lambda reply: diagnosis_problem(reply, runs),
-        )
-    except ReplyError as error:
-        return {"problems": {key: error.problem or str(error)}, "usage": {"diagnosis": error.usage}}
-    entries = [_entry(key, number, found) for number, found in enumerate(asked.reply.errors, 1)]
-    diagnosis = Diagnosis(comparison=asked.reply.comparison, entries=entries)
-    return {"diagnoses": {key: diagnosis}, "usage": {"diagnosis": asked.usage}}
+    runs = await TaskRuns.load(services, key, state["tasks"][key])
+    reply, update = await services.ask(
+        runtime,
+        role="diagnosis",
+        about=runs.task,
+        problem_key=key,
+        messages=diagnosis_messages(runs, services.context(runtime)),
+        reply=ComparativeDiagnosis,
+        check=lambda reply: diagnosis_problem(reply, runs),
+    )
+    if reply is None:
+        return update
+    entries = [_entry(key, number, error) for number, error in enumerate(reply.errors, 1)]
+    return {**update, "diagnoses": {key: Diagnosis(comparison=reply.comparison, entries=entries)}}
 
 
 def entries_of(state: DistillerState) -> dict[str, Entry]:
@@ -72,18 +67,18 @@ def entries_of(state: DistillerState) -> dict[str, Entry]:
     return {entry["key"]: entry for entry in found}
 
 
-def _entry(key: str, number: int, found: DiagnosedError) -> Entry:
+def _entry(key: str, number: int, error: DiagnosedError) -> Entry:
+    quotes = {
+        kind: [Evidence(run=quote.run, step=quote.step, quote=quote.quote) for quote in getattr(error, kind)]
+        for kind in ("failure_evidence", "success_evidence")
+    }
     return Entry(
         key=f"{key}.{number}",
         task=key,
-        error_type=slug(found.error_type),
-        description=found.description,
-        impact=found.impact,
-        avoided=found.avoided,
-        failure_evidence=[_evidence(quote) for quote in found.failure_evidence],
-        success_evidence=[_evidence(quote) for quote in found.success_evidence],
+        error_type=slug(error.error_type),
+        description=error.description,
+        impact=error.impact,
+        avoided=error.avoided,
+        failure_evidence=quotes["failure_evidence"],
+        success_evidence=quotes["success_evidence"],
     )
-
-
-def _evidence(quote: Quote) -> Evidence:
-    return Evidence(run=quote.run, step=quote.step, quote=quote.quote)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from forethought.knowledge.planning_errors import BRIEF_FAILURES
 from forethought.models.types import Message
-from forethought.nodes.distiller.runs import TaskRuns, shown, task_text
-from forethought.prompts.render import render
-from forethought.state.distiller_context import DistillerContext
-from forethought.state.distiller_state import Entry, GrownError
+from forethought.nodes.distiller.runs import TaskRuns
+from forethought.nodes.support.offline import prompt_messages
+from forethought.state.distiller import DistillerContext, Entry, GrownError
+from forethought.trajectories.run_text import run_texts, task_text
 
 
 @dataclass(frozen=True)
@@ -23,19 +22,15 @@ class Case:
     runs: TaskRuns
 
     @property
-    def cited(self) -> list[str]:
-        """Labels of the runs that the entry's evidence is from, in the order of the runs."""
-        evidence = [*self.entry["failure_evidence"], *self.entry["success_evidence"]]
-        named = {item["run"] for item in evidence}
-        return [run["label"] for run in self.runs.runs if run["label"] in named]
+    def cited(self) -> set[str]:
+        """Labels of the runs that the entry's evidence is from."""
+        return {item["run"] for item in (*self.entry["failure_evidence"], *self.entry["success_evidence"])}
 
 
 def diagnosis_messages(runs: TaskRuns, context: DistillerContext) -> list[Message]:
     """3.2.1, diagnosis: one task's runs side by side."""
-    pairs = [(run, runs.trajectories[run["label"]]) for run in runs.runs]
-    return _messages(
-        "distill_diagnose", task=task_text(runs.task), runs=shown(pairs, context.max_observation_chars)
-    )
+    texts = run_texts(runs.labelled(), context.max_observation_chars)
+    return prompt_messages("distill_diagnose", task=task_text(runs.task), runs=texts)
 
 
 def aggregation_messages(entry: Entry, errors: Mapping[str, GrownError]) -> list[Message]:
@@ -44,33 +39,28 @@ def aggregation_messages(entry: Entry, errors: Mapping[str, GrownError]) -> list
         {"name": error["name"], "description": error["description"], "cases": len(error["entries"])}
         for error in errors.values()
     ]
-    return _messages("distill_aggregate", errors=known, finding=finding_text(entry))
+    return prompt_messages("distill_aggregate", errors=known, finding=finding_text(entry))
 
 
 def pattern_messages(error: GrownError, cases: Sequence[Case], context: DistillerContext) -> list[Message]:
     """3.2.1, aggregation: an error's failure and success patterns, from the runs that its entries cite."""
-    # One budget of characters for all cases' runs together.
-    pairs = [
-        (run, case.runs.trajectories[run["label"]])
-        for case in cases
-        for run in case.runs.runs
-        if run["label"] in case.cited
-    ]
-    texts = iter(shown(pairs, context.max_observation_chars))
-    told = [
+    cited = [case.runs.labelled(sorted(case.cited)) for case in cases]
+    # One bound of characters for all cases' runs together.
+    texts = iter(run_texts([run for runs in cited for run in runs], context.max_observation_chars))
+    shown = [
         {
             "number": case.number,
             "task": task_text(case.runs.task),
             "finding": finding_text(case.entry, quotes=False),
-            "runs": [next(texts) for _ in case.cited],
+            "runs": [next(texts) for _ in runs],
         }
-        for case in cases
+        for case, runs in zip(cases, cited, strict=True)
     ]
-    return _messages(
+    return prompt_messages(
         "distill_patterns",
         name=error["name"],
         description=error["description"],
-        cases=told,
+        cases=shown,
         most_failures=context.max_failures,
         most_successes=context.max_successes,
         least_failures=BRIEF_FAILURES,
@@ -85,15 +75,7 @@ def finding_text(entry: Entry, *, quotes: bool = True) -> str:
         f"impact: {entry['impact']}",
         f"avoided: {entry['avoided']}",
     ]
-    if quotes:
-        for name, items in (
-            ("failed run", entry["failure_evidence"]),
-            ("successful run", entry["success_evidence"]),
-        ):
-            lines += [f'{name} {item["run"]}, step {item["step"]}: "{item["quote"]}"' for item in items]
+    evidence = (("failed", entry["failure_evidence"]), ("successful", entry["success_evidence"]))
+    for outcome, items in evidence if quotes else ():
+        lines += [f'{outcome} run {item["run"]}, step {item["step"]}: "{item["quote"]}"' for item in items]
     return "\n".join(lines)
-
-
-def _messages(template: str, **values: Any) -> list[Message]:
-    system, user = render(template, **values)
-    return [Message("system", system), Message("user", user)]

@@ -9,16 +9,20 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
 from forethought.knowledge.planning_errors import BRIEF_FAILURES
-from forethought.models.types import ReplyError, reply_spec
 from forethought.nodes.distiller.checks import Copies, patterns_problem
 from forethought.nodes.distiller.diagnose import entries_of
 from forethought.nodes.distiller.messages import Case, pattern_messages
-from forethought.nodes.distiller.runs import TaskRuns, kept
-from forethought.nodes.distiller.services import DistillServices, exhausted
+from forethought.nodes.distiller.runs import DistillServices, TaskRuns
+from forethought.nodes.support.offline import jobs_for, next_wave
 from forethought.nodes.support.reading import read_state
 from forethought.prompts.distill_replies import PatternSet, WrittenPattern
-from forethought.state.distiller_context import DistillerContext
-from forethought.state.distiller_state import DistillerState, ErrorDispatch, Patterns, WrittenExample
+from forethought.state.distiller import (
+    DistillerContext,
+    DistillerState,
+    Patterns,
+    WrittenExample,
+)
+from forethought.state.job import Job
 
 READS = ("tasks", "diagnoses", "errors")
 
@@ -28,48 +32,49 @@ async def pattern_wave(
 ) -> dict[str, Any]:
     """Which errors' patterns are written next, without a model call; none once all are. An error with fewer
     failed runs than a diagnosis shows is too narrow: it is left out, and that is said."""
-    context = services.context(runtime)
     done = {*state.get("patterns", {}), *state.get("problems", {})}
     left = [name for name in state.get("errors", {}) if name not in done]
     narrow = [name for name in left if failed_runs(state, name) < BRIEF_FAILURES]
-    problems = dict.fromkeys(narrow, f"too narrow: fewer than {BRIEF_FAILURES} failed runs show it")
     left = [name for name in left if name not in narrow]
-    if left and (why := exhausted(state, context)):
-        problem = f"{why}, and {len(left)} errors have no patterns; raise it"
-        return {"wave": [], "problems": problems, "status": "stopped", "problem": problem}
-    return {"wave": left[: context.max_parallel], "problems": problems}
+    problems = dict.fromkeys(narrow, f"too narrow: fewer than {BRIEF_FAILURES} failed runs show it")
+    jobs = jobs_for("write_patterns", left)
+    unfinished = f"{len(left)} errors have no patterns"
+    return {**next_wave(state, services.context(runtime), jobs, unfinished), "problems": problems}
 
 
 async def write_patterns(
-    dispatch: ErrorDispatch,
+    job: Job,
     runtime: Runtime[DistillerContext],
     config: RunnableConfig,
     *,
     services: DistillServices,
 ) -> dict[str, Any]:
     """An error's patterns; where no valid reply came, why. Raises the other ModelErrors."""
-    context, name = services.context(runtime), dispatch["error"]
+    context, name = services.context(runtime), job["key"]
     state = cast(DistillerState, read_state(config, READS))
-    error = state["errors"][name]
-    cases = await _cases(state, error["entries"][: context.max_cases], services)
+    error, entries = state["errors"][name], entries_of(state)
+    cases = []
+    for number, key in enumerate(error["entries"][: context.max_cases], 1):
+        task = entries[key]["task"]
+        cases.append(Case(number, entries[key], await TaskRuns.load(services, task, state["tasks"][task])))
     numbered = {case.number: case.runs for case in cases}
     copies = Copies.of(numbered.values())
-    runtime.stream_writer({"event": "thinking", "role": "patterns", "about": name})
-    try:
-        asked = await services.models.ask(
-            role="patterns",
-            model=context.model,
-            messages=pattern_messages(error, cases, context),
-            reply=reply_spec(PatternSet),
-            check=lambda reply: patterns_problem(reply, numbered, copies, least_failures=BRIEF_FAILURES),
-        )
-    except ReplyError as failed:
-        return {"problems": {name: failed.problem or str(failed)}, "usage": {"patterns": failed.usage}}
-    patterns = Patterns(
-        failures=_examples(asked.reply.failures[: context.max_failures], numbered),
-        successes=_examples(asked.reply.successes[: context.max_successes], numbered),
+    reply, update = await services.ask(
+        runtime,
+        role="patterns",
+        about=name,
+        problem_key=name,
+        messages=pattern_messages(error, cases, context),
+        reply=PatternSet,
+        check=lambda reply: patterns_problem(reply, numbered, copies, least_failures=BRIEF_FAILURES),
     )
-    return {"patterns": {name: patterns}, "usage": {"patterns": asked.usage}}
+    if reply is None:
+        return update
+    patterns = Patterns(
+        failures=_examples(reply.failures[: context.max_failures], numbered),
+        successes=_examples(reply.successes[: context.max_successes], numbered),
+    )
+    return {**update, "patterns": {name: patterns}}
 
 
 def failed_runs(state: DistillerState, name: str) -> int:
@@ -79,16 +84,6 @@ def failed_runs(state: DistillerState, name: str) -> int:
     return len(
         {(entries[key]["task"], item["run"]) for key in keys for item in entries[key]["failure_evidence"]}
     )
-
-
-async def _cases(state: DistillerState, keys: Sequence[str], services: DistillServices) -> list[Case]:
-    entries = entries_of(state)
-    cases = []
-    for number, key in enumerate(keys, 1):
-        entry = entries[key]
-        runs = await kept(services.store, entry["task"], state["tasks"][entry["task"]])
-        cases.append(Case(number, entry, runs))
-    return cases
 
 
 def _examples(patterns: Sequence[WrittenPattern], cases: dict[int, TaskRuns]) -> list[WrittenExample]:

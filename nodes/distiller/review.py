@@ -16,9 +16,8 @@ from pydantic import ValidationError
 from forethought.knowledge.planning_errors import PlanningError
 from forethought.nodes.distiller.checks import slug
 from forethought.nodes.distiller.diagnose import entries_of
-from forethought.nodes.distiller.services import DistillServices
-from forethought.state.distiller_context import DistillerContext
-from forethought.state.distiller_state import DistillerState, Review
+from forethought.nodes.distiller.runs import DistillServices
+from forethought.state.distiller import DistillerContext, DistillerState, Review
 
 Json = dict[str, Any]
 DECISIONS = ("keep", "edit", "merge", "drop")

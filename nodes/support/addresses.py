@@ -30,7 +30,6 @@ _VIEW_SOURCE = re.compile(r"\A\s*view-source:", re.IGNORECASE)
 _ENDS = re.compile(r"[)\]}'*,;|]")
 """Where text around an address may begin: a bracket of Markdown, a quote, a comma."""
 _MOST_ENDS = 12
-_ASKS = "ask_user"
 
 
 def address_key(url: str) -> str | None:
@@ -117,7 +116,7 @@ def _gives(record: Mapping[str, Any], tools: Mapping[str, Tool]) -> bool:
     tool = tools.get(record.get("tool") or "")
     if not record.get("ok") or record.get("action", "call") != "call":
         return False
-    return record.get("tool") == _ASKS or tool is None or tool.outside
+    return tool is None or tool.outside or tool.asks_person
 
 
 def _keeps(record: Mapping[str, Any], tools: Mapping[str, Tool]) -> bool:

@@ -19,8 +19,7 @@ from langchain_core.messages import AnyMessage, HumanMessage
 
 from forethought.settings import Settings
 from forethought.state.agent import FileRef
-from forethought.tools.file_names import free_name, safe_name
-from forethought.tools.files import FilesError, FileStore, take_in, take_in_bytes
+from forethought.tools.files import FilesError, FileStore, free_name, safe_name, take_in, take_in_bytes
 
 MOST_ATTACHMENTS = 50
 """In one message."""

@@ -12,8 +12,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from forethought.nodes.attempts import Made, attempts_of, call_name
-from forethought.nodes.call_once import call_once
 from forethought.nodes.support.inspection import ENOUGH, Inspection, beyond
 from forethought.nodes.support.repeats import earlier_failure
 from forethought.state.agent import AgentState
@@ -59,22 +57,11 @@ class CodeActions:
             return Observation(beyond(over), ok=False, cause="limit", hint=ENOUGH, origin="model")
         started = time.monotonic()
         failure = earlier_failure(tool, arguments, self._state, self.sub_steps, self._n)
-        made = Made(failure.refusal(tool)) if failure else await self._once(tool, arguments)
-        self._record(tool, arguments, made.observation, made.seconds or time.monotonic() - started)
-        return made.observation
-
-    async def _once(self, tool: Tool, arguments: Json) -> Made:
-        """The call, unless the same program made it before its step was broken off."""
-        seen = self._inspection
-
-        async def make() -> Made:
-            observation = await call_tool(tool, arguments, self._env)
-            if seen.missing:
-                raise seen.missing
-            return Made(observation)
-
-        name = call_name(tool, arguments, f"{self._n}.{len(self.sub_steps) + 1}")
-        return await call_once(tool, arguments, await attempts_of(name), seen.allowance, make)
+        observation = failure.refusal(tool) if failure else await call_tool(tool, arguments, self._env)
+        if self._inspection.missing:
+            raise self._inspection.missing
+        self._record(tool, arguments, observation, time.monotonic() - started)
+        return observation
 
     def _record(self, tool: Tool, arguments: Json, observation: Observation, seconds: float) -> None:
         text = observation.text + (f"\nHint: {observation.hint}" if observation.hint else "")

@@ -13,25 +13,24 @@ from dataclasses import dataclass, replace
 
 from langgraph.runtime import Runtime
 
-from forethought.models.allowance import Allowance
+from forethought.models.allowance import Allowance, total
 from forethought.models.types import Message, ModelError, ReplayError, Usage, reply_spec
 from forethought.nodes.support.events import thinking
 from forethought.nodes.support.foresight import Finding, as_expected, by_rules, quoted_terms
 from forethought.nodes.support.prompt_text import (
     OBSERVATION_CHARS,
     call_text,
-    cut,
     steps_text,
     subtask_text,
     trajectory,
 )
 from forethought.nodes.support.services import Services
 from forethought.nodes.support.shapes import comparable
-from forethought.nodes.support.usage import total
 from forethought.prompts.render import render
 from forethought.prompts.replies import ForesightVerdict
 from forethought.state.agent import AgentState, Proposal, Step, Surprise
 from forethought.state.context import Context, Role
+from forethought.text import cut
 from forethought.tools.base import Observation, Tool
 
 _LEVELS: dict[str, Surprise] = {"none": "none", "minor": "minor", "significant": "serious"}
@@ -51,7 +50,7 @@ class Judge:
         self, tool: Tool, proposal: Proposal, observation: Observation, state: AgentState
     ) -> Finding:
         """What a call's observation is against what was expected of it. Raises ReplayError."""
-        if tool.name == "ask_user" and self.context.foresees_user:
+        if tool.asks_person and self.context.foresees_user:
             return await self._answer(proposal, observation, state)
         if not self.context.foresees_tools:
             return Finding(proposal["surprise"])

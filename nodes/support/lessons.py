@@ -14,10 +14,10 @@ from langgraph.runtime import Runtime
 
 from forethought.lessons.book import LOCAL_USER, LessonBook, namespace_of
 from forethought.lessons.record import Lesson, now_utc
-from forethought.nodes.support.prompt_text import cut
 from forethought.nodes.support.task import TaskError
 from forethought.state.agent import AgentState, Lessons, ShownLesson
 from forethought.state.context import Context
+from forethought.text import cut
 
 MOST_SHOWN = 3
 _QUERY_CHARS = 8_000

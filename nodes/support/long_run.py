@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from forethought.state.agent import Step
+from forethought.text import one_line
 
 T = TypeVar("T")
 MANY = 150
@@ -23,7 +24,8 @@ SAID_CHARS = 200_000
 MOST_LINES = 200
 """Lines about the steps before them."""
 _LEAST_CHARS = 400
-_HEAD_CHARS = 200
+LINE_CHARS = 200
+"""Characters of a text that is told in one line."""
 
 
 def split(items: Sequence[T]) -> tuple[Sequence[T], Sequence[T]]:
@@ -39,12 +41,6 @@ def share(whole: int, count: int, material: int = MATERIAL_CHARS) -> int:
 def said_share(count: int) -> int:
     """How many characters each of `count` texts may have that a model wrote."""
     return share(SAID_CHARS, count, SAID_CHARS)
-
-
-def one_line(text: str, limit: int = _HEAD_CHARS) -> str:
-    """The head of `text`, on one line."""
-    words = text.split(maxsplit=limit // 2 + 1)  # as many have that many characters, with their spaces
-    return " ".join(words)[:limit]
 
 
 def condensed(steps: Sequence[Step]) -> list[str]:
@@ -63,7 +59,7 @@ def condensed(steps: Sequence[Step]) -> list[str]:
 
 def _line(steps: Sequence[Step]) -> str:
     seen = [step["observation"] for step in steps if step["ok"]]
-    head = one_line(seen[-1] if seen else steps[-1]["observation"])
+    head = one_line(seen[-1] if seen else steps[-1]["observation"], LINE_CHARS)
     return (
         f"{_span(steps)} [{steps[0]['subtask']}]: {len(steps)} steps, {_failed(steps)} failed; last: {head}"
     )

@@ -9,11 +9,11 @@ from operator import itemgetter
 from typing import Any
 
 from forethought.nodes.support.long_run import (
+    LINE_CHARS,
     MANY,
     MATERIAL_CHARS,
     MOST_LINES,
     condensed,
-    one_line,
     said_share,
     share,
     split,
@@ -29,6 +29,7 @@ from forethought.state.agent import (
     Step,
     Subtask,
 )
+from forethought.text import cut, one_line
 
 OBSERVATION_CHARS = 6_000
 """An observation's length in the prompts of its own subtask and of the answer agent."""
@@ -37,14 +38,6 @@ HEAD_CHARS = 400
 OPEN_CHARS = 3_000
 """The length of what an unfinished subtask saw last: a new plan has nothing else to go by."""
 RESULT_CHARS = 8_000
-
-
-def cut(text: str, limit: int) -> str:
-    """`text`, visibly cut to about `limit` characters: the head and the tail stay."""
-    if len(text) <= limit:
-        return text
-    head, tail = text[: limit * 3 // 4], text[-(limit // 4) :]
-    return f"{head}\n[... {len(text) - len(head) - len(tail)} characters left out ...]\n{tail}"
 
 
 def compact(value: Any) -> str:
@@ -169,7 +162,9 @@ def plan_text(plan: Plan, *, only_open: bool = False) -> str:
     brief = [] if only_open or len(subtasks) <= MANY else finished
     left_out = max(len(brief) - MOST_LINES, 0)
     blocks = [f"{left_out} subtasks are finished besides those below."] if left_out else []
-    blocks += [f"{item['id']} [finished] {one_line(item['description'])}" for item in brief[left_out:]]
+    blocks += [
+        f"{item['id']} [finished] {one_line(item['description'], LINE_CHARS)}" for item in brief[left_out:]
+    ]
     for subtask in subtasks:
         if subtask["status"] == "finished" and (only_open or brief):
             continue

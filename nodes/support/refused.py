@@ -20,8 +20,8 @@ from forethought.nodes.support.task import (
 )
 from forethought.state.agent import AgentState, FileRef
 from forethought.state.reducers import CLEAR
+from forethought.text import sanitize_text
 from forethought.tools.files import FilesError, take_in
-from forethought.well_formed import well_formed
 
 Json = dict[str, Any]
 
@@ -37,7 +37,7 @@ async def refuse(state: AgentState, reason: str, services: Services, user: str =
     progress = counters(state, str(state.get("task") or ""))
     human = last_human(state.get("messages", []))
     progress["message_id"] = (human.id or "") if human else ""
-    progress["refused"] = well_formed(reason)
+    progress["refused"] = sanitize_text(reason)
     progress["given"] = {
         "files": lacking,
         "guidance": _guidance(state),

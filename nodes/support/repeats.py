@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from forethought.nodes.support.prompt_text import compact, cut, never_begun, trajectory
+from forethought.nodes.support.prompt_text import compact, never_begun, trajectory
 from forethought.state.agent import AgentState
+from forethought.text import cut
 from forethought.tools.base import Observation, Tool
 from forethought.tools.call import normalise
 

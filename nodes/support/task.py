@@ -8,7 +8,8 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
-from forethought.knowledge.planning_errors import KnowledgeError, load_planning_errors
+from forethought.json_files import FileError
+from forethought.knowledge.planning_errors import load_planning_errors
 from forethought.lessons.book import LOCAL_USER, label_of
 from forethought.models.types import ConfigurationError
 from forethought.nodes.support.attachments import take_attachments
@@ -17,8 +18,8 @@ from forethought.settings import Settings
 from forethought.state.agent import AgentState, FileRef, Json, Progress
 from forethought.state.context import Context
 from forethought.state.reducers import CLEAR
+from forethought.text import sanitize_text
 from forethought.tools.files import FilesError, take_in
-from forethought.well_formed import well_formed
 
 MAX_TASK_CHARS = 100_000
 
@@ -75,14 +76,14 @@ async def begin_task(
 
     Raises TaskError, one line that says what to do, before anything is spent.
     """
-    state, mended = _well_formed(state)
+    state, mended = _sanitized(state)
     text, human = task_text(state)
     try:
         await asyncio.to_thread(services.models.verify, models_used(context))
         files, replaced = await asyncio.to_thread(_take_in, state, services, user)
         if context.prospective_reflection and context.planning_errors:
             await asyncio.to_thread(load_planning_errors, services.settings.planning_errors_file)
-    except (ConfigurationError, FilesError, KnowledgeError) as error:
+    except (ConfigurationError, FilesError, FileError) as error:
         raise TaskError(str(error)) from error
     _check_prices(services, context)
     guidance = guidance_of(state, text)
@@ -109,13 +110,13 @@ async def begin_task(
     }
 
 
-def _well_formed(state: AgentState) -> tuple[AgentState, list[AnyMessage]]:
+def _sanitized(state: AgentState) -> tuple[AgentState, list[AnyMessage]]:
     """The state with what a client gave as text that can be stored and sent; the messages that changed."""
     mended: dict[str, Any] = {}
     if isinstance(task := state.get("task"), str):
-        mended["task"] = well_formed(task)
+        mended["task"] = sanitize_text(task)
     if isinstance(guidance := state.get("guidance"), list):
-        mended["guidance"] = [well_formed(item) if isinstance(item, str) else item for item in guidance]
+        mended["guidance"] = [sanitize_text(item) if isinstance(item, str) else item for item in guidance]
     messages = [(m, _mended(m)) if isinstance(m, HumanMessage) else (m, m) for m in state.get("messages", [])]
     mended["messages"] = [new for _, new in messages]
     changed = [new for old, new in messages if new is not old]
@@ -125,12 +126,12 @@ def _well_formed(state: AgentState) -> tuple[AgentState, list[AnyMessage]]:
 def _mended(message: HumanMessage) -> HumanMessage:
     def block(item: Any) -> Any:
         if isinstance(item, str):
-            return well_formed(item)
+            return sanitize_text(item)
         text = item.get("text") if isinstance(item, dict) else None
-        return {**item, "text": well_formed(text)} if isinstance(text, str) else item
+        return {**item, "text": sanitize_text(text)} if isinstance(text, str) else item
 
     given = message.content
-    content = well_formed(given) if isinstance(given, str) else [block(item) for item in given]
+    content = sanitize_text(given) if isinstance(given, str) else [block(item) for item in given]
     return message if content == given else message.model_copy(update={"content": content})
 
 

@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from forethought.journal import current
+from forethought.journal import current_journal
 from forethought.models.allowance import Allowance
-from forethought.models.once import left_behind, unclaimed
-from forethought.models.record import digest
-from forethought.models.types import Usage
-from forethought.nodes.attempts import Attempts, Made, attempts_at, attempts_of, call_name
-from forethought.nodes.call_once import Unknown, call_once, decided
 from forethought.nodes.support.approval import Verdict
+from forethought.nodes.support.calls import CallResult, PriorAttempts, call_once, prior_attempts
 from forethought.nodes.support.code_actions import CodeActions
 from forethought.nodes.support.inert import for_person
 from forethought.nodes.support.inspection import Inspection
 from forethought.nodes.support.person import ask_person
-from forethought.nodes.support.prompt_text import compact, cut
+from forethought.nodes.support.prompt_text import compact
 from forethought.nodes.support.provenance import joined
 from forethought.nodes.support.services import Services
-from forethought.nodes.unknown_outcome import ask_outcome
 from forethought.state.agent import AgentState, Proposal
 from forethought.state.context import Context
+from forethought.text import cut
 from forethought.tools.base import Tool, ToolEnv
 from forethought.tools.call import call_tool
 
 Json = dict[str, Any]
-_TOLD = 300
-"""Characters of a call that are kept to tell a person or a model of it."""
+_SHOWN_CHARACTERS = 300
+"""Of a call's arguments, to tell a person of it."""
 
 
 @dataclass(frozen=True)
-class Begun:
+class PriorCall:
     """What became of a step's call before this run of the step."""
 
     verdict: Verdict | None = None
@@ -42,48 +37,43 @@ class Begun:
     came of it if it may have taken effect."""
     again: bool = False
     """Whether it was decided and is yet to be made: it was broken off, and changes nothing."""
-    attempts: Attempts | None = None
-    note: str = ""
-    """Of another call that the step was to make before it was edited, and that changed something, or may
-    have."""
-    spent: list[Usage] = field(default_factory=list)
-    """What such other calls had cost."""
+    attempts: PriorAttempts = field(default_factory=PriorAttempts)
 
 
-async def look_back(tool: Tool | None, proposal: Proposal) -> Begun:
-    """What the journal knows of the proposal's call; None for a tool that is not there."""
-    found, others = await attempts_at(str(proposal["n"]), tool, proposal["arguments"])
-    note = "\n".join(_left(other) for other in others if "call" in other.intent)
-    # What its own task was told is booked with the step's call, unless there is no tool to make it.
-    replies = left_behind if tool is not None else unclaimed
-    spent = [usage for other in others for usage in await _cost(other, replies)]
-    if tool is None or found is None or not decided(tool, found):
-        return Begun(note=note, spent=spent)
-    again = found.outcome is None and tool.repeatable
-    return Begun(_verdict(proposal, found), again, found, note, spent)
+async def find_prior_call(tool: Tool | None, proposal: Proposal) -> PriorCall:
+    """What the journal knows of the proposal's call; `tool` is None where there is no such tool any more."""
+    if tool is not None and tool.effect == "read":
+        return PriorCall()
+    attempts = await prior_attempts(proposal["n"])
+    if tool is None or not attempts.begun:
+        return PriorCall(attempts=attempts)
+    intent = attempts.intent
+    verdict = Verdict(intent["arguments"], intent["word"], pinned=intent["pinned"])
+    return PriorCall(verdict, attempts.result is None and tool.repeatable, attempts)
 
 
 async def make_call(
     tool: Tool,
     proposal: Proposal,
     verdict: Verdict,
-    begun: Begun,
+    attempts: PriorAttempts,
     state: AgentState,
     services: Services,
     context: Context,
     allowance: Allowance,
-) -> Made:
-    """Make the call that was settled, once: see `nodes.call_once`. What models cost that it asks is booked in
-    `allowance`. Raises ReplayError where a recording lacks what the tool asked a model."""
+) -> CallResult:
+    """Make the call that was settled, once: see `nodes.support.calls`.
+
+    What models cost that it asks is booked in `allowance`. Raises ReplayError where a recording lacks what
+    the tool asked a model.
+    """
     inspection = Inspection(services, context, allowance)
-    name = call_name(tool, verdict.arguments, str(proposal["n"]))
-    attempts = begun.attempts or await attempts_of(name)
-    call_id = str(attempts.intent.get("call_id") or current().id(name))
+    call_id = current_journal().id(f"call {proposal['n']}")
     env = replace(_environment(proposal, state, services, inspection, verdict), call_id=call_id)
     code = CodeActions(services.tools, env, state, proposal["n"], inspection)
 
-    async def make() -> Made:
-        observation = await call_tool(tool, verdict.arguments, code.env if tool.name == "python" else env)
+    async def make() -> CallResult:
+        observation = await call_tool(tool, verdict.arguments, code.env if tool.runs_code else env)
         if inspection.missing:
             raise inspection.missing
         if code.sub_steps:
@@ -91,46 +81,22 @@ async def make_call(
             observation = replace(observation, origin=joined([observation.origin, *read]))
         if inspection.spent:
             observation = replace(observation, origin=f"{observation.origin}, model")
-        return Made(observation, code.sub_steps)
-
-    def settle(unknown: Unknown) -> Made | None:
-        return ask_outcome(unknown, proposal, lambda text: for_person(text, state, services.tools))
+        return CallResult(observation, code.sub_steps, list(inspection.spent), list(inspection.paid))
 
     intent: Json = {
-        "proposed": digest(proposal["arguments"]),
+        "arguments": verdict.arguments,
         "word": verdict.word,
         "pinned": verdict.pinned,
-        "call_id": call_id,
+        "call": cut(compact(verdict.arguments), _SHOWN_CHARACTERS),
     }
-    if not tool.repeatable:
-        intent["call"] = cut(compact(verdict.arguments), _TOLD)
-    if verdict.word == "edited":
-        intent["arguments"] = verdict.arguments
-    return await call_once(tool, verdict.arguments, attempts, allowance, make, settle, intent)
 
+    def shown(text: str) -> str:
+        return for_person(text, state, services.tools)
 
-def _verdict(proposal: Proposal, found: Attempts) -> Verdict:
-    """The decision behind an attempt. Its arguments are the proposal's own unless a person edited them: they
-    are shown before the call is made again."""
-    word, arguments = found.intent.get("word"), found.intent.get("arguments")
-    pinned = found.intent.get("pinned") is not False
-    if word == "edited" and isinstance(arguments, dict):
-        return Verdict(arguments, "edited", pinned=pinned)
-    return Verdict(proposal["arguments"], "approved" if word == "approved" else "", pinned=pinned)
-
-
-def _left(other: Attempts) -> str:
-    call = f"An earlier call of this step, {other.intent.get('tool')}({other.intent.get('call')}), was"
-    if other.outcome is not None:
-        return f"{call} made before; it came to: {cut(other.outcome.observation.text, _TOLD)}"
-    return f"{call} broken off; it may have taken effect"
-
-
-async def _cost(other: Attempts, replies: Callable[[str], Awaitable[list[Usage]]]) -> list[Usage]:
-    given = await replies(other.name)
-    if other.outcome is not None:
-        return [*other.outcome.inspected, *other.outcome.paid]
-    return given
+    if attempts.result is not None:
+        allowance.used.extend(attempts.result.inspected)
+        allowance.paid.extend(attempts.result.paid)
+    return await call_once(tool, proposal, intent, attempts, make, shown)
 
 
 def _environment(

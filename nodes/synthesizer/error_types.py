@@ -10,14 +10,12 @@ from typing import Any
 from langgraph.runtime import Runtime
 from rapidfuzz import fuzz
 
-from forethought.models.types import ReplyError, reply_spec
 from forethought.nodes.distiller.checks import slug
-from forethought.nodes.distiller.services import exhausted
+from forethought.nodes.support.offline import stopped
 from forethought.nodes.synthesizer.messages import type_messages
-from forethought.nodes.synthesizer.services import SynthesizeServices
+from forethought.nodes.synthesizer.take import SynthesizeServices
 from forethought.prompts.synthesize_replies import TaxonomyGrowth
-from forethought.state.synthesizer_context import SynthesizerContext
-from forethought.state.synthesizer_state import ErrorType, SynthesizerState
+from forethought.state.synthesizer import ErrorType, SynthesizerContext, SynthesizerState
 
 ALIKE = 85.0
 """From this similarity of their telling words (0 to 100) two names, or two definitions, count as one."""
@@ -34,38 +32,29 @@ async def error_types(
     context, left = services.context(runtime), open_tasks(state)
     if not left:
         return {}
-    if why := exhausted(state, context):
-        return {
-            "status": "stopped",
-            "problem": f"{why}, and {len(left)} tasks are not searched for error types; raise it",
-        }
+    if stop := stopped(state, context, f"{len(left)} tasks are not searched for error types"):
+        return stop
     key, taxonomy = left[0], state.get("taxonomy", [])
     chosen = [state["trials"][trial] for trial in state["pool"] if state["trials"][trial]["task"] == key]
-    trials = [(trial, await services.kept(trial["stored"])) for trial in chosen]
+    trials = [(trial, await services.load(trial["stored"])) for trial in chosen]
     references = state["references"].get(key, []) if context.meso_reference else []
-    runtime.stream_writer({"event": "thinking", "role": "error types", "about": key})
-    try:
-        asked = await services.models.ask(
-            role="error_types",
-            model=context.model,
-            messages=type_messages(state["tasks"][key], trials, taxonomy, references, context),
-            reply=reply_spec(TaxonomyGrowth),
-            check=lambda reply: growth_problem(reply, taxonomy),
-        )
-    except ReplyError as error:
-        return {
-            "problems": {f"error_types {key}": error.problem or str(error)},
-            "usage": {"error_types": error.usage},
-        }
+    reply, update = await services.ask(
+        runtime,
+        role="error_types",
+        about=key,
+        problem_key=f"error_types {key}",
+        messages=type_messages(state["tasks"][key], trials, taxonomy, references, context),
+        reply=TaxonomyGrowth,
+        check=lambda reply: growth_problem(reply, taxonomy),
+    )
+    if reply is None:
+        return update
     new = [
         ErrorType(name=slug(item.name), definition=item.definition.strip(), task=key)
-        for item in asked.reply.new_types
+        for item in reply.new_types
     ]
-    return {
-        "taxonomy": [*taxonomy, *new],
-        "typed": {**state.get("typed", {}), key: asked.reply.rationale.strip()},
-        "usage": {"error_types": asked.usage},
-    }
+    typed = {**state.get("typed", {}), key: reply.rationale.strip()}
+    return {**update, "taxonomy": [*taxonomy, *new], "typed": typed}
 
 
 def failed_tasks(state: SynthesizerState) -> list[str]:

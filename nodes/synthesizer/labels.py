@@ -13,16 +13,15 @@ from typing import Any, cast
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
-from forethought.models.types import ReplyError, reply_spec
 from forethought.nodes.distiller.checks import slug
-from forethought.nodes.distiller.services import exhausted
+from forethought.nodes.support.offline import jobs_for, next_wave
 from forethought.nodes.support.reading import read_state
 from forethought.nodes.synthesizer.error_types import failed_tasks
 from forethought.nodes.synthesizer.messages import label_messages
-from forethought.nodes.synthesizer.services import SynthesizeServices
+from forethought.nodes.synthesizer.take import SynthesizeServices
 from forethought.prompts.synthesize_replies import StepLabels
-from forethought.state.synthesizer_context import SynthesizerContext
-from forethought.state.synthesizer_state import Finding, Job, KeyDispatch, Labelled, SynthesizerState
+from forethought.state.job import Job
+from forethought.state.synthesizer import Finding, Labelled, SynthesizerContext, SynthesizerState
 
 READS = ("tasks", "trials", "taxonomy", "typed")
 
@@ -38,51 +37,46 @@ async def label_wave(
             "notes": [*state.get("notes", []), "no error type was found: no step is labelled"],
         }
     left = open_stretches(state, context.steps_per_call)
-    if left and (why := exhausted(state, context)):
-        problem = f"{why}, and {len(left)} stretches of steps are not labelled; raise it"
-        return {"wave": [], "status": "stopped", "problem": problem}
-    return {"wave": [Job(node="label_steps", key=key) for key in left[: context.max_parallel]]}
+    unfinished = f"{len(left)} stretches of steps are not labelled"
+    return next_wave(state, context, jobs_for("label_steps", left), unfinished)
 
 
 async def label_steps(
-    dispatch: KeyDispatch,
+    job: Job,
     runtime: Runtime[SynthesizerContext],
     config: RunnableConfig,
     *,
     services: SynthesizeServices,
 ) -> dict[str, Any]:
     """The labels of a stretch; where no valid reply came, why. Raises the other ModelErrors."""
-    context, key = services.context(runtime), dispatch["key"]
+    context, key = services.context(runtime), job["key"]
     # The references are not even read, but for the ablation.
     channels = (*READS, "references") if context.meso_reference else READS
     state = cast(SynthesizerState, read_state(config, channels))
     trial_key, steps = stretch(state, key)
     trial, taxonomy = state["trials"][trial_key], state["taxonomy"]
     task = trial["task"]
-    messages = label_messages(
-        state["tasks"][task],
-        (trial, await services.kept(trial["stored"])),
-        steps,
-        taxonomy,
-        state.get("typed", {}).get(task, ""),
-        state.get("references", {}).get(task, []),
-        context,
-    )
     names = [error["name"] for error in taxonomy]
-    runtime.stream_writer({"event": "thinking", "role": "labels", "about": key})
-    try:
-        asked = await services.models.ask(
-            role="step_labels",
-            model=context.model,
-            messages=messages,
-            reply=reply_spec(StepLabels),
-            check=lambda reply: labels_problem(reply, steps, names),
-        )
-    except ReplyError as error:
-        why = {f"label_steps {key}": error.problem or str(error)}
-        return {"problems": why, "usage": {"step_labels": error.usage}}
-    labelled = Labelled(trial=trial_key, steps=_findings(asked.reply))
-    return {"labels": {key: labelled}, "usage": {"step_labels": asked.usage}}
+    reply, update = await services.ask(
+        runtime,
+        role="step_labels",
+        about=key,
+        problem_key=f"label_steps {key}",
+        messages=label_messages(
+            state["tasks"][task],
+            (trial, await services.load(trial["stored"])),
+            steps,
+            taxonomy,
+            state.get("typed", {}).get(task, ""),
+            state.get("references", {}).get(task, []),
+            context,
+        ),
+        reply=StepLabels,
+        check=lambda reply: labels_problem(reply, steps, names),
+    )
+    if reply is None:
+        return update
+    return {**update, "labels": {key: Labelled(trial=trial_key, steps=_findings(reply))}}
 
 
 def open_stretches(state: SynthesizerState, size: int) -> list[str]:
@@ -135,12 +129,12 @@ def _findings(reply: StepLabels) -> dict[str, list[Finding]]:
 def labels_problem(reply: StepLabels, steps: Sequence[int], names: Sequence[str]) -> str | None:
     """Why the labels cannot be used, all reasons in one line."""
     problems = []
-    given = [label.step for label in reply.steps]
-    if missing := [step for step in steps if step not in given]:
+    labelled = [label.step for label in reply.steps]
+    if missing := [step for step in steps if step not in labelled]:
         problems.append(f"label step {', '.join(map(str, missing))} too")
-    if twice := sorted({step for step in given if given.count(step) > 1}):
+    if twice := sorted({step for step in labelled if labelled.count(step) > 1}):
         problems.append(f"step {', '.join(map(str, twice))} is labelled twice")
-    if others := [step for step in given if step not in steps]:
+    if others := [step for step in labelled if step not in steps]:
         problems.append(f"step {', '.join(map(str, others))} is not asked for")
     unknown = {item.error_type for label in reply.steps for item in label.errors} - set(names)
     unknown = {name for name in unknown if slug(name) not in names}

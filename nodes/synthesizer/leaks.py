@@ -12,9 +12,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
-from forethought.collecting.questions import framed, normalised
-from forethought.nodes.synthesizer.numbers import numbers
+from forethought.trajectories.questions import framed, normalised
 
 COPIED_WORDS = 6
 """Words in a row that a reflection may not share with a long reference, unless the trial has them too."""
@@ -24,23 +24,7 @@ _UNIT_WORDS = 3
 """Words with a number among them that are a quantity, such as 12 km or about 3 000 dollars."""
 _TELLING_DIGITS = 3
 _BLAND = frozenset(
-    [
-        "yes",
-        "no",
-        "true",
-        "false",
-        "none",
-        "neither",
-        "both",
-        "all",
-        "nothing",
-        "unknown",
-        "same",
-        "more",
-        "less",
-        "left",
-        "right",
-    ]
+    "yes no true false none neither both all nothing unknown same more less left right".split()  # noqa: SIM905
 )
 _STEPS = re.compile(
     r"\b(?:steps?|trials?|rounds?|attempts?)\s+\d+(?:\s*(?:,|;|-|–|to|and|or|through)\s*\d+)*", re.IGNORECASE
@@ -51,6 +35,22 @@ _LISTED = re.compile(r"(?m)^\s*\(?\d{1,2}[.)]\s")
 _NAMED = re.compile(
     r"\b(?:(?:reference|gold(?:en)?|ground[ -]truth|annotated)\s+(?:answer|output|plan|result|solution)|"
     r"the\s+(?:reference|ground[ -]truth))\b",
+    re.IGNORECASE,
+)
+_FIGURE = re.compile(
+    r"(?<![\w.])(?P<figure>\d{1,3}(?:[,'’\u00a0\u202f ]\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?)"
+    r"\s*(?P<scale>%|percent\b|per cent\b|thousand\b|million\b|billion\b|trillion\b|[km]\b)?",
+    re.IGNORECASE,
+)
+_SCALES = {"thousand": 3, "k": 3, "million": 6, "m": 6, "billion": 9, "trillion": 12}
+_UNITS = "zero one two three four five six seven eight nine".split()  # noqa: SIM905
+_TEENS = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+_SMALL = [*_UNITS, *_TEENS.split()]
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()  # noqa: SIM905
+_NUMBER_WORDS = re.compile(
+    rf"\b(?:(?P<tens>{'|'.join(_TENS)})(?:[\s-](?P<unit>{'|'.join(_SMALL[1:10])}))?"
+    # "one" and "zero" are seldom meant as a number.
+    rf"|(?P<small>{'|'.join(_SMALL[2:])}))\b",
     re.IGNORECASE,
 )
 
@@ -82,7 +82,7 @@ class References:
         if not words:
             return ""
         if self._innocent(words):
-            return words if _is_told(words, plain) else ""
+            return words if _is_stated(words, plain) else ""
         if f" {words} " in plain or (_UNSPACED.search(words) and words in plain):
             return words
         found = self._number(reference, text)
@@ -101,13 +101,13 @@ class References:
         known = set(numbers(self.task))
         if words >= LONG_WORDS:
             known |= set(numbers(self.trial))
-        theirs = {
-            value: said
-            for value, said in numbers(reference).items()
+        telling = {
+            value
+            for value, written in numbers(reference).items()
             if value not in known
-            and (words <= _UNIT_WORDS or sum(char.isdigit() for char in said) >= _TELLING_DIGITS)
+            and (words <= _UNIT_WORDS or sum(char.isdigit() for char in written) >= _TELLING_DIGITS)
         }
-        return next((said for value, said in numbers(text).items() if value in theirs), "")
+        return next((written for value, written in numbers(text).items() if value in telling), "")
 
     def _part(self, reference: str, plain: str) -> str:
         """A line or item of a long reference, of two words or more."""
@@ -134,10 +134,37 @@ def _bare(text: str) -> str:
     return re.sub(r"^(?:the|an|a) (?=.)", "", normalised(text))
 
 
-def _is_told(words: str, plain: str) -> bool:
+def _is_stated(words: str, plain: str) -> bool:
     """Whether the words are said to be the answer."""
     subject = r"\b(?:answer|result|outcome|value|choice|option|conclusion)\b(?: \w+){0,3}"
     verb = r"(?:is|was|be|been|were|equals?)(?: (?:in|fact|actually|really|simply|just|the|a|an))*"
     demand = r"\b(?:should|must|ought to|had to)(?: have)?(?: (?:answer|repl|conclude)\w*)"
     demand += r"(?: (?:with|that|it|is|was|simply|just|the|a|an))*"
     return bool(re.search(rf"(?:{subject} {verb}|{demand}) {re.escape(words)}\b", plain))
+
+
+def numbers(text: str) -> dict[Decimal, str]:
+    """Each number of `text` and how it is written there. A share has two values: 25 % is 25 and 0.25; so has
+    a figure before k or m, which may be a unit."""
+    found: dict[Decimal, str] = {}
+    for match in _FIGURE.finditer(text):
+        scale = (match["scale"] or "").lower()
+        value = Decimal(re.sub(r"[,'’\u00a0\u202f ]", "", match["figure"]))
+        written = match[0].strip()
+        power = _SCALES.get(scale, 0)
+        if scale in ("", "k", "m", "%", "percent", "per cent"):
+            found.setdefault(value.normalize(), written)
+        if power:
+            found.setdefault(value.scaleb(power).normalize(), written)
+        if scale in ("%", "percent", "per cent"):
+            found.setdefault((value / 100).normalize(), written)
+    for match in _NUMBER_WORDS.finditer(text):
+        found.setdefault(_value(match).normalize(), match[0])
+    return found
+
+
+def _value(match: re.Match[str]) -> Decimal:
+    if match["small"]:
+        return Decimal(_SMALL.index(match["small"].lower()))
+    unit = _SMALL.index(match["unit"].lower()) if match["unit"] else 0
+    return Decimal(20 + 10 * _TENS.index(match["tens"].lower()) + unit)

@@ -9,22 +9,15 @@ from typing import Any, cast
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
-from forethought.models.types import ReplyError, reply_spec
-from forethought.nodes.distiller.services import exhausted
+from forethought.nodes.support.offline import jobs_for, next_wave
 from forethought.nodes.support.reading import read_state
 from forethought.nodes.synthesizer.labels import error_path
 from forethought.nodes.synthesizer.leaks import References
 from forethought.nodes.synthesizer.messages import error_messages
-from forethought.nodes.synthesizer.services import SynthesizeServices
+from forethought.nodes.synthesizer.take import SynthesizeServices
 from forethought.prompts.synthesize_replies import TypeReflection
-from forethought.state.synthesizer_context import SynthesizerContext
-from forethought.state.synthesizer_state import (
-    ErrorReflection,
-    Job,
-    KeyDispatch,
-    SynthesizerState,
-    TrialRecord,
-)
+from forethought.state.job import Job
+from forethought.state.synthesizer import ErrorReflection, SynthesizerContext, SynthesizerState, TrialRecord
 
 READS = ("tasks", "trials", "pool", "taxonomy", "labels", "references")
 LEAST_TASKS = 2
@@ -36,73 +29,62 @@ async def macro_wave(
 ) -> dict[str, Any]:
     """Which error types are reflected upon next, without a model call. One that a single task shows has no
     reflection, and that is said."""
-    context = services.context(runtime)
     done = {*state.get("error_reflections", {}), *state.get("problems", {})}
     left, narrow = [], {}
-    for error in state.get("taxonomy", []):
-        name = error["name"]
+    for name in (error["name"] for error in state.get("taxonomy", [])):
         if {name, f"reflect_error {name}"} & done:
             continue
         tasks = len({state["trials"][key]["task"] for key in cluster(state, name)})
         if tasks >= LEAST_TASKS:
             left.append(name)
         else:
-            told = f"{tasks} of {len(state['tasks'])} tasks showed it"
-            narrow[f"reflect_error {name}"] = f"{told}; a reflection across tasks needs {LEAST_TASKS}"
-    if left and (why := exhausted(state, context)):
-        problem = f"{why}, and {len(left)} error types have no reflection; raise it"
-        return {"wave": [], "problems": narrow, "status": "stopped", "problem": problem}
-    wave = [Job(node="reflect_error", key=name) for name in left[: context.max_parallel]]
-    return {"wave": wave, "problems": narrow, "notes": _notes(state, bool(left))}
+            seen = f"{tasks} of {len(state['tasks'])} tasks showed it"
+            narrow[f"reflect_error {name}"] = f"{seen}; a reflection across tasks needs {LEAST_TASKS}"
+    unfinished = f"{len(left)} error types have no reflection"
+    wave = next_wave(state, services.context(runtime), jobs_for("reflect_error", left), unfinished)
+    return {**wave, "problems": narrow, "notes": _notes(state, bool(left))}
 
 
 async def reflect_error(
-    dispatch: KeyDispatch,
+    job: Job,
     runtime: Runtime[SynthesizerContext],
     config: RunnableConfig,
     *,
     services: SynthesizeServices,
 ) -> dict[str, Any]:
     """The reflection on one error type; where no usable one came, why. Raises the other ModelErrors."""
-    context, name = services.context(runtime), dispatch["key"]
+    context, name = services.context(runtime), job["key"]
     state = cast(SynthesizerState, read_state(config, READS))
     error = next(item for item in state["taxonomy"] if item["name"] == name)
     chosen = {key: state["trials"][key] for key in _spread(state, cluster(state, name), context.max_cases)}
     cases = [
         (
             state["tasks"][trial["task"]],
-            (trial, await services.kept(trial["stored"])),
+            (trial, await services.load(trial["stored"])),
             _critiques(state, key, name),
         )
         for key, trial in chosen.items()
     ]
-    secrets = _secrets(state, chosen)
-    by_id = {trial["id"]: trial for trial in chosen.values()}
-    runtime.stream_writer({"event": "thinking", "role": "error reflection", "about": name})
-    try:
-        asked = await services.models.ask(
-            role="error_reflection",
-            model=context.model,
-            messages=error_messages(error, cases, context),
-            reply=reply_spec(TypeReflection),
-            check=lambda reply: type_problem(reply, by_id, secrets),
-        )
-    except ReplyError as failed:
-        why = {f"reflect_error {name}": failed.problem or str(failed)}
-        return {"problems": why, "usage": {"error_reflection": failed.usage}}
-    made = ErrorReflection(
-        reflection=asked.reply.reflection.strip(),
-        cites=list(dict.fromkeys(cite.strip() for cite in asked.reply.cites)),
-    )
-    return {"error_reflections": {name: made}, "usage": {"error_reflection": asked.usage}}
-
-
-def _secrets(state: SynthesizerState, trials: Mapping[str, TrialRecord]) -> list[References]:
-    """What the reflection may not give away: the references of all tasks that it is written from."""
-    return [
+    # None of the tasks that it is written from may be given away.
+    secrets = [
         References(tuple(state["references"].get(task, [])), state["tasks"][task]["task"])
-        for task in dict.fromkeys(trial["task"] for trial in trials.values())
+        for task in dict.fromkeys(trial["task"] for trial in chosen.values())
     ]
+    by_id = {trial["id"]: trial for trial in chosen.values()}
+    reply, update = await services.ask(
+        runtime,
+        role="error_reflection",
+        about=name,
+        problem_key=f"reflect_error {name}",
+        messages=error_messages(error, cases, context),
+        reply=TypeReflection,
+        check=lambda reply: type_problem(reply, by_id, secrets),
+    )
+    if reply is None:
+        return update
+    cites = list(dict.fromkeys(cite.strip() for cite in reply.cites))
+    made = ErrorReflection(reflection=reply.reflection.strip(), cites=cites)
+    return {**update, "error_reflections": {name: made}}
 
 
 def cluster(state: SynthesizerState, name: str) -> list[str]:
@@ -147,9 +129,9 @@ def _notes(state: SynthesizerState, any_left: bool) -> list[str]:
     notes = state.get("notes", [])
     if any_left or state.get("error_reflections") or not state.get("taxonomy"):
         return notes
-    told = (
+    note = (
         "there is one task only: no reflections across tasks"
         if len(state["tasks"]) == 1
         else "no error type was reflected upon across tasks: no two tasks show the same one, or no reply held"
     )
-    return notes if told in notes else [*notes, told]
+    return notes if note in notes else [*notes, note]

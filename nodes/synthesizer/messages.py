@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from forethought.models.types import Message
-from forethought.nodes.distiller.runs import PROMPT_CHARS, shown, task_text
-from forethought.prompts.render import render
-from forethought.state.distiller_state import Run
-from forethought.state.synthesizer_context import SynthesizerContext
-from forethought.state.synthesizer_state import ErrorReflection, ErrorType, Finding, TaskRecord, TrialRecord
-from forethought.trajectories.show import Window, cut, step_text
-from forethought.trajectories.types import Trajectory, TrajectoryStep
+from forethought.nodes.support.offline import prompt_messages
+from forethought.state.synthesizer import (
+    ErrorReflection,
+    ErrorType,
+    Finding,
+    SynthesizerContext,
+    TaskRecord,
+    TrialRecord,
+)
+from forethought.text import cut
+from forethought.trajectories.run_text import PROMPT_CHARS, run_texts, task_text
+from forethought.trajectories.show import Window, step_text
+from forethought.trajectories.types import Trajectory
 
 WHOLE_CHARS = 80_000
 """Characters up to which a trial is shown whole where some of its steps are labelled."""
@@ -28,7 +33,7 @@ def reflect_messages(
 ) -> list[Message]:
     """Micro level: one failed trial against the reference (figure 3)."""
     trial, trajectory = tried
-    return _messages(
+    return prompt_messages(
         "synthesize_reflect",
         task=task_text(task["task"]),
         background=cut(trial["background"], BACKGROUND_CHARS),
@@ -46,7 +51,7 @@ def type_messages(
     context: SynthesizerContext,
 ) -> list[Message]:
     """Meso level: all trials of a task against the taxonomy so far (figure 4)."""
-    return _messages(
+    return prompt_messages(
         "synthesize_types",
         taxonomy=taxonomy,
         task=task_text(task["task"]),
@@ -66,14 +71,14 @@ def label_messages(
 ) -> list[Message]:
     """Meso level: a stretch of a trial's steps against the taxonomy (figure 5). The prompts of a trial
     that is shown whole differ in their last line alone."""
-    shown_trial = {**_shown([tried], context)[0], "text": _around(tried[1], steps, context)}
-    return _messages(
+    trial = {**_shown([tried], context)[0], "text": _around(tried[1], steps, context)}
+    return prompt_messages(
         "synthesize_label",
         taxonomy=taxonomy,
         task=task_text(task["task"]),
         rationale=rationale,
         references=[task_text(text) for text in references],
-        trial=shown_trial,
+        trial=trial,
         steps=list(steps),
     )
 
@@ -85,7 +90,7 @@ def error_messages(
 ) -> list[Message]:
     """Macro level: the steps of one error type in trajectories of different tasks (figure 6)."""
     limit = min(context.max_observation_chars, PROMPT_CHARS // (CASE_STEPS * 6 * max(len(cases), 1)))
-    told = [
+    shown = [
         {
             "id": trial["id"],
             "task": trial["task"],
@@ -102,7 +107,9 @@ def error_messages(
         }
         for task, (trial, trajectory), critiques in cases
     ]
-    return _messages("synthesize_error", name=error["name"], definition=error["definition"], cases=told)
+    return prompt_messages(
+        "synthesize_error", name=error["name"], definition=error["definition"], cases=shown
+    )
 
 
 def merge_messages(
@@ -117,7 +124,7 @@ def merge_messages(
         for step, findings in path.items()
         for finding in findings
     ]
-    return _messages(
+    return prompt_messages(
         "synthesize_merge",
         task=task_text(task["task"]),
         micro=micro,
@@ -127,36 +134,18 @@ def merge_messages(
 
 
 def _shown(trials: Sequence[Tried], context: SynthesizerContext) -> list[dict[str, str]]:
-    """The trials as {label, outcome, ended, text}, all of them within one prompt's room."""
-    pairs = [
-        (
-            Run(
-                label=str(trial["number"]),
-                id=trial["id"],
-                outcome="success" if trial["outcome"] == "success" else "failure",
-                file="",
-                source=trajectory.source,
-            ),
-            trajectory,
-        )
-        for trial, trajectory in trials
-    ]
-    return shown(pairs, context.max_observation_chars)
+    """The trials as {label, outcome, ended, text}, all of them within one prompt's bound."""
+    runs = [(str(trial["number"]), trial["outcome"], trajectory) for trial, trajectory in trials]
+    return run_texts(runs, context.max_observation_chars)
 
 
 def _around(trajectory: Trajectory, steps: Sequence[int], context: SynthesizerContext) -> str:
-    """The trial whole where it has room; else the steps in question whole and the others in a line each."""
+    """The trial whole where it fits; else the steps in question whole and the others in a line each."""
     limit = context.max_observation_chars
     whole = Window(trajectory.steps).text(limit)
     if len(whole) <= WHOLE_CHARS:
         return whole
-    parts: tuple[list[TrajectoryStep], ...] = ([], [], [])
-    for step in trajectory.steps:
-        parts[0 if step.number < steps[0] else 2 if step.number > steps[-1] else 1].append(step)
-    before, middle, after = (tuple(part) for part in parts)
+    before = tuple(step for step in trajectory.steps if step.number < steps[0])
+    after = tuple(step for step in trajectory.steps if step.number > steps[-1])
+    middle = trajectory.steps[len(before) : len(trajectory.steps) - len(after)]
     return cut(Window(middle, before, after).text(limit), PROMPT_CHARS)
-
-
-def _messages(template: str, **values: Any) -> list[Message]:
-    system, user = render(template, **values)
-    return [Message("system", system), Message("user", user)]

@@ -8,43 +8,43 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.collecting.tasks import CollectTask
-from forethought.nodes.distiller.take import by_task, distinct
-from forethought.nodes.synthesizer.services import SynthesizeServices
+from forethought.nodes.support.offline import OfflineServices, runs_by_task
 from forethought.state.reducers import CLEAR
-from forethought.state.synthesizer_context import SynthesizerContext
-from forethought.state.synthesizer_state import SynthesizerState, TaskRecord, TrialRecord
-from forethought.trajectories.read import all_from_json
+from forethought.state.synthesizer import SynthesizerContext, SynthesizerState, TaskRecord, TrialRecord
+from forethought.trajectories.tasks import Attempted, CollectTask
 from forethought.trajectories.types import Loaded
+
+SynthesizeServices = OfflineServices[SynthesizerContext]
 
 
 async def take(
     state: SynthesizerState, runtime: Runtime[SynthesizerContext], *, services: SynthesizeServices
 ) -> dict[str, Any]:
-    """Take in what is given; with nothing given, go on with what the thread holds. Raises ValueError for what
-    is no task or trajectory, and for tasks where nobody can try them."""
+    """Take in tasks or trajectories; without any, go on with what the thread holds.
+
+    Raises ValueError for what is no task or trajectory, and for tasks where nobody can try them.
+    """
     context = services.context(runtime)
     await asyncio.to_thread(services.models.verify, [context.model])
-    tasks_given, given = state.get("tasks_file") or [], state.get("trajectories") or []
-    if not (tasks_given or given) and state.get("tasks"):
+    given_tasks, given_runs = state.get("tasks_file") or [], state.get("trajectories") or []
+    if not (given_tasks or given_runs) and state.get("tasks"):
         return {"status": "running", "problem": "", "wave": [], **_unjudged_again(state)}
-    if tasks_given and given:
+    if given_tasks and given_runs:
         raise ValueError("give either tasks to try or trajectories, not both")
-    if tasks_given:
+    if given_tasks:
         if services.attempt is None:
             raise ValueError(
                 "nobody can try tasks here: give trajectories, or run `forethought synthesize TASKS.jsonl`"
             )
-        taken = _of_tasks([CollectTask.model_validate(item) for item in tasks_given])
+        update = _of_tasks([CollectTask.model_validate(item) for item in given_tasks])
     else:
-        loaded = distinct([item for number, raw in enumerate(given, 1) for item in _read(raw, number)])
-        taken = await _of_trajectories(loaded, services)
-    trials: Mapping[str, TrialRecord] = taken.pop("trials")
+        update = await _of_trajectories(runs_by_task(given_runs), services)
+    trials: Mapping[str, TrialRecord] = update.pop("trials")
     failed = any(trial["outcome"] == "failure" for trial in trials.values())
-    running = bool(tasks_given) or failed
+    running = bool(given_tasks) or failed
     return {
         **_cleared(),
-        **taken,
+        **update,
         "trials": {CLEAR: None, **trials},
         "models": {"model": context.model},
         "status": "running" if running else "no_failures",
@@ -74,18 +74,21 @@ def _of_tasks(given: Sequence[CollectTask]) -> dict[str, Any]:
     }
 
 
-async def _of_trajectories(loaded: Sequence[Loaded], services: SynthesizeServices) -> dict[str, Any]:
+async def _of_trajectories(
+    groups: Mapping[str, Sequence[Loaded]], services: SynthesizeServices
+) -> dict[str, Any]:
     tasks: dict[str, TaskRecord] = {}
     references: dict[str, list[str]] = {}
     trials: dict[str, TrialRecord] = {}
     ids: set[str] = set()
-    for number, (_, runs) in enumerate(by_task(loaded).items(), 1):
-        key = f"t{number}"
+    for key, runs in zip(
+        (f"t{number}" for number in range(1, len(groups) + 1)), groups.values(), strict=True
+    ):
         tasks[key] = TaskRecord(task=runs[0].trajectory.task, task_id=key)
         gold = [text for run in runs for text in run.reference.gold if text.strip()]
         references[key] = list(dict.fromkeys(gold))
         for at, run in enumerate(runs, 1):
-            record = await trial_record(key, at, run, services)
+            record = await trial_record(key, at, Attempted(run), services)
             while record["id"] in ids:
                 record["id"] = f"{record['id']}~{key}.{at}"
             ids.add(record["id"])
@@ -96,23 +99,19 @@ async def _of_trajectories(loaded: Sequence[Loaded], services: SynthesizeService
 
 
 async def trial_record(
-    task: str,
-    number: int,
-    loaded: Loaded,
-    services: SynthesizeServices,
-    reason: str = "",
-    background: str = "",
+    task: str, number: int, attempted: Attempted, services: SynthesizeServices
 ) -> TrialRecord:
     """The record of a trial, its trajectory stored. Raises FilesError."""
+    trajectory = attempted.loaded.trajectory
     return TrialRecord(
         task=task,
         number=number,
-        id=loaded.trajectory.id,
-        outcome=loaded.reference.outcome,
-        reason=reason,
-        background=background,
-        stored=await services.keep(loaded.trajectory),
-        steps=[step.number for step in loaded.trajectory.steps],
+        id=trajectory.id,
+        outcome=attempted.loaded.reference.outcome,
+        reason=attempted.reason,
+        background=attempted.background,
+        stored=await services.save(trajectory),
+        steps=[step.number for step in trajectory.steps],
     )
 
 
@@ -127,16 +126,9 @@ def _unjudged_again(state: SynthesizerState) -> dict[str, Any]:
     }
 
 
-def _read(raw: Any, number: int) -> list[Loaded]:
-    try:
-        return all_from_json(raw, f"trajectory-{number}")
-    except ValueError as error:
-        raise ValueError(f"trajectory {number}: {error}") from error
-
-
 def _cleared() -> dict[str, Any]:
     """The channels of an earlier synthesis on the thread, and the input, emptied."""
-    of_keys = ("reflections", "labels", "error_reflections", "merged", "problems", "usage")
-    empty: dict[str, Any] = {name: {CLEAR: None} for name in of_keys}
+    merged = ("reflections", "labels", "error_reflections", "merged", "problems", "usage")
     lists = ("wave", "pool", "taxonomy", "notes", "trajectories", "tasks_file")
+    empty: dict[str, Any] = {name: {CLEAR: None} for name in merged}
     return {**empty, **{name: [] for name in lists}, "typed": {}}

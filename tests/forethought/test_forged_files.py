@@ -14,14 +14,14 @@ from typing import Any, get_args
 import pytest
 import yaml
 
-from forethought.collecting.tasks import read_tasks
-from forethought.knowledge.documents import KnowledgeError
+from forethought.json_files import FileError
 from forethought.knowledge.error_taxonomy import load_taxonomy
 from forethought.knowledge.planning_errors import load_planning_errors
 from forethought.knowledge.provenance import provenance_path, read_provenance, used_fingerprints
 from forethought.models import ReplayError, ReplayTransport
 from forethought.models.types import Finish
 from forethought.trajectories.read import read_trajectories
+from forethought.trajectories.tasks import read_tasks
 from tests.forethought.app.conftest import Cli, cli
 from tests.forethought.trajectories import examples
 from tests.support.forging import as_bytes, forged_bytes, forged_lines, forged_value, nested
@@ -103,7 +103,7 @@ def test_a_forged_reply_is_refused(tmp_path: Path, place: tuple[str, ...], value
     assert not read_or_refuse(replay, tmp_path / "r.jsonl", content, ReplayError)
 
 
-@pytest.mark.parametrize("name", ["BENCH", "MESSAGES", "RUNS", "TAU", "LABELS"])
+@pytest.mark.parametrize("name", ["BENCH", "MESSAGES", "TAU", "LABELS"])
 def test_forged_trajectories(tmp_path: Path, name: str) -> None:
     path, value = tmp_path / "t.json", getattr(examples, name)
     for seed in SEEDS:
@@ -126,10 +126,10 @@ def test_forged_knowledge(tmp_path: Path, name: str, read: Read) -> None:
     path, content = tmp_path / name, (KNOWLEDGE / name).read_bytes()
     value = yaml.safe_load(content)
     for seed in SEEDS:
-        read_or_refuse(read, path, as_bytes(forged_value(value, seed)), KnowledgeError)
-        read_or_refuse(read, path, forged_bytes(content[:5000], seed), KnowledgeError)
+        read_or_refuse(read, path, as_bytes(forged_value(value, seed)), FileError)
+        read_or_refuse(read, path, forged_bytes(content[:5000], seed), FileError)
     for depth in DEEP:
-        assert not read_or_refuse(read, path, nested(depth), KnowledgeError)
+        assert not read_or_refuse(read, path, nested(depth), FileError)
 
 
 def test_forged_provenance(tmp_path: Path) -> None:
@@ -143,12 +143,12 @@ def test_forged_provenance(tmp_path: Path) -> None:
         used_fingerprints(errors)
 
     for seed in SEEDS:
-        read_or_refuse(read, path, as_bytes(forged_value(value, seed)), KnowledgeError)
-        read_or_refuse(read, path, forged_bytes(as_bytes(value), seed), KnowledgeError)
+        read_or_refuse(read, path, as_bytes(forged_value(value, seed)), FileError)
+        read_or_refuse(read, path, forged_bytes(as_bytes(value), seed), FileError)
     for forged in ({"questions": 5}, {"written": []}, {"questions": None}):
-        assert not read_or_refuse(read, path, as_bytes(forged), KnowledgeError)
+        assert not read_or_refuse(read, path, as_bytes(forged), FileError)
     for depth in DEEP[1:]:
-        assert not read_or_refuse(read, path, nested(depth), KnowledgeError)
+        assert not read_or_refuse(read, path, nested(depth), FileError)
 
 
 def test_forged_tasks(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
-"""Killed at any moment, a thread goes on: no effect twice, no finished step or call lost, and only the model
-calls in flight are made again (see tests/support/crashes.py)."""
+"""Killed at any moment, a thread goes on: no effect twice, no finished step lost, and only the model
+calls of nodes under way are made again (see tests/support/crashes.py)."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from tests.support.crashes import Moment, Seen, Witness
 from tests.support.paying import WIDTH, World, to_the_end
 
 Json = dict[str, Any]
+REVISING = 2
+"""Model calls of a node at most: what it was told before it was killed, it asks again."""
 
 
 @pytest.fixture
@@ -55,26 +57,19 @@ async def test_killed_again_while_a_call_is_made_again_the_effect_is_still_one(s
 
 
 def _intends(moment: Moment) -> bool:
-    return any(entry["key"].endswith("1 intent") and " pay " in entry["key"] for entry in moment.journal)
+    return any(entry["key"].endswith("1 intent") for entry in moment.journal)
 
 
 async def survives(moment: Moment, whole: Seen, settings: Settings) -> list[str]:
     """Go on from a moment as a new process does, and hold what came of it against the run without a kill."""
-    in_flight = Counter(moment.seen.asked) - _kept_replies(moment)
     seen = copy.deepcopy(moment.seen)
     state, replies = await to_the_end(World(seen, settings).graph(moment.saver), seen)
     check(state, seen)
     repeated = Counter(seen.asked) - Counter(whole.asked)
-    assert sum(repeated.values()) <= sum(in_flight.values()) <= WIDTH
+    assert sum(repeated.values()) <= REVISING * WIDTH
     assert not Counter(whole.asked) - Counter(seen.asked)
-    assert sum((Counter(seen.reads) - Counter(whole.reads)).values()) <= WIDTH - 1
+    assert sum((Counter(seen.reads) - Counter(whole.reads)).values()) <= WIDTH
     return replies
-
-
-def _kept_replies(moment: Moment) -> Counter[str]:
-    """As many of the requests as have a reply in the journal, the first ones."""
-    kept = sum(entry["key"].startswith("reply") for entry in moment.journal)
-    return Counter(moment.seen.asked[:kept])
 
 
 def check(state: Json, seen: Seen) -> None:

@@ -12,9 +12,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from forethought.graph.debugger import build_debugger
-from forethought.graph.debugger_routing import BASELINES, LABELLED
 from forethought.models.types import TransportError
-from forethought.state.debugger_context import DebuggerContext
+from forethought.state.debugger import BASELINES, LABELLED_METHODS, DebuggerContext
 from tests.support.debugging import GOLD, Debug, Reader, TruthfulWorld, asked_step, labels, trajectory
 from tests.support.model_server import Answer, Fault, SeenRequest
 
@@ -210,4 +209,4 @@ async def test_it_streams_what_it_is_at(debug: Debug) -> None:
 def test_every_way_of_rerunning_and_finding_has_its_place() -> None:
     fields = DebuggerContext.model_fields
     assert set(BASELINES) == set(fields["rerun"].annotation.__args__) - {"off", "agentdebug"}  # type: ignore[union-attr]
-    assert set(LABELLED) <= set(fields["method"].annotation.__args__)  # type: ignore[union-attr]
+    assert set(LABELLED_METHODS) <= set(fields["method"].annotation.__args__)  # type: ignore[union-attr]

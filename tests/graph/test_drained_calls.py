@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from forethought.draining import Drain, Drained, pause
 from forethought.graph.agent import build_agent
 from forethought.models.types import ModelReply, ModelRequest
 from forethought.settings import Settings
+from forethought.shutdown import Halt, Shutdown, sleep_unless_stopping
 from forethought.tools.base import ToolEnv, make_tool
 from tests.support.crashes import Answers, Seen
 from tests.support.paying import CONFIG, CONTEXT, TASK
@@ -25,13 +25,13 @@ Json = dict[str, Any]
 class Throttled(Answers):
     """Models of which the one that reads for a tool wants to be asked again later; the SIGTERM comes then."""
 
-    drain: Drain
+    drain: Shutdown
 
     async def send(self, request: ModelRequest) -> ModelReply:
         """See `Transport`."""
         if request.reply == "DocumentAnswer" and not self.drain.requested:
             self.drain.request()
-            await pause(0.3)
+            await sleep_unless_stopping(0.3)
         return await super().send(request)
 
 
@@ -39,7 +39,7 @@ class Throttled(Answers):
 async def test_a_call_that_has_begun_comes_to_its_end_and_nobody_is_asked_about_it(
     settings: Callable[..., Settings], by: str
 ) -> None:
-    seen, drain = Seen(), Drain()
+    seen, drain = Seen(), Shutdown()
     replies: dict[str, Json] = {
         "Plan": plan(sub("pay")),
         "PlanDiagnosis": diagnosis(),
@@ -72,7 +72,7 @@ async def test_a_call_that_has_begun_comes_to_its_end_and_nobody_is_asked_about_
         transport=transport,
     )
     run = graph.ainvoke(TASK, CONFIG, context=CONTEXT, durability="sync", control=drain.control)
-    with pytest.raises(Drained) as drained:
+    with pytest.raises(Halt) as drained:
         await drain.finish(run, 60)
     assert not drained.value.broken_off
     assert seen.effects == ["rent"]

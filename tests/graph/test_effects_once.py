@@ -1,5 +1,4 @@
-"""A change is made once, whatever a person is asked of it, edits beside it, and wherever the run is broken
-off."""
+"""A change is made once, whatever a person is asked of it, and wherever the run is broken off."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from langgraph.types import Command
 from forethought.graph.agent import build_agent
 from forethought.settings import Settings
 from forethought.state.context import Context
-from forethought.tools.base import Tool, ToolEnv, make_tool
+from forethought.tools.base import ToolEnv, make_tool
 from tests.support.crashes import Answers, Moment, Seen, Witness
 from tests.support.paying import CONFIG, CONTEXT, TASK, World, name, reply
 from tests.support.replies import call
@@ -44,15 +43,13 @@ async def answer_to(graph: Any, said: Any, by_id: bool) -> Command[Any]:
 class Desk:
     """A tool that pays, which can be broken off in the middle."""
 
-    def __init__(
-        self, settings: Settings, ask: str = "", then: Callable[..., Any] = reply, look: Tool | None = None
-    ) -> None:
+    def __init__(self, settings: Settings, ask: str = "", then: Callable[..., Any] = reply) -> None:
         self.effects: list[str] = []
         self.ids: list[str] = []
         self.seen = Seen()
         self.began, self.hangs, self._ask = asyncio.Event(), True, ask
         self.graph: Any = build_agent(
-            tools=[make_tool(self.pay, effect="write"), look or World(self.seen, settings).tools()[1]],
+            tools=[make_tool(self.pay, effect="write"), World(self.seen, settings).tools()[1]],
             settings=settings,
             checkpointer=InMemorySaver(),
             transport=Answers(then, name, self.seen),
@@ -143,38 +140,14 @@ def _ended(witness: Witness) -> Moment:
     return next(
         moment
         for moment in witness.moments
-        if any(" pay " in entry["key"] and entry["key"].endswith("outcome") for entry in moment.journal)
+        if any(entry["key"].endswith("outcome") for entry in moment.journal)
     )
 
 
-async def _edited_beside(graph: Any) -> None:
-    """The proposal of a sibling is edited, before the wave has ended."""
-    values = (await graph.aget_state(CONFIG)).values
-    looked = {**values["proposals"]["look"], "arguments": {"name": "four"}}
-    proposals = {"pay": values["proposals"]["pay"], "look": looked}
-    await graph.aupdate_state(CONFIG, {"proposals": proposals}, as_node="tool_agent")
-
-
-async def test_a_call_that_had_ended_is_not_made_again_after_an_edit_beside_it(settings: Settings) -> None:
-    seen = Seen()
-    witness = Witness(seen)
-    await World(seen, settings).graph(witness).ainvoke(TASK, CONFIG, context=CONTEXT, durability="sync")
-    moment = _ended(witness)
-    graph = World(moment.seen, settings).graph(moment.saver)
-    await _edited_beside(graph)
-    await graph.ainvoke(None, CONFIG, context=CONTEXT)
-    assert await asked(graph) is None
-    assert "four" in moment.seen.reads
-    assert len(moment.seen.effects) == 1
-
-
 @pytest.mark.parametrize("by_id", [False, True], ids=["plain", "by-id"])
-async def test_made_again_after_an_edit_beside_it_and_broken_off_again_it_is_asked_for_again(
-    settings: Settings, by_id: bool
-) -> None:
+async def test_made_again_and_broken_off_again_it_is_asked_for_again(settings: Settings, by_id: bool) -> None:
     desk = Desk(settings)
     await desk.broken_off(TASK, CONTEXT)
-    await _edited_beside(desk.graph)
     await desk.go(None, CONTEXT)
     await desk.broken_off(await answer_to(desk.graph, "do it again", by_id), CONTEXT)
     await desk.go(None, CONTEXT)
@@ -186,46 +159,6 @@ async def test_made_again_after_an_edit_beside_it_and_broken_off_again_it_is_ask
     await desk.go(await answer_to(desk.graph, "do it again (2)", by_id), CONTEXT)
     assert (await desk.graph.aget_state(CONFIG)).values["status"] == "answered"
     assert len(set(desk.ids)) == 1, "one key for all attempts, or a service could not tell them for one"
-
-
-async def test_a_call_whose_step_had_ended_is_not_made_again_after_an_edit_beside_it(
-    settings: Settings,
-) -> None:
-    """A sibling waits for a person, who edits it instead of replying."""
-
-    async def look_up(env: ToolEnv, name: str) -> str:
-        """Look something up.
-
-        Args:
-            name: What to look up.
-        """
-        return f"value of {name}: {env.ask('Sure?', []) if env.ask else ''}"
-
-    desk = Desk(settings, look=make_tool(look_up))
-    desk.hangs = False
-    await desk.go(TASK, CONTEXT)
-    assert ((await asked(desk.graph)) or {})["question"] == "Sure?"
-    await _edited_beside(desk.graph)
-    await desk.go(None, CONTEXT)
-    await desk.go(await answer_to(desk.graph, "yes", by_id=True), CONTEXT)
-    assert desk.effects == ["rent"]
-    assert (await desk.graph.aget_state(CONFIG)).values["status"] == "answered"
-    assert (await desk.step())["observation"] == "paid rent"
-
-
-async def test_an_edited_call_whose_first_form_had_ended_is_told_of_it(settings: Settings) -> None:
-    seen = Seen()
-    witness = Witness(seen)
-    await World(seen, settings).graph(witness).ainvoke(TASK, CONFIG, context=CONTEXT, durability="sync")
-    moment = _ended(witness)
-    graph = World(moment.seen, settings).graph(moment.saver)
-    values = (await graph.aget_state(CONFIG)).values
-    other = {**values["proposals"]["pay"], "arguments": {"what": "heating"}}
-    await graph.aupdate_state(CONFIG, {"proposals": {"pay": other}}, as_node="tool_agent")
-    await graph.ainvoke(None, CONFIG, context=CONTEXT)
-    steps = (await graph.aget_state(CONFIG)).values["trajectory"]
-    said = next(step for step in steps if step["n"] == 1)["observation"]
-    assert 'pay({"what": "rent"}), was made before; it came to: paid rent]' in said
 
 
 async def test_a_tool_that_has_changed_since_is_asked_of_all_the_same(settings: Settings) -> None:
@@ -251,19 +184,6 @@ async def test_a_tool_that_has_changed_since_is_asked_of_all_the_same(settings: 
     await changed.ainvoke(None, CONFIG, context=CONTEXT)
     assert "unknown" in ((await asked(changed)) or {})
     assert desk.effects == ["rent"]
-
-
-async def test_an_edited_call_whose_first_form_was_broken_off_is_told_of_it(settings: Settings) -> None:
-    desk = Desk(settings)
-    await desk.broken_off(TASK, CONTEXT)
-    values = (await desk.graph.aget_state(CONFIG)).values
-    other = {**values["proposals"]["pay"], "arguments": {"what": "heating"}}
-    await desk.graph.aupdate_state(CONFIG, {"proposals": {"pay": other}}, as_node="tool_agent")
-    desk.hangs = False
-    await desk.go(None, CONTEXT)
-    said = (await desk.step())["observation"]
-    assert said.startswith('[An earlier call of this step, pay({"what": "rent"}), was broken off; it may')
-    assert said.endswith("paid heating")
 
 
 @pytest.mark.parametrize("by_id", [False, True], ids=["plain", "by-id"])
@@ -315,5 +235,5 @@ async def test_where_the_tool_is_gone_a_call_that_was_broken_off_is_told(setting
     )
     await without.ainvoke(None, CONFIG, context=CONTEXT)
     said = (await desk.step())["observation"]
-    assert "it may have taken effect" in said
+    assert "the call was broken off, and may have taken effect" in said
     assert "there is no tool 'pay'" in said

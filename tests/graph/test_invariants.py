@@ -25,9 +25,8 @@ from langgraph.types import Command
 
 import forethought.models.allowance
 import forethought.models.ask
-import forethought.models.once
-import forethought.nodes.call_once
 import forethought.nodes.support.budget
+import forethought.nodes.support.calls
 import forethought.nodes.tool_agent
 import forethought.nodes.tool_executor
 from forethought.graph.agent import build_agent
@@ -35,7 +34,6 @@ from forethought.nodes.support.budget import active_seconds
 from forethought.settings import Settings
 from forethought.state.context import Context
 from forethought.state.plan_patches import join_plans
-from tests.support.crashes import Moment, Seen
 from tests.support.wild import AT_EFFECT, INPUT, OUTPUT, SECONDS, USD, Clock, Process, Wild
 
 Json = dict[str, Any]
@@ -46,9 +44,8 @@ KILLS = st.one_of(st.none(), st.integers(0, 60), st.just(AT_EFFECT))
 TIMED = (
     forethought.models.allowance,
     forethought.models.ask,
-    forethought.models.once,
     forethought.nodes.support.budget,
-    forethought.nodes.call_once,
+    forethought.nodes.support.calls,
     forethought.nodes.tool_agent,
     forethought.nodes.tool_executor,
 )
@@ -105,8 +102,6 @@ class Thread(RuleBasedStateMachine):
         self.task_before: int | None = None
         self.counted: tuple[Any, ...] = ()
         """What was counted of the task before the present one."""
-        self.replies_before = 0
-        """Model replies in the journal when the task began."""
         self.seconds_before, self.went_on_at = 0.0, 0.0
         """Seconds of the task when it was gone on with, and when that was."""
         self.state: Json = {}
@@ -158,9 +153,8 @@ class Thread(RuleBasedStateMachine):
     def start(self, data: Any, kill: int | None) -> None:
         """A new task."""
         self.tasks += 1
-        self.counted = self.model.answered, self.dispatched, self.model.late, self.replies_before
+        self.counted = self.model.answered, self.dispatched, self.model.late
         self.model.answered, self.dispatched, self.model.late = 0, [], []
-        self.replies_before = self._kept_replies()
         self._go({"task": f"task {self.tasks}"}, data, kill)
 
     @precondition(lambda self: not self.ended and not self.waiting)
@@ -198,10 +192,6 @@ class Thread(RuleBasedStateMachine):
         happened, again, give_up = asked["choices"]
         return [happened if asked["unknown"]["arguments"]["text"] in self.model.effects else again, give_up]
 
-    def _kept_replies(self) -> int:
-        journal = Moment(self.saver, Seen()).journal
-        return sum(entry["key"].startswith("reply") for entry in journal)
-
     def _go(self, given: Any, data: Any, kill: int | None) -> None:
         self.data = data
         self.cut_short = True  # hypothesis may end an example within a draw, and asserts may fail
@@ -227,7 +217,6 @@ class Thread(RuleBasedStateMachine):
         if process.left:
             work.cancel()
             await asyncio.gather(work, return_exceptions=True)
-            self.model.answered = self._kept_replies() - self.replies_before
         else:
             await work
         snapshot = await self._graph(Process(None, self.saver)).aget_state(CONFIG)
@@ -236,9 +225,13 @@ class Thread(RuleBasedStateMachine):
             tuple(task.name for task in snapshot.tasks),
             list(snapshot.interrupts),
         )
+        if process.left:
+            # What was not booked by then is lost.
+            begun = self.state.get("progress", {}).get("task") != self.task_before
+            self.model.answered = round(self._sum("output_tokens") / OUTPUT) if begun else 0
         if process.left and isinstance(given, dict) and not self.next:
             # Killed before anything of it was kept, a task was never begun.
-            self.model.answered, self.dispatched, self.model.late, self.replies_before = self.counted
+            self.model.answered, self.dispatched, self.model.late = self.counted
 
     async def _streamed(self, graph: Any, given: Any) -> None:
         modes = ["updates", "values"]

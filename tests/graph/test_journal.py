@@ -1,4 +1,4 @@
-"""What a step finds in its journal when its thread is gone on with, forked, edited or kept elsewhere."""
+"""What a step finds in its journal when its thread is resumed, forked or kept elsewhere."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 
-from forethought.draining import Drain, Drained, pause
 from forethought.graph.agent import build_agent
-from forethought.journal.checkpoint import CHANNEL
+from forethought.journal import CHANNEL
 from forethought.models.types import ModelRequest, TransportError
 from forethought.settings import Settings
+from forethought.shutdown import Halt, Shutdown, sleep_unless_stopping
 from forethought.state.agent import AgentState
 from forethought.state.checkpoints import GraphCheckpoints
 from forethought.state.forking import before_execution, before_step, fork, substitute
@@ -46,8 +46,7 @@ async def broken_off(settings: Settings, *, paid: bool) -> Moment:
 
 
 def _paying(moment: Moment) -> bool:
-    keys = [entry["key"] for entry in moment.journal if " pay " in entry["key"]]
-    return len(keys) == 1
+    return len(moment.journal) == 1
 
 
 async def waits(graph: Any) -> Json:
@@ -119,26 +118,6 @@ async def test_an_idempotency_key_is_the_same_when_a_call_is_made_again_and_anot
     assert seen.effects[2] != seen.effects[1]
 
 
-async def test_an_edited_proposal_is_a_new_call_and_an_unknown_one_beside_it_stays_unknown(
-    settings: Settings,
-) -> None:
-    moment = await broken_off(settings, paid=True)
-    graph = World(moment.seen, settings).graph(moment.saver)
-    values = (await graph.aget_state(CONFIG)).values
-    looked = {**values["proposals"]["look"], "arguments": {"name": "four"}}
-    proposals = {"pay": values["proposals"]["pay"], "look": looked}
-    await graph.aupdate_state(CONFIG, {"proposals": proposals}, as_node="tool_agent")
-    await graph.ainvoke(None, CONFIG, context=CONTEXT)
-    assert "four" in moment.seen.reads
-    assert (await waits(graph))["unknown"]["arguments"] == {"what": "rent"}
-    assert len(moment.seen.effects) == 1
-
-    paid = {**values["proposals"]["pay"], "arguments": {"what": "heating"}}
-    await graph.aupdate_state(CONFIG, {"proposals": {"pay": paid}}, as_node="tool_agent")
-    await graph.ainvoke(None, CONFIG, context=CONTEXT)
-    assert [effect.split()[0] for effect in moment.seen.effects] == ["rent", "heating"]
-
-
 async def test_a_finished_step_that_is_forked_at_its_execution_is_carried_out_again(
     settings: Settings,
 ) -> None:
@@ -200,7 +179,7 @@ async def test_cancelled_in_a_write_a_thread_asks_wherever_it_is_kept(
 async def test_a_write_that_waits_longer_for_a_model_than_the_drain_is_broken_off_and_the_person_asked(
     settings: Settings,
 ) -> None:
-    seen, drain = Seen(), Drain()
+    seen, drain = Seen(), Shutdown()
 
     async def pay(what: str) -> str:
         """Pay something.
@@ -210,14 +189,14 @@ async def test_a_write_that_waits_longer_for_a_model_than_the_drain_is_broken_of
         """
         seen.effects.append(what)
         drain.request()
-        await pause(600)
+        await sleep_unless_stopping(600)
         return "paid"
 
     tools = [make_tool(pay, effect="write"), World(seen, settings).tools()[1]]
     graph: Any = build_agent(
         tools=tools, settings=settings, checkpointer=InMemorySaver(), transport=Answers(reply, name, seen)
     )
-    with pytest.raises(Drained) as drained:
+    with pytest.raises(Halt) as drained:
         await drain.finish(graph.ainvoke(TASK, CONFIG, context=CONTEXT, control=drain.control), 0.2)
     assert drained.value.broken_off
     await graph.ainvoke(None, CONFIG, context=CONTEXT)
@@ -225,45 +204,37 @@ async def test_a_write_that_waits_longer_for_a_model_than_the_drain_is_broken_of
     assert seen.effects == ["rent"]
 
 
-async def test_in_every_database_the_journal_is_sealed_without_secrets_and_goes_with_its_thread(
-    settings: Settings, database: str, monkeypatch: pytest.MonkeyPatch
+async def test_in_every_database_the_journal_is_encrypted_and_goes_with_its_thread(
+    settings: Settings, database: str
 ) -> None:
-    monkeypatch.setenv("A_TEST_TOKEN", "s3cr3t-of-the-operator")
     seen = Seen()
     opened = settings.model_copy(update={"db": database})
-
-    def telling(request: ModelRequest) -> Json:
-        made = reply(request)
-        return {**made, "evaluation": "s3cr3t-of-the-operator"} if request.reply == "Plan" else made
-
     async with open_threads(address_of(opened), bytes(range(32))) as saver:
         graph: Any = build_agent(
             tools=World(seen, settings).tools(),
             settings=settings,
             checkpointer=saver,
-            transport=Answers(telling, name, seen),
+            transport=Answers(reply, name, seen),
         )
         await to_the_end(graph, seen)
         table, column = saver.contents[-1]
         rows = await saver.rows(f"SELECT type, {column} FROM {table} WHERE channel = ?", [CHANNEL])
         kept = [str(saver.serde.loads_typed((kind, bytes(value)))) for kind, value in rows]
-        assert len(kept) == 10 + 2 * 5, "a reply a request; an intent and an outcome a call"
+        assert len(kept) == 2, "an intent and an outcome of the one call that changes something"
         assert "paid rent" in "".join(kept)
-        assert not [row for row in rows if b"paid rent" in bytes(row[1])], "sealed"
-        assert not [entry for entry in kept if "s3cr3t" in entry]
+        assert not [row for row in rows if b"paid rent" in bytes(row[1])], "encrypted"
 
         await saver.adelete_thread("t")
         assert await saver.rows(f"SELECT 1 FROM {table}") == []
 
 
-async def test_of_a_run_that_is_kept_at_its_exit_only_changes_are_kept_before(settings: Settings) -> None:
+async def test_of_a_run_that_is_kept_at_its_exit_changes_are_kept_before(settings: Settings) -> None:
     seen = Seen()
     witness = Witness(seen)
     graph = World(seen, settings).graph(witness)
     await graph.ainvoke(TASK, CONFIG, context=CONTEXT, durability="exit")
-    kept = {entry["key"].rsplit(" ", 1)[1] for moment in witness.moments for entry in moment.journal}
-    names = {entry["key"].split()[2] for moment in witness.moments for entry in moment.journal}
-    assert (kept, names) == ({"intent", "outcome"}, {"pay"})
+    kept = {entry["key"] for moment in witness.moments for entry in moment.journal}
+    assert kept == {"call 1 1 intent", "call 1 1 outcome"}
     assert (await graph.aget_state(CONFIG)).values["status"] == "answered"
 
 
@@ -293,10 +264,8 @@ async def test_a_writing_tool_that_asks_the_person_is_not_taken_for_broken_off(s
     assert (await graph.aget_state(CONFIG)).values["status"] == "answered"
 
 
-async def test_what_was_paid_before_an_error_is_neither_paid_nor_lost_when_the_thread_goes_on(
-    settings: Settings,
-) -> None:
-    """Siblings that an error cancels had asked their models; so had the node that failed, before it did."""
+async def test_after_an_error_the_failed_node_alone_asks_its_model_again(settings: Settings) -> None:
+    """Its sibling had asked too, and what that was told is kept."""
     seen, failed = Seen(), list[str]()
 
     def failing(request: ModelRequest) -> Json:
@@ -322,7 +291,7 @@ async def test_what_was_paid_before_an_error_is_neither_paid_nor_lost_when_the_t
     await graph.ainvoke(None, CONFIG, context=CONTEXT)
     state = (await graph.aget_state(CONFIG)).values
     assert state["status"] == "answered"
-    assert max(seen.asked.count(asked) for asked in seen.asked) == 1
+    assert [asked for asked in set(seen.asked) if seen.asked.count(asked) > 1] == ["ToolChoice b 2"]
     assert state["usage"]["tool"]["calls"] == 4
     assert [step["n"] for step in state["trajectory"]] == [1, 2]
 

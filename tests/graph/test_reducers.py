@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forethought.models.types import no_usage
 from forethought.state.reducers import (
     CLEAR,
     add_usage,
@@ -86,7 +87,8 @@ def test_usage_is_summed_by_role_and_figure(updates: list[Any]) -> None:
 
 
 def test_usage_clears_before_it_adds() -> None:
-    assert add_usage({"a": {"calls": 3}}, {CLEAR: None, "b": {"calls": 1}}) == {"b": {"calls": 1}}
+    cleared = add_usage({"a": {"calls": 3}}, {CLEAR: None, "b": {"calls": 1}})
+    assert cleared == {"b": {**no_usage(), "calls": 1}}
 
 
 def test_rounds_take_failures_of_siblings_and_the_record_together() -> None:

@@ -13,7 +13,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from forethought.graph.agent import build_agent
-from forethought.journal.checkpoint import waits
+from forethought.journal import is_waiting
 from forethought.models.types import ModelRequest
 from forethought.settings import Settings
 from forethought.tools.base import ToolEnv, make_tool
@@ -81,7 +81,7 @@ class Post:
     async def asked(self) -> list[str]:
         """What kind of thing the person is asked, or the tool's own question."""
         found = [item.value for item in (await self.graph.aget_state(CONFIG)).interrupts]
-        assert waits(await self.saver.aget_tuple(CONFIG)) == bool(found), "what is shown is what waits"
+        assert is_waiting(await self.saver.aget_tuple(CONFIG)) == bool(found), "what is shown is what waits"
         return [item.get("question") or item["kind"] for item in found]
 
     async def said(self, word: Any, by_id: bool) -> Command[Any]:

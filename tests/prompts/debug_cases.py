@@ -16,8 +16,7 @@ from forethought.nodes.debugger.messages import (
     substitution_messages,
 )
 from forethought.prompts.render import render
-from forethought.state.debugger_context import DebuggerContext
-from forethought.state.debugger_state import Label
+from forethought.state.debugger import DebuggerContext, Label
 from forethought.trajectories.types import Trajectory, TrajectoryStep
 
 CONTEXT = DebuggerContext.model_validate({"max_observation_chars": 200, "window": 5})

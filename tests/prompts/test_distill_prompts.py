@@ -16,12 +16,12 @@ from forethought.nodes.distiller.messages import (
     diagnosis_messages,
     pattern_messages,
 )
-from forethought.nodes.distiller.runs import PROMPT_CHARS, TaskRuns, labelled
+from forethought.nodes.distiller.runs import TaskRuns
 from forethought.prompts.distill_replies import Aggregation, ComparativeDiagnosis, PatternSet
 from forethought.prompts.render import render
-from forethought.state.distiller_context import DistillerContext
-from forethought.state.distiller_state import Entry, GrownError
-from tests.support.distilling import question, runs
+from forethought.state.distiller import DistillerContext, Entry, GrownError
+from forethought.trajectories.run_text import PROMPT_CHARS
+from tests.support.distilling import task_runs
 from tests.support.golden import check_golden
 from tests.support.strict_subset import gemini_faults, openai_faults
 
@@ -31,14 +31,6 @@ REPLIES: dict[str, type[BaseModel]] = {
     "Aggregation": Aggregation,
     "PatternSet": PatternSet,
 }
-
-
-def task_runs(outcomes: str = "fs") -> TaskRuns:
-    """A task with its runs."""
-    loaded = runs("Ulm", outcomes)
-    records = labelled(loaded, {})
-    trajectories = {record["label"]: item.trajectory for record, item in zip(records, loaded, strict=True)}
-    return TaskRuns("t1", question("Ulm"), tuple(records), trajectories)
 
 
 ENTRY = Entry(
@@ -67,7 +59,7 @@ def judge() -> Sequence[Message]:
 
 
 CASES: dict[str, Callable[[], Sequence[Message]]] = {
-    "distill_diagnose": lambda: diagnosis_messages(task_runs(), CONTEXT),
+    "distill_diagnose": lambda: diagnosis_messages(task_runs("fs"), CONTEXT),
     "distill_aggregate": lambda: aggregation_messages(ENTRY, {"first_hit": ERROR}),
     "distill_aggregate_first": lambda: aggregation_messages(ENTRY, {}),
     "distill_patterns": lambda: pattern_messages(ERROR, [Case(1, ENTRY, task_runs("ffs"))], CONTEXT),

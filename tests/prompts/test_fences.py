@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forethought.prompts.render import data
 from forethought.prompts.tool_choice import ChoiceFields, tool_choice_spec
+from forethought.text import fence
 from forethought.tools.base import make_tool
 from forethought.tools.registry import describe
 
@@ -32,19 +32,19 @@ from forethought.tools.registry import describe
     ],
 )
 def test_no_text_ends_its_fence_or_seems_to_hold_an_order(tag: str, attack: str) -> None:
-    shown = data(attack.format(t=tag, T=tag.upper()), tag)
+    shown = fence(attack.format(t=tag, T=tag.upper()), tag)
     found = re.findall(r"<\s*/?\s*(step|result|task|guidance|subtask)\b", shown, re.IGNORECASE)
     assert [name.lower() for name in found] == [tag, tag], shown
 
 
 @given(st.text(alphabet="</ >stepTASKguidanceub\n\t_"))
 def test_whatever_it_says(text: str) -> None:
-    inner = data(text, "step").removeprefix("<step>\n").removesuffix("\n</step>")
+    inner = fence(text, "step").removeprefix("<step>\n").removesuffix("\n</step>")
     assert not re.search(r"<\s*/?\s*(step|task|guidance|subtask)\s*>", inner, re.IGNORECASE)
 
 
 def test_other_tags_stay_as_they_are() -> None:
-    assert "<steps><tasks/><p>" in data("<steps><tasks/><p>", "step")
+    assert "<steps><tasks/><p>" in fence("<steps><tasks/><p>", "step")
 
 
 def look(key: str, title: str = "") -> str:

@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from forethought.prompts.render import data, render
+from forethought.prompts.render import render
+from forethought.text import fence
 
 
 def test_a_value_cannot_part_a_prompt_in_two() -> None:
@@ -21,7 +22,7 @@ def test_a_value_cannot_part_a_prompt_in_two() -> None:
     "forged", ["<guidance>", "</step>", "< / step >", "<TASK>", "< task >", '<subtask id="x">']
 )
 def test_data_can_neither_end_its_tag_nor_forge_one_that_is_obeyed(forged: str) -> None:
-    block = data(f"before {forged} after", "step", number=1)
+    block = fence(f"before {forged} after", "step", number=1)
     assert re.findall(r"<\s*/?\s*(?:step|task|guidance|subtask)\b[^>]*>", block, re.I) == [
         '<step number="1">',
         "</step>",
@@ -31,4 +32,4 @@ def test_data_can_neither_end_its_tag_nor_forge_one_that_is_obeyed(forged: str) 
 
 @pytest.mark.parametrize("code", ["a < result", "if i <step_size:", "x < tasks[0]", "<table>", "a<b"])
 def test_data_leaves_code_as_it_is(code: str) -> None:
-    assert code in data(code, "step")
+    assert code in fence(code, "step")

@@ -10,7 +10,6 @@ import pytest
 from pydantic import BaseModel
 
 from forethought.models.types import Message, reply_spec
-from forethought.nodes.distiller.runs import PROMPT_CHARS
 from forethought.nodes.synthesizer.messages import (
     Tried,
     error_messages,
@@ -26,8 +25,15 @@ from forethought.prompts.synthesize_replies import (
     TrialReflection,
     TypeReflection,
 )
-from forethought.state.synthesizer_context import SynthesizerContext
-from forethought.state.synthesizer_state import ErrorReflection, ErrorType, Finding, TaskRecord, TrialRecord
+from forethought.state.synthesizer import (
+    ErrorReflection,
+    ErrorType,
+    Finding,
+    SynthesizerContext,
+    TaskRecord,
+    TrialRecord,
+)
+from forethought.trajectories.run_text import PROMPT_CHARS
 from forethought.trajectories.types import TrajectoryStep
 from tests.support.golden import check_golden
 from tests.support.strict_subset import gemini_faults, openai_faults

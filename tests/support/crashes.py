@@ -16,7 +16,7 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 
-from forethought.journal.checkpoint import CHANNEL
+from forethought.journal import CHANNEL
 from forethought.models.types import ModelReply, ModelRequest
 
 Json = dict[str, Any]

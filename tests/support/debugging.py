@@ -18,7 +18,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from forethought.graph.debugger import build_debugger
 from forethought.rollouts.types import Rolled, RolloutError, Verdict
 from forethought.settings import Settings
-from forethought.state.debugger_context import DebuggerContext
+from forethought.state.debugger import DebuggerContext
 from forethought.trajectories.types import Module, Trajectory, TrajectoryStep
 from tests.support.model_server import Answer, Fault, ModelServer, SeenRequest
 

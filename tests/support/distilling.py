@@ -19,8 +19,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from forethought.graph.distiller import build_distiller
+from forethought.nodes.distiller.runs import TaskRuns, run_records
 from forethought.settings import Settings
-from forethought.state.distiller_context import DistillerContext
+from forethought.state.distiller import DistillerContext
 from forethought.trajectories.types import Loaded, Outcome, Reference, Trajectory, TrajectoryStep
 from tests.support.model_server import Answer, ModelServer, SeenRequest
 
@@ -61,6 +62,18 @@ def run_of(name: str, number: int, outcome: Outcome) -> Loaded:
 def runs(name: str, outcomes: str) -> list[Loaded]:
     """Runs of one task: f failed, s succeeded, u of unknown outcome."""
     return [run_of(name, number, _KINDS[letter]) for number, letter in enumerate(outcomes, 1)]
+
+
+def task_runs(outcomes: str, name: str = "Ulm", answer: str | None = None) -> TaskRuns:
+    """Labelled runs of one task; `answer` replaces theirs."""
+    loaded = runs(name, outcomes)
+    records = run_records(loaded, {}, [""] * len(loaded))
+    changed = {} if answer is None else {"answer": answer}
+    trajectories = {
+        record["label"]: item.trajectory.model_copy(update=changed)
+        for record, item in zip(records, loaded, strict=True)
+    }
+    return TaskRuns("t1", question(name), tuple(records), trajectories)
 
 
 def shown(seen: SeenRequest) -> str:

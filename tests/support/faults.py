@@ -18,8 +18,8 @@ from typing import Any, Literal
 
 from langgraph.checkpoint.memory import InMemorySaver
 
-from forethought.app.run.runs import reenter
 from forethought.graph.agent import build_agent
+from forethought.graph.reentering import back_to_work
 from forethought.models.live import LiveTransport
 from forethought.models.retry import Backoff
 from forethought.models.types import ModelError
@@ -233,7 +233,7 @@ async def run_cell(case: Case, place: Place, streaming: bool, folder: Path) -> C
         if line:
             model.mended = True
             if first.get("status") == "failed":
-                await reenter(graph, CONFIG, "t", snapshot)
+                await back_to_work(graph, CONFIG, snapshot.values)
             await _go(graph, None, streaming)
         end = dict((await graph.aget_state(CONFIG)).values)
     finally:

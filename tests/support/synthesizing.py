@@ -18,13 +18,12 @@ from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
 
-from forethought.collecting.attempts import Attempted
-from forethought.collecting.tasks import CollectTask
 from forethought.graph.synthesizer import build_synthesizer
 from forethought.rollouts.environment import recorded
 from forethought.rollouts.types import Act, EnvironmentReply
 from forethought.settings import Settings
-from forethought.state.synthesizer_context import SynthesizerContext
+from forethought.state.synthesizer import SynthesizerContext
+from forethought.trajectories.tasks import Attempted, CollectTask
 from forethought.trajectories.types import Loaded, Reference, Trajectory, TrajectoryStep
 from tests.support.model_server import Answer, ModelServer, SeenRequest
 

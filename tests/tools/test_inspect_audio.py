@@ -27,7 +27,7 @@ from forethought.tools.base import Observation, ToolEnv, ToolError
 from forethought.tools.call import MAX_CHARACTERS, call_tool
 from forethought.tools.files import FileStore
 from forethought.tools.inspect_audio import INSPECT_AUDIO, clock
-from forethought.tools.media import local_whisper
+from forethought.tools.media import whisper as local_whisper
 from forethought.tools.media.transcribe import load_transcript
 from tests.support.web_server import Sent, WebServer
 
@@ -240,7 +240,7 @@ async def test_without_any_transcriber_both_ways_are_named(env: ToolEnv) -> None
     [
         (urllib.error.URLError("no route to host"), "cannot be downloaded .no route to host"),
         (RuntimeError("Model base not found; available models = ['tiny']"), "Model base not found"),
-        (ImportError("libtorch.so is missing"), "whisper cannot be loaded"),
+        (ImportError("libtorch.so is missing"), "ImportError: libtorch.so is missing"),
     ],
 )
 async def test_missing_weights_say_what_to_set(

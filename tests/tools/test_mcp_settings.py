@@ -12,7 +12,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from forethought.graph.agent import build_agent
-from forethought.secrecy import scrubber
+from forethought.redaction import redactor
 from forethought.settings import Settings
 from forethought.state.context import Context
 from forethought.tools.mcp_settings import McpServer, McpSetupError, read_servers
@@ -39,16 +39,22 @@ def write(tmp_path: Path) -> Callable[[Any], Path]:
         ({"url": "https://h/mcp?q=${PLAIN}"}, "got 0f-a-variable", "got [secret]"),
         ({"url": "https://h/mcp?limit=${NUMBER}"}, "?limit=250 of 250", "?[secret] of 250"),
         ({"url": "https://h/${PLAIN}/mcp"}, "at https://h/0f-a-variable/mcp", "at https://h/[secret]/mcp"),
-        ({"url": "${ADDRESS}"}, "at https://h/mcp?key=short", "at https://h/mcp?[secret]"),
         ({"url": "https://h/mcp?tavilyApiKey=tvly-abc-d"}, "got tvly-abc-d", "got [secret]"),
-        ({"url": "https://h/mcp?access=hunterhunter"}, "?access=hunterhunter", "?[secret]"),
-        ({"url": "https://h/s/NzQ5ZTk3MjMtYTg/mcp"}, "at h/s/NzQ5ZTk3MjMtYTg/mcp", "at h/s/[secret]/mcp"),
+        (
+            {"url": "https://h/s/0f9aK3xw7Lq0ZtB5vRmN2c/mcp"},
+            "at h/s/0f9aK3xw7Lq0ZtB5vRmN2c/mcp",
+            "at h/s/[secret]/mcp",
+        ),
         ({"url": "https://bob:hunterhunter@h/mcp"}, "as hunterhunter", "as [secret]"),
         ({"url": "https://${PLAIN}:x@h/mcp"}, "as 0f-a-variable", "as [secret]"),
         ({"url": "https://[h/mcp?k=${PLAIN}"}, "no https://[h/mcp?k=0f-a-variable", "no [secret]"),
         ({"url": "https://h", "headers": {"X-Api-Key": "of-header"}}, "got of-header", "got [secret]"),
         ({"url": "https://h", "headers": {"X-Of": "Of ${PLAIN}"}}, "got 0f-a-variable", "got [secret]"),
-        ({"url": "https://h", "headers": {"X-Of": "longrun0f1letters"}}, "longrun0f1letters", "[secret]"),
+        (
+            {"url": "https://h", "headers": {"X-Of": "longRun0f1lettersAndDigits2"}},
+            "longRun0f1lettersAndDigits2",
+            "[secret]",
+        ),
         ({"command": "c", "env": {"ROOMS_KEY": "of-the-environment"}}, "of-the-environment", "[secret]"),
         ({"command": "c", "args": ["--api-key", "of-an-argument"]}, "of-an-argument", "[secret]"),
         ({"command": "c", "args": ["--token=of-an-argument"]}, "of-an-argument", "[secret]"),
@@ -61,9 +67,8 @@ def test_what_a_server_is_given_to_keep_is_secret_everywhere(
 ) -> None:
     monkeypatch.setenv("PLAIN", "0f-a-variable")
     monkeypatch.setenv("NUMBER", "250")
-    monkeypatch.setenv("ADDRESS", "https://h/mcp?key=short")
     found = read_servers(write(server)).servers["w"]
-    assert scrubber()(said) == shown
+    assert redactor()(said) == shown
     assert found.without_secrets(said) == shown
 
 
@@ -76,13 +81,13 @@ def test_words_of_a_file_that_may_stand_anywhere_are_not(
         write({"url": "https://${MCP_HOST}/research-rooms/mcp?features=database", "headers": headers})
     )
     said = "mcp.example.org, research-rooms, features: database, application/json"
-    assert scrubber()(said) == said
+    assert redactor()(said) == said
 
 
 def test_of_a_servers_own_words_all_of_its_environment_is_blotted_out() -> None:
     server = McpServer(command="c", env={"MODE": "production mode"})
     assert server.without_secrets("in production") == "in [secret]"
-    assert scrubber()("in production") == "in production"
+    assert redactor()("in production") == "in production"
 
 
 def test_of_a_servers_own_words_the_user_and_all_options_of_its_address_are_blotted_out(
@@ -92,7 +97,7 @@ def test_of_a_servers_own_words_the_user_and_all_options_of_its_address_are_blot
     server = read_servers(write(given)).servers["w"]
     said = "the developer's GET https://other/items?format=json&limit=100"
     assert server.without_secrets(said) == "the [secret]'s GET https://other/items?[secret]&[secret]"
-    assert scrubber()(said) == said
+    assert redactor()(said) == said
 
 
 async def test_no_key_of_a_refused_server_is_stored_with_the_thread(

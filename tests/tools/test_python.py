@@ -184,7 +184,7 @@ def test_files_are_read_only_when_the_code_speaks_of_them(
     def refuse(*_: object) -> str:
         raise AssertionError("read without need")
 
-    monkeypatch.setattr("forethought.tools.read_file.document_text", refuse)
+    monkeypatch.setattr("forethought.tools.documents.load.document_text", refuse)
     assert run("profiles = 3\nprofiles").text == "3"
     assert "read without need" in run("len(files)").text
 

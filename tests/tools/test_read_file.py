@@ -12,7 +12,8 @@ from forethought.prompts.replies import DocumentAnswer
 from forethought.settings import Settings
 from forethought.tools.base import Observation, ToolEnv, ToolError
 from forethought.tools.files import FileStore
-from forethought.tools.read_file import INSPECTED_CHARACTERS, READ_FILE, find_name
+from forethought.tools.given_files import find_name
+from forethought.tools.read_file import INSPECTED_CHARACTERS, READ_FILE
 
 
 @pytest.fixture

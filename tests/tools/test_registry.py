@@ -23,7 +23,7 @@ BUILT_IN = [
 ]
 _GOOD = '''
 from os.path import join
-from forethought.tools.decorate import tool
+from forethought.tools.base import tool
 
 LIMIT = 3
 
@@ -96,7 +96,9 @@ async def test_a_module_of_ones_own_adds_its_functions(
 def test_a_list_of_tools_is_taken_as_it_is(
     settings: Callable[..., Settings], module: Callable[[str], str]
 ) -> None:
-    name = module(_GOOD + "\nfrom tools.base import make_tool\nTOOLS = [make_tool(rooms, timeout_s=3)]")
+    name = module(
+        _GOOD + "\nfrom forethought.tools.base import make_tool\nTOOLS = [make_tool(rooms, timeout_s=3)]"
+    )
     box = toolbox(settings(tools=name))
     assert list(box) == [*BUILT_IN, "rooms"]
     assert box["rooms"].timeout_s == 3

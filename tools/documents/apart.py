@@ -54,12 +54,12 @@ def document_apart(data: bytes, name: str, seconds: float) -> Document:
     """What `read_document` makes of `data`. Blocking. Raises Unreadable: also where it takes longer than
     `seconds`, crashes its reader, or has too much text in it.
     """
-    made = asked({"job": "document", "name": name}, data, seconds)
+    made = answer_apart({"job": "document", "name": name}, data, seconds)
     sections = tuple(Section(*section) for section in made["sections"])
     return Document(sections, unit=made["unit"], note=made["note"])
 
 
-def asked(job: Mapping[str, Any], data: bytes, seconds: float) -> dict[str, Any]:
+def answer_apart(job: Mapping[str, Any], data: bytes, seconds: float) -> dict[str, Any]:
     """The answer of a process to a job (see `tools.documents.child`). Blocking. Raises Unreadable."""
     reader = _free() or _Reader()
     try:

@@ -1,42 +1,33 @@
 """Zip archives and what is kept in them, within limits: nothing is written to disk, no name is followed.
 
-Office files and e-books are zip archives of XML. What makes a small one fill the memory is refused before
-any reader sees it: too many entries, too large when unpacked, too many or too deeply nested elements, and
-entities (billion laughs, external ones), which no real document declares.
+Office files and e-books are zip archives of XML. Too many entries, too much when unpacked and entities
+(billion laughs, external ones), which no real document declares, are refused before any reader sees them;
+whatever else fills the memory or takes for ever meets the limits of the reader's process.
 """
 
 from __future__ import annotations
 
 import io
-import re
 import unicodedata
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import IO, Any
 from xml.parsers import expat
 
+from forethought.text import one_line
 from forethought.tools.documents.document import Document, Section, Unreadable
 from forethought.tools.documents.tables import markdown_table
 
 MOST_ENTRIES = 20_000
 LARGEST_UNPACKED = 400_000_000
 """Bytes of a document's members together; an archive that is only listed may unpack to more."""
-LARGEST_XML = 100_000_000
-"""Bytes of the members that are XML, which take many times their size when parsed."""
-MOST_ELEMENTS = 2_000_000
-"""In all XML members together."""
-MOST_REFERRED = 1_000_000
-"""Cells of a workbook that merges, links and comments may cover: openpyxl makes an object of each."""
-DEEPEST_XML = 200
 _CHUNK = 65_536
 _ENTRY = b"PK\x01\x02"
 _BEFORE_XML = b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n"
 """What may stand before the first '<': byte order marks, the zeros of UTF-16, white space."""
 _UNKNOWN_ENCODING = 18
-_COVERING = ("mergeCell", "hyperlink", "comment")
-_REFERENCE = re.compile(r"\$?([A-Za-z]{1,3})\$?(\d{1,7})(?::\$?([A-Za-z]{1,3})\$?(\d{1,7}))?")
 _HINT = "Ask the user for the part that matters, as a file of its own."
 
 
@@ -59,6 +50,14 @@ def open_archive(data: bytes) -> zipfile.ZipFile:
         return zipfile.ZipFile(io.BytesIO(data))
 
 
+def parse_xml(data: bytes) -> Any:
+    """The root element. No entity is expanded, no address or file is opened, depth and text are limited."""
+    from lxml import etree  # type: ignore[import-untyped]
+
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+    return etree.fromstring(data, parser)
+
+
 @contextmanager
 def _undamaged() -> Iterator[None]:
     """Whatever `zipfile` says of a damaged or protected archive, as Unreadable."""
@@ -71,94 +70,47 @@ def _undamaged() -> Iterator[None]:
 
 
 def check_document(archive: zipfile.ZipFile) -> None:
-    """Refuse an archive that would not stay within the limits once it is read. Raises Unreadable.
+    """Refuse a document that unpacks to too much or declares XML entities. Raises Unreadable.
 
     A member cannot give more than the size it declares: `zipfile` stops there.
     """
     members = archive.infolist()
-    _within(LARGEST_UNPACKED, members)
+    if sum(member.file_size for member in members) > LARGEST_UNPACKED:
+        raise _too_large(f"unpacks to more than {LARGEST_UNPACKED // 1_000_000} MB, which is too large")
     with _undamaged():
-        # By content: a relation may name any member as XML, whatever its own name says.
-        xml = [member for member in members if _is_xml(archive, member)]
-        _within(LARGEST_XML, xml)
-        scan = _Scan()
-        for member in xml:
+        for member in members:
             with archive.open(member) as file:
-                scan.read(file)
+                _check_entities(file)
 
 
-def _within(limit: int, members: Sequence[zipfile.ZipInfo]) -> None:
-    if sum(member.file_size for member in members) > limit:
-        raise _too_large(f"unpacks to more than {limit // 1_000_000} MB, which is too large")
-
-
-def _is_xml(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bool:
-    with archive.open(member) as file:
-        return file.read(_CHUNK).lstrip(_BEFORE_XML).startswith(b"<")
-
-
-class _Scan:
-    """Counts elements over all members, and the depth in each, without building anything."""
-
-    def __init__(self) -> None:
-        self._elements = self._depth = self._referred = 0
-
-    def read(self, file: Any) -> None:
-        self._depth = 0
-        parser = expat.ParserCreate()
-        parser.StartDoctypeDeclHandler = self._doctype
-        parser.StartElementHandler = self._begin
-        parser.EndElementHandler = self._end
-        try:
-            while chunk := file.read(_CHUNK):
-                parser.Parse(chunk, False)
-        # Python's own codecs are asked for what expat does not know, and say so in their own way.
-        except (expat.ExpatError, LookupError, ValueError) as error:
-            if getattr(error, "code", _UNKNOWN_ENCODING) == _UNKNOWN_ENCODING:
-                raise Unreadable(
-                    "has XML in an encoding that cannot be checked", hint="Ask the user to save it anew."
-                ) from error
-            # Otherwise it is not well-formed: for the reader to say, or not to mind.
-
-    def _doctype(self, name: str, system: str | None, public: str | None, internal: int) -> None:
-        # A reference to a document type alone is harmless (e-books have it): no parser here fetches it.
-        if internal:
+def _check_entities(file: IO[bytes]) -> None:
+    """Raises Unreadable where a member that is XML, whatever its name, declares a document type."""
+    chunk = file.read(_CHUNK)
+    if not chunk.lstrip(_BEFORE_XML).startswith(b"<"):
+        return
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = _refuse_doctype
+    try:
+        while chunk:
+            parser.Parse(chunk, False)
+            chunk = file.read(_CHUNK)
+    # Python's own codecs are asked for what expat does not know, and say so in their own way.
+    except (expat.ExpatError, LookupError, ValueError) as error:
+        if getattr(error, "code", _UNKNOWN_ENCODING) == _UNKNOWN_ENCODING:
             raise Unreadable(
-                "declares a document type of its own in its XML, as no real document does; it was not read",
-                cause="limit",
-                hint="Use another source; this file may be meant to do harm.",
-            )
-
-    def _begin(self, name: str, attributes: Mapping[str, str]) -> None:
-        self._elements += 1
-        self._depth += 1
-        if self._elements > MOST_ELEMENTS:
-            raise _too_large(f"has more than {MOST_ELEMENTS} elements, which is too many")
-        if self._depth > DEEPEST_XML:
-            raise _too_large(f"is nested more than {DEEPEST_XML} levels deep")
-        if name.rpartition(":")[2] in _COVERING:
-            self._referred += _cells(attributes.get("ref", ""))
-            if self._referred > MOST_REFERRED:
-                raise _too_large(f"merges or marks more than {MOST_REFERRED} cells, which is too many")
-
-    def _end(self, name: str) -> None:
-        self._depth -= 1
+                "has XML in an encoding that cannot be checked", hint="Ask the user to save it anew."
+            ) from error
+        # Otherwise it is not well-formed: for the reader to say, or not to mind.
 
 
-def _cells(reference: str) -> int:
-    """How many cells 'A1' or 'A1:C3' covers; too many for what is neither."""
-    found = _REFERENCE.fullmatch(reference)
-    if found is None or found[3] is None:
-        return 1 if ":" not in reference else MOST_REFERRED + 1
-    left, right = _column(found[1]), _column(found[3])
-    return (abs(right - left) + 1) * (abs(int(found[4]) - int(found[2])) + 1)
-
-
-def _column(letters: str) -> int:
-    number = 0
-    for letter in letters.upper():
-        number = number * 26 + ord(letter) - 64
-    return number
+def _refuse_doctype(name: str, system: str | None, public: str | None, internal: int) -> None:
+    # A reference to a document type alone is harmless (e-books have it): no parser here fetches it.
+    if internal:
+        raise Unreadable(
+            "declares a document type of its own in its XML, as no real document does; it was not read",
+            cause="limit",
+            hint="Use another source; this file may be meant to do harm.",
+        )
 
 
 def _too_large(what: str) -> Unreadable:
@@ -175,5 +127,4 @@ def _row(member: zipfile.ZipInfo) -> list[str]:
 def shown_name(name: str) -> str:
     """An entry's name for reading only: no control or direction characters, no longer than 200 characters."""
     kept = "".join(c if unicodedata.category(c)[0] not in "CZ" else " " for c in name)
-    kept = " ".join(kept.split()) or "(no name)"
-    return kept if len(kept) <= 200 else f"{kept[:200]}..."
+    return one_line(kept, 200) or "(no name)"

@@ -59,9 +59,10 @@ def _document(job: dict[str, Any], data: bytes) -> dict[str, Any]:
 
 
 def _page(job: dict[str, Any], data: bytes) -> dict[str, Any]:
-    from forethought.tools.web.text import Sent, text_of
+    from forethought.tools.web.fetch import Page
+    from forethought.tools.web.text import text_of
 
-    return {"text": text_of(Sent(job["url"], job["media_type"], job["charset"], data), job["raw"])}
+    return {"text": text_of(Page(job["url"], job["media_type"], job["charset"], data), job["raw"])}
 
 
 def _limit_memory() -> None:

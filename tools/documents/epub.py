@@ -7,10 +7,9 @@ from typing import Any
 from urllib.parse import unquote
 from zipfile import ZipFile
 
-from forethought.tools.documents.archive import check_document, open_archive
+from forethought.tools.documents.archive import check_document, open_archive, parse_xml
 from forethought.tools.documents.document import Document, Section, Unreadable
 from forethought.tools.documents.html import read_html
-from forethought.tools.documents.xml import parse
 
 _CONTAINER = "META-INF/container.xml"
 
@@ -20,7 +19,7 @@ def read_epub(data: bytes) -> Document:
     with open_archive(data) as archive:
         check_document(archive)
         book = _package(archive)
-        root, folder = parse(archive.read(book)), posixpath.dirname(book)
+        root, folder = parse_xml(archive.read(book)), posixpath.dirname(book)
         chapters = [chapter for path in _spine(root, folder) if (chapter := _chapter(archive, path))]
     if not chapters:
         raise Unreadable("has no chapter with text", cause="empty", hint="Ask the user for another format.")
@@ -37,7 +36,7 @@ def _package(archive: ZipFile) -> str:
         raise Unreadable(
             "is no e-book: its table of files is missing", hint="Ask the user for the file again."
         )
-    for element in parse(archive.read(_CONTAINER)).iter("{*}rootfile"):
+    for element in parse_xml(archive.read(_CONTAINER)).iter("{*}rootfile"):
         if path := element.get("full-path"):
             return str(path)
     raise Unreadable("is no e-book: it names no book", hint="Ask the user for the file again.")

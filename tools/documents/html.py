@@ -17,13 +17,12 @@ if TYPE_CHECKING:
     from markdownify import MarkdownConverter
 
 _DROPPED = ["script", "style", "noscript", "template", "svg", "iframe", "object", "head"]
-_CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
 _LONGEST_LINK = 300
 
 
 def read_html(data: bytes) -> Document:
     """Headings, paragraphs, lists, links and tables; scripts and styles are left out."""
-    text, note = _decode(data)
+    text, note = decode(data)
     return Document((Section(html_markdown(text)),), note=note)
 
 
@@ -91,15 +90,3 @@ def _converter() -> MarkdownConverter:
         escape_underscores=False,
         escape_misc=False,
     )
-
-
-def _decode(data: bytes) -> tuple[str, str]:
-    """UTF-8 if it is, else the encoding that the page declares."""
-    try:
-        return data.decode("utf-8-sig"), ""
-    except UnicodeDecodeError:
-        declared = _CHARSET.search(data[:4000])
-    try:
-        return (data.decode(declared.group(1).decode("ascii")), "") if declared else decode(data)
-    except (LookupError, UnicodeDecodeError):
-        return decode(data)

@@ -4,10 +4,7 @@ call.
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import Future
 from concurrent.futures import TimeoutError as TooSlow
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -27,21 +24,18 @@ from forethought.tools.documents.sniff import BINARY, kind_of, named_kind
 from forethought.tools.documents.word import read_docx
 from forethought.tools.documents.xls import read_xls
 from forethought.tools.documents.xlsx import read_xlsx
-from forethought.tools.documents.xml import read_xml
 from forethought.tools.files import FilesError, FileStore
+from forethought.tools.threads import SharedWork
 
 LONGEST_S = 60.0
-KEPT = 8
 
 READERS: dict[str, Callable[[bytes], Document]] = {
     "text": read_text, "html": read_html, "csv": read_delimited, "eml": read_eml, "pdf": read_pdf,
     "docx": read_docx, "pptx": read_pptx, "xlsx": read_xlsx, "xls": read_xls,
-    "epub": read_epub, "zip": read_zip, "xml": read_xml,
+    "epub": read_epub, "zip": read_zip, "xml": read_text,
 }  # fmt: skip
 
-_Key = tuple[FileStore, str, str]
-_kept: OrderedDict[_Key, Future[Document]] = OrderedDict()
-_lock = threading.Lock()
+_documents: SharedWork[Document] = SharedWork(8)
 
 
 def document_text(store: FileStore, content_hash: str, name: str) -> str:
@@ -55,8 +49,9 @@ def load_document(store: FileStore, content_hash: str, name: str, seconds: float
     Raises ToolError when the file cannot be read, or not within `seconds`.
     """
     key = (store, content_hash, PurePosixPath(name).suffix.lower())
+    reading = _documents.start(key, lambda: document_apart(store.get(content_hash), name, LONGEST_S))
     try:
-        return _reading(key, name).result(timeout=seconds)
+        return reading.result(timeout=seconds)
     except TooSlow as error:
         raise ToolError(
             f"{name} takes longer than {seconds:g} seconds to read",
@@ -101,26 +96,3 @@ def _damaged(kind: str, error: Exception | None) -> Unreadable:
         f"is damaged or not a real .{kind} file{reason}",
         hint="Ask the user for the file again, or as another format.",
     )
-
-
-def _reading(key: _Key, name: str) -> Future[Document]:
-    """The reading of a file, begun if it is not under way or done already. One that failed is not kept."""
-    with _lock:
-        future = _kept.get(key)
-        if future is not None and not (future.done() and future.exception()):
-            _kept.move_to_end(key)
-            return future
-        future = _kept[key] = Future()
-        while len(_kept) > KEPT:
-            _kept.popitem(last=False)
-    # A daemon: a reading that takes its time must not keep the process from ending.
-    threading.Thread(target=_read, args=(future, key, name), daemon=True, name="read-document").start()
-    return future
-
-
-def _read(future: Future[Document], key: _Key, name: str) -> None:
-    store, content_hash, _ = key
-    try:
-        future.set_result(document_apart(store.get(content_hash), name, LONGEST_S))
-    except BaseException as error:  # raised again in every waiting caller
-        future.set_exception(error)

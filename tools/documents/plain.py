@@ -1,9 +1,10 @@
-"""Plain text of any kind (txt, md, json, program code, logs), and the decoding that text formats share."""
+"""Plain text (txt, md, json, xml, code, logs), and the decoding that all text formats share."""
 
 from __future__ import annotations
 
 import codecs
 import re
+from contextlib import suppress
 
 from forethought.tools.documents.document import FORMATS, Document, Section, Unreadable
 
@@ -16,6 +17,7 @@ _MARKS = (
 )  # fmt: skip
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _MOST_CONTROL = 0.01
+_DECLARED = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]{1,40})""", re.IGNORECASE)
 
 
 def read_text(data: bytes) -> Document:
@@ -24,26 +26,30 @@ def read_text(data: bytes) -> Document:
     return Document((Section(text.strip("\n")),), note=note)
 
 
-def decode(data: bytes) -> tuple[str, str]:
-    """The text of the bytes and a note on a guess that was made. Raises Unreadable for what is not text."""
-    encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8")
-    note = ""
-    try:
-        text = data.decode(encoding)
-    except UnicodeDecodeError:
-        text, note = _guessed(data)
+def decode(data: bytes, charset: str | None = None) -> tuple[str, str]:
+    """The text of the bytes and a note on a guess that was made.
+
+    The encoding is that of the byte order mark, else `charset` (a server's word), UTF-8, or what a page or an
+    XML file declares, whichever fits first. Guessing by statistics is left out: it takes short texts for
+    Chinese. Raises Unreadable for what is not text.
+    """
+    mark = next((name for mark, name in _MARKS if data.startswith(mark)), None)
+    declared = _DECLARED.search(data[:4000]) if data[:1] == b"<" else None
+    for encoding in (mark or charset, "utf-8", declared and declared[1].decode("ascii", "replace")):
+        with suppress(LookupError, UnicodeError):
+            if encoding:
+                return _as_text(data.decode(encoding)), ""
+    text = data.decode("utf-8", errors="replace")
+    if text.count("\ufffd") * 10 < sum(character > "\x7f" for character in text):
+        return _as_text(text), BROKEN_UTF8
+    return _as_text(data.decode("cp1252", errors="replace")), NOT_UTF8
+
+
+def _as_text(text: str) -> str:
     control = len(_CONTROL.findall(text)) + text.count("\ufffd")
     if "\0" in text or control > _MOST_CONTROL * len(text):
         raise Unreadable(
             f"is not a text and not a document of a supported format ({FORMATS})",
             hint="Ask the user for the document in one of these formats.",
         )
-    return _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n")), note
-
-
-def _guessed(data: bytes) -> tuple[str, str]:
-    """UTF-8 with a broken place here and there, else Windows-1252; with a note that says so."""
-    text = data.decode("utf-8", errors="replace")
-    if text.count("\ufffd") * 10 < sum(character > "\x7f" for character in text):
-        return text, BROKEN_UTF8
-    return data.decode("cp1252", errors="replace"), NOT_UTF8
+    return _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))

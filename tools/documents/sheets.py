@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
+from forethought.text import one_line
 from forethought.tools.documents.document import Section, ranges
 from forethought.tools.documents.number_formats import formatted
 from forethought.tools.documents.tables import LARGEST_TABLE, Row, markdown_table, titled_table
@@ -47,7 +48,7 @@ def section(sheet: Sheet) -> Section:
     if sheet.comments:
         notes = (f"- {name(row, column)}: {' '.join(text.split())}" for row, column, text in sheet.comments)
         pieces.append("\n".join(["Comments on cells:", *notes]))
-    title = sheet.name if len(sheet.name) <= _LONGEST_NAME else f"{sheet.name[:_LONGEST_NAME]}..."
+    title = one_line(sheet.name, _LONGEST_NAME)
     heading = f'## Sheet "{title}" ({sheet.number} of {sheet.of}{", hidden" if sheet.hidden else ""})'
     return Section("\n\n".join(filter(None, pieces)) or "(This sheet is empty.)", title, heading)
 

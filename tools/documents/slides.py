@@ -6,10 +6,10 @@ import io
 from collections import defaultdict
 from typing import Any
 
+from forethought.tools.documents.archive import parse_xml
 from forethought.tools.documents.document import Document, Section
 from forethought.tools.documents.elements import markdown
 from forethought.tools.documents.offline import partitioner
-from forethought.tools.documents.xml import parse
 
 _COMMENT_TEXT = (
     "{http://schemas.openxmlformats.org/presentationml/2006/main}text",
@@ -58,7 +58,7 @@ def _comments(slide: Any) -> str:
     parts = [rel.target_part for rel in slide.part.rels.values() if rel.reltype.endswith("/comments")]
     notes: list[str] = []
     for part in parts:
-        for comment in parse(part.blob).iter("{*}cm", "{*}reply"):
+        for comment in parse_xml(part.blob).iter("{*}cm", "{*}reply"):
             own = (e for child in comment if not child.tag.endswith("}replyLst") for e in child.iter())
             text = "".join(e.text or "" for e in own if e.tag in _COMMENT_TEXT)
             notes.append(f"- {' '.join(text.split())}")

@@ -7,7 +7,7 @@ from zipfile import ZipFile
 
 from forethought.tools.documents.archive import check_document, open_archive
 from forethought.tools.documents.document import Unreadable
-from forethought.tools.media.kinds import picture_kind, sound_kind
+from forethought.tools.kinds import picture_kind, sound_kind
 
 BY_NAME = {
     "htm": "html", "xhtml": "html", "html": "html", "csv": "csv", "tsv": "csv", "tab": "csv", "eml": "eml",

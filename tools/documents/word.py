@@ -7,11 +7,11 @@ import zipfile
 from collections.abc import Iterator
 from typing import Any
 
+from forethought.tools.documents.archive import parse_xml
 from forethought.tools.documents.document import Document, Section
 from forethought.tools.documents.elements import markdown
 from forethought.tools.documents.offline import partitioner
 from forethought.tools.documents.word_markup import settled
-from forethought.tools.documents.xml import parse
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _GAPS = tuple(_W + name for name in ("p", "tab", "br", "cr"))
@@ -34,7 +34,7 @@ def _apart(data: bytes) -> Iterator[str]:
         for part, title in _APART.items():
             if f"word/{part}.xml" not in members:
                 continue
-            root = parse(archive.read(f"word/{part}.xml"))
+            root = parse_xml(archive.read(f"word/{part}.xml"))
             texts = (" ".join("".join(map(_piece, note.iter())).split()) for note in root)
             if notes := [f"- {text}" for text in texts if text]:
                 yield "\n".join([f"{title}:", *notes])

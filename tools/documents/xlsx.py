@@ -8,14 +8,12 @@ from typing import Any
 
 from forethought.tools.documents.document import Document
 from forethought.tools.documents.sheets import Sheet, cell_text, section
-from forethought.tools.documents.xlsx_size import check_size
 
 
 def read_xlsx(data: bytes) -> Document:
     """Every sheet, hidden ones included and named so. A formula's cell is 'value (=formula)'."""
     from openpyxl import load_workbook
 
-    check_size(data)
     # About styles and extensions, which a text does not show.
     warnings.filterwarnings("ignore", module=r"openpyxl\b")
     book = load_workbook(io.BytesIO(data))

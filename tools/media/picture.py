@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from forethought.models.types import Image
 from forethought.tools.base import ToolError
-from forethought.tools.media.kinds import PICTURES, picture_kind
+from forethought.tools.kinds import PICTURES, picture_kind
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Pixels
@@ -58,13 +58,11 @@ def prepare(data: bytes, name: str) -> Picture:
             hint="Use read_file for documents and inspect_audio for sound, or ask the user for a PNG.",
         )
     pixels, size, animated = _decoded(data, name)
-    written, mime = _written(pixels, photo=kind == "jpg")
+    encoded, mime, encoded_size = _encoded(pixels, photo=kind == "jpg")
     notes = ["it is animated; only its first frame was looked at"] if animated else []
-    shown, written_size = written
-    if written_size != size:
-        notes.append(f"scaled down to {written_size[0]} x {written_size[1]}")
-    source = hashlib.sha256(data).hexdigest()
-    return Picture(Image(mime, shown, source), *size, "; ".join(notes))
+    if encoded_size != size:
+        notes.append(f"scaled down to {encoded_size[0]} x {encoded_size[1]}")
+    return Picture(Image(mime, encoded, hashlib.sha256(data).hexdigest()), *size, "; ".join(notes))
 
 
 def _decoded(data: bytes, name: str) -> tuple[Pixels, tuple[int, int], bool]:
@@ -143,21 +141,21 @@ def _on_ground(image: Pixels) -> Pixels:
     return PIL.alpha_composite(ground, image).convert("RGB")
 
 
-def _written(pixels: Pixels, photo: bool) -> tuple[tuple[bytes, tuple[int, int]], str]:
-    """The picture's bytes and final size, and their media type: JPEG, but PNG, which keeps text sharp, for
-    what was no JPEG before and is small enough.
+def _encoded(pixels: Pixels, photo: bool) -> tuple[bytes, str, tuple[int, int]]:
+    """Bytes, media type and final size: JPEG, but PNG, which keeps text sharp, for what was no JPEG before
+    and is small enough.
     """
     if not photo:
         png = io.BytesIO()
         pixels.save(png, "PNG")
         if png.tell() <= LARGEST_BYTES:
-            return (png.getvalue(), pixels.size), "image/png"
+            return png.getvalue(), "image/png", pixels.size
     while True:
         for quality in _QUALITIES:
             jpeg = io.BytesIO()
             pixels.save(jpeg, "JPEG", quality=quality)
             if jpeg.tell() <= LARGEST_BYTES:
-                return (jpeg.getvalue(), pixels.size), "image/jpeg"
+                return jpeg.getvalue(), "image/jpeg", pixels.size
         pixels = pixels.resize((max(1, pixels.width * 3 // 4), max(1, pixels.height * 3 // 4)))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from forethought.text import cut
 from forethought.tools.base import ToolError
 
 MAX_OUTPUT = 1_000_000
@@ -41,9 +42,7 @@ def printed_before(printed: str) -> str:
     """The end of what was printed before an error, with a heading; '' if nothing was."""
     if not printed.strip():
         return ""
-    left_out = len(printed) - _TAIL
-    head = f"[... {left_out} characters left out ...]" if left_out > 0 else ""
-    return f"\nprinted before that:\n{head}{printed[-_TAIL:].rstrip()}"
+    return f"\nprinted before that:\n{cut(printed.rstrip(), _TAIL, tail=1)}"
 
 
 def too_slow(program: Program, printed: str) -> ToolError:

@@ -17,7 +17,6 @@ from forethought.tools.base import Observation, Tool, ToolEnv
 
 MAX_CALLS = 20
 """Most calls of one program."""
-_NEVER = ("python", "ask_user")
 
 
 class CallError(RuntimeError):
@@ -25,13 +24,12 @@ class CallError(RuntimeError):
 
 
 def from_code(tools: Mapping[str, Tool]) -> dict[str, Tool]:
-    """The tools that a program may call: those that only read, do not ask a person, and have a name that
-    Python can write."""
+    """Tools that a program may call: they only read, ask nobody, and have a name Python can write."""
     return {
         name: tool
         for name, tool in tools.items()
         if tool.effect == "read"
-        and name not in _NEVER
+        and not (tool.asks_person or tool.runs_code)
         and name.isidentifier()
         and not keyword.iskeyword(name)
     }

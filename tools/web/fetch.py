@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import httpx
 
 from forethought.tools.base import ToolError
-from forethought.tools.web.expand import ACCEPTED, TooLarge, Unpackable, expand
 from forethought.tools.web.guard import GuardedTransport
 
 MAX_BYTES = 10_000_000
@@ -17,10 +16,12 @@ MAX_BYTES = 10_000_000
 SECONDS = 30.0
 """Longest wait for the whole page."""
 MAX_REDIRECTS = 10
+_ENCODINGS = ("gzip", "deflate")
+"""What httpx can unpack piece by piece: a piece of zstd or brotli may fill the memory at once."""
 _HEADERS = {
     "User-Agent": "forethought/0.1",
     "Accept": "text/html, text/*;q=0.9, application/json;q=0.9, */*;q=0.5",
-    "Accept-Encoding": ACCEPTED,
+    "Accept-Encoding": ", ".join(_ENCODINGS),
 }
 
 
@@ -29,12 +30,12 @@ class Page:
     """What a server sent at the end of its redirects."""
 
     url: str
-    status: int
-    reason: str
     media_type: str
     """Such as text/html, lower case, '' if the server did not say."""
     charset: str | None
     body: bytes
+    status: int = 200
+    reason: str = "OK"
     redirects: int = 0
 
     @property
@@ -42,21 +43,17 @@ class Page:
         return httpx.URL(self.url).host
 
 
-async def fetch(
-    url: str, allowed_hosts: Collection[str], *, same_host: bool = False, seconds: float | None = None
-) -> Page:
+async def fetch(url: str, allowed_hosts: Collection[str], *, same_host: bool = False) -> Page:
     """GET `url`, which must be public or on an allowed host at every hop.
 
     Args:
         url: An http or https address.
         allowed_hosts: Private hosts that may be opened.
         same_host: Whether a redirect to another host is refused.
-        seconds: Longest wait for the whole page; SECONDS if not given.
 
     Raises:
         ToolError: It is no such address, may not be opened, or did not come.
     """
-    seconds = SECONDS if seconds is None else seconds
     try:
         parsed = httpx.URL(url.strip())
         host = parsed.host  # decoded, which fails for a name that is no internationalised one
@@ -65,23 +62,23 @@ async def fetch(
             f"not an address: {error}", cause="arguments", hint="give it as https://host/path"
         ) from error
     try:
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout(SECONDS):
             return await _get(parsed, allowed_hosts, same_host)
     except TimeoutError as error:
-        message = f"{host} did not send the page within {seconds:g} s"
+        message = f"{host} did not send the page within {SECONDS:g} s"
         raise ToolError(message, cause="timeout", hint="use another source", retryable=True) from error
     except (
         httpx.InvalidURL,
         httpx.UnsupportedProtocol,
         httpx.RemoteProtocolError,
-        Unpackable,
+        httpx.DecodingError,
     ) as error:
         raise ToolError(f"{host} sent what cannot be read: {error}", cause="transport") from error
     except httpx.HTTPError as error:
-        said = str(error) or type(error).__name__
+        reason = str(error) or type(error).__name__
         hint = "try once more, or use another source"
         raise ToolError(
-            f"{host} cannot be reached: {said}", cause="transport", hint=hint, retryable=True
+            f"{host} cannot be reached: {reason}", cause="transport", hint=hint, retryable=True
         ) from error
 
 
@@ -116,34 +113,29 @@ def _leads_elsewhere(url: httpx.URL, target: httpx.URL) -> ToolError:
 async def _page(response: httpx.Response, redirects: int) -> Page:
     return Page(
         url=str(response.url),
-        status=response.status_code,
-        reason=response.reason_phrase,
         media_type=response.headers.get("content-type", "").partition(";")[0].strip().lower(),
         charset=response.charset_encoding,
         body=await _body(response),
+        status=response.status_code,
+        reason=response.reason_phrase,
         redirects=redirects,
     )
 
 
 async def _body(response: httpx.Response) -> bytes:
-    """The unpacked body; nothing of an error page, which is not shown.
-
-    It is unpacked here and not by httpx, whose memory a few packed kilobytes would fill.
-    """
+    """The unpacked body; nothing of an error page, which is not shown."""
     if response.is_error:
         return b""
+    encoding = response.headers.get("content-encoding", "identity").strip().lower()
+    if encoding not in (*_ENCODINGS, "identity"):
+        raise httpx.DecodingError(f"it is packed as {encoding[:40]!r}, which was not asked for")
     body = bytearray()
-    async for chunk in response.aiter_raw():
+    async for chunk in response.aiter_bytes():
         body += chunk
         if len(body) > MAX_BYTES:
-            raise _too_large()
-    encoding = response.headers.get("content-encoding", "")
-    try:
-        return await asyncio.to_thread(expand, bytes(body), encoding, MAX_BYTES)
-    except TooLarge as error:
-        raise _too_large() from error
-
-
-def _too_large() -> ToolError:
-    message = f"the page is larger than {MAX_BYTES // 1_000_000} MB"
-    return ToolError(message, cause="limit", hint="use a smaller page, or another source")
+            raise ToolError(
+                f"the page is larger than {MAX_BYTES // 1_000_000} MB",
+                cause="limit",
+                hint="use a smaller page, or another source",
+            )
+    return bytes(body)

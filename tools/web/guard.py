@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import socket
+import ssl
 from collections.abc import Collection
+from functools import cache
 
 import httpx
 
@@ -29,10 +31,6 @@ _REFUSED = tuple(
     )
 )
 """Besides what `ipaddress` knows, which differs between releases of Python."""
-
-
-class UnknownHost(ToolError):
-    """No name server knows the host."""
 
 
 def is_public(address: Address) -> bool:
@@ -60,14 +58,13 @@ def _inner(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
 async def addresses_of(host: str, port: int, allowed_hosts: Collection[str]) -> list[str]:
     """The addresses of `host`, all of them checked; a host that the operator allows by name is not checked.
 
-    Numbers in disguise (2130706433, 0x7f.1) are what the resolver makes of them. Raises ToolError, which is
-    UnknownHost where there is no such host.
+    Numbers in disguise (2130706433, 0x7f.1) are what the resolver makes of them. Raises ToolError.
     """
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         hint = "check the address, or look for the page with web_search"
-        raise UnknownHost(
+        raise ToolError(
             f"the host {host} was not found", cause="transport", hint=hint, retryable=True
         ) from error
     addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
@@ -82,6 +79,12 @@ async def addresses_of(host: str, port: int, allowed_hosts: Collection[str]) -> 
     return addresses
 
 
+@cache
+def _ssl_context() -> ssl.SSLContext:
+    """Read once: the list of authorities takes longer to load than many a page."""
+    return httpx.create_ssl_context()
+
+
 class GuardedTransport(httpx.AsyncBaseTransport):
     """Sends each request, a redirect's too, to an address that was checked just before; no proxy is used.
 
@@ -91,7 +94,7 @@ class GuardedTransport(httpx.AsyncBaseTransport):
 
     def __init__(self, allowed_hosts: Collection[str]) -> None:
         self._allowed = allowed_hosts
-        self._inner = httpx.AsyncHTTPTransport()
+        self._inner = httpx.AsyncHTTPTransport(verify=_ssl_context())
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         url = request.url

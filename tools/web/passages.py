@@ -22,22 +22,15 @@ _ALIKE = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass
 class Passage:
-    """A piece of the text with one match in it, or several that are near each other."""
+    """A piece of the text with matches in it that are near each other."""
 
-    text: str
-    first: int
-    """Number of its first match, from 1."""
-    lines: tuple[int, ...]
-    """The line of the whole text, from 1, that each of its matches begins in."""
+    start: int
+    end: int
     part: int
-    """The part that its first match begins in."""
-
-    @property
-    def last(self) -> int:
-        """Number of its last match."""
-        return self.first + len(self.lines) - 1
+    """The part that its first match begins in, from 1."""
+    matches: int = 1
 
 
 def split_parts(text: str, size: int = PART) -> list[str]:
@@ -51,8 +44,9 @@ def split_parts(text: str, size: int = PART) -> list[str]:
 
 
 def find_passages(text: str, wanted: str, parts: Sequence[str] = ()) -> list[Passage]:
-    """Where `wanted` occurs, whatever the case, the white space and the form of quotes and dashes; places
-    that overlap are one passage.
+    """Where `wanted` occurs, whatever the case, the white space and the form of quotes and dashes.
+
+    Places that overlap are one passage.
 
     Args:
         text: The text.
@@ -60,20 +54,14 @@ def find_passages(text: str, wanted: str, parts: Sequence[str] = ()) -> list[Pas
         parts: The text as `split_parts` cuts it; empty: it is one part.
     """
     part_ends = list(accumulate(map(len, parts)))[:-1]
-    line_ends = [match.start() for match in re.finditer("\n", text)]
-    spans: list[tuple[int, int, list[int]]] = []
+    passages: list[Passage] = []
     for match in _pattern(wanted).finditer(text):
         start, end = _around(text, match.start(), match.end())
-        if spans and start <= spans[-1][1]:
-            begun, ended, matches = spans[-1]
-            spans[-1] = (begun, max(end, ended), [*matches, match.start()])
+        if passages and start <= passages[-1].end:
+            passages[-1].end = max(end, passages[-1].end)
+            passages[-1].matches += 1
         else:
-            spans.append((start, end, [match.start()]))
-    passages: list[Passage] = []
-    for start, end, matches in spans:
-        lines = tuple(bisect_right(line_ends, at - 1) + 1 for at in matches)
-        first = passages[-1].last + 1 if passages else 1
-        passages.append(Passage(text[start:end], first, lines, bisect_right(part_ends, matches[0]) + 1))
+            passages.append(Passage(start, end, bisect_right(part_ends, match.start()) + 1))
     return passages
 
 

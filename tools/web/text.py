@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import html
 import re
-from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
 from forethought.tools.base import ToolError
-from forethought.tools.documents.apart import asked
+from forethought.tools.documents.apart import answer_apart
 from forethought.tools.documents.document import Unreadable
+from forethought.tools.documents.html import html_markdown
+from forethought.tools.documents.load import read_document
+from forethought.tools.documents.plain import decode
 from forethought.tools.threads import in_daemon_thread
 from forethought.tools.web.fetch import Page
 
@@ -27,52 +29,40 @@ SECONDS = 40.0
 """Longest reading of one page."""
 
 
-@dataclass(frozen=True)
-class Sent:
-    """What a server sent, and what it said of it."""
+async def page_text(page: Page, raw: bool = False) -> str:
+    """Markdown of an HTML page or a document; other text, and every `raw` one, as it was sent.
 
-    url: str
-    media_type: str
-    charset: str | None
-    body: bytes
+    Raises ToolError for what is no text.
+    """
+    return await in_daemon_thread(lambda: _read_apart(page, raw))
 
 
-async def page_text(page: Page) -> str:
-    """Markdown of an HTML page or a document; other text as it is. Raises ToolError for anything else."""
-    return await in_daemon_thread(lambda: _read_apart(page, raw=False))
-
-
-async def page_source(page: Page) -> str:
-    """A page's text as it was sent: its HTML, not what a reader sees. Raises ToolError if it is no text."""
-    return await in_daemon_thread(lambda: _read_apart(page, raw=True))
-
-
-def _read_apart(page: Page, *, raw: bool) -> str:
+def _read_apart(page: Page, raw: bool) -> str:
     job = {"job": "page", "url": page.url, "media_type": page.media_type, "charset": page.charset, "raw": raw}
     try:
-        return str(asked(job, page.body, SECONDS)["text"])
+        return str(answer_apart(job, page.body, SECONDS)["text"])
     except Unreadable as error:
         hint = error.hint if error.cause == "unavailable" else "use another source"
         raise ToolError(f"{page.url} {error.what}", cause=error.cause, hint=hint) from error
 
 
-def text_of(page: Sent, raw: bool = False) -> str:
+def text_of(page: Page, raw: bool = False) -> str:
     """The text of a page, or its source, read in this process. Raises Unreadable."""
     kind = _kind(page)
-    if raw:
-        if not _is_text(kind):
-            raise _no_text(kind)
-        return _decoded(page, is_html=kind in _HTML)
-    if page.body.startswith(_DOCUMENT):
-        return _document(page)
-    if kind in _HTML:
-        return _markdown(page)
-    if _is_text(kind):
-        return _decoded(page, is_html=False)
-    raise _no_text(kind)
+    if page.body.startswith(_DOCUMENT) and not raw:
+        name = unquote(urlsplit(page.url).path).rpartition("/")[2] or "page"
+        return read_document(page.body, name).text
+    if not _is_text(kind):
+        raise Unreadable(
+            f"is of type {kind or 'unknown'}, which cannot be opened as text",
+            cause="unavailable",
+            hint="look for the same content as an HTML page, a text or a PDF",
+        )
+    text = decode(page.body, page.charset)[0]
+    return _markdown(text, page.url) if kind in _HTML and not raw else text
 
 
-def _kind(page: Sent) -> str:
+def _kind(page: Page) -> str:
     """The page's type: what the server says, unless that is nothing, or a document's that it is not."""
     kind = page.media_type
     if not kind or (kind.startswith("application/") and not _is_text(kind)):
@@ -82,14 +72,6 @@ def _kind(page: Sent) -> str:
 
 def _is_text(kind: str) -> bool:
     return kind.startswith("text/") or kind in _HTML or kind.rpartition("/")[2].rpartition("+")[2] in _PLAIN
-
-
-def _no_text(kind: str) -> Unreadable:
-    return Unreadable(
-        f"is of type {kind or 'unknown'}, which cannot be opened as text",
-        cause="unavailable",
-        hint="look for the same content as an HTML page, a text or a PDF",
-    )
 
 
 def _sniff(body: bytes) -> str:
@@ -103,56 +85,25 @@ def _sniff(body: bytes) -> str:
     return "" if b"\x00" in body else "text/plain"
 
 
-def _document(page: Sent) -> str:
-    from forethought.tools.documents.load import read_document
-
-    return read_document(page.body, unquote(urlsplit(page.url).path).rpartition("/")[2] or "page").text
-
-
-def _decoded(page: Sent, *, is_html: bool) -> str:
-    """The charset of the byte order mark, the server or the page itself, else UTF-8 or Windows-1252.
-
-    Guessing by statistics is left out: it takes short pages for Chinese.
-    """
-    from bs4.dammit import EncodingDetector
-
-    body, mark = EncodingDetector.strip_byte_order_mark(page.body)
-    own = EncodingDetector.find_declared_encoding(body, is_html=is_html)
-    for charset in (mark, page.charset, own, "utf-8"):
-        try:
-            if charset:
-                return body.decode(charset)
-        except (LookupError, UnicodeError):
-            continue
-    loose = body.decode("utf-8", "replace")
-    broken = loose.count("\ufffd")
-    if broken * 10 < sum(character > "\x7f" for character in loose):
-        return loose  # UTF-8 with a broken place
-    return body.decode("windows-1252", "replace")
-
-
-def _markdown(page: Sent) -> str:
+def _markdown(source: str, url: str) -> str:
     """The main text with its tables and links; everything on the page where next to no main text is found."""
     import trafilatura
     from trafilatura.settings import use_config
 
-    source = _decoded(page, is_html=True)
     config = use_config()
     # Of a short text trafilatura would make one line, tables too.
     config.set("DEFAULT", "MIN_EXTRACTED_SIZE", "0")
     text = trafilatura.extract(
         source,
         config=config,
-        url=page.url,
+        url=url,
         output_format="markdown",
         include_tables=True,
         include_links=True,
         favor_recall=True,
     )
     if not text or len(text.strip()) < _SHORT:
-        from forethought.tools.documents.html import html_markdown
-
-        return html_markdown(source, page.url)
+        return html_markdown(source, url)
     title = _TITLE.search(source)
     name = " ".join(html.unescape(title[1]).split()) if title else ""
     return str(text) if not name or name in text else f"{name}\n\n{text}"

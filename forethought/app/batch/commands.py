@@ -82,7 +82,7 @@ def worker(
     debug: Debug = False,
 ) -> int:
     """Carry out the jobs of a queue; start one on each machine. SIGTERM ends it with nothing lost."""
-    begin(debug, drains=True)
+    begin(debug)
     from forethought.app.batch import working
     from forethought.app.options import Flags
 

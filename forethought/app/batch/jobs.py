@@ -14,7 +14,7 @@ from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, CliError
 from forethought.app.options import Flags, settings_from
 from forethought.app.text import one_line, to_json
-from forethought.well_formed import well_formed
+from forethought.text import sanitize_text
 
 if TYPE_CHECKING:
     from forethought.batch.opening import Queue
@@ -74,12 +74,12 @@ async def _check_batch(queue: Queue, batch: str) -> None:
         "SELECT 1 FROM forethought_jobs WHERE batch = ? LIMIT 1", (batch,)
     )
     if not found:
-        raise CliError(f"no batch {one_line(well_formed(batch), 40)} in {queue.address.shown}")
+        raise CliError(f"no batch {one_line(sanitize_text(batch), 40)} in {queue.address.shown}")
 
 
 def _can_be_kept(name: str) -> bool:
     """Whether a database can have it: a command line need not be UTF-8."""
-    return well_formed(name) == name
+    return sanitize_text(name) == name
 
 
 async def _changed(queue: Queue, asked: Asked) -> list[str]:
@@ -91,7 +91,7 @@ async def _changed(queue: Queue, asked: Asked) -> list[str]:
         for thread_id in asked.cancel:
             if not _can_be_kept(thread_id) or not await cancel(queue, thread_id=thread_id):
                 raise CliError(
-                    f"{one_line(well_formed(thread_id), 100)} is no open job; give the id of its thread"
+                    f"{one_line(sanitize_text(thread_id), 100)} is no open job; give the id of its thread"
                 )
         ending = set(await being_cancelled(queue)).intersection(asked.cancel)
         ended = [thread_id for thread_id in asked.cancel if thread_id not in ending]
@@ -146,12 +146,9 @@ def _lines(found: Progress) -> list[str]:
 
 
 def _held(held: list[Json]) -> str:
-    first = held[0]
-    silent = f", a worker's, silent for {_span(first['seconds'])}" if first["seconds"] is not None else ""
     return (
-        f"{len(held)} in the queue whose thread another process holds, the first: {first['thread_id']} "
-        f"(session {first['session']} of the database{silent}); should that process hang, end it, or the "
-        f"session: SELECT pg_terminate_backend({first['session']})"
+        f"{len(held)} in the queue whose thread another process holds, the first: {held[0]['thread_id']}; "
+        "should that process hang, end it"
     )
 
 

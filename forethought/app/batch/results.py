@@ -93,7 +93,7 @@ async def _state(queue: Queue, graph: AgentGraph, job: Json) -> StateSnapshot:
     config: Any = {"configurable": {"thread_id": job["thread_id"]}}
     snapshot = await checked_state(graph, config)
     try:
-        task = read_given(job["given"], queue.threads.sealer).task
+        task = read_given(job["given"], queue.threads.cipher).task
     except ValueError:  # a worker says so, and carries nothing out
         return snapshot
     if not snapshot.values or await is_asked(queue.threads, snapshot, task):

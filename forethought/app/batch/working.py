@@ -46,7 +46,7 @@ def work(flags: Flags, asked: Asked, as_json: bool) -> int:
     from forethought.batch.submitting import check_queue
     from forethought.batch.worker import Choices, SharedDrain
     from forethought.batch.worker import work as carry_out
-    from forethought.draining import on_sigterm
+    from forethought.shutdown import on_sigterm
 
     settings = _settings(flags, asked)
     address = postgres_of(settings)

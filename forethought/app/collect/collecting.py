@@ -34,23 +34,23 @@ from forethought.collecting.estimate import estimate, pilots, spent
 from forethought.collecting.folder import Folder, Trial, key_of
 from forethought.collecting.running import Collector, Run
 from forethought.collecting.success import Judge, Method, check_named, judge_for
-from forethought.collecting.tasks import read_tasks
 from forethought.settings import Settings
 from forethought.state.bounds import bounded
 from forethought.state.context import Context
 from forethought.storage.address import file_address
+from forethought.trajectories.tasks import read_tasks
 
 if TYPE_CHECKING:
-    from forethought.draining import Drain
+    from forethought.shutdown import Shutdown
 
 Json = dict[str, Any]
 
 
 def collect(asked: Asked, flags: Flags, as_json: bool) -> int:
     """Collect trajectories. Returns the exit code. Raises CliError."""
-    from forethought.draining import Drain, on_sigterm
     from forethought.models import Models
     from forethought.nodes.support.task import models_used
+    from forethought.shutdown import Shutdown, on_sigterm
 
     settings, context = _chosen(flags)
     method = _method(asked.success)
@@ -69,7 +69,7 @@ def collect(asked: Asked, flags: Flags, as_json: bool) -> int:
         done = {key_of(trial["task"], trial["trial"]): trial for trial in folder.trials()}
     except ValueError as error:
         raise CliError(one_line(error, 1000)) from error
-    drain = Drain()
+    drain = Shutdown()
     with (
         on_sigterm(drain),
         event_loop() as loop,
@@ -80,15 +80,15 @@ def collect(asked: Asked, flags: Flags, as_json: bool) -> int:
         return _driven(loop, collection, as_json, drain)
 
 
-def _driven(loop: asyncio.Runner, collection: Collection, as_json: bool, drain: Drain) -> int:
+def _driven(loop: asyncio.Runner, collection: Collection, as_json: bool, drain: Shutdown) -> int:
     """Run it all, and report."""
-    from forethought.draining import Drained
+    from forethought.shutdown import Halt
 
     error: Exception | None = None
     asked_first = False
     try:
         asked_first = not _carry_out(loop, collection, drain)
-    except Drained:
+    except Halt:
         asked_first = False
     except KeyboardInterrupt:
         raise CliError("interrupted; the same command goes on with it", INTERRUPTED) from None
@@ -117,7 +117,7 @@ def _driven(loop: asyncio.Runner, collection: Collection, as_json: bool, drain: 
     return ANSWERED if result["mixed"] else NOT_PASSED
 
 
-def _carry_out(loop: asyncio.Runner, collection: Collection, drain: Drain) -> bool:
+def _carry_out(loop: asyncio.Runner, collection: Collection, drain: Shutdown) -> bool:
     """Judge what could not be judged, run a few, estimate, run the rest; False where it is not to go on."""
     loop.run(_judge_again(collection))
     total = len(collection.tasks) * collection.asked.trials
@@ -138,7 +138,9 @@ def _carry_out(loop: asyncio.Runner, collection: Collection, drain: Drain) -> bo
     return True
 
 
-def _run(loop: asyncio.Runner, collection: Collection, drain: Drain, runs: Sequence[Run], what: str) -> None:
+def _run(
+    loop: asyncio.Runner, collection: Collection, drain: Shutdown, runs: Sequence[Run], what: str
+) -> None:
     """Carry out `runs` under a progress bar that tells the cost so far."""
     collector = collection.collector
     with Bar(collection.console, what, len(runs)) as bar:

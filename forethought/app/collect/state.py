@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from forethought.collecting.estimate import Cost, spent
 from forethought.collecting.folder import Trial, key_of, mixed
 from forethought.collecting.running import Collector, Run
-from forethought.collecting.tasks import CollectTask
+from forethought.trajectories.tasks import CollectTask
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from forethought.app.doctor.checks import Check, tried
 from forethought.app.text import one_line
 from forethought.storage import Address, address_of
-from forethought.storage.sealing import sealer_of
+from forethought.storage.encryption import cipher_of
 
 if TYPE_CHECKING:
     from forethought.settings import Settings
@@ -21,13 +21,13 @@ def database_check(settings: Settings) -> Check:
     """Whether threads can be kept, in the database that is there or in a new one."""
 
     def attempt() -> str:
-        sealed = ", encrypted" if sealer_of(settings.key) else ""
+        encrypted = ", encrypted" if cipher_of(settings.key) else ""
         address = address_of(settings)
         if address.path is None:
             asyncio.run(_try_postgres(address))
         else:
             _try_sqlite(address.path)
-        return f"{address.shown} can be written{sealed}"
+        return f"{address.shown} can be written{encrypted}"
 
     return tried("database", attempt, core=True)
 
@@ -58,12 +58,13 @@ def _read_back(connection: sqlite3.Connection) -> None:
 async def _try_postgres(address: Address) -> None:
     from psycopg import Rollback
 
-    from forethought.storage.postgres_setup import connect, tables
+    from forethought.storage.postgres import connect
 
     connection = await connect(address)
     try:
         async with connection.transaction():
-            if await tables(connection, ("checkpoints",)):
+            found = await (await connection.execute("SELECT to_regclass('checkpoints')")).fetchone()
+            if found and found[0]:
                 # Who may write to it need not be one who may make tables.
                 await connection.execute(
                     "INSERT INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, checkpoint) "

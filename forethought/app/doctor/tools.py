@@ -90,13 +90,13 @@ def _inspect_image(settings: Settings) -> str:
 
 
 def _inspect_audio(settings: Settings) -> str:
-    from forethought.tools.media.decode import has_ffmpeg
-    from forethought.tools.media.local_whisper import weights
+    from forethought.tools.media.sound import has_ffmpeg
     from forethought.tools.media.transcribe import transcribers, transcription_lacks
+    from forethought.tools.media.whisper import weights
 
     if lacks := transcription_lacks(settings):
         raise Lacks(f"a way to transcribe: {lacks}")
-    if transcribers(settings)[0] == "openai":
+    if transcribers(settings)[0].name == "openai":
         return f"the transcription endpoint's {settings.transcription_model}"
     if not has_ffmpeg():
         raise Lacks("ffmpeg, from the system's packages; until then only 16-bit wav can be heard")

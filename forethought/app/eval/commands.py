@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields
 from importlib.util import find_spec
-from inspect import Parameter, Signature
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated
 
 import typer
 
-from forethought.app.command_flags import BaseUrl, Debug, Json, Model, Sets, begin
+from forethought.app.command_flags import (
+    BaseUrl,
+    CommandOptions,
+    Debug,
+    Json,
+    Model,
+    Sets,
+    begin,
+    typer_command,
+)
 from forethought.app.errors import CliError
 
 eval_app = typer.Typer(
@@ -33,8 +39,7 @@ OwnBenchmark = Annotated[
 ]
 
 
-@dataclass(frozen=True)
-class EvalOptions:
+class EvalOptions(CommandOptions):
     """The flags of `eval run`."""
 
     name: Annotated[str, typer.Argument(help="The benchmark, as `eval list` names it.", metavar="NAME")]
@@ -123,8 +128,6 @@ class EvalOptions:
     model: Model = None
     base_url: BaseUrl = None
     sets: Sets = None
-    as_json: Json = False
-    debug: Debug = False
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -155,38 +158,15 @@ def need_evals() -> None:
         raise CliError("evaluations need inspect: pip install 'forethought[evals]'")
 
 
-def _command(function: Callable[[EvalOptions], int]) -> Callable[..., int]:
-    """`function` as a command whose flags are the fields of its options."""
-    hints = get_type_hints(EvalOptions, include_extras=True)
-
-    def command(**flags: Any) -> int:
-        return function(EvalOptions(**flags))
-
-    parameters = [
-        Parameter(
-            field.name,
-            Parameter.KEYWORD_ONLY,
-            default=Parameter.empty if field.default is MISSING else field.default,
-            annotation=hints[field.name],
-        )
-        for field in fields(EvalOptions)
-    ]
-    command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {field.name: hints[field.name] for field in fields(EvalOptions)}
-    command.__doc__ = function.__doc__
-    return command
-
-
-def _run(options: EvalOptions) -> int:
+def run(options: EvalOptions) -> int:
     """Run methods on a benchmark's samples, score them, and say how sure the figures are."""
-    begin(options.debug, drains=True)
     need_evals()
-    from forethought.app.eval import run
+    from forethought.app.eval.run import evaluate
 
-    return run.evaluate(options)
+    return evaluate(options)
 
 
-eval_app.command("run")(_command(_run))
+eval_app.command("run")(typer_command(run))
 
 
 @eval_app.command("list")

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rich.console import Console
 from rich.text import Text
 
-from forethought.app.agreeing import agreed
-from forethought.app.display import make_console
 from forethought.app.errors import (
     ANSWERED,
-    DRAINED,
     FAILED,
-    INTERRUPTED,
     NOT_PASSED,
     WAITS,
     CliError,
@@ -29,13 +22,11 @@ from forethought.app.errors import (
 from forethought.app.eval.commands import EvalOptions
 from forethought.app.eval.plan import plan_evaluation
 from forethought.app.eval.report import show
-from forethought.app.holding import claimed_threads, held
-from forethought.app.leaving import event_loop
 from forethought.app.progress import Bar, cost_line
+from forethought.app.runner import Ending, Runner, claimed_threads, open_runner
 from forethought.app.tell import tell, tell_error
-from forethought.app.text import one_line, to_json
+from forethought.app.text import one_line
 from forethought.collecting.estimate import Cost
-from forethought.draining import Drain, Drained, on_sigterm
 from forethought.evals.harness.control import Control
 from forethought.evals.harness.cost import expected, spent_on
 from forethought.evals.harness.folder import RunFolder
@@ -49,8 +40,9 @@ from forethought.evals.report.write import summary_of, write_tables
 from forethought.evals.results import Result, read_evaluation
 from forethought.evals.types import Method
 from forethought.models.live import LiveTransport
-from forethought.secrecy import scrubber
+from forethought.redaction import redactor
 from forethought.settings import Settings
+from forethought.shutdown import Halt
 from forethought.storage.address import file_address
 
 OpenRuns = list[tuple[Method, list[tuple[str, int]]]]
@@ -65,13 +57,13 @@ class EvalSession:
     options: EvalOptions
     run: EvaluationRun
     control: Control
-    console: Console
-    loop: asyncio.Runner
-    drain: Drain
+    runner: Runner
     results: dict[tuple[str, str, int], Result]
     """The last result of each method, sample and trial."""
     learned: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     estimate: Cost | None = None
+    waits: bool = False
+    """Whether a person has to agree to the estimate."""
 
     @property
     def open(self) -> OpenRuns:
@@ -106,26 +98,24 @@ class EvalSession:
         """What it took so far."""
         return spent_on(list(self.results.values()), self.run.spent.usage)
 
-    def carry_out(self) -> bool:
-        """Try one sample with each method, estimate, learn, run the rest; False where it is not to go on.
+    def carry_out(self) -> None:
+        """Try one sample with each method, estimate, ask, learn, run the rest.
 
-        Raises Drained, and what stopped it all.
+        Raises Halt, and what stopped it all.
         """
         self._read_learned()
         waiting = {method.name for method in self.untrained}
         pilots = [(method, keys[:1]) for method, keys in self.open if method.name not in self.tried | waiting]
         self._run_all(pilots, "first runs")
         if not self.left or (self.control.capped and not self.tried):
-            return True
+            return
         self._tell_estimate()
-        interactive = not self.options.as_json and sys.stdin.isatty() and sys.stdout.isatty()
-        with self.drain.idle():
-            if not self.options.yes and not (interactive and agreed("go on? [Y/n]")):
-                return False
+        if not self.options.yes and not self.runner.confirm("go on?"):
+            self.waits = True
+            return
         self._learn()
         waiting = {method.name for method in self.untrained}
         self._run_all([item for item in self.open if item[0].name not in waiting], "runs")
-        return True
 
     def _tell_estimate(self) -> None:
         """Tell what it will cost. Raises CliError when no run has come to a score to tell it from."""
@@ -138,24 +128,26 @@ class EvalSession:
             why = failed or "every method has to learn first: add one that does not, such as react"
             line = f"no run came to a score, so nothing can be estimated: {one_line(why, 500)}"
             raise CliError(line, FAILED) from None
-        self.console.print(f"so far {cost_line(self.spent())}; estimate for all {cost_line(self.estimate)}")
+        self.runner.console.print(
+            f"so far {cost_line(self.spent())}; estimate for all {cost_line(self.estimate)}"
+        )
 
     def _run_all(self, open: OpenRuns, what: str) -> None:
-        """Carry out `open` under a progress bar that tells the cost so far. Raises Drained: what was under
+        """Carry out `open` under a progress bar that tells the cost so far. Raises Halt: what was under
         way has ended, or was broken off when its time was up."""
         count = sum(len(keys) for _, keys in open)
         if not count:
             return
-        with Bar(self.console, what, count) as bar:
+        with Bar(self.runner.console, what, count) as bar:
 
             def finished(result: Result) -> None:
                 self.results[result.method, result.sample, result.trial] = result
                 bar.tick(_result_line(result), self.spent())
 
             work = run_methods(self.run, open, self.learned, self.control, self.options.parallel, finished)
-            self.loop.run(self.drain.finish(work, self.run.settings.drain_s))
-        if self.drain.requested:
-            raise Drained
+            self.runner.finish(work)
+        if self.runner.shutdown.requested:
+            raise Halt
 
     def _read_learned(self) -> None:
         plan = self.run.plan
@@ -177,17 +169,16 @@ class EvalSession:
             self.learned[method.name] = record["learned"]
 
     def _learn(self) -> None:
-        """Have each method learn that must, where the caps allow it. Raises Drained."""
+        """Have each method learn that must, where the caps allow it. Raises Halt."""
         for method in self.untrained:
             if not self.control.affordable():
                 return
-            self.console.print(f"{method.name} learns from {len(self.run.plan.training)} samples")
-            work = self.drain.finish(train(self.run, method), self.run.settings.drain_s)
-            self.learned[method.name] = self.loop.run(work)
-            if self.drain.requested:
-                raise Drained
+            self.runner.console.print(f"{method.name} learns from {len(self.run.plan.training)} samples")
+            self.learned[method.name] = self.runner.finish(train(self.run, method))
+            if self.runner.shutdown.requested:
+                raise Halt
 
-    def show(self, waits: bool) -> dict[str, Any]:
+    def show(self) -> dict[str, Any]:
         """Write table.md and results.json, and show them, what is to be mended, and where to look on. Returns
         it all as plain JSON. Raises OSError."""
         root = self.run.folder.root
@@ -202,12 +193,12 @@ class EvalSession:
         if self.control.capped:
             lines.append(f"the cap is reached: {self.left} runs have no score yet")
         for line in lines:
-            self.console.print(Text(line, style="yellow"))
-        self.console.print(Text(f"logs: inspect view --log-dir {shlex.quote(str(root))}/logs"))
-        self.console.print(Text(f"report: forethought eval report {shlex.quote(str(root))}"))
+            self.runner.console.print(Text(line, style="yellow"))
+        self.runner.console.print(Text(f"logs: inspect view --log-dir {shlex.quote(str(root))}/logs"))
+        self.runner.console.print(Text(f"report: forethought eval report {shlex.quote(str(root))}"))
         return {
             "out": str(root),
-            "status": "waits" if waits else "incomplete" if self.left else "finished",
+            "status": "waits" if self.waits else "incomplete" if self.left else "finished",
             "open": self.left,
             "failed": failed,
             "capped": self.control.capped,
@@ -229,45 +220,39 @@ class EvalSession:
 def evaluate(options: EvalOptions) -> int:
     """Run an evaluation, or go on with it. Returns the exit code. Raises CliError."""
     settings, plan = plan_evaluation(options)
-    drain = Drain()
-    with on_sigterm(drain), event_loop() as loop, _opened(loop, options, settings, plan, drain) as session:
-        error: Exception | None = None
-        drained: Drained | None = None
-        waits = False
-        try:
-            waits = not session.carry_out()
-        except Drained as stop:
-            drained = stop
-        except (KeyboardInterrupt, asyncio.CancelledError):
-            raise CliError("interrupted; the same command goes on with it", INTERRUPTED) from None
-        except Exception as failure:
-            if explain(failure).internal and session.control.error is None:
-                raise
-            error = failure
-        if error is None or session.tried:
-            record = session.show(waits)
-            if options.as_json:
-                print(to_json(record), flush=True)
-        return _tell_end(session, error, drained, waits)
+    with open_runner(options.as_json) as runner:
+        session = _open_session(runner, options, settings, plan)
+
+        def work() -> None:
+            try:
+                session.carry_out()
+            except asyncio.CancelledError:
+                raise KeyboardInterrupt from None
+            except Exception:
+                # Failures in a row stop an evaluation, whatever their kind: `_exit_code` tells them.
+                if session.control.error is None:
+                    raise
+
+        ending = runner.attempt(work)
+        if session.tried or not (ending.error or session.control.error):
+            runner.print_json(session.show())
+        return _exit_code(session, ending)
 
 
-def _tell_end(session: EvalSession, error: Exception | None, drained: Drained | None, waits: bool) -> int:
+def _exit_code(session: EvalSession, ending: Ending) -> int:
     """Tell how it ended, and how it goes on. Returns the exit code."""
-    if error is not None:
+    if error := session.control.error:
         code = FAILED
         if explain(error).internal:
-            # An evaluation is stopped by failures in a row, whatever their kind.
             failures = f"{session.control.fail_after} failures in a row"
             tell(f"stopped after {failures}, the last: {one_line(error, 500)}")
         else:
             code = tell_error(error)
-        if session.results:
-            tell("what was done is kept; the same command goes on with it")
+        tell(f"what was done is kept; {session.runner.go_on}")
         return code
-    if drained and session.left:
-        tell(f"{drained}; the same command goes on with it")
-        return DRAINED
-    if waits:
+    if ending.error or (ending.stopped and session.left):
+        return session.runner.exit_code(ending, FAILED)
+    if session.waits:
         tell("nothing further was run; go on with the same command and --yes")
         return WAITS
     if session.left:
@@ -284,30 +269,27 @@ def _result_line(result: Result) -> str:
     return f"{result.method} {result.sample}--{result.trial}: {score} ({why})"
 
 
-@contextmanager
-def _opened(
-    loop: asyncio.Runner, options: EvalOptions, settings: Settings, plan: EvaluationPlan, drain: Drain
-) -> Iterator[EvalSession]:
-    """The evaluation's folder, held for this process over several runs of the loop."""
+def _open_session(
+    runner: Runner, options: EvalOptions, settings: Settings, plan: EvaluationPlan
+) -> EvalSession:
+    """The evaluation's folder, held for this process until the runner closes."""
     folder = RunFolder(options.folder)
     folder.root.mkdir(parents=True, exist_ok=True)
-    opening = claimed_threads(file_address(folder.database), settings.key, "evaluation")
-    with held(loop, opening) as saver:
-        try:
-            evaluation = folder.open(plan)
-            spent = folder.ledger()
-        except ValueError as error:
-            raise CliError(one_line(error, 1000)) from error
-        control = Control(
-            asyncio.Semaphore(options.parallel),
-            spent,
-            options.max_usd,
-            options.max_tokens_total,
-            options.fail_after,
-            stopping=lambda: drain.requested,
-        )
-        transport = InspectTransport(LiveTransport(settings), scrubber(settings))
-        run = EvaluationRun(plan, settings, transport, saver, folder, spent)
-        results = {(result.method, result.sample, result.trial): result for result in evaluation.results}
-        console = make_console(sys.stderr if options.as_json else sys.stdout)
-        yield EvalSession(options, run, control, console, loop, drain, results)
+    saver = runner.open(claimed_threads(file_address(folder.database), settings.key, "evaluation"))
+    try:
+        evaluation = folder.open(plan)
+        spent = folder.ledger()
+    except ValueError as error:
+        raise CliError(one_line(error, 1000)) from error
+    control = Control(
+        asyncio.Semaphore(options.parallel),
+        spent,
+        options.max_usd,
+        options.max_tokens_total,
+        options.fail_after,
+        stopping=lambda: runner.shutdown.requested,
+    )
+    transport = InspectTransport(LiveTransport(settings), redactor(settings))
+    run = EvaluationRun(plan, settings, transport, saver, folder, spent)
+    results = {(result.method, result.sample, result.trial): result for result in evaluation.results}
+    return EvalSession(options, run, control, runner, results)

@@ -15,7 +15,8 @@ from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, CliError
 from forethought.app.options import Flags, settings_from
 from forethought.app.text import clean, one_line, to_json
-from forethought.knowledge.planning_errors import KnowledgeError, load_planning_errors
+from forethought.json_files import FileError
+from forethought.knowledge.planning_errors import load_planning_errors
 from forethought.lessons.book import LOCAL_USER, LessonBook, namespace_of
 from forethought.lessons.proposals import candidates, review_file
 from forethought.lessons.record import WITNESSES, Lesson, now_utc
@@ -43,7 +44,7 @@ class Place:
                 f"--namespace {one_line(self.collection, 40)!r}: use letters, digits, _ and -, at most 64"
             ) from error
         settings = settings_from(self.flags)
-        async with open_lessons(address_of(settings), settings.key, create=False) as store:
+        async with open_lessons(address_of(settings), create=False) as store:
             yield LessonBook(store, namespace_of(LOCAL_USER, self.collection))
 
 
@@ -125,7 +126,7 @@ def list_proposals(place: Place, as_json: bool) -> int:
     path = review_file(settings.data_dir)
     try:
         known = [error.name for error in load_planning_errors(settings.planning_errors_file)]
-    except KnowledgeError as error:
+    except FileError as error:
         raise CliError(str(error)) from error
     found = candidates(path, known)
     if as_json:

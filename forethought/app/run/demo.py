@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,7 @@ from rich.text import Text
 from forethought.app.display import make_console
 from forethought.app.errors import CliError
 from forethought.app.options import Flags, settings_from
-from forethought.app.run.driving import Output
-from forethought.app.run.inputs import take_files
-from forethought.app.run.runs import drive
+from forethought.app.run.run import drive, import_files
 from forethought.app.text import one_line
 from forethought.app.threads.thread import Thread
 from forethought.app.threads.threads import new_thread_id
@@ -41,12 +40,12 @@ def run_demo(flags: Flags, given: bool, as_json: bool) -> int:
     answering = choose_transport(None, recording, {})
     if not as_json:
         _introduce(folder, files, answering.header)
-    references = take_files(files, settings_from(flags))
+    references = import_files(files, settings_from(flags))
 
     async def begin(thread: Thread) -> dict[str, Any]:
         return {"task": task, "files": references}
 
-    return drive(new_thread_id(), flags, Output(as_json, replay=recording, flags=flags), answering, begin)
+    return drive(new_thread_id(), replace(flags, replay=recording), answering, begin, as_json)
 
 
 def demo_folder() -> Path:

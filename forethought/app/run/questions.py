@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from forethought.app import render
 from forethought.app.errors import CliError
+from forethought.app.report import unfinished, waiting
+from forethought.app.tell import tell
 from forethought.app.text import clean, one_line
+
+if TYPE_CHECKING:
+    from langgraph.types import Command, StateSnapshot
 
 Json = dict[str, Any]
 _DECISIONS = {
@@ -45,18 +50,27 @@ def _problem(question: Mapping[str, Any]) -> list[Text]:
     return [Text(f"The last reply could not be used: {one_line(said, 300)}", style="red")] if said else []
 
 
-def how_to_reply(resume: str, questions: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The commands that answer what is waiting, one line each; `resume` is how they begin."""
-    lines = []
+def tell_how_to_reply(resume: str, questions: Sequence[Mapping[str, Any]]) -> None:
+    """Tell the commands that answer what is waiting; `resume` is how they begin."""
+    tell("it waits for a reply:")
     for question in questions:
         name = f"{_name(question)}=" if len(questions) > 1 else ""
         if question.get("kind") == "question":
-            lines.append(f'{resume} --reply "{name}YOUR ANSWER"')
+            tell(f'  {resume} --reply "{name}YOUR ANSWER"')
         else:
-            lines.append(f'{resume} --reply {name}approve   (or --reply "{name}reject: REASON")')
+            tell(f'  {resume} --reply {name}approve   (or --reply "{name}reject: REASON")')
             if question.get("kind") == "tool":
-                lines.append(f"{resume} --reply '{name}edit: {{ARGUMENTS AS JSON}}'")
-    return lines
+                tell(f"  {resume} --reply '{name}edit: {{ARGUMENTS AS JSON}}'")
+
+
+def answer_questions(replies: Sequence[str], snapshot: StateSnapshot, what: str, resume: str) -> Command[Any]:
+    """The graph's input that answers what `what` waits for. Raises CliError where it waits for nothing."""
+    from langgraph.types import Command
+
+    if not snapshot.interrupts:
+        later = f" yet; go on with it first: {resume}" if unfinished(snapshot) else ""
+        raise CliError(f"{what} waits for no reply{later}")
+    return Command(resume=replies_from(replies, [waiting(item) for item in snapshot.interrupts]))
 
 
 def replies_from(texts: Sequence[str], questions: Sequence[Mapping[str, Any]]) -> dict[str, Json]:

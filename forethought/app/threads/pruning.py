@@ -22,7 +22,7 @@ from forethought.app.tell import tell
 from forethought.app.text import clean, one_line, to_json
 from forethought.app.threads.threads import DAMAGED, LEARNING, is_debugging, listed
 from forethought.storage import StorageError, address_of, open_threads
-from forethought.storage.errors import NothingKept
+from forethought.storage.errors import NoThreads
 
 if TYPE_CHECKING:
     from forethought.settings import Settings
@@ -58,8 +58,6 @@ class _Found:
 
     chosen: list[str]
     """Ids of the threads that go, the newest first, each followed by its debuggings."""
-    left: bool
-    """Whether an earlier pruning has left files behind."""
     open_jobs: dict[str, str]
     """Threads that would go, were their jobs over, and the states of those."""
     ended_jobs: int
@@ -92,8 +90,8 @@ def prune(flags: Flags, choice: Choice, yes: bool, as_json: bool) -> int:
         return _end({"status": "pruned", "threads": [], "debuggings": []}, as_json)
     try:
         found = asyncio.run(_choose(settings, choice))
-    except NothingKept:
-        found = _Found([], False, {}, 0)
+    except NoThreads:
+        found = _Found([], {}, 0)
     chosen = found.chosen
     threads = [name for name in chosen if not is_debugging(name)]
     debuggings = [name for name in chosen if is_debugging(name)]
@@ -101,7 +99,7 @@ def prune(flags: Flags, choice: Choice, yes: bool, as_json: bool) -> int:
     if found.open_jobs:
         result["open_jobs"] = found.open_jobs
         tell(_kept_for_jobs(found.open_jobs))
-    if not chosen and not found.left and not found.ended_jobs:
+    if not chosen and not found.ended_jobs:
         console.print(Text(f"nothing to prune in {clean(address.shown)}"))
         return _end({**result, "status": "pruned"}, as_json)
     what = f"{len(threads)} threads and {len(debuggings)} debuggings in {clean(address.shown)}"
@@ -153,13 +151,11 @@ def _agreed(what: str, as_json: bool) -> bool:
 async def _choose(settings: Settings, choice: Choice) -> _Found:
     """What there is to prune. Raises StorageError, psycopg.Error."""
     from forethought.batch.forgetting import forgettable, open_jobs
-    from forethought.storage.retention import has_left_files
 
     async with open_threads(address_of(settings), settings.key, read_only=True) as saver:
-        left = choice.files and await has_left_files(saver)
         ended = await forgettable(saver, choice.older_than)
         ids = await saver.newest(_ALL, LEARNING)
-        held = await saver.claimed(ids)
+        held = await saver.locked_threads(ids)
         jobs = await open_jobs(saver)
         kept: dict[str, str] = {}
         subjects: dict[str, list[str]] = {}
@@ -178,7 +174,7 @@ async def _choose(settings: Settings, choice: Choice) -> _Found:
                 else:
                     wanted.append(thread_id)
     chosen = [name for thread_id in wanted for name in (thread_id, *subjects.get(thread_id, ()))]
-    return _Found(chosen, left, kept, ended)
+    return _Found(chosen, kept, ended)
 
 
 def _may_go(found: Json, choice: Choice) -> bool:
@@ -208,29 +204,16 @@ async def _carry_out(settings: Settings, choice: Choice, chosen: Sequence[str]) 
     import sqlite3
 
     from forethought.batch.forgetting import forget, forget_files, open_jobs
-    from forethought.storage.retention import drop_files, erase
+    from forethought.storage.retention import delete_threads
 
-    skipped: list[str] = []
-    problems: list[str] = []
-    files: list[str] = []
-    jobs = 0
     async with AsyncExitStack() as stack:
         saver = await stack.enter_async_context(open_threads(address_of(settings), settings.key))
         before = await saver.size()
         begun_again = await open_jobs(saver)
-        for thread_id in chosen:
-            try:
-                if thread_id in begun_again:
-                    raise StorageError(f"{thread_id} stays: its job was taken up again")
-                await erase(saver, thread_id, settings.blobs_dir)
-            except StorageError as error:
-                skipped.append(thread_id)
-                problems.append(str(error))
-        if choice.files:
-            try:
-                files = await drop_files(saver, await _beside(stack, settings), settings.blobs_dir)
-            except StorageError as error:
-                problems.append(f"{error}; the stored files stay")
+        files = settings.blobs_dir if choice.files else None
+        free = [thread_id for thread_id in chosen if thread_id not in begun_again]
+        done = await delete_threads(saver, free, files, await _beside(stack, settings))
+        problems = done.problems
         jobs = await forget(saver, choice.older_than)
         try:
             await forget_files(saver)
@@ -244,20 +227,19 @@ async def _carry_out(settings: Settings, choice: Choice, chosen: Sequence[str]) 
     return {
         "bytes_before": before,
         "bytes_after": after,
-        "files": files,
+        "files": done.files,
         "jobs": jobs,
-        "skipped": skipped,
+        "skipped": [*done.skipped, *(begun_again.keys() & set(chosen))],
         "problems": problems,
     }
 
 
 async def _beside(stack: AsyncExitStack, settings: Settings) -> list[ThreadSaver]:
     """The databases beside SQLite's that may name stored files."""
-    from forethought.app.distill import distilling
-    from forethought.app.synthesize import synthesizing
+    from forethought.app import distill, synthesize
 
     address = address_of(settings)
-    names = (distilling.DATABASE, synthesizing.DATABASE) if address.path is not None else ()
+    names = (distill.DATABASE, synthesize.DATABASE) if address.path is not None else ()
     found = [address.beside(name) for name in names]
     return [
         await stack.enter_async_context(open_threads(each, settings.key, read_only=True))

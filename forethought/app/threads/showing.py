@@ -16,13 +16,13 @@ from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, CliError
 from forethought.app.options import Flags, settings_from
 from forethought.app.report import Json, report
-from forethought.app.run.ending import show_ending
+from forethought.app.run.run import show_result
 from forethought.app.text import clean, one_line, to_json
 from forethought.app.threads.comparing import show_branches, show_difference
 from forethought.app.threads.thread import read_thread
 from forethought.app.threads.threads import is_debugging, list_threads
 from forethought.storage import address_of, open_threads
-from forethought.storage.errors import NothingKept
+from forethought.storage.errors import NoThreads
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -55,7 +55,7 @@ def threads(flags: Flags, limit: int, every: bool, as_json: bool) -> int:
         try:
             async with open_threads(address, settings.key, read_only=True) as saver:
                 return await list_threads(saver, limit, every)
-        except NothingKept:
+        except NoThreads:
             return []
 
     found = asyncio.run(read()) if address.exists else []
@@ -86,7 +86,7 @@ def show(thread_id: str, flags: Flags, wanted: Wanted, as_json: bool) -> int:
     if wanted.steps + wanted.branches + (wanted.diff is not None) > 1:
         raise CliError("--steps, --branches and --diff each show something else: give one of them")
     if is_debugging(thread_id):
-        from forethought.app.debug.debugging import show_debugging
+        from forethought.app.debug.command import show_debugging
 
         if wanted != Wanted():
             raise CliError(f"{thread_id} is a debugging: `forethought show {thread_id}` shows all of it")
@@ -108,7 +108,7 @@ def _show_task(thread_id: str, flags: Flags, steps: bool, as_json: bool) -> int:
             found["result"] = report(thread_id, snapshot)
             found["values"] = dict(snapshot.values)
             found["history"] = await _history(thread) if steps else []
-            held = await thread.saver.claimed([thread_id])
+            held = await thread.saver.locked_threads([thread_id])
             if found["result"]["status"] == "running" and not held:
                 found["result"]["status"] = "stopped"
             if not held and (calls := await _broken_off(thread)):
@@ -152,7 +152,7 @@ def _print_thread(console: Console, result: Json, values: Json, history: list[Js
         call = f"{one_line(item['tool'])}({one_line(item['call'], 300)})"
         told = f"broken off: {call}: nobody knows whether it took effect; you are asked when it goes on"
         console.print(Text(told, "yellow"))
-    show_ending(result, console)
+    show_result(result, console)
     for entry in history:
         console.print(
             Text(
@@ -163,12 +163,12 @@ def _print_thread(console: Console, result: Json, values: Json, history: list[Js
 
 async def _broken_off(thread: Thread) -> list[Json]:
     """The calls of which a person is asked what came once the thread goes on: {tool, call: arguments}."""
-    from forethought.journal.checkpoint import unfinished
-    from forethought.nodes.attempts import broken_off
+    from forethought.journal import unfinished_entries
+    from forethought.nodes.support.calls import broken_off_calls
 
     saved = await thread.saver.aget_tuple({"configurable": {"thread_id": thread.id}})
-    calls = [call for entries in unfinished(saved).values() for call in broken_off(entries)]
-    return [{"tool": call.intent.get("tool"), "call": call.intent["call"]} for call in calls]
+    calls = [call for entries in unfinished_entries(saved) for call in broken_off_calls(entries)]
+    return [{"tool": call["tool"], "call": call["call"]} for call in calls]
 
 
 async def _history(thread: Thread) -> list[Json]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-import uuid
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -13,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from forethought.app.checking import read_state, refused
 from forethought.app.errors import CliError
-from forethought.app.given_again import check_given
-from forethought.app.options import Flags, context_from_flags, settings_from
-from forethought.app.streaming import hand_on
+from forethought.app.options import Flags, check_repeated, context_from_flags, settings_from
+from forethought.app.runner import Session
 from forethought.app.text import one_line
 from forethought.graph.run_metadata import Saved, saved_of, saved_with
 from forethought.settings import Settings
@@ -23,14 +21,11 @@ from forethought.state.bounds import bounded
 from forethought.state.context import Context
 from forethought.storage import address_of, open_lessons, open_threads
 from forethought.telemetry import operation
-from forethought.telemetry.where import entered
 
 if TYPE_CHECKING:
-    from langchain_core.runnables import RunnableConfig
     from langgraph.checkpoint.base import CheckpointTuple
     from langgraph.runtime import RunControl
     from langgraph.store.base import BaseStore
-    from langgraph.types import StateSnapshot
 
     from forethought.app.transport import Answering
     from forethought.graph.agent import AgentGraph
@@ -40,47 +35,19 @@ if TYPE_CHECKING:
 _THREAD_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@-]{0,99}")
 
 
-@dataclass(frozen=True)
-class Thread:
-    """A thread and everything that is needed to go on with it."""
+@dataclass
+class Thread(Session):
+    """A thread of the agent's graph and everything that is needed to go on with it."""
 
-    id: str
-    saver: ThreadSaver
-    graph: AgentGraph
     settings: Settings
-    context: Context
     exists: bool
-
-    @property
-    def config(self) -> RunnableConfig:
-        """The config of a run: its checkpoints carry what it is run with."""
-        return {"configurable": {"thread_id": self.id}, "metadata": saved_with(self.context, self.settings)}
-
-    async def snapshot(self) -> StateSnapshot:
-        """The thread's newest state."""
-        return await self.graph.aget_state({"configurable": {"thread_id": self.id}})
 
     async def stream(
         self, given: Any, show: Callable[[Any], None], control: RunControl | None = None
     ) -> None:
-        """Run until the graph ends or waits. Every step is on disk before the next one begins.
-
-        Raises what the graph raises: ModelError, OSError, what a database raises; the thread stays resumable;
-        GraphDrained where `control` had it stop.
-        """
-        run_id = uuid.uuid4()
-        entered(thread_id=self.id, run_id=run_id)
-        parts = self.graph.astream(
-            given,
-            {**self.config, "run_id": run_id},
-            context=self.context,
-            stream_mode=["updates", "custom"],
-            version="v2",
-            durability="sync",
-            control=control,
-        )
+        """See Session."""
         with operation("invoke_agent", "forethought", gen_ai__agent__name="forethought"):
-            await hand_on(parts, show)
+            await super().stream(given, show, control)
 
 
 @asynccontextmanager
@@ -101,17 +68,19 @@ async def open_thread(
         if found is None and must_exist:
             raise unknown_thread(thread_id)
         saved = _saved(found, thread_id)
-        check_given(f"thread {thread_id}", flags, settings, tools=saved.tools, base_url=saved.base_url)
+        check_repeated(f"thread {thread_id}", flags, settings, tools=saved.tools, base_url=saved.base_url)
         context = _context(flags, settings, saved.context or answering.context)
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(saver.claim(thread_id))
             transport = answering.make(settings, context)
             store = None
             if context.lessons:
-                store = await stack.enter_async_context(open_lessons(address_of(settings), settings.key))
+                store = await stack.enter_async_context(open_lessons(address_of(settings)))
             graph = _built(settings, saver, transport, store)
             await read_state(graph, AgentState, thread_id)
-            yield Thread(thread_id, saver, graph, settings, context, exists=found is not None)
+            saved_flags = saved_with(context, settings)
+            exists = found is not None
+            yield Thread(thread_id, saver, graph, context, settings, exists, metadata=saved_flags)
 
 
 @asynccontextmanager
@@ -126,7 +95,7 @@ async def read_thread(thread_id: str, flags: Flags) -> AsyncIterator[Thread]:
             raise unknown_thread(thread_id)
         graph = _built(settings.model_copy(update={"tools": None}), saver, None)
         await read_state(graph, AgentState, thread_id)
-        yield Thread(thread_id, saver, graph, settings, Context(), exists=True)
+        yield Thread(thread_id, saver, graph, Context(), settings, exists=True)
 
 
 def check_thread_id(thread_id: str) -> None:

@@ -43,7 +43,7 @@ async def list_threads(saver: ThreadSaver, limit: int, debuggings: bool = False)
     Debuggings, which are threads of the debugger's graph, only where they are asked for.
     """
     ids = await saver.newest(limit, LEARNING if debuggings else (DEBUGGING, *LEARNING))
-    held = await saver.claimed(ids)
+    held = await saver.locked_threads(ids)
     found = [await listed(saver, thread_id, thread_id in held) for thread_id in ids]
     return [item for item in found if item is not None]
 
@@ -96,11 +96,11 @@ def _found(critical: Mapping[str, Any]) -> str:
 
 def _status(values: Mapping[str, Any], saved: CheckpointTuple, held: bool) -> str:
     """As the graph says; a thread neither finished nor held is interrupted, failed or stopped."""
-    from forethought.journal.checkpoint import waits
+    from forethought.journal import is_waiting
 
     if held:
         return "running"
-    if waits(saved):
+    if is_waiting(saved):
         return "interrupted"
     writes = saved.pending_writes or []
     if any(channel == "__error__" and error_text(value) for _, channel, value in writes):

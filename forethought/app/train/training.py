@@ -43,7 +43,7 @@ def export_dataset(records: Sequence[Path], out: Path, split: Split, as_json: bo
     if as_json:
         print(to_json(asdict(made)))
         return ANSWERED
-    print(f"{made.read} records read; {made.scrubbed} had secrets blotted out")
+    print(f"{made.read} records read; {made.scrubbed} had secrets redacted")
     print(f"{made.near_duplicates} near-duplicates left out")
     print(f"{made.train} rows of {made.tasks[0]} tasks to train on")
     print(f"{made.held_out} rows of {made.tasks[1]} tasks held out")

@@ -20,7 +20,7 @@ from forethought.evals.baselines.learning import PARALLEL, Trial, pooled, trials
 from forethought.evals.baselines.react import React
 from forethought.evals.types import BudgetSpent, TrialContext
 from forethought.graph.synthesizer import build_synthesizer
-from forethought.state.synthesizer_context import SynthesizerContext
+from forethought.state.synthesizer import SynthesizerContext
 from forethought.trajectories.types import Loaded, Reference
 
 MOST_TYPES = 8

@@ -10,7 +10,7 @@ from forethought.evals.actions import call_text
 from forethought.evals.baselines.bench import Bench
 from forethought.evals.baselines.state import OBSERVATION_CHARS, Move, State, moves_of
 from forethought.evals.toolset import ACT
-from forethought.trajectories.show import cut
+from forethought.text import cut
 from forethought.trajectories.types import Trajectory, TrajectoryStep
 
 TRANSCRIPT_CHARS = 240_000

@@ -1,8 +1,7 @@
 """AgentErrorBench: failed runs whose critical error people have labelled (AgentDebug 2.2, 4.1, Table 1).
 
 A sample asks for the critical error of one run. The methods `debugger*` answer with this project's debugger
-and the baselines of Table 1; any other method can be asked too. `forethought debug --score` measures the same
-on a folder, without an evaluation around it.
+and the baselines of Table 1; any other method can be asked too.
 """
 
 from __future__ import annotations
@@ -13,11 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forethought.evals import critical_error_task
+from forethought.evals.annotations import accuracy, read_annotated
 from forethought.evals.benchmarks.reading import Source, check_unique
 from forethought.evals.types import Attempt, Benchmark, DataError, Sample, Score, Services
 from forethought.knowledge.error_taxonomy import load_taxonomy
-from forethought.trajectories.annotated import read_annotated
-from forethought.trajectories.metrics import accuracy
 from forethought.trajectories.types import Annotation, Loaded
 
 if TYPE_CHECKING:

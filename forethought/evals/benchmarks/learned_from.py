@@ -7,10 +7,10 @@ import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from forethought.collecting.questions import fingerprint
 from forethought.evals.types import DataError, Sample
+from forethought.json_files import FileError
 from forethought.knowledge import provenance
-from forethought.knowledge.documents import KnowledgeError
+from forethought.trajectories.questions import fingerprint
 
 SHIPPED = Path(provenance.__file__).parent / "distilled" / "planning_errors.yaml"
 OPTION = "leave_out"
@@ -38,7 +38,7 @@ def without_learned_from(
         )
     try:
         used = provenance.used_fingerprints(errors)
-    except KnowledgeError as error:
+    except FileError as error:
         raise DataError(str(error)) from error
     kept = [
         sample

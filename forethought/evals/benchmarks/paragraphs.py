@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from forethought.text import one_line
 from forethought.tools.base import Tool, ToolError, make_tool
 
 FOUND = 4
@@ -57,7 +58,7 @@ def paragraph_tools(paragraphs: Sequence[Paragraph]) -> list[Tool]:
             raise ToolError(
                 "no paragraph has any of these words", cause="not_found", hint=f"There are: {titles}"
             )
-        return "\n".join(f"{each.title}: {_shortened(each.text)}" for each in found)
+        return "\n".join(f"{each.title}: {one_line(each.text, _BEGINNING)}" for each in found)
 
     async def read_paragraph(title: str) -> str:
         """Read the whole of a paragraph that belongs to the question.
@@ -81,11 +82,6 @@ def _words(text: str) -> list[str]:
 
 def _plain(title: str) -> str:
     return " ".join(title.casefold().split())
-
-
-def _shortened(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _BEGINNING else line[:_BEGINNING].rsplit(" ", 1)[0] + " [...]"
 
 
 def _similar(title: str, paragraphs: Sequence[Paragraph]) -> list[str]:

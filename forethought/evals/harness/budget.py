@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from forethought.evals.types import BudgetSpent
-from forethought.models.allowance import count
+from forethought.models.allowance import count, total
 from forethought.models.types import (
     ModelError,
     ModelReply,
@@ -18,7 +18,6 @@ from forethought.models.types import (
     Verifying,
     no_usage,
 )
-from forethought.rollouts.spending import added
 from forethought.tools.base import ToolError
 
 
@@ -62,7 +61,7 @@ class Meter:
 
     def add(self, usage: Usage) -> None:
         """Count what was spent."""
-        self.usage = added(self.usage, usage)
+        self.usage = total(self.usage, usage)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from forethought.evals.harness.budget import Meter
-from forethought.models.causes import status_of
+from forethought.models.errors import status_of
 from forethought.models.types import ConfigurationError
 
 _OF_THE_REQUEST = frozenset({400, 413, 422})

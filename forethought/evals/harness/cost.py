@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from forethought.collecting.estimate import Cost
 from forethought.evals.results import Result
+from forethought.models.allowance import total
 from forethought.models.types import Usage
-from forethought.rollouts.spending import added
 
 
 def spent_on(results: Sequence[Result], usage: Usage) -> Cost:
@@ -42,6 +42,6 @@ def expected(results: Sequence[Result], left: Mapping[str, int], spent: Usage) -
 
 def _mean(results: Sequence[Result]) -> tuple[float, float, float]:
     """Tokens, dollars and seconds a run."""
-    usage = added(*(added(result.usage, result.judge_usage) for result in results))
+    usage = total(*(total(result.usage, result.judge_usage) for result in results))
     tokens, seconds = usage["input_tokens"] + usage["output_tokens"], sum(one.seconds for one in results)
     return tokens / len(results), usage["usd"] / len(results), seconds / len(results)

@@ -21,11 +21,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from forethought.collecting.questions import fingerprint
 from forethought.evals.harness.ledger import Ledger, append, mend
 from forethought.evals.harness.plan import EvaluationPlan
 from forethought.evals.results import RESULTS_FILE, RUN_FILE, Evaluation, Result, read_evaluation
-from forethought.trajectories.show import cut
+from forethought.text import one_line
+from forethought.trajectories.questions import fingerprint
 from forethought.trajectories.types import Loaded
 
 Json = dict[str, Any]
@@ -128,8 +128,8 @@ def _refuse_changes(root: Path, known: Json, described: Json) -> None:
         was, wanted = known.get(name), json.loads(json.dumps(described[name]))
         if was != wanted:
             raise ValueError(
-                f"{root} was begun with {name.replace('_', ' ')} {cut(json.dumps(was), 80)}, not "
-                f"{cut(json.dumps(wanted), 80)}: use the same, or name another --out"
+                f"{root} was begun with {name.replace('_', ' ')} {one_line(json.dumps(was), 80)}, not "
+                f"{one_line(json.dumps(wanted), 80)}: use the same, or name another --out"
             )
     before = known.get("samples", {})
     changed = [id for id, text in described["samples"].items() if before.get(id, text) != text]

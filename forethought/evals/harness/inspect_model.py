@@ -36,7 +36,7 @@ from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
 from forethought.evals.harness.budget import WrappedTransport
 from forethought.models.types import Call, Message, ModelReply, ModelRequest, Transport
-from forethought.secrecy import scrub_error
+from forethought.redaction import redact_error
 
 PROVIDER = "forethought"
 _MOST_CALLS = 10_000
@@ -110,7 +110,7 @@ class ForethoughtAPI(ModelAPI):
         try:
             reply = exchange.reply = _scrubbed(await exchange.inner.send(exchange.request), exchange.scrub)
         except Exception as error:
-            scrub_error(error, exchange.scrub)
+            redact_error(error, exchange.scrub)
             exchange.error = error
             raise
         return _output(reply), ModelCall.create(_asked(exchange.request), asdict(reply))

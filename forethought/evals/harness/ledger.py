@@ -16,8 +16,8 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from forethought.evals.harness.budget import Meter
+from forethought.models.allowance import total
 from forethought.models.types import Usage
-from forethought.rollouts.spending import added
 
 _LINE = TypeAdapter(
     dict[str, Annotated[int | float, Field(ge=0)]], config=ConfigDict(strict=True, allow_inf_nan=False)
@@ -34,7 +34,7 @@ class Ledger(Meter):
     def open(cls, path: Path) -> Ledger:
         """The ledger at `path`. Raises ValueError for a damaged one, and OSError."""
         mend(path)
-        return cls(usage=added(*_recorded(path)), path=path)
+        return cls(usage=total(*_recorded(path)), path=path)
 
     def add(self, usage: Usage) -> None:
         """Count what was spent, and have it on the disk. Raises OSError."""

@@ -17,6 +17,8 @@ from inspect_ai.log import transcript
 from langchain_core.callbacks import AsyncCallbackHandler
 from langchain_core.tracers.context import register_configure_hook
 
+from forethought.text import cut
+
 _LONGEST = 4_000
 """Characters of a text; all of it is in the trajectory."""
 _NOT_TOLD = frozenset({"messages", "usage", "progress"})
@@ -74,7 +76,7 @@ def telling() -> Iterator[None]:
 def shortened(value: Any) -> Any:
     """Plain JSON of a node's update: long texts cut; what is empty or told elsewhere left out."""
     if isinstance(value, str):
-        return value if len(value) <= _LONGEST else f"{value[:_LONGEST]} [...]"
+        return cut(value, _LONGEST, tail=0)
     if isinstance(value, Mapping):
         told = {str(key): item for key, item in value.items() if key not in _NOT_TOLD}
         return {key: shortened(item) for key, item in told.items() if item not in _EMPTY}

@@ -15,7 +15,7 @@ from forethought.evals.harness.inspect_model import inspect_name
 from forethought.evals.harness.story import shortened, telling
 from forethought.evals.harness.trial import EvaluationRun, Trial
 from forethought.evals.types import Method
-from forethought.rollouts.spending import added
+from forethought.models.allowance import total
 
 
 @solver
@@ -60,7 +60,7 @@ async def _learn(run: EvaluationRun, method: Method) -> Mapping[str, Any]:
             await trial.close()
     record = {
         "samples": [sample.id for sample in samples],
-        "usage": added(*(meter.usage for trial in trials for meter in (trial.own, trial.judging))),
+        "usage": total(*(meter.usage for trial in trials for meter in (trial.own, trial.judging))),
         "seconds": round(time.monotonic() - started, 3),
         "learned": learned,
     }

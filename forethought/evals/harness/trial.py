@@ -29,6 +29,7 @@ from forethought.evals.types import (
 from forethought.models.ask import Models
 from forethought.models.types import ModelError, ModelReply, ModelRequest, ReplyError, Transport
 from forethought.settings import Settings
+from forethought.text import one_line
 from forethought.trajectories.types import Loaded, Outcome, Reference, Trajectory
 
 _SEEDS = 2**31
@@ -151,7 +152,7 @@ class Trial:
 
     def failure(self, error: BaseException) -> Result:
         """The record of a trial that could not be tried or judged: it has no score."""
-        line = " ".join(f"{error}".split()) or type(error).__name__
+        line = one_line(error) or type(error).__name__
         known = isinstance(error, ModelError | InfrastructureError)
         answer = self.attempt.answer if self.attempt else ""
         return self._record(
@@ -181,7 +182,7 @@ class Trial:
             task=self.sample.task or self.sample.id,
             environment=self._episode.name if self._episode else "",
             halted=spent,
-            notes=(" ".join(str(error).split()),),
+            notes=(one_line(error),),
         )
         return Attempt(
             answer="",

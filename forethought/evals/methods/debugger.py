@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from forethought.evals import critical_error_task
 from forethought.evals.types import Attempt, BudgetSpent, InfrastructureError, Method, TrialContext
-from forethought.rollouts.spending import added
+from forethought.models.allowance import total
 from forethought.trajectories.types import Annotation, Trajectory, TrajectoryStep
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Debugger(Method):
             answer=answer,
             status="budget_exhausted" if spent else "answered" if answer else "failed",
             trajectory=_told(workshop, critical, answer),
-            usage=added(*(state.get("usage") or {}).values()),
+            usage=total(*(state.get("usage") or {}).values()),
             seconds=time.monotonic() - started,
             steps=0,
         )
@@ -54,7 +54,7 @@ class Debugger(Method):
     async def _debugged(self, run: Trajectory, workshop: TrialContext) -> tuple[bool, Mapping[str, Any]]:
         """Whether the budget ended it, and the state that it ended with. Raises ModelError."""
         from forethought.graph.debugger import build_debugger
-        from forethought.state.debugger_context import DebuggerContext
+        from forethought.state.debugger import DebuggerContext
 
         context = DebuggerContext(
             model=workshop.model,

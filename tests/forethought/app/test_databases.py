@@ -12,12 +12,12 @@ import pytest
 
 from forethought.settings import Settings
 from forethought.state.plan_patches import PATCH
-from forethought.storage.serializer import ThreadSerializer
+from forethought.storage.encryption import thread_serializer
 from tests.forethought.app.conftest import Cli
 from tests.forethought.app.debug_script import DebugScript, failed_run
 from tests.forethought.app.lessons.test_lessons import Learning
 from tests.forethought.app.test_bad_input import is_one_clear_line
-from tests.forethought.storage.test_claims import HOLD
+from tests.forethought.storage.test_locks import HOLD
 from tests.support.model_server import Fault, ModelServer
 from tests.support.postgres import PostgresServer
 from tests.support.processes import Start
@@ -208,7 +208,7 @@ def test_without_its_key_an_encrypted_thread_is_told_in_one_line(
 
 def edit(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
     """Change the head of a thread by hand."""
-    serializer = ThreadSerializer()
+    serializer = thread_serializer()
     with closing(sqlite3.connect(path)) as connection:
         query = "SELECT checkpoint_id, type, checkpoint FROM checkpoints ORDER BY checkpoint_id DESC"
         name, form, content = connection.execute(query).fetchone()
@@ -319,7 +319,7 @@ def test_writes_forged_for_a_task_are_refused(cli: Cli, scripted: Scripted, tmp_
     scripted(question="Which colour?")
     assert cli("run", TASK, "--thread", "t1").code == 4
     path = tmp_path / "data" / "threads.sqlite"
-    serializer = ThreadSerializer()
+    serializer = thread_serializer()
     with closing(sqlite3.connect(path)) as connection:
         # Of the sibling that has finished, while the other one waits for the person.
         query = "SELECT MAX(checkpoint_id), task_id FROM writes WHERE channel = 'trajectory'"

@@ -151,7 +151,7 @@ def test_a_run_whose_output_cannot_be_written_says_how_to_find_it_again(
     with monkeypatch.context() as patched:
         patched.setattr("forethought.app.main.os.dup2", lambda *given: None)
         patched.setattr("forethought.app.display.Display._step", fail)
-        patched.setattr("forethought.app.run.ending.show_ending", fail)
+        patched.setattr("forethought.app.run.run.show_result", fail)
         done = cli("run", "x", "--thread", "t1")
     assert done.code == 1
     assert "see it with: forethought show t1" in done.err
@@ -175,17 +175,6 @@ def test_a_run_whose_reader_leaves_names_its_thread(scripted: Scripted, start: S
     process.stdout = None  # nothing is left to be read at the end
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="closes a stream with the shell")
-@pytest.mark.parametrize("stream", [">&-", "2>&-", "<&-"])
-def test_a_stream_closed_from_the_start_is_no_error(tmp_path: Path, stream: str) -> None:
-    command = f"{sys.executable} -m forethought.app.main threads {stream}"
-    done = subprocess.run(
-        ["/bin/sh", "-c", command], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True, text=True,
-    )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, "")
-
-
 def test_ctrl_c_is_answered_wherever_it_comes(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken_off(*given: Any) -> None:
         raise KeyboardInterrupt
@@ -194,18 +183,4 @@ def test_ctrl_c_is_answered_wherever_it_comes(cli: Cli, monkeypatch: pytest.Monk
         with monkeypatch.context() as patched:
             patched.setattr(place, broken_off)
             done = cli("threads")
-        assert (done.code, done.err) == (130, "forethought: interrupted\n"), place
-
-
-def test_ctrl_c_before_the_first_checkpoint_names_no_thread(
-    cli: Cli, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scripted()
-
-    def broken_off(*given: Any) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("forethought.app.run.driving._until_done", broken_off)
-    done = cli("run", "x", "--thread", "t1")
-    assert done.code == 130
-    assert done.err == "forethought: interrupted before anything was done; run it again\n"
+        assert (done.code, done.err) == (130, ""), place

@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from forethought.app.errors import CliError
-from forethought.app.leaving import event_loop
+from forethought.app.runner import open_runner
 from tests.forethought.app.conftest import Cli
 from tests.forethought.app.scripted import choice
 from tests.support.model_server import SeenRequest
@@ -41,11 +40,10 @@ def wait_long(what: str) -> str:
 @pytest.mark.parametrize(
     ("signals", "code", "said"),
     [
-        ([signal.SIGTERM], 0, ["stopped by SIGTERM, with calls broken", "what was done is kept; continue"]),
+        ([signal.SIGTERM], 0, ["stopped by SIGTERM, with calls broken off; continue"]),
         ([signal.SIGINT], 130, ["interrupted; continue"]),
-        ([signal.SIGINT] * 4, 130, ["interrupted; continue"]),
     ],
-    ids=["SIGTERM", "Ctrl-C", "Ctrl-C-four-times"],
+    ids=["SIGTERM", "Ctrl-C"],
 )
 def test_a_plain_tool_holds_no_process_up(
     cli: Cli,
@@ -90,32 +88,13 @@ def test_a_plain_tool_holds_no_process_up(
     assert cli("show", "t1", "--json").json["status"] == "stopped"
 
 
-def test_ctrl_c_on_the_way_out_takes_no_errors_place() -> None:
-    def closed_by_force(opening: bool) -> None:
-        with event_loop() as loop:
-            try:
-                if opening:
-                    raise CliError("interrupted; continue with: it")
-            finally:
-
-                async def close() -> None:
-                    raise KeyboardInterrupt
-
-                loop.run(close())
-
-    with pytest.raises(CliError, match="continue with"):
-        closed_by_force(True)
-    with pytest.raises(KeyboardInterrupt):
-        closed_by_force(False)
-
-
 def test_the_loops_end_waits_for_no_thread() -> None:
     started = time.monotonic()
-    with event_loop() as loop:
+    with open_runner(as_json=False) as runner:
 
         async def work() -> None:
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(asyncio.to_thread(time.sleep, 5), 0.05)
 
-        loop.run(work())
+        runner.run(work())
     assert time.monotonic() - started < 4

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forethought.app.errors import CliError
-from forethought.app.given_again import check_given
-from forethought.app.options import Flags, context_from_flags, settings_from
+from forethought.app.options import Flags, check_repeated, context_from_flags, settings_from
 from forethought.graph.run_metadata import saved_of, saved_with
 from forethought.settings import Settings
 from forethought.state.context import Context
@@ -51,10 +50,10 @@ def test_flags_win_over_the_environment_and_what_a_thread_was_run_with_decides_o
 
     assert settings_from(Flags()).base_url == "http://environment/v1"
     assert settings_from(flags).base_url == "http://flag/v1"
-    check_given("thread t", flags, settings_from(flags), **saved)
+    check_repeated("thread t", flags, settings_from(flags), **saved)
     for name, value in saved.items():
         with pytest.raises(CliError, match=f"thread t was run with --{name.replace('_', '-')} {value}"):
-            check_given("thread t", Flags(), settings_from(Flags()), **{name: value})
+            check_repeated("thread t", Flags(), settings_from(Flags()), **{name: value})
     assert context_from_flags(Flags(), Settings()).model == "openai:environment"
     assert context_from_flags(Flags(), Settings(), context).model == "openai:thread"
     changed = context_from_flags(Flags(model="openai:flag", sets=("max_steps=6",)), Settings(), context)
@@ -68,7 +67,7 @@ def test_the_environments_password_and_key_are_used_again_for_the_threads_addres
     monkeypatch.setenv("FORETHOUGHT_BASE_URL", address)
     saved = saved_of(saved_with(Context(), Settings()))
     assert saved.base_url == "https://host:8000/v1?x=1"
-    check_given("thread t", Flags(), settings_from(Flags()), base_url=saved.base_url)
+    check_repeated("thread t", Flags(), settings_from(Flags()), base_url=saved.base_url)
 
 
 @given(st.text(max_size=30), st.text(max_size=30))

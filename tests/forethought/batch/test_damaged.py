@@ -12,7 +12,7 @@ from forethought.batch.changing import damaged
 from forethought.batch.given import digest_of, read_given
 from forethought.batch.progress import listed
 from forethought.batch.tasks import with_ids
-from forethought.storage.sealing import sealer_of
+from forethought.storage.encryption import cipher_of
 from tests.forethought.batch.conftest import Bench, MakeBench, script
 from tests.support.replies import call
 
@@ -175,4 +175,4 @@ async def test_with_a_key_no_hash_tells_of_a_task_that_is_guessed(bench: MakeBen
         plain = json.loads(b.queue.open(given))
         assert digest == digest_of(plain, key) != digest_of(plain, None)
         assert thread_id.endswith(f":{ids[1]}")
-        assert read_given(given, sealer_of(key)).task == "the secret task"
+        assert read_given(given, cipher_of(key)).task == "the secret task"

@@ -10,7 +10,7 @@ import pytest
 from forethought.batch import BatchTask, cancel, forgetting
 from forethought.batch.forgetting import forgettable
 from forethought.storage import StorageError
-from forethought.storage.retention import erase
+from forethought.storage.retention import delete_threads
 from forethought.storage.saver import ThreadSaver
 from tests.forethought.batch.conftest import Bench, MakeBench
 
@@ -39,13 +39,13 @@ async def test_jobs_go_after_their_threads_and_files_after_their_jobs(
         (tmp_path / f"{name}.txt").write_text(f"the {name} file")
     both = [str(tmp_path / "shared.txt"), str(tmp_path / "own.txt")]
     async with bench(encryption_key=key) if key else bench() as b:
-        threads, blobs = b.queue.threads, b.settings.blobs_dir
+        threads = b.queue.threads
         await b.submit(BatchTask(id="one", task="one", files=both))
         await b.work()
         await b.submit(BatchTask(id="two", task="two", files=both[:1]))
         assert await forget(threads, NOW) == (0, 0), "its thread is there"
 
-        await erase(threads, "b:one", blobs)
+        await delete_threads(threads, ["b:one"], None)
         assert await forgettable(threads, timedelta(days=1)) == 0, "it is young"
         assert await forgettable(threads, NOW) == 1
         assert await forget(threads, NOW) == (1, 0)
@@ -62,7 +62,7 @@ async def test_what_is_submitted_again_keeps_its_file(bench: MakeBench, tmp_path
     async with bench() as b:
         await b.submit(BatchTask(id="one", task="one", files=[str(tmp_path / "a.txt")]))
         await b.work()
-        await erase(b.queue.threads, "b:one", b.settings.blobs_dir)
+        await delete_threads(b.queue.threads, ["b:one"], None)
         await _pretend_an_hour_went_by(b)
         await b.submit(BatchTask(id="two", task="two", files=[str(tmp_path / "a.txt")]), batch="c")
         assert await forget(b.queue.threads, NOW) == (1, 0)

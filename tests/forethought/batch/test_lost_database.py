@@ -105,13 +105,13 @@ async def test_patience_ends_and_is_for_lost_connections_only(monkeypatch: pytes
 
     async def wrong() -> None:
         asked.append(2)
-        raise psycopg.errors.DiskFull("no space left")
+        raise psycopg.errors.UniqueViolation("there already")
 
     monkeypatch.setattr(patience, "_PATIENCE_S", 0.25)
     with pytest.raises(psycopg.OperationalError):
         await patiently(lost)
     assert asked == [1, 1, 1]
-    with pytest.raises(psycopg.errors.DiskFull):
+    with pytest.raises(psycopg.errors.UniqueViolation):
         await patiently(wrong)
     assert asked == [1, 1, 1, 2]
 

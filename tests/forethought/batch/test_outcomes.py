@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from forethought.batch.outcomes import may_pass, usage_of
-from forethought.models.types import TooLarge, TransportError
+from forethought.batch.outcomes import usage_of
 
 
 def test_of_several_budgets_that_were_too_short_the_longest_is_told() -> None:
     roles = {"planner": {"calls": 1, "out_of_time": 60.0}, "tool": {"calls": 2, "out_of_time": 60.0}}
     assert usage_of({"usage": roles}) == {"calls": 3, "out_of_time": 60.0}
-
-
-def test_a_request_that_is_too_large_stays_so() -> None:
-    assert may_pass(TransportError("no reply"))
-    assert not may_pass(TooLarge("the request is larger than its limit"))

@@ -16,13 +16,13 @@ from psycopg_pool import PoolTimeout
 from forethought.batch import open_queue
 from forethought.batch.rate_limit import Bucket, RateLimit
 from forethought.batch.rate_limited import RateLimited, estimate, transport_of
-from forethought.draining import Drain, Drained
 from forethought.models import Message, ModelRequest, Models, reply_spec
 from forethought.models.live import LiveTransport
 from forethought.models.retry import Backoff
 from forethought.models.types import OutOfTime
 from forethought.prompts.replies import AnswerUnscored
 from forethought.settings import Settings
+from forethought.shutdown import Halt, Shutdown
 from forethought.state.context import Context
 from tests.forethought.batch.conftest import MakeBench
 from tests.support.model_server import Fault, script
@@ -216,7 +216,7 @@ async def test_who_never_gets_a_turn_waits_until_the_deadline() -> None:
 async def test_a_worker_that_is_to_stop_waits_for_no_turn_and_no_model_has_failed(
     model_server: Any, settings: Any
 ) -> None:
-    drain, turns = Drain(), list[str]()
+    drain, turns = Shutdown(), list[str]()
 
     class Full(RateLimit):
         """There is no room for a long time; meanwhile the SIGTERM comes."""
@@ -243,7 +243,7 @@ async def test_a_worker_that_is_to_stop_waits_for_no_turn_and_no_model_has_faile
         )
 
     graph: Any = StateGraph(dict).add_node(ask).add_edge(START, "ask").compile()
-    with pytest.raises(Drained) as drained:
+    with pytest.raises(Halt) as drained:
         await drain.finish(graph.ainvoke({}, control=drain.control), 5)
     assert not drained.value.broken_off
     assert (turns, server.requests) == ([MODEL], [])

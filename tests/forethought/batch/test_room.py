@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from forethought.batch.room import Room
-from forethought.draining import Drain, Drained
 from forethought.graph.agent import build_agent
+from forethought.shutdown import Halt, Shutdown
 from forethought.state.context import Context
 from tests.forethought.batch.conftest import Bench, MakeBench, script
 from tests.support.model_server import SeenRequest
@@ -66,10 +66,10 @@ async def test_jobs_whose_worker_died_run_alone(bench: MakeBench) -> None:
 
 
 async def test_who_waits_to_be_alone_can_be_stopped_and_holds_nobody_up_then() -> None:
-    room, stopped, other = Room(), Drain(), Drain()
+    room, stopped, other = Room(), Shutdown(), Shutdown()
     entered: list[str] = []
 
-    async def enter(name: str, alone: bool, drain: Drain) -> None:
+    async def enter(name: str, alone: bool, drain: Shutdown) -> None:
         async with room.enter(alone, drain):
             entered.append(name)
             await asyncio.sleep(0.05)
@@ -81,7 +81,7 @@ async def test_who_waits_to_be_alone_can_be_stopped_and_holds_nobody_up_then() -
         await asyncio.sleep(0.01)
         assert entered == []
         stopped.request()
-        with pytest.raises(Drained):
+        with pytest.raises(Halt):
             await waiting
         await behind
         assert entered == ["behind"]

@@ -39,7 +39,7 @@ def test_what_no_database_holds_is_taken_out_of_a_task() -> None:
         ([], "no tasks in it"),
         (['{"task": "a"'], ":1: broken JSON"),
         (["[" * 100_000], ":1: broken JSON"),
-        (['["a"]'], ":1: the task: "),
+        (['["a"]'], ":1: the record: "),
         ([{"task": "a"}, {"task": " "}], ":2: task: the task is empty: say what is asked"),
         ([{"id": "a"}], ":1: task: is missing"),
         ([{"id": "../a", "task": "a"}], ":1: id: is empty, too long, or has a character"),

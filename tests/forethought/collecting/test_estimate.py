@@ -6,8 +6,8 @@ import pytest
 
 from forethought.collecting.estimate import estimate, pilots, spent
 from forethought.collecting.folder import Trial, mixed
-from forethought.collecting.tasks import CollectTask
 from forethought.models.types import Usage
+from forethought.trajectories.tasks import CollectTask
 from forethought.trajectories.types import Outcome
 
 

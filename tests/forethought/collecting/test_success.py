@@ -17,9 +17,9 @@ from forethought.collecting.success import (
     judge_for,
     load_checker,
 )
-from forethought.collecting.tasks import CollectTask
 from forethought.models.ask import Models
 from forethought.settings import Settings
+from forethought.trajectories.tasks import CollectTask
 from forethought.trajectories.types import Trajectory
 from tests.support.model_server import Fault, ModelServer, script
 

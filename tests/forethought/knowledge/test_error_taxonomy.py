@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from forethought.knowledge.documents import KnowledgeError
+from forethought.json_files import FileError
 from forethought.knowledge.error_taxonomy import PACKAGED, load_taxonomy
 from forethought.trajectories.types import MODULES
 
@@ -100,7 +100,7 @@ def changed(folder: Path, old: str, new: str) -> Path:
 )
 def test_a_slip_is_refused_in_one_line_that_names_the_file(tmp_path, old, new, reason):
     path = changed(tmp_path, old, new)
-    with pytest.raises(KnowledgeError) as refused:
+    with pytest.raises(FileError) as refused:
         load_taxonomy(path)
     assert str(refused.value).startswith(f"{path}:")
     assert reason in str(refused.value)
@@ -108,10 +108,10 @@ def test_a_slip_is_refused_in_one_line_that_names_the_file(tmp_path, old, new, r
 
 
 def test_missing_and_empty_files_are_refused(tmp_path):
-    with pytest.raises(KnowledgeError, match="check the path"):
+    with pytest.raises(FileError, match="check the path"):
         load_taxonomy(tmp_path / "none.yaml")
     (tmp_path / "empty.yaml").write_text("")
-    with pytest.raises(KnowledgeError, match="empty"):
+    with pytest.raises(FileError, match="empty"):
         load_taxonomy(tmp_path / "empty.yaml")
 
 

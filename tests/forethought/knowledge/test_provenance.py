@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from forethought.collecting.questions import fingerprint
-from forethought.knowledge.documents import KnowledgeError
+from forethought.json_files import FileError
 from forethought.knowledge.provenance import (
     provenance_path,
     read_provenance,
@@ -15,6 +14,7 @@ from forethought.knowledge.provenance import (
     used_question,
     write_provenance,
 )
+from forethought.trajectories.questions import fingerprint
 
 
 def test_questions_are_named_by_their_beginning_and_a_hash(tmp_path: Path) -> None:
@@ -32,8 +32,8 @@ def test_no_record_means_that_nothing_was_used(tmp_path: Path) -> None:
     assert used_fingerprints(tmp_path / "errors.yaml") == frozenset()
 
 
-@pytest.mark.parametrize(("text", "said"), [("{", "broken JSON"), ("[]", "no record")])
+@pytest.mark.parametrize(("text", "said"), [("{", "broken JSON"), ("[]", "no JSON object")])
 def test_a_damaged_record_is_refused(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "errors.provenance.json").write_text(text)
-    with pytest.raises(KnowledgeError, match=said):
+    with pytest.raises(FileError, match=said):
         used_fingerprints(tmp_path / "errors.yaml")

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from pydantic import BaseModel
 
-from forethought.models import ConfigurationError, Message, Models, providers, reply_spec
+from forethought.models import ConfigurationError, Message, Models, http_client, reply_spec
 from forethought.settings import Settings
 from tests.support.model_server import ModelServer, script
 
@@ -65,9 +65,9 @@ def asked(model_server: Callable[..., ModelServer], certificate: Path) -> tuple[
 @pytest.fixture
 def trusted_anew() -> Iterator[None]:
     """What is trusted is read again from the environment, and once more afterwards."""
-    providers._trusted.cache_clear()
+    http_client._certificates.cache_clear()
     yield
-    providers._trusted.cache_clear()
+    http_client._certificates.cache_clear()
 
 
 async def ask(settings: Settings, model: str = "m") -> object:

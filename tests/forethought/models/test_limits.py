@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from forethought.models import ModelRequest, TransportError
+from forethought.models import ModelRequest
 from forethought.models.live import LiveTransport
 from forethought.models.retry import Backoff
 from forethought.models.types import Message, ModelUnavailable, reply_spec
@@ -44,25 +44,11 @@ PASSES = {
         type="requests",
         code="rate_limit_exceeded",
         message="Rate limit reached for gpt-4o on requests per min (RPM): Limit 3, Used 3, Requested 1. "
-        f"Please try again in 20ms. {_ADD}",
+        f"Please try again in 0.02s. {_ADD}",
     ),
-    "an-old-server-without-codes": Fault(
-        "429",
-        message="Rate limit reached on requests per min. Limit: 60 / min. Visit /account/billing to pay.",
-    ),
-    "no-code-but-a-header": Fault("429", message=_EXCEEDED, retry_after="0.02"),
-    "no-code-but-per-minute": Fault("429", message=f"{_EXCEEDED} Limit: 10 requests per minute."),
-    "azure": Fault(
-        "429",
-        code="429",
-        message="Requests have exceeded call rate limit of your current S0 pricing tier. "
-        "Please retry after 0.02 seconds.",
-    ),
+    "a-header": Fault("429", message=_EXCEEDED, retry_after="0.02"),
     "gemini-the-minute": Fault("429", body=google(_EXCEEDED, "GenerateRequestsPerMinutePerModel-FreeTier")),
     "gemini-retry-info": Fault("429", body=google(_EXCEEDED, delay="0.02s")),
-    "gemini-in-words": Fault(
-        "429", body=google(f"{_EXCEEDED} Quota exceeded for metric: x, limit: 10. Please retry in 0.02s.")
-    ),
     "anthropic": Fault(
         "429", type="rate_limit_error", message="This would exceed the limit of 50 requests per minute"
     ),
@@ -72,10 +58,6 @@ SPENT = {
     "openai": Fault("429", type="insufficient_quota", code="insufficient_quota", message=_EXCEEDED),
     "openai-with-a-header": Fault("429", code="insufficient_quota", message=_EXCEEDED, retry_after="0.02"),
     "openai-by-type": Fault("429", type="insufficient_quota", message="Quota."),
-    "moonshot": Fault("429", type="exceeded_current_quota_error", message="Your account is suspended"),
-    "no-code": Fault("429", message=_EXCEEDED),
-    "x": Fault("429", message="Your team has either used all available credits or reached its limit"),
-    "openrouter": Fault("429", message="Rate limit exceeded: free-models-per-day. Add 10 credits."),
     "gemini-the-day": Fault(
         "429",
         body=google(
@@ -115,7 +97,7 @@ async def test_a_limit_that_passes_is_waited_for(send: Any, name: str) -> None:
     error, requests, took = await send(fault, fault, REPLY)
     assert error is None
     assert requests == 3
-    if "0.02" in f"{fault}" or "20ms" in fault.message:
+    if "0.02" in f"{fault}":
         assert took >= 0.04, "the wait that was named is kept"
 
 
@@ -124,14 +106,4 @@ async def test_a_spent_quota_stops_at_once(send: Any, name: str) -> None:
     error, requests, _ = await send(SPENT[name], REPLY)
     assert isinstance(error, ModelUnavailable)
     assert "the quota is spent" in str(error)
-    assert requests == 1
-
-
-async def test_a_request_beyond_the_limit_is_not_sent_again(send: Any) -> None:
-    said = "Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 40000."
-    error, requests, _ = await send(
-        Fault("429", type="tokens", code="rate_limit_exceeded", message=said), REPLY
-    )
-    assert isinstance(error, TransportError)
-    assert str(error).startswith("model openai:m: the request is larger than its limit: ")
     assert requests == 1

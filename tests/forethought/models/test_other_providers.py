@@ -22,7 +22,7 @@ from forethought.models import (
     TransportError,
     reply_spec,
 )
-from forethought.models.causes import chain
+from forethought.models.errors import chain
 from forethought.models.live import LiveTransport
 from forethought.models.retry import Backoff
 from forethought.models.types import ModelUnavailable
@@ -227,16 +227,6 @@ async def test_one_that_always_breaks_off_is_no_refusal(
     with pytest.raises(TransportError, match=r"gave no reply in 2 tries; the last: (?!HTTP)") as caught:
         await ask(settings(request_retries=1))
     assert library in {type(link).__module__.partition(".")[0] for link in chain(caught.value)}
-
-
-@pytest.mark.parametrize("address", ["127.0.0.1:9/v1", "ftp://127.0.0.1:9"])
-@pytest.mark.usefixtures("gemini", "library")
-async def test_an_address_that_is_no_url_is_told_at_once(
-    address: str, settings: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", address)
-    with pytest.raises(ConfigurationError, match="its address is no URL"):
-        await ask(settings())
 
 
 async def test_a_prompt_that_is_blocked_is_not_sent_again(gemini: Gemini, settings: Make) -> None:

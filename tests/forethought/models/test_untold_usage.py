@@ -81,7 +81,9 @@ async def test_pictures_are_counted(model_server: Start, settings: Make) -> None
 async def test_an_estimate_is_priced_as_what_is_told_is(
     model_server: Start, settings: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("forethought.models.live.price", lambda name, provider, url, i, o, c: (i + o) / 1e6)
+    monkeypatch.setattr(
+        "forethought.models.provider_reply.price", lambda name, provider, url, i, o, c: (i + o) / 1e6
+    )
     asked = await ask(Models(settings(model_server(script(UNTOLD)))))
     tokens = asked.usage["input_tokens"] + asked.usage["output_tokens"]
     assert asked.usage["usd"] == pytest.approx(tokens / 1e6)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from forethought.rollouts.spending import added, between
+from forethought.models.allowance import total
+from forethought.rollouts.spending import between
 
 
 def test_figures_are_summed_and_of_the_budgets_that_were_too_short_the_longest_is_kept() -> None:
-    whole = added({"calls": 2, "out_of_time": 30.0}, {"calls": 3, "out_of_time": 60.0}, {"usd": 0.5})
+    whole = total({"calls": 2, "out_of_time": 30.0}, {"calls": 3, "out_of_time": 60.0}, {"usd": 0.5})
     assert (whole["calls"], whole["out_of_time"], whole["usd"]) == (5, 60.0, 0.5)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from forethought.lessons.book import LOCAL_USER
-from forethought.secrecy import scrubber
+from forethought.redaction import redactor
 from forethought.server import access
 from forethought.server.access import NoAccess, identity
 from forethought.settings import Settings
@@ -118,7 +118,7 @@ def test_unusable_tokens_are_refused_without_being_repeated(text: str) -> None:
 
 
 def test_each_token_is_a_secret() -> None:
-    scrub = scrubber(with_tokens())
+    scrub = redactor(with_tokens())
     assert scrub(f"{ALICE} and {BOB}") == "[secret] and [secret]"
 
 

@@ -6,12 +6,9 @@ import json
 
 import pytest
 
-from forethought.knowledge.error_taxonomy import load_taxonomy
 from forethought.trajectories import react_logs
-from forethought.trajectories.agent_error_bench import labels
 from forethought.trajectories.read import all_from_json, from_json
 from forethought.trajectories.rules import system_label
-from forethought.trajectories.types import Annotation
 from tests.forethought.trajectories import examples
 
 EVERY = {
@@ -19,7 +16,6 @@ EVERY = {
     "messages": examples.MESSAGES,
     "bench": examples.BENCH,
     "tau": examples.TAU,
-    "langsmith": examples.RUNS,
 }
 
 
@@ -102,7 +98,7 @@ def test_blocks_of_other_makers_are_calls_results_and_thoughts():
     assert step.failure == "llm_limit"
 
 
-def test_agent_error_bench_modules_and_labels():
+def test_agent_error_bench_modules():
     loaded = from_json(examples.BENCH, "mug")
     first, last = loaded.trajectory.steps
     assert (loaded.trajectory.id, loaded.trajectory.task) == ("mug", "put a mug on the desk")
@@ -111,27 +107,11 @@ def test_agent_error_bench_modules_and_labels():
     assert (first.given, first.observation) == ("You see a shelf. Admissible: go, take.", "A mug is on it.")
     assert (last.memory, last.reflection, last.action) == ("a mug", "good", "answer: mug placed")
     assert last.observation == "Nothing happens."
-    found = labels(examples.LABELS, load_taxonomy())
-    expected = Annotation(critical_step=2, critical_module="planning", error_type="inefficient_planning")
-    assert found == {"mug": expected}
 
 
 def test_messages_may_stand_under_messages_and_success_may_be_a_word():
     value = {"metadata": {"success": "True"}, "messages": examples.BENCH["chat_history"]}
     assert from_json(value, "x").reference.outcome == "success"
-
-
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        ({"critical_failure_step": 0}, "step's number"),
-        ({"critical_failure_step": "two"}, "step's number"),
-        ({"critical_failure_module": "liver"}, "no module"),
-    ],
-)
-def test_labels_that_cannot_be_meant_are_refused(change, reason):
-    with pytest.raises(ValueError, match=f"label 1: .*{reason}"):
-        labels([{**examples.LABELS[0], **change}], load_taxonomy())
 
 
 def test_tau_bench_keeps_the_reward_and_the_instruction_out():
@@ -143,25 +123,6 @@ def test_tau_bench_keeps_the_reward_and_the_instruction_out():
     assert (say.action, say.observation) == ("I cannot find it.", "###STOP###")
 
 
-def test_langsmith_runs_in_a_list_or_a_tree_are_the_same():
-    loaded = from_json(examples.RUNS)
-    check, say = loaded.trajectory.steps
-    assert (loaded.trajectory.task, loaded.trajectory.answer) == ("What is the tide?", "high")
-    assert loaded.reference.gold == ("GOLD low",)
-    assert (check.planning, check.tool, check.arguments) == ("check", "tides", {"port": "Ems"})
-    assert (check.failure, check.observation) == ("tool_execution_error", "[tool error] TimeoutError: 5 s")
-    assert (say.action, say.failure) == ("It is hi", "llm_limit")
-    root, *children = ({**run, "parent_run_id": None} for run in examples.RUNS)
-    assert from_json({**root, "child_runs": children}).trajectory == loaded.trajectory
-
-
-def test_a_graph_that_hit_its_recursion_limit_was_halted():
-    root = {**examples.RUNS[0], "error": "GraphRecursionError('Recursion limit of 25 reached')"}
-    trajectory = from_json([root, *examples.RUNS[1:]]).trajectory
-    assert trajectory.halted
-    assert "Recursion limit of 25" in trajectory.steps[-1].observation
-
-
 @pytest.mark.parametrize("name", EVERY)
 def test_no_gold_and_no_label_is_in_any_trajectory_and_the_validated_form_reads_back(name):
     for loaded in all_from_json(EVERY[name]):
@@ -171,11 +132,3 @@ def test_no_gold_and_no_label_is_in_any_trajectory_and_the_validated_form_reads_
         assert "Correct answer" not in dumped
         assert from_json(json.loads(dumped)).trajectory == loaded.trajectory
         assert from_json(json.loads(loaded.model_dump_json())) == loaded
-
-
-def test_an_evaluated_run_s_expected_answer_is_no_part_of_its_task() -> None:
-    root = {"id": "r", "run_type": "chain", "inputs": {"topic": "kings", "expected_answer": "zebra"},
-            "child_runs": [{"id": "m", "run_type": "llm", "outputs": {"output": "a lion"}}]}  # fmt: skip
-    run = from_json(root).trajectory
-    assert "kings" in run.task
-    assert "zebra" not in run.model_dump_json()

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forethought.knowledge.error_taxonomy import load_taxonomy
-from forethought.trajectories.annotated import read_annotated
-from forethought.trajectories.metrics import accuracy
 from forethought.trajectories.read import all_from_json, from_json, read_trajectories
 from forethought.trajectories.types import Loaded
 
@@ -168,20 +164,6 @@ messages = st.lists(
     ),
     max_size=6,
 )
-runs = st.lists(
-    st.fixed_dictionaries(
-        {"run_type": st.sampled_from(["llm", "tool", "chain", "odd"])},
-        optional={
-            "id": st.sampled_from("abc"),
-            "parent_run_id": st.sampled_from("abc"),
-            "inputs": json_values,
-            "outputs": json_values,
-            "child_runs": json_values,
-            "error": json_values,
-        },
-    ),
-    max_size=5,
-)
 states = st.fixed_dictionaries(
     {"task": json_values, "progress": st.dictionaries(st.sampled_from(["task", "stopped"]), json_values)},
     optional={
@@ -206,9 +188,7 @@ def read_or_refused(value: object) -> list[Loaded]:
 
 @settings(max_examples=100, deadline=None)
 @given(
-    st.one_of(
-        json_values, messages, runs, states, st.builds(lambda m: {"metadata": {}, "messages": m}, messages)
-    )
+    st.one_of(json_values, messages, states, st.builds(lambda m: {"metadata": {}, "messages": m}, messages))
 )
 def test_whatever_json_comes_only_a_one_line_value_error_is_raised(value):
     for loaded in read_or_refused(value):
@@ -232,49 +212,3 @@ def test_no_line_of_a_log_brings_the_verdict_or_the_gold_answer_into_a_trajector
         dumped = loaded.trajectory.model_dump_json()
         assert "GOLD" not in dumped
         assert "Answer is" not in dumped
-
-
-def bench(won: bool = False) -> dict[str, Any]:
-    return {"metadata": {"task": "t", "won": won}, "messages": CHAT}
-
-
-def label(
-    name: str, step: int = 1, module: str = "planning", kind: str = "inefficient_plan"
-) -> dict[str, Any]:
-    row = {"trajectory_id": name, "critical_failure_step": step, "critical_failure_module": module}
-    return {**row, "failure_type": kind}
-
-
-def test_a_folder_of_annotated_trajectories_is_measured(tmp_path):
-    for name in "abc":
-        put(tmp_path / "runs" / f"{name}.json", bench())
-    put(tmp_path / "Label" / "labels.json", [label("a"), label("b", module="memory", kind="false_memory")])
-    found = read_annotated(tmp_path, load_taxonomy())
-    assert [loaded.trajectory.id for loaded in found] == ["a", "b"]
-    known = [loaded.reference.annotation for loaded in found]
-    assert [each.error_type for each in known if each] == ["inefficient_planning", "hallucination"]
-    assert accuracy([(each, each) for each in known if each]).all_correct.share == 1
-
-
-@pytest.mark.parametrize(
-    ("labels", "reason"),
-    [(None, "no annotations"), ([label("z")], "no trajectory has"), ([label("a", step=9)], "no step 9")],
-)
-def test_annotations_that_fit_nothing_are_refused(tmp_path, labels, reason):
-    put(tmp_path / "a.json", bench())
-    if labels:
-        put(tmp_path / "labels.json", labels)
-    with pytest.raises(ValueError, match=reason):
-        read_annotated(tmp_path, load_taxonomy())
-    with pytest.raises(ValueError, match="no such folder"):
-        read_annotated(tmp_path / "none", load_taxonomy())
-
-
-def test_a_folder_is_measured_by_what_its_files_hold_and_hidden_ones_are_left_alone(tmp_path: Path) -> None:
-    run = {"id": "a", "task": "t", "steps": [{"number": 1, "action": "look"}]}
-    found = {"critical_step": 1, "critical_module": "action", "error_type": "format_error"}
-    (tmp_path / "a.json").write_text(json.dumps({"trajectory": run, "reference": {"annotation": found}}))
-    (tmp_path / "._a.json").write_bytes(b"\x00\x05\xff")
-    (tmp_path / "folder.json").mkdir()
-    (loaded,) = read_annotated(tmp_path, load_taxonomy())
-    assert loaded.reference.annotation is not None

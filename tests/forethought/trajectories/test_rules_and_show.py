@@ -3,7 +3,7 @@
 import pytest
 
 from forethought.trajectories.rules import system_label
-from forethought.trajectories.show import cut, head, step_text, window_of
+from forethought.trajectories.show import head, step_text, window_of
 from forethought.trajectories.types import Trajectory, TrajectoryStep
 
 
@@ -61,7 +61,6 @@ def test_a_step_is_shown_by_module_and_a_cut_says_how_much_is_missing():
     assert len(text) < 400
     assert "failure on record" not in text
     assert "failure on record: llm_limit" in step_text(step.model_copy(update={"failure": "llm_limit"}))
-    assert cut("short", 5) == "short"
 
 
 def test_a_head_is_one_line_of_bounded_length():

@@ -11,7 +11,7 @@ import pytest
 from forethought.knowledge.error_taxonomy import load_taxonomy
 from forethought.nodes.debugger.budget import exhausted, reserve_tokens
 from forethought.nodes.debugger.messages import PROMPT_CHARS, critical_messages, label_messages
-from forethought.state.debugger_context import DebuggerContext
+from forethought.state.debugger import DebuggerContext
 from tests.support.debugging import Debug, Reader, asked_step, labels, trajectory
 from tests.support.model_server import Reply, SeenRequest
 

@@ -7,17 +7,20 @@ from typing import Any
 import pytest
 
 from forethought.nodes.distiller.checks import COPIED_WORDS, Copies
-from forethought.nodes.distiller.runs import TaskRuns, labelled
-from tests.support.distilling import Distil, Distiller, aggregation, finding, pattern, question, runs
+from tests.support.distilling import (
+    Distil,
+    Distiller,
+    aggregation,
+    finding,
+    pattern,
+    question,
+    runs,
+    task_runs,
+)
 from tests.support.model_server import Answer, SeenRequest
 
-
-def copies(name: str = "Ulm") -> Copies:
-    """What must not be copied of one task's runs."""
-    loaded = runs(name, "ffs")
-    records = labelled(loaded, {})
-    trajectories = {record["label"]: item.trajectory for record, item in zip(records, loaded, strict=True)}
-    return Copies.of([TaskRuns("t1", question(name), tuple(records), trajectories)])
+COPIES = Copies.of([task_runs("ffs")])
+"""What must not be copied of one task's runs."""
 
 
 async def test_each_pattern_names_its_task_and_run(distil: Distil) -> None:
@@ -41,7 +44,7 @@ async def test_each_pattern_names_its_task_and_run(distil: Distil) -> None:
         ([pattern(1, "F1", f"So: {question('Ulm')}"), pattern(1, "F2")], "it holds the text of a task"),
         ([pattern(1, "F1"), pattern(1, "F1", "Another text.")], "run F1 of case 1 is retold twice"),
         ([pattern(1, "F1"), pattern(4, "F1")], "there is no case 4: the cases are 1"),
-        ([pattern(1, "F1"), pattern(1, "S1", "Told as a failure.")], "S1 has the other outcome"),
+        ([pattern(1, "F1"), pattern(1, "S1", "Told as a failure.")], "S1 is no failed (F) run"),
         ([pattern(1, "F1")], "1 failures are too few; write 2 or more"),
     ],
 )  # fmt: skip
@@ -90,15 +93,15 @@ async def test_only_runs_that_are_cited_are_shown(distil: Distil) -> None:
 
 def test_seven_words_in_a_row_pass_and_eight_do_not() -> None:
     words = ["the", "one", "that", "the", "page", "names", "at", "its", "very", "top"]
-    assert copies().problem(" ".join(words[: COPIED_WORDS - 1])) is None
-    found = copies().problem("So " + ", ".join(words[:COPIED_WORDS]).upper())
+    assert COPIES.problem(" ".join(words[: COPIED_WORDS - 1])) is None
+    found = COPIES.problem("So " + ", ".join(words[:COPIED_WORDS]).upper())
     assert found is not None
     assert "the one that the page names at its" in found
 
 
 def test_the_words_of_the_task_are_seen_in_other_dress() -> None:
-    assert copies().problem(question("ULM").lower().replace(" ", "\n")) is not None
-    assert copies().problem("Which of several things came first?") is None
+    assert COPIES.problem(question("ULM").lower().replace(" ", "\n")) is not None
+    assert COPIES.problem("Which of several things came first?") is None
 
 
 async def test_the_description_that_is_shown_is_the_merged_one(distil: Distil) -> None:
@@ -124,11 +127,5 @@ async def test_the_description_that_is_shown_is_the_merged_one(distil: Distil) -
     ],
 )
 def test_an_answer_that_tells_must_not_stand_in_a_pattern(answer: str, text: str, refused: bool) -> None:
-    loaded = [
-        item.model_copy(update={"trajectory": item.trajectory.model_copy(update={"answer": answer})})
-        for item in runs("Ulm", "fs")
-    ]
-    records = labelled(loaded, {})
-    trajectories = {record["label"]: item.trajectory for record, item in zip(records, loaded, strict=True)}
-    found = Copies.of([TaskRuns("t1", question("Ulm"), tuple(records), trajectories)]).problem(text)
+    found = Copies.of([task_runs("fs", answer=answer)]).problem(text)
     assert (found is not None) is refused

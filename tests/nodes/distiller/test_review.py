@@ -57,7 +57,7 @@ async def test_edit_keeps_the_provenance_of_what_is_unchanged(distil: Distil) ->
     [
         ({"decision": "perhaps"}, "say one of keep, edit, merge, drop"),
         ({"decision": "merge", "value": "nowhere"}, "merge needs the name of another error; there are: two"),
-        ({"decision": "edit", "value": {"failures": ["one only"]}}, "too few"),
+        ({"decision": "edit", "value": {"failures": ["one only"]}}, "at least 2 items"),
         ({"decision": "edit", "value": {"name": "two"}}, "another error is called two"),
         ({"decision": "edit", "value": None}, "edit needs the fields"),
     ],

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from forethought.nodes.distiller.runs import chosen
+from forethought.nodes.distiller.runs import compared_runs
 from forethought.nodes.distiller.take import no_mixed_line
 from tests.support.distilling import Distil, question, run_of, runs
 
@@ -80,7 +80,7 @@ async def test_no_prompt_holds_an_accepted_answer(distil: Distil) -> None:
     [("fffffffs", 4, "fffs"), ("ffffssss", 4, "ffss"), ("fssssss", 4, "fsss"), ("ffs", 6, "ffs")],
 )
 def test_of_many_runs_both_kinds_are_chosen(outcomes: str, most: int, kept: str) -> None:
-    found = chosen(runs("Ulm", outcomes), most)
+    found = compared_runs(runs("Ulm", outcomes), most)
     assert "".join(item.reference.outcome[0] for item in found) == kept
 
 

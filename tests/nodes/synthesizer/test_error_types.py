@@ -6,7 +6,7 @@ import pytest
 
 from forethought.nodes.synthesizer.error_types import growth_problem
 from forethought.prompts.synthesize_replies import TaxonomyGrowth
-from forethought.state.synthesizer_state import ErrorType
+from forethought.state.synthesizer import ErrorType
 from tests.support.model_server import Answer, SeenRequest
 from tests.support.synthesizing import Reader, Synthesize, kind, shown, taxonomy_of, trial_of
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from forethought.collecting.running import RunError
+from forethought.trajectories.tasks import RunError
 from tests.support.model_server import Answer, SeenRequest
 from tests.support.synthesizing import Reader, Synthesize, shown, trial_of
 

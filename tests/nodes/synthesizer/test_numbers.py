@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from forethought.nodes.synthesizer.numbers import numbers
+from forethought.nodes.synthesizer.leaks import numbers
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from forethought.graph.synthesizer import build_synthesizer
 from forethought.settings import Settings
-from forethought.state.synthesizer_context import SynthesizerContext
+from forethought.state.synthesizer import SynthesizerContext
 from forethought.trajectories.types import Reference
 from tests.support.synthesizing import Synthesize, task_of, trial_of
 

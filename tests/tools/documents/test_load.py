@@ -61,17 +61,14 @@ def test_a_file_is_read_once_also_by_concurrent_calls(
     assert calls == [b"read once"]
 
 
-def test_a_reading_that_failed_is_tried_again_and_old_ones_are_let_go(
-    store: FileStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_is_not_there_and_an_empty_one(store: FileStore) -> None:
     with pytest.raises(ToolError, match="not stored here") as raised:
         load_document(store, "0" * 64, "a.txt")
     assert raised.value.cause == "not_found"
-    hashes = [store.put(f"text {n}".encode()) for n in range(load.KEPT + 3)]
-    for content_hash in hashes:
-        load_document(store, content_hash, "a.txt")
-    assert len(load._kept) == load.KEPT
-    assert load_document(store, hashes[0], "a.txt").text == "text 0"
+    content_hash = store.put(b"")
+    for _ in range(2):
+        with pytest.raises(ToolError, match="is empty"):
+            load_document(store, content_hash, "a.txt")
 
 
 def test_a_reading_that_takes_too_long_is_given_up(store: FileStore, monkeypatch: pytest.MonkeyPatch) -> None:

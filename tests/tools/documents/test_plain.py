@@ -38,3 +38,17 @@ def test_utf8_with_a_broken_place_stays_utf8() -> None:
 
 def test_utf32_is_read() -> None:
     assert read_text("a,b ä".encode("utf-32")).text == "a,b ä"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "iso-8859-15", "windows-1252", "utf-16", "utf-8-sig"])
+def test_the_declared_encoding_counts(encoding: str) -> None:
+    declared = "utf-8" if encoding == "utf-8-sig" else encoding
+    text = f'<?xml version="1.0" encoding="{declared}"?>\n<käse preis="3 €"/>'
+    document = read_document(text.encode(encoding), "a.xml")
+    assert (document.text, document.note) == (text, "")
+
+
+def test_a_declaration_that_is_wrong_does_no_harm() -> None:
+    for declared in ("x-nonsense", "ascii", "rot13", "base64"):
+        text = f'<?xml version="1.0" encoding="{declared}"?><käse/>'
+        assert read_document(text.encode(), "a.svg").text == text

@@ -208,7 +208,7 @@ def test_a_bomb_of_text_beside_the_pixels_is_not_unpacked() -> None:
         (saved(card(), "PNG")[:200], "is damaged", "tool"),
         (saved(card(), "JPEG")[:300], "is damaged", "tool"),
         (b"\xff\xd8\xff" + b"\0" * 50, "is damaged", "tool"),
-        (b"GIF89a", "is damaged", "tool"),
+        (b"GIF89a\0", "is damaged", "tool"),
         (png_claiming(100, 100), "is damaged", "tool"),
         (png_claiming(0, 0), "is damaged", "tool"),
     ],

@@ -63,7 +63,8 @@ class Host:
             "the folder": sorted(p.name for p in self.folder.iterdir())
             == ["secret.txt", "service", "stolen.py"],
             "the process": self.process.poll() is None,
-            "its priority": os.getpriority(os.PRIO_PROCESS, self.process.pid) == 0,
+            "its priority": os.getpriority(os.PRIO_PROCESS, self.process.pid)
+            == os.getpriority(os.PRIO_PROCESS, 0),
             "the network": not self.reached,
         }
         return [what for what, good in found.items() if not good]

@@ -141,7 +141,7 @@ def refuse(
 ) -> Callable[..., Any]:
     """Visit an address as the agent would; it must come to nothing, without a single attempt to connect."""
     resolve(monkeypatch, NAMES)
-    env = ToolEnv(settings=settings(archive_url="off"))
+    env = ToolEnv(settings=settings())
 
     async def visit(url: str) -> None:
         seen = await call_tool(VISIT_WEBPAGE, {"url": url}, env)
@@ -209,7 +209,7 @@ async def test_no_redirect_leads_to_one(
 ) -> None:
     """Only the page that redirects is asked, which stands for a public one here."""
     resolve(monkeypatch, {**NAMES, "start.example": ["127.0.0.1"]})
-    env = ToolEnv(settings=settings(allowed_hosts=("start.example",), archive_url="off"))
+    env = ToolEnv(settings=settings(allowed_hosts=("start.example",)))
     location = [""]
 
     def answer(asked: Asked) -> Sent:
@@ -232,7 +232,7 @@ async def test_a_second_answer_of_the_name_server_is_not_asked_for(
 ) -> None:
     """Rebinding: the check sees a public address, whoever resolves again gets a private one."""
     asked = resolve(monkeypatch, {"rebind.example": [[PUBLIC], ["127.0.0.1"], ["::1"]]})
-    env = ToolEnv(settings=settings(archive_url="off"))
+    env = ToolEnv(settings=settings())
     seen = await call_tool(VISIT_WEBPAGE, {"url": f"http://rebind.example:{wire.port}/"}, env)
     assert not seen.ok
     assert wire.attempts == [(PUBLIC, wire.port)], "the connection goes to the address that was checked"
@@ -243,7 +243,7 @@ async def test_a_name_that_turns_private_between_two_hops_is_checked_again(
     wire: Wire, settings: Callable[..., Settings], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     resolve(monkeypatch, {"start.example": ["127.0.0.1"], "rebind.example": [[PUBLIC], ["127.0.0.1"]]})
-    env = ToolEnv(settings=settings(allowed_hosts=("start.example",), archive_url="off"))
+    env = ToolEnv(settings=settings(allowed_hosts=("start.example",)))
     target = f"http://rebind.example:{wire.port}/"
     server = WebServer(lambda asked: Sent(status=302, headers={"Location": target}))
     try:

@@ -9,7 +9,7 @@ from forethought.tools.base import ToolError
 from forethought.tools.web.fetch import Page
 from forethought.tools.web.text import page_text
 
-PAGE = Page("http://example.org/a/b", 200, "OK", "text/html", None, b"")
+PAGE = Page("http://example.org/a/b", "text/html", None, b"")
 ARTICLE = """<html><head><title>Tea report &amp; more</title></head>
 <body><nav><a href=/x>Home</a></nav><article>
 <h1>Tea prices</h1><p>The price of tea rose in <a href="/may">May</a> by four per cent, which is more than in

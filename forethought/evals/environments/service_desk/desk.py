@@ -24,7 +24,7 @@ from forethought.evals.environments.service_desk.people import (
 )
 from forethought.evals.types import Services, ToolSpec
 from forethought.rollouts.types import EnvironmentReply, Replayed
-from forethought.rollouts.world import squeezed
+from forethought.text import one_line
 from forethought.trajectories.types import TrajectoryStep
 
 RESPOND = ToolSpec(
@@ -117,7 +117,7 @@ class ServiceDesk:
         for step in prefix:
             reply = await self._carried_out(_action(step), _heard(step.observation))
             if not diverged and not _same(reply, step.observation):
-                diverged = f"at step {step.number} the replay saw {squeezed(reply.observation)[:160]!r}"
+                diverged = f"at step {step.number} the replay saw {one_line(reply.observation, 160)!r}"
             if reply.done:
                 if step is not prefix[-1]:
                     diverged = diverged or f"the replay ended at step {step.number}, before the prefix did"
@@ -200,5 +200,5 @@ def _heard(observation: str) -> CustomerMessage:
 
 
 def _same(reply: EnvironmentReply, recorded: str) -> bool:
-    seen, wanted = squeezed(reply.observation), squeezed(recorded)
+    seen, wanted = one_line(reply.observation), one_line(recorded)
     return wanted.startswith(seen) if reply.done else wanted == seen

@@ -42,7 +42,8 @@ def row(*statements: str) -> None:
 
     async def change() -> None:
         async with open_threads(address_of(Settings())) as saver:
-            await saver.transact([(statement, ()) for statement in statements])
+            for statement in statements:
+                await saver.rows(statement)
 
     asyncio.run(change())
 

@@ -13,7 +13,7 @@ import pytest
 
 from forethought.app.doctor.tools import tool_checks
 from forethought.settings import Settings
-from forethought.tools.media.local_whisper import weights
+from forethought.tools.media.whisper import weights
 
 Make = Callable[..., Settings]
 

@@ -314,7 +314,7 @@ def test_a_cap_in_dollars_needs_a_price(cli: Cli, counting: Start) -> None:
     assert "no price is known for openai:scripted; use --max-tokens-total" in out.err
 
 
-def test_samples_trials_and_methods_may_be_added(cli: Cli, counting: Start) -> None:
+def test_samples_trials_and_methods_may_be_total(cli: Cli, counting: Start) -> None:
     policy = Counting()
     counting(policy)
     assert cli(*command("--yes", "--limit", "2")).code == 0
@@ -346,7 +346,7 @@ def test_other_choices_are_refused(
     from forethought.app.eval.plan import plan_evaluation
     from forethought.evals.harness.folder import RunFolder
 
-    options = EvalOptions(NAME, ONCE, data=tmp_path / "data")
+    options = EvalOptions(name=NAME, method=ONCE, data=tmp_path / "data")
     RunFolder(tmp_path / "o").open(plan_evaluation(options)[1])
     before = (tmp_path / "o" / "run.json").read_bytes()
     out = cli(*command("--yes", *more))

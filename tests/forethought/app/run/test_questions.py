@@ -239,7 +239,7 @@ def test_a_write_waits_with_exit_code_4_and_is_approved_edited_or_rejected(
 DIARY = '''
 import os
 
-from forethought.tools.decorate import tool
+from forethought.tools.base import tool
 
 
 @tool(effect="write")
@@ -258,7 +258,7 @@ def note(text: str) -> str:
 PAY = '''
 import os, signal
 
-from forethought.tools.decorate import tool
+from forethought.tools.base import tool
 
 
 @tool(effect="write")

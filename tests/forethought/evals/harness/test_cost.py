@@ -8,8 +8,8 @@ import pytest
 
 from forethought.evals.harness.cost import expected, spent_on
 from forethought.evals.results import Result
+from forethought.models.allowance import total
 from forethought.models.types import Usage, no_usage
-from forethought.rollouts.spending import added
 
 
 def result(method: str, tokens: int, score: float | None = 1.0, **usage: Any) -> Result:
@@ -23,7 +23,7 @@ def result(method: str, tokens: int, score: float | None = 1.0, **usage: Any) ->
 
 def paid(*results: Result) -> Usage:
     """All that they cost."""
-    return added(*(usage for one in results for usage in (one.usage, one.judge_usage)))
+    return total(*(usage for one in results for usage in (one.usage, one.judge_usage)))
 
 
 def test_each_method_is_expected_to_cost_what_it_did() -> None:

@@ -1,0 +1,106 @@
+"""Text and JSON files: read with errors of one line, written whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from forethought.settings import reason_of
+
+Json = dict[str, Any]
+M = TypeVar("M", bound=BaseModel)
+
+
+class FileError(ValueError):
+    """A file that cannot be used: one line with its path, its line number and what to do."""
+
+
+def read_text(path: Path) -> str:
+    """The text of a UTF-8 file. Raises FileError."""
+    try:
+        return path.read_text("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FileError(f"{path}: not UTF-8 text; save the file as UTF-8") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise FileError(f"{path}: cannot be read ({reason}); check the path") from error
+
+
+def read_object(path: Path) -> Json:
+    """The JSON object in a file. Raises FileError."""
+    value = parse_json(read_text(path), path)
+    if not isinstance(value, dict):
+        raise FileError(f"{path}: no JSON object")
+    return value
+
+
+def read_records(path: Path, model: type[M]) -> list[tuple[int, M]]:
+    """Each line of a JSON Lines file as a `model`, with its line number from 1. Raises FileError."""
+    lines = enumerate(read_text(path).split("\n"), 1)
+    return [(number, _record(model, line, path, number)) for number, line in lines if line.strip()]
+
+
+def parse_json(text: str, path: Path, line: int | None = None) -> Any:
+    """The JSON value of `text`, without repeated keys. Raises FileError with the path and the line."""
+    place = str(path) if line is None else f"{path}:{line}"
+    try:
+        return json.loads(text, object_pairs_hook=_unique)
+    except RecursionError as error:
+        raise FileError(f"{place}: broken JSON (nested too deeply); correct it") from error
+    except ValueError as error:
+        raise FileError(f"{place}: broken JSON ({error}); correct it") from error
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace the file in one move, so that no reader and no kill ever finds half of it. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with partial.open("w", encoding="utf-8", errors="replace", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write an indented JSON value. Raises OSError."""
+    write_text(path, json.dumps(value, ensure_ascii=False, indent=1) + "\n")
+
+
+def write_records(path: Path, rows: Iterable[BaseModel | Json]) -> None:
+    """Write JSON Lines. Raises OSError."""
+    plain = (row.model_dump(mode="json") if isinstance(row, BaseModel) else row for row in rows)
+    write_text(path, "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in plain))
+
+
+def sha256(path: Path) -> str:
+    """The file's hash, hexadecimal. Raises OSError."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _record(model: type[M], line: str, path: Path, number: int) -> M:
+    try:
+        return model.model_validate(parse_json(line, path, number))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        field = ".".join(map(str, first["loc"])) or "the record"
+        raise FileError(f"{path}:{number}: {field}: {reason_of(first, model.model_fields)}") from error
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> Json:
+    value: Json = {}
+    for name, item in pairs:
+        if name in value:
+            raise ValueError(f"{name[:40]!r} is given twice")
+        value[name] = item
+    return value

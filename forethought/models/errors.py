@@ -1,0 +1,170 @@
+"""What a failed request means: its HTTP status, the wait it asks for, and the typed error for it.
+
+Providers' packages wrap their errors in classes of their own, so each question is put to the whole chain of
+causes.
+"""
+
+from __future__ import annotations
+
+import re
+import ssl
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from langgraph.errors import GraphBubbleUp
+
+from forethought.models.types import ConfigurationError, ModelError, ModelUnavailable, TransportError
+from forethought.text import one_line
+
+LONGEST_WAIT_S = 120.0
+_PERMANENT = frozenset({501, 505})
+_RETRIED_4XX = frozenset({408, 409, 429})
+_QUOTA = re.compile(r"insufficient_quota|billing_hard_limit|insufficient.balance|PerDay|limit: 0\b")
+"""A 429 that no wait of minutes helps against, by the codes of OpenAI, DeepSeek and Gemini."""
+_FILTER = re.compile(r"content_filter|content_policy_violation", re.IGNORECASE)
+_DELAY = re.compile(r"retryDelay\W+(\d+(?:\.\d+)?)s|(?:try again|retry) in (\d+(?:\.\d+)?) ?s", re.IGNORECASE)
+"""Gemini's RetryInfo, and the words of providers that send no Retry-After."""
+_NO_REPLY = (OSError, TimeoutError, ValueError, KeyError, TypeError, IndexError, RecursionError)
+"""The connection failed, or a 200 came whose body is no reply, over which the provider's package stumbled."""
+_HTTP = frozenset({"aiohttp", "h11", "httpcore", "httpx", "httpx2"})
+"""Libraries whose errors, where they have no status, mean that the exchange broke off."""
+_HINTS = {
+    401: "the key was refused",
+    402: "the account has no credit",
+    403: "the key may not do this",
+    404: "no such model or address",
+    410: "the model is no longer offered",
+}
+_OTHER_MODEL_MAY_SERVE = frozenset({402, 404, 410})
+
+
+def chain(error: BaseException) -> Iterator[BaseException]:
+    """The error and its causes, outermost first."""
+    seen: set[int] = set()
+    at: BaseException | None = error
+    while at is not None and id(at) not in seen:
+        seen.add(id(at))
+        yield at
+        at = at.__cause__ or at.__context__
+
+
+def status_of(error: BaseException) -> int | None:
+    """The HTTP status of a failed call; None where no response came."""
+    links = list(chain(error))
+    # aiohttp's error at a message that breaks off has a status (400) that no server sent.
+    if any(kind.__name__ == "HttpProcessingError" for link in links for kind in type(link).__mro__):
+        return None
+    for link in links:
+        for name in ("status_code", "status", "code"):
+            status = getattr(link, name, None)
+            if isinstance(status, int) and not isinstance(status, bool) and 100 <= status < 600:
+                return status
+    return None
+
+
+def describe(error: BaseException) -> str:
+    """The provider's words on one line, with the system's reason where no connection came about."""
+    words = _one_line(str(getattr(error, "message", "") or error) or type(error).__name__)
+    if status_of(error) is None:
+        reasons = [link for link in chain(error) if isinstance(link, OSError) and link.strerror]
+        if reasons and (reason := _one_line(str(reasons[-1]))) not in words:
+            return f"{words.rstrip('.')}: {reason}"
+    return words
+
+
+def requested_wait(error: BaseException, now: datetime | None = None) -> float | None:
+    """Seconds that the provider asks to wait, 0 to 120; None where it names no time.
+
+    By `retry-after-ms`, `Retry-After` (seconds or an HTTP date), or Gemini's retryDelay.
+    """
+    for link in chain(error):
+        headers: Any = getattr(getattr(link, "response", None), "headers", None) or {}
+        for seconds in (
+            _number(headers.get("retry-after-ms"), per_second=1000),
+            _number(headers.get("retry-after")),
+            _until(headers.get("retry-after"), now or datetime.now(UTC)),
+        ):
+            if seconds is not None and seconds == seconds:
+                return min(max(seconds, 0.0), LONGEST_WAIT_S)
+    found = _DELAY.search(_words(error))
+    return min(float(found[1] or found[2]), LONGEST_WAIT_S) if found else None
+
+
+def is_filtered(error: BaseException) -> bool:
+    """Whether a content filter refused the request."""
+    codes = " ".join(str(getattr(link, "code", "")) for link in chain(error))
+    return status_of(error) in (400, 422) and bool(_FILTER.search(f"{codes} {error}"))
+
+
+def is_transient(error: BaseException) -> bool:
+    """Whether the same request may well be answered next time."""
+    if isinstance(error, (ModelError, GraphBubbleUp)) or is_untrusted(error):
+        return False
+    status = status_of(error)
+    if status == 429:
+        return not _QUOTA.search(_words(error))
+    if status is not None and status >= 400:
+        return status in _RETRIED_4XX or (status >= 500 and status not in _PERMANENT)
+    return any(
+        isinstance(link, _NO_REPLY) or type(link).__module__.partition(".")[0] in _HTTP
+        for link in chain(error)
+    )
+
+
+def is_untrusted(error: BaseException) -> bool:
+    """Whether the server's certificate is not trusted."""
+    return any(isinstance(link, ssl.SSLCertVerificationError) for link in chain(error))
+
+
+def model_error(error: BaseException, model: str, tries: int) -> ModelError | None:
+    """The typed error of a request that is not tried again; None for a bug or an interrupt."""
+    if isinstance(error, ModelError):
+        return error
+    if isinstance(error, GraphBubbleUp):
+        return None
+    status = status_of(error)
+    if is_transient(error):
+        counted = "1 try" if tries == 1 else f"{tries} tries"
+        prefix = f"HTTP {status}: " if status else ""
+        return TransportError(
+            f"model {model} gave no reply in {counted}; the last: {prefix}{describe(error)}"
+        )
+    if is_untrusted(error):
+        return ConfigurationError(
+            f"model {model}: the certificate there is not trusted ({describe(error)}); "
+            "set SSL_CERT_FILE to the file of a certificate authority that you trust"
+        )
+    if status == 429:
+        return ModelUnavailable(f"model {model}: the quota is spent: {describe(error)}")
+    if status is not None:
+        hint = f"{_HINTS[status]}: " if status in _HINTS else ""
+        kind = ModelUnavailable if status in _OTHER_MODEL_MAY_SERVE else ConfigurationError
+        return kind(f"model {model} refused the request (HTTP {status}): {hint}{describe(error)}")
+    return None
+
+
+def _words(error: BaseException) -> str:
+    """What the errors on the chain say, with their bodies."""
+    return " ".join(
+        f"{link} {getattr(link, 'body', '')} {getattr(link, 'details', '')}" for link in chain(error)
+    )
+
+
+def _one_line(text: str) -> str:
+    return one_line(text, 300)
+
+
+def _number(text: str | None, per_second: int = 1) -> float | None:
+    try:
+        return float(text) / per_second if text is not None else None
+    except ValueError:
+        return None
+
+
+def _until(text: str | None, now: datetime) -> float | None:
+    try:
+        return (parsedate_to_datetime(text) - now).total_seconds() if text else None
+    except (ValueError, TypeError):  # no date, or one without a time zone
+        return None

@@ -1,0 +1,50 @@
+"""The HTTP client of OpenAI models: one an event loop, so that connections are kept between calls.
+
+A connection works only in the loop that opened it. The client closes when its loop ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncGenerator
+from functools import cache
+from importlib import import_module
+from typing import Any
+from weakref import WeakKeyDictionary
+
+_open: WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[Any, AsyncGenerator[Any, None]]] = (
+    WeakKeyDictionary()
+)
+
+
+async def http_client() -> Any:
+    """The client of the running event loop."""
+    loop = asyncio.get_running_loop()
+    if loop not in _open:
+        lifetime = _until_loop_ends(loop)
+        _open[loop] = await anext(lifetime), lifetime
+    return _open[loop][0]
+
+
+async def _until_loop_ends(loop: asyncio.AbstractEventLoop) -> AsyncGenerator[Any, None]:
+    """A client, once: an event loop that ends closes its asynchronous generators, and so the client."""
+    import openai
+
+    client = openai.DefaultAsyncHttpxClient(verify=_certificates())
+    try:
+        yield client
+    finally:
+        _open.pop(loop, None)
+        await client.aclose()
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """The trusted certificates, read once: that takes longer than all else that a client needs."""
+    import openai
+
+    # The library beneath the SDK depends on the SDK's version.
+    library = type(openai.DEFAULT_CONNECTION_LIMITS).__module__.partition(".")[0]
+    context: ssl.SSLContext = import_module(library).create_ssl_context()
+    return context

@@ -1,0 +1,196 @@
+"""The state of the distiller's graph: plain JSON, as the online graph's is (PreFlect 3.2.1).
+
+Trajectories are kept by content hash, not in channels: a checkpoint is written with every call.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import TypedDict
+
+from forethought.models.types import Usage
+from forethought.state.context import ModelName
+from forethought.state.job import Job
+from forethought.state.reducers import add_usage, merge
+
+Json = dict[str, Any]
+DistillStatus = Literal["running", "distilled", "no_mixed", "no_errors", "stopped"]
+"""distilled: there are errors. no_mixed: no task had both outcomes. no_errors: none was found in those that
+had. stopped: a budget is spent; the same thread goes on with a larger one."""
+
+
+class Run(TypedDict):
+    """One run of a task that is compared with its others."""
+
+    label: str
+    """F1, F2, ... for failed ones, S1, ... for successful ones."""
+    id: str
+    """The trajectory's."""
+    outcome: Literal["failure", "success"]
+    file: str
+    """Where it was read from ('' unknown)."""
+    source: str
+    """The format that it was in."""
+    stored: str
+    """Hash of its trajectory."""
+
+
+class MixedTask(TypedDict):
+    """A task whose runs had both outcomes."""
+
+    task: str
+    runs: list[Run]
+
+
+class Evidence(TypedDict):
+    """A passage of a run, checked to stand there."""
+
+    run: str
+    step: int
+    quote: str
+
+
+class Entry(TypedDict):
+    """One diagnosed error of one task."""
+
+    key: str
+    """Task's key, dot, number: t3.1."""
+    task: str
+    error_type: str
+    description: str
+    impact: str
+    avoided: str
+    failure_evidence: list[Evidence]
+    success_evidence: list[Evidence]
+
+
+class Diagnosis(TypedDict):
+    """What the comparison of a task's runs came to."""
+
+    comparison: str
+    entries: list[Entry]
+
+
+class Decision(TypedDict):
+    """What became of one entry in the aggregation."""
+
+    entry: str
+    decision: Literal["new", "merge", "discard", "failed"]
+    name: str
+    reasoning: str
+
+
+class GrownError(TypedDict):
+    """An error of the growing set."""
+
+    name: str
+    description: str
+    entries: list[str]
+    """Keys of the entries that it was made of, in their order."""
+
+
+class WrittenExample(TypedDict):
+    """A pattern with where it was observed."""
+
+    text: str
+    task: str
+    """Key of the task; '' for one that a person wrote."""
+    run: str
+    """Label of the run within the task."""
+
+
+class Patterns(TypedDict):
+    """An error's patterns, as generated."""
+
+    failures: list[WrittenExample]
+    successes: list[WrittenExample]
+
+
+class Review(TypedDict, total=False):
+    """A person's refinement of one error."""
+
+    decision: Literal["keep", "edit", "merge", "drop"]
+    into: str
+    """merge: the error that it joined."""
+    name: str
+    """edit: its name now."""
+
+
+class DistillerInput(TypedDict, total=False):
+    """What a client may send. Nothing of it: go on with the thread's distillation."""
+
+    trajectories: list[Json]
+    """With their outcomes, as `forethought.trajectories.types.Loaded`, or in any format that can be read."""
+    files: dict[str, str]
+    """By trajectory id: where it was read from, for the provenance."""
+    exclude: list[str]
+    """Tasks of evaluation sets: they are refused."""
+
+
+class DistillerOutput(TypedDict, total=False):
+    """What a finished distillation returns."""
+
+    seen: dict[str, int]
+    """Counts of what was given: trajectories, tasks, mixed, only_success, only_failure, unjudged,
+    excluded."""
+    excluded: list[str]
+    """Tasks that were refused, since an evaluation set holds them."""
+    tasks: dict[str, MixedTask]
+    diagnoses: Annotated[dict[str, Diagnosis], merge]
+    """By task key."""
+    decisions: list[Decision]
+    errors: dict[str, GrownError]
+    """By name, in the order in which they came up."""
+    patterns: Annotated[dict[str, Patterns], merge]
+    """By the error's name."""
+    reviews: Annotated[dict[str, Review], merge]
+    """By the error's generated name."""
+    final: dict[str, Json]
+    """By generated name: {name, description, failures, successes, by}; what a person has made of each error
+    in the review; `by` is 'person' where its text was changed."""
+    problems: Annotated[dict[str, str], merge]
+    """By task key, entry key or error name: why nothing came of it."""
+    notes: list[str]
+    models: dict[str, str]
+    """What the distillation was made with: {model}."""
+    usage: Annotated[dict[str, Usage], add_usage]
+    problem: str
+    """Why it ended without errors, in one line."""
+    status: DistillStatus
+
+
+class DistillerState(DistillerInput, DistillerOutput, total=False):
+    """All channels of the distiller's graph. The input's are emptied once they have been taken in."""
+
+    wave: list[Job]
+    """What is worked on next, side by side: keys of tasks, or names of errors."""
+
+
+class DistillerContext(BaseModel):
+    """Choices of one distillation. Frozen; unknown keys are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model: ModelName = Field(
+        "openai:gpt-4.1",
+        description="Model that diagnoses, aggregates and writes the patterns, as provider:name.",
+        json_schema_extra={
+            "langgraph_type": "model",
+            "langgraph_nodes": ["diagnose_task", "aggregate", "write_patterns"],
+        },
+    )
+    review: bool = Field(False, description="A person keeps, edits, merges or drops each error at the end.")
+    max_runs: int = Field(
+        6, ge=2, le=20, description="Runs of a task that are compared; of more, failed and successful ones."
+    )
+    max_failures: int = Field(6, ge=2, le=20, description="Failure patterns of an error.")
+    max_successes: int = Field(5, ge=1, le=20, description="Success patterns of an error.")
+    max_cases: int = Field(12, ge=1, le=50, description="Findings that an error's patterns are written from.")
+    max_parallel: int = Field(8, ge=1, le=64, description="Calls side by side.")
+    max_observation_chars: int = Field(
+        2_000, ge=200, le=100_000, description="Characters of an observation that a prompt shows."
+    )
+    max_tokens: int | None = Field(None, ge=1_000, description="Tokens of one distillation.")
+    max_usd: float | None = Field(None, gt=0, allow_inf_nan=False, description="Dollars of one distillation.")

@@ -1,0 +1,72 @@
+"""Text as such: what can be seen of it, stored of it, and shown of it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and a symbol that are blank: Hangul fillers, Braille without a dot."""
+_CODE_FENCE = re.compile(r"^ {0,3}(?:`{3,}[^`\n]*|~{3,}[^\n]*)$", re.MULTILINE)
+"""A line that opens or closes a block of code in Markdown; it is not shown itself."""
+_INSTRUCTION_TAGS = ("task", "guidance", "subtask")
+"""Tags whose text says what is to be done; what any other holds is data."""
+
+
+def has_visible_text(text: str) -> bool:
+    """Whether a person would see anything of `text`.
+
+    White space, control and format characters, fillers, marks without a letter and the fences of empty code
+    blocks cannot be seen.
+    """
+    return any(map(_is_visible, _CODE_FENCE.sub("", text)))
+
+
+def _is_visible(character: str) -> bool:
+    return unicodedata.category(character)[0] not in "CZM" and character not in _FILLERS
+
+
+def sanitize_text(text: str) -> str:
+    """`text` as every database stores it and every encoder writes it.
+
+    NUL is dropped, and "?" stands for each half of a surrogate pair: a command line that is no UTF-8 or a
+    client's JSON may bring one.
+    """
+    return text.replace("\0", "").encode("utf-8", "replace").decode()
+
+
+def one_line(text: object, limit: int | None = None) -> str:
+    """`text` with each run of white space as one space, in at most `limit` characters, the last an ellipsis
+    where it was cut."""
+    # So many words have that many characters, spaces counted: of a long text, only the beginning is split.
+    line = " ".join(str(text).split(maxsplit=-1 if limit is None else limit // 2 + 1))
+    return line if limit is None or len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def cut(text: str, limit: int, tail: float = 0.25) -> str:
+    """`text` cut to `limit` characters and a line that says how many are missing.
+
+    `tail` is the share of the limit that its end keeps; 0 keeps the beginning only.
+    """
+    if len(text) <= limit:
+        return text
+    last = int(limit * tail)
+    first = limit - last
+    note = f"[... {len(text) - limit} characters left out ...]"
+    return "\n".join(filter(None, (text[:first], note, text[len(text) - last :])))
+
+
+def fence(text: object, tag: str, **attributes: object) -> str:
+    """`text` between <tag> and </tag>, so that a reader can tell where foreign text ends.
+
+    Inside it neither that tag nor one of those whose text is to be obeyed can be written.
+    """
+    names = "|".join(map(re.escape, dict.fromkeys((tag, *_INSTRUCTION_TAGS))))
+    tags = rf"<(\s*/\s*(?=(?:{names})\b)|(?=(?:{names})(?:[\s/>]|$))|\s+(?=(?:{names})\s*>))"
+    inner = re.sub(tags, r"<\1_", str(text), flags=re.IGNORECASE)
+    written = "".join(f' {key}="{_attribute(value)}"' for key, value in attributes.items())
+    return f"<{tag}{written}>\n{inner.strip()}\n</{tag}>"
+
+
+def _attribute(value: object) -> str:
+    return re.sub(r"[\"<>\n\r]", "'", str(value))

@@ -1,0 +1,158 @@
+"""What the nodes of the distiller and the synthesizer share: models, stored runs, the budget."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Self, TypeVar
+
+from langgraph.runtime import Runtime
+from pydantic import BaseModel
+
+from forethought.models.ask import Models
+from forethought.models.types import Message, ReplyError, Transport, reply_spec
+from forethought.prompts.render import render
+from forethought.settings import Settings
+from forethought.state.bounds import bounded
+from forethought.state.distiller import DistillerContext
+from forethought.state.job import Job
+from forethought.state.synthesizer import SynthesizerContext
+from forethought.tools.files import FileStore
+from forethought.trajectories.questions import normalised
+from forethought.trajectories.read import all_from_json
+from forethought.trajectories.tasks import Attempt
+from forethought.trajectories.types import Loaded, Trajectory
+
+Json = dict[str, Any]
+C = TypeVar("C", DistillerContext, SynthesizerContext)
+R = TypeVar("R", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class OfflineServices(Generic[C]):
+    """What nodes work with besides state and context: built once a graph, without any thread's data."""
+
+    settings: Settings
+    models: Models
+    store: FileStore
+    context_type: type[C]
+    attempt: Attempt | None = None
+    """How one trial of a task is made (synthesizer)."""
+
+    @classmethod
+    def of(
+        cls,
+        context_type: type[C],
+        settings: Settings,
+        transport: Transport | None,
+        attempt: Attempt | None = None,
+    ) -> Self:
+        """The services of a graph with this `context_schema`; `transport` carries model calls."""
+        return cls(settings, Models(settings, transport), FileStore.of(settings), context_type, attempt)
+
+    def context(self, runtime: Runtime[C]) -> C:
+        """The context within the operator's bounds. Raises ValueError for a model that is not allowed."""
+        return bounded(self.context_type.model_validate(runtime.context or {}), self.settings)
+
+    async def ask(
+        self,
+        runtime: Runtime[C],
+        *,
+        role: str,
+        about: str,
+        problem_key: str,
+        messages: Sequence[Message],
+        reply: type[R],
+        check: Callable[[R], str | None],
+    ) -> tuple[R | None, Json]:
+        """The reply, or None where no valid one came; and the update of `usage` and, without a reply, of
+        `problems`. Raises the other ModelErrors."""
+        runtime.stream_writer({"event": "thinking", "role": role.replace("_", " "), "about": about})
+        try:
+            asked = await self.models.ask(
+                role=role,
+                model=self.context(runtime).model,
+                messages=messages,
+                reply=reply_spec(reply),
+                check=check,
+            )
+        except ReplyError as error:
+            reason = error.problem or str(error)
+            return None, {"problems": {problem_key: reason}, "usage": {role: error.usage}}
+        return asked.reply, {"usage": {role: asked.usage}}
+
+    async def save(self, trajectory: Trajectory) -> str:
+        """Store a trajectory, without what is known of it, and return its hash. Raises FilesError."""
+        data = json.dumps(trajectory.model_dump(mode="json", exclude_defaults=True), ensure_ascii=False)
+        return await asyncio.to_thread(self.store.put, data.encode("utf-8", "replace"))
+
+    async def load(self, stored: str) -> Trajectory:
+        """The trajectory stored under a hash. Raises FilesError when it is no longer there."""
+        return Trajectory.model_validate_json(await asyncio.to_thread(self.store.get, stored))
+
+
+def prompt_messages(template: str, **values: Any) -> list[Message]:
+    """A prompt's system and user message."""
+    system, user = render(template, **values)
+    return [Message("system", system), Message("user", user)]
+
+
+def runs_by_task(given: Sequence[Any]) -> dict[str, list[Loaded]]:
+    """The runs in trajectories of any known format, by the normalised text of their task.
+
+    A run that is the same as another but for its id is read once. Raises ValueError for what is no
+    trajectory.
+    """
+    groups: dict[str, list[Loaded]] = {}
+    seen: set[str] = set()
+    for number, raw in enumerate(given, 1):
+        try:
+            found = all_from_json(raw, f"trajectory-{number}")
+        except ValueError as error:
+            raise ValueError(f"trajectory {number}: {error}") from error
+        for item in found:
+            bare = item.trajectory.model_copy(update={"id": "", "source": "", "notes": ()})
+            text = bare.model_dump_json()
+            if text not in seen:
+                seen.add(text)
+                groups.setdefault(normalised(item.trajectory.task), []).append(item)
+    return groups
+
+
+def exhausted(state: Mapping[str, Any], context: DistillerContext | SynthesizerContext) -> str:
+    """Which budget is spent: '' or a clause such as 'the budget of 1000 tokens is spent'."""
+    usages = list(state.get("usage", {}).values())
+    tokens = sum(usage.get("input_tokens", 0) + usage.get("output_tokens", 0) for usage in usages)
+    if context.max_tokens is not None and tokens >= context.max_tokens:
+        return f"the budget of {context.max_tokens} tokens is spent"
+    if context.max_usd is not None and sum(usage.get("usd", 0.0) for usage in usages) >= context.max_usd:
+        return f"the budget of {context.max_usd:g} dollars is spent"
+    return ""
+
+
+def stopped(
+    state: Mapping[str, Any], context: DistillerContext | SynthesizerContext, unfinished: str
+) -> Json | None:
+    """The update that stops a run whose budget is spent and says what is `unfinished`; else None."""
+    if spent := exhausted(state, context):
+        return {"status": "stopped", "problem": f"{spent}, and {unfinished}; raise it"}
+    return None
+
+
+def next_wave(
+    state: Mapping[str, Any],
+    context: DistillerContext | SynthesizerContext,
+    jobs: Sequence[Job],
+    unfinished: str,
+) -> Json:
+    """The first of the open `jobs`, which are done side by side: none where a spent budget stops the run."""
+    if jobs and (stop := stopped(state, context, unfinished)):
+        return {"wave": [], **stop}
+    return {"wave": list(jobs[: context.max_parallel])}
+
+
+def jobs_for(node: str, keys: Sequence[str]) -> list[Job]:
+    """A job of `node` for each key."""
+    return [Job(node=node, key=key) for key in keys]

@@ -1,0 +1,178 @@
+"""`forethought synthesize`: from a tasks file or trajectories to records that a model can be trained on."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forethought.training.jsonl import read_models
+from forethought.training.records import ReflectionRecord
+from tests.forethought.app.conftest import Cli, Serve
+from tests.support.counting import REMEDY, Counter
+from tests.support.model_server import Fault, SeenRequest
+from tests.support.synthesizing import Reader, trial_of
+
+Json = dict[str, Any]
+
+
+def tasks(path: Path, *names: str, **fields: Any) -> str:
+    """A tasks file."""
+    given = fields or {"expected": "42"}
+    path.write_text("".join(json.dumps({"id": n, "task": f"Count the {n}.", **given}) + "\n" for n in names))
+    return str(path)
+
+
+def runs(path: Path, *loaded: Any) -> str:
+    """A file of trajectories."""
+    path.write_text("".join(f"{item.model_dump_json()}\n" for item in loaded))
+    return str(path)
+
+
+def test_tasks_are_tried_and_reflected_upon_and_the_records_can_be_exported(
+    cli: Cli, served: Serve, tmp_path: Path
+) -> None:
+    served(Counter())
+    out = cli("synthesize", tasks(tmp_path / "t.jsonl", "cats", "dogs"), "--out", "r.jsonl", "--json")
+    assert (out.code, out.json["status"]) == (0, "synthesized"), out.err
+    assert out.json["outcomes"] == {"failure": 2, "success": 2}
+    records = read_models(Path("r.jsonl"), ReflectionRecord)
+    assert [(item.task_id, item.trajectory_id) for item in records] == [
+        ("cats", "cats--1"),
+        ("dogs", "dogs--1"),
+    ]
+    assert records[0].reflection == f"Step 1 counted the cats only once. Next time, {REMEDY}."
+    assert records[0].answer == "41"
+    assert "s1: Count the cats" in records[0].plan
+    assert "step 1 [s1] finish: counted the cats" in records[0].trajectory_text()
+    made = out.json["error_reflections"]["single_count"]
+    assert made["cites"] == ["cats--1", "dogs--1"]
+    assert "42" not in json.dumps([item.model_dump() for item in records])
+    assert cli("train", "export", "r.jsonl", "--out", "data", "--similar", "1").code == 0
+
+
+def test_the_same_command_goes_on_after_an_outage_and_repeats_nothing(
+    cli: Cli, served: Serve, tmp_path: Path
+) -> None:
+    down = {"now": True}
+
+    def fault(seen: SeenRequest) -> Fault | None:
+        return Fault("503") if down["now"] and seen.reply_name == "StepLabels" else None
+
+    server = served(Counter(fault))
+    command = ("synthesize", tasks(tmp_path / "t.jsonl", "cats", "dogs"), "--out", "r.jsonl")
+    out = cli(*command)
+    assert out.code == 1
+    assert "the same command goes on with it" in out.err
+    assert not Path("r.jsonl").exists()
+    before = list(server.names)
+    down["now"] = False
+    assert cli(*command).code == 0
+    again = server.names[len(before) :]
+    assert {"Plan", "TrialReflection", "TaxonomyGrowth"} & set(again) == set()
+    calls = len(server.names)
+    assert cli(*command).code == 0
+    assert len(server.names) == calls
+    assert cli(*command, "--fresh").code == 0
+    assert server.names[calls:].count("Plan") == 4
+
+
+def test_trajectories_are_reflected_upon_without_new_trials(cli: Cli, served: Serve, tmp_path: Path) -> None:
+    server = served(Reader())
+    log = runs(
+        tmp_path / "runs.jsonl",
+        trial_of("Ulm", 1, ["wrong_unit"]),
+        trial_of("Ulm", 2, []),
+        trial_of("Bern", 1, ["wrong_unit"]),
+    )
+    out = cli("synthesize", log, "--out", "r.jsonl", "--json")
+    assert (out.code, out.json["status"]) == (0, "synthesized"), out.err
+    assert set(server.names) == {
+        *("TrialReflection", "TaxonomyGrowth", "StepLabels", "TypeReflection", "MergedReflection")
+    }
+    assert [record.trajectory_id for record in read_models(Path("r.jsonl"), ReflectionRecord)] == [
+        "Ulm-1",
+        "Bern-1",
+    ]
+
+
+def test_without_a_failed_trial_it_says_what_was_seen(cli: Cli, served: Serve, tmp_path: Path) -> None:
+    server = served(Reader())
+    out = cli("synthesize", runs(tmp_path / "runs.jsonl", trial_of("Ulm", 1, [])), "--out", "r.jsonl")
+    assert out.code == 1
+    assert "no trial failed: 1 trials of 1 tasks, 1 of them succeeded" in out.err
+    assert server.requests == []
+    assert not Path("r.jsonl").exists()
+
+
+def test_a_checker_that_throws_is_told_and_judged_again_once_it_is_mended(
+    cli: Cli, served: Serve, tmp_path: Path
+) -> None:
+    server = served(Counter())
+    check = tmp_path / "my_checks.py"
+    check.write_text("def right(answer, task):\n    return answer == '42' or 1 / 0\n")
+    sys.modules.pop("my_checks", None)
+    file = tmp_path / "t.jsonl"
+    lines = [{"id": "cats", "task": "Count the cats.", "checker": "my_checks:right"}]
+    lines += [{"id": "dogs", "task": "Count the dogs.", "expected": "42"}]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    command = ("synthesize", str(file), "--out", "r.jsonl", "--json")
+    refused = cli(*command, "--fresh")
+    assert (refused.code, server.requests) == (2, [])
+    assert "code that is not named yet: give --checker my_checks:right" in refused.err
+    assert "my_checks" not in sys.modules, "a tasks file names no code that is imported"
+    command = (*command, "--checker", "my_checks:right")
+    out = cli(*command)
+    assert (out.code, out.json["outcomes"]) == (0, {"unknown": 1, "failure": 1, "success": 1}), out.err
+    assert "my_checks:right failed: ZeroDivisionError" in out.json["problems"]["attempt_trial t1.1"]
+    assert [record.task_id for record in read_models(Path("r.jsonl"), ReflectionRecord)] == ["dogs"]
+    check.write_text("def right(answer, task):\n    return answer == '42'  # mended\n")
+    sys.modules.pop("my_checks", None)
+    plans = server.names.count("Plan")
+    out = cli(*command)
+    assert (out.code, out.json["outcomes"]) == (0, {"failure": 2, "success": 2}), out.err
+    assert server.names.count("Plan") == plans + 1
+    assert [record.task_id for record in read_models(Path("r.jsonl"), ReflectionRecord)] == ["cats", "dogs"]
+    assert out.json["problems"] == {}
+
+
+def test_settings_go_to_the_synthesis_or_to_the_agent(cli: Cli, served: Serve, tmp_path: Path) -> None:
+    server = served(Counter())
+    sets = ("--set", "steps_per_call=1", "--set", "prospective_reflection=false", "--trials", "1")
+    out = cli("synthesize", tasks(tmp_path / "t.jsonl", "cats"), "--out", "r.jsonl", "--json", *sets)
+    assert out.code == 0, out.err
+    assert "PlanDiagnosis" not in server.names
+    assert server.names.count("StepLabels") == 2
+    assert out.json["outcomes"] == {"failure": 1}
+    assert out.json["notes"] == ["there is one task only: no reflections across tasks"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("nowhere.jsonl",), "nowhere.jsonl: cannot be read"),
+        (("t.jsonl", "t.jsonl"), "is a tasks file: give it alone"),
+        (("t.jsonl", "--success", "luck"), "'luck' is not one of 'exact', 'f1', 'model'"),
+        (("t.jsonl", "--set", "steps_per_call=0"), "--set steps_per_call: '0'"),
+        (("t.jsonl", "--set", "step_per_call=1"), "unknown setting 'step_per_call'"),
+        (("broken.jsonl",), "expected"),
+        (("t.jsonl", "--out", "t.jsonl"), "--out t.jsonl: this file is read from; name another one"),
+        (("t.jsonl", "--out", "folder"), "--out folder: this is a folder; name a file"),
+    ],
+)
+def test_bad_input_is_one_line(
+    cli: Cli, served: Serve, tmp_path: Path, arguments: tuple[str, ...], line: str
+) -> None:
+    server = served(Counter())
+    before = Path(tasks(tmp_path / "t.jsonl", "cats")).read_bytes()
+    (tmp_path / "broken.jsonl").write_text('{"id": "a", "task": "Count."}\n')
+    (tmp_path / "folder").mkdir()
+    out = cli("synthesize", "--out", "r.jsonl", *arguments)
+    assert out.code == 2
+    assert line in out.err
+    assert out.err.count("\n") == 1
+    assert server.requests == []
+    assert (tmp_path / "t.jsonl").read_bytes() == before

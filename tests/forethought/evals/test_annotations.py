@@ -1,0 +1,104 @@
+"""Table 1's metrics, counted by hand, and what is read of files of labels."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forethought.evals.annotations import accuracy, labels, read_annotated
+from forethought.knowledge.error_taxonomy import load_taxonomy
+from forethought.trajectories.types import Annotation, Module
+from tests.forethought.trajectories import examples
+from tests.forethought.trajectories.test_read import CHAT, put
+
+
+def mark(step: int, module: Module, kind: str) -> Annotation:
+    return Annotation(critical_step=step, critical_module=module, error_type=kind)
+
+
+KNOWN = mark(3, "planning", "inefficient_planning")
+PAIRS = [
+    (KNOWN, KNOWN),
+    (mark(3, "planning", "Inefficient_plan"), KNOWN),
+    (mark(3, "planning", "impossible_action"), KNOWN),
+    (mark(3, "action", "format_error"), KNOWN),
+    (mark(2, "planning", "inefficient_planning"), KNOWN),
+    (None, KNOWN),
+]
+
+
+def test_each_metric_asks_for_more_than_the_one_before():
+    row = accuracy(PAIRS, load_taxonomy())
+    assert (row.step.count, row.step_and_module.count, row.all_correct.count) == (4, 3, 2)
+    assert {share.total for share in (row.step, row.step_and_module, row.all_correct)} == {6}
+    assert accuracy(PAIRS).all_correct.count == 1
+
+
+def test_nothing_to_count():
+    row = accuracy([])
+    assert (row.step.share, row.step.interval) == (0.0, (0.0, 1.0))
+
+
+def test_labels_are_read_in_the_taxonomy_s_names():
+    expected = Annotation(critical_step=2, critical_module="planning", error_type="inefficient_planning")
+    assert labels(examples.LABELS, load_taxonomy()) == {"mug": expected}
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"critical_failure_step": 0}, "step's number"),
+        ({"critical_failure_step": "two"}, "step's number"),
+        ({"critical_failure_module": "liver"}, "no module"),
+    ],
+)
+def test_labels_that_cannot_be_meant_are_refused(change, reason):
+    with pytest.raises(ValueError, match=f"label 1: .*{reason}"):
+        labels([{**examples.LABELS[0], **change}], load_taxonomy())
+
+
+def bench(won: bool = False) -> dict[str, Any]:
+    return {"metadata": {"task": "t", "won": won}, "messages": CHAT}
+
+
+def label(
+    name: str, step: int = 1, module: str = "planning", kind: str = "inefficient_plan"
+) -> dict[str, Any]:
+    row = {"trajectory_id": name, "critical_failure_step": step, "critical_failure_module": module}
+    return {**row, "failure_type": kind}
+
+
+def test_a_folder_of_annotated_trajectories_is_measured(tmp_path):
+    for name in "abc":
+        put(tmp_path / "runs" / f"{name}.json", bench())
+    put(tmp_path / "Label" / "labels.json", [label("a"), label("b", module="memory", kind="false_memory")])
+    found = read_annotated(tmp_path, load_taxonomy())
+    assert [loaded.trajectory.id for loaded in found] == ["a", "b"]
+    known = [loaded.reference.annotation for loaded in found]
+    assert [each.error_type for each in known if each] == ["inefficient_planning", "hallucination"]
+    assert accuracy([(each, each) for each in known if each]).all_correct.share == 1
+
+
+@pytest.mark.parametrize(
+    ("written", "reason"),
+    [(None, "no annotations"), ([label("z")], "no trajectory has"), ([label("a", step=9)], "no step 9")],
+)
+def test_annotations_that_fit_nothing_are_refused(tmp_path, written, reason):
+    put(tmp_path / "a.json", bench())
+    if written:
+        put(tmp_path / "labels.json", written)
+    with pytest.raises(ValueError, match=reason):
+        read_annotated(tmp_path, load_taxonomy())
+    with pytest.raises(ValueError, match="no such folder"):
+        read_annotated(tmp_path / "none", load_taxonomy())
+
+
+def test_a_folder_is_measured_by_what_its_files_hold_and_hidden_ones_are_left_alone(tmp_path: Path) -> None:
+    run = {"id": "a", "task": "t", "steps": [{"number": 1, "action": "look"}]}
+    found = {"critical_step": 1, "critical_module": "action", "error_type": "format_error"}
+    (tmp_path / "a.json").write_text(json.dumps({"trajectory": run, "reference": {"annotation": found}}))
+    (tmp_path / "._a.json").write_bytes(b"\x00\x05\xff")
+    (tmp_path / "folder.json").mkdir()
+    (loaded,) = read_annotated(tmp_path, load_taxonomy())
+    assert loaded.reference.annotation is not None

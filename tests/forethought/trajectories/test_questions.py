@@ -1,0 +1,73 @@
+"""Whether two texts ask the same."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from forethought.trajectories.questions import Questions, fingerprint, normalised, read_questions
+
+LONG = "In which year was the older of the two bridges built?"
+
+
+def test_case_accents_punctuation_and_spaces_do_not_count() -> None:
+    assert normalised("  Où est l’Éclair?\n") == normalised("ou EST léclair")
+    assert fingerprint(LONG) == fingerprint(LONG.upper().replace("?", " ..."))
+    assert fingerprint(LONG) != fingerprint(LONG.replace("older", "younger"))
+
+
+@pytest.mark.parametrize(
+    ("task", "held"),
+    [
+        (LONG.lower(), True),
+        (f"Answer briefly. {LONG} Use the files.", True),
+        ("year was the older of the two bridges built", True),
+        ("Why so?", True),
+        ("Tell me: Why so?", False),
+        (LONG.replace("older", "younger"), False),
+        ("In which year was the oldest of the two bridges built?", False),
+    ],
+)
+def test_a_question_is_recognised_in_other_words_around_it_but_not_a_short_one(task: str, held: bool) -> None:
+    assert Questions([LONG, "Why so?", "  "]).hold(task) is held
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("q.txt", f"{LONG}\n\nWhy so?\n"),
+        ("q.jsonl", "\n".join(json.dumps({"id": n, "task": t}) for n, t in enumerate([LONG, "Why so?"]))),
+        ("q.json", json.dumps({"data": [{"question": LONG, "answer": "1900"}, {"Question": "Why so?"}]})),
+        ("q2.json", json.dumps([LONG, "Why so?"])),
+    ],
+)
+def test_questions_are_read_from_the_usual_forms(tmp_path: Path, name: str, content: str) -> None:
+    path = tmp_path / name
+    path.write_text(content)
+    assert read_questions(path) == [LONG, "Why so?"]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"), [('{"a": 1}', "no questions in it"), ("{\n{", ":1: broken JSON")]
+)
+def test_a_file_without_questions_is_refused(tmp_path: Path, content: str, said: str) -> None:
+    path = tmp_path / "q.jsonl"
+    path.write_text(content)
+    with pytest.raises(ValueError, match=said):
+        read_questions(path)
+
+
+def test_what_looks_like_the_end_of_a_line_is_part_of_a_question(tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl"
+    texts = ["Which\u2028one?", "Why\x85so?"]
+    path.write_text("\n".join(json.dumps({"task": text}, ensure_ascii=False) for text in texts), "utf-8")
+    assert read_questions(path) == texts
+
+
+def test_json_of_absurd_depth_is_refused_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "q.json"
+    path.write_text("[" * 100_000)
+    with pytest.raises(ValueError, match=r"q\.json: broken JSON \(nested too deeply\)"):
+        read_questions(path)

@@ -1,0 +1,41 @@
+"""What the tools for given files share: finding a file by its name, its content, and an answer about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+
+from forethought.tools.base import DocumentAnswer, Observation, ToolEnv, ToolError
+from forethought.tools.files import FileStore, safe_name
+
+
+def find_name(path: str, files: Mapping[str, str]) -> str:
+    """The given file that `path` means: its name, or the only one equal but for case and folder."""
+    if path in files:
+        return path
+    wanted = {safe_name(path).casefold(), PurePosixPath(path.replace("\\", "/")).name.casefold()}
+    matches = [name for name in files if name.casefold() in wanted]
+    if len(matches) == 1:
+        return matches[0]
+    listed = ", ".join(sorted(files)) or "none"
+    raise ToolError(
+        f"no file called {safe_name(path)} was given; given files: {listed}",
+        cause="not_found",
+        hint="Use one of the given names exactly."
+        if files
+        else "Ask the user for the file, or use another tool.",
+    )
+
+
+def file_store(env: ToolEnv) -> FileStore:
+    """Where the run's files are. Raises ToolError where they are nowhere."""
+    if env.store is None:
+        raise ToolError("no storage of files is set up for this run", cause="unavailable")
+    return env.store
+
+
+def answer_about(name: str, heading: str, answer: DocumentAnswer, partial: bool = False) -> Observation:
+    """The observation of an inspector's answer (PreFlect A.2) about the file `name`."""
+    parts = (("Brief", answer.brief), ("Details", answer.details), ("Context", answer.context))
+    lines = [heading, *(f"{label}: {text}" for label, text in parts if text)]
+    return Observation("\n".join(lines), origin=f"file:{name}", partial=partial)

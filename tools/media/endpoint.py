@@ -1,0 +1,107 @@
+"""Speech as text through a transcription endpoint: OpenAI's, or the one at `Settings.base_url`."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from forethought.models import providers
+from forethought.models.errors import model_error
+from forethought.models.pricing import price
+from forethought.models.types import ConfigurationError, TransportError, Usage
+from forethought.settings import Settings
+from forethought.tools.base import ToolError
+from forethought.tools.media.sound import Sound
+from forethought.tools.media.transcript import Segment, Transcriber, Transcript
+
+LARGEST_UPLOAD = 25_000_000
+"""Bytes that the endpoint takes (https://platform.openai.com/docs/guides/speech-to-text)."""
+NO_SOUND = "Go on without the recording, or ask the user what is said in it."
+_RETRIES = 2
+_USD_A_MINUTE = {"whisper-1": 0.006}
+"""Models of OpenAI that are paid by the length of the sound (https://platform.openai.com/docs/pricing)."""
+
+
+def endpoint_lacks(settings: Settings) -> str:
+    """What keeps the endpoint from being used; '' if nothing does.
+
+    A base URL needs a key of its own (any, where the server checks none): only that tells that it is meant to
+    get more than the chat.
+    """
+    if settings.base_url:
+        return "" if settings.api_key else "FORETHOUGHT_API_KEY, the base URL's own key, is not set"
+    try:
+        return "" if providers.keys_set(["OPENAI_API_KEY"]) else "OPENAI_API_KEY is not set"
+    except ConfigurationError as error:
+        return str(error)
+
+
+def transcribe_online(sound: Sound, settings: Settings) -> Transcript:
+    """The endpoint's transcript of a sound, sent as a small mp3 where ffmpeg is there to make one.
+
+    Blocking. Raises ToolError.
+    """
+    if lacks := endpoint_lacks(settings):
+        raise ToolError(f"the transcription endpoint cannot be used: {lacks}", cause="unavailable")
+    small = sound.shrunk()
+    sent, kind = (sound.data, sound.kind) if small is None else (small, "mp3")
+    if len(sent) > LARGEST_UPLOAD:
+        raise ToolError(
+            f"{sound.name} is too large for the transcription endpoint ({LARGEST_UPLOAD // 1_000_000} MB)",
+            cause="limit",
+            hint="Ask the user for the part that matters, as a file of its own, or to install ffmpeg.",
+        )
+    try:
+        return _requested(sent, kind, settings)
+    except TransportError as error:
+        raise ToolError(str(error), cause="transport", hint=NO_SOUND, retryable=True) from error
+    except ConfigurationError as error:
+        raise ToolError(str(error), cause="unavailable", hint=NO_SOUND) from error
+
+
+ENDPOINT = Transcriber("openai", endpoint_lacks, transcribe_online)
+
+
+def _requested(data: bytes, kind: str, settings: Settings) -> Transcript:
+    """Raises TransportError when the retries are used up, ConfigurationError."""
+    import openai
+
+    model, started = settings.transcription_model, time.monotonic()
+    options: dict[str, Any] = {"max_retries": _RETRIES, "timeout": settings.request_timeout_s}
+    try:
+        with openai.OpenAI(**options, **providers.account(settings)) as client:
+            reply = client.audio.transcriptions.create(
+                model=model,
+                # A neutral name: that of the file is the user's business.
+                file=(f"sound.{kind}", data),
+                response_format="verbose_json",
+                timestamp_granularities=["segment"],
+            )
+        segments = tuple(
+            Segment(float(item.start), float(item.end), str(item.text)) for item in reply.segments or ()
+        )
+        seconds = float(reply.duration or 0) or max((item.end for item in segments), default=0.0)
+        if not segments and reply.text:  # a server that tells no times
+            segments = (Segment(0.0, seconds, str(reply.text)),)
+        usage = _usage(getattr(reply, "usage", None), seconds, settings, time.monotonic() - started)
+        return Transcript(segments, seconds, str(reply.language or ""), f"the model {model}", [usage])
+    except Exception as error:
+        known = model_error(error, model, _RETRIES + 1)
+        if known is None:
+            raise
+        raise known from error
+
+
+def _usage(reported: Any, heard_s: float, settings: Settings, took_s: float) -> Usage:
+    """What a transcription cost, by the minute or by the tokens that the endpoint reports."""
+    name = settings.transcription_model
+    sent, generated = (int(getattr(reported, f"{kind}_tokens", 0) or 0) for kind in ("input", "output"))
+    usd: float | None = None
+    if sent or generated:
+        usd = price(name, "openai", settings.base_url, sent, generated, 0)
+    elif name in _USD_A_MINUTE and not settings.base_url:
+        usd = _USD_A_MINUTE[name] * heard_s / 60
+    return Usage(
+        calls=1, input_tokens=sent, output_tokens=generated, cached_tokens=0, usd=usd or 0.0,
+        unpriced=int(usd is None), seconds=took_s,
+    )  # fmt: skip

@@ -1,0 +1,169 @@
+"""Sound as samples for a transcriber, or as a small file to send to one.
+
+Sound is decoded by ffmpeg, in a process of its own that is told which container to open and may open nothing
+but the one file: a playlist or a reference inside a file leads nowhere. A 16-bit wav needs no ffmpeg.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import subprocess
+import tempfile
+import wave
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forethought.tools.base import ToolError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Samples = NDArray[np.float32]
+
+RATE = 16_000
+"""Samples a second, as speech recognition takes them."""
+_DEMUXERS = {"mp3": "mp3", "m4a": "mov", "wav": "wav", "ogg": "ogg", "flac": "flac"}
+_LONGEST_DECODING_S = 600
+_KBITS = 32
+"""Of a file made for sending: an hour is 14 MB."""
+ASK_AGAIN = "Ask the user for the file again, or as another format."
+
+
+def has_ffmpeg() -> bool:
+    """Whether ffmpeg is on the PATH."""
+    return shutil.which("ffmpeg") is not None
+
+
+@dataclass(frozen=True)
+class Sound:
+    """A sound file. Its methods raise ToolError: too long, damaged, or without sound."""
+
+    data: bytes
+    kind: str
+    """One of `tools.kinds.SOUNDS`."""
+    name: str
+    longest_s: float
+
+    def samples(self) -> Samples:
+        """Mono, -1 to 1, RATE a second."""
+        import numpy as np
+
+        if not has_ffmpeg():
+            samples = self._wav_samples()
+        else:
+            raw = self._ffmpeg(["-f", "s16le"])
+            whole = np.frombuffer(raw[: len(raw) // 2 * 2], dtype="<i2")
+            samples = whole.astype(np.float32) / np.float32(32768)
+        self._check_length(len(samples) / RATE)
+        return samples
+
+    def shrunk(self) -> bytes | None:
+        """The sound as a small mp3, without the file's metadata; None where ffmpeg is missing or makes none.
+
+        The length of a file that goes as it is can only be checked where it is a wav.
+        """
+        if not has_ffmpeg():
+            if self.kind == "wav":
+                self._wav_seconds()
+            return None
+        options = ["-map_metadata", "-1", "-c:a", "libmp3lame", "-b:a", f"{_KBITS}k", "-f", "mp3"]
+        try:
+            encoded = self._ffmpeg(options)
+        except ToolError:
+            # Either there is no mp3 encoder, or the file is at fault, which decoding alone tells.
+            self._ffmpeg(["-f", "null"])
+            return None
+        self._check_length(len(encoded) * 8 / (_KBITS * 1000))
+        return encoded
+
+    def _check_length(self, seconds: float) -> None:
+        if seconds <= 0:
+            raise ToolError(f"{self.name} has no sound in it", cause="empty", hint=ASK_AGAIN)
+        # Encoders round up to whole frames.
+        if seconds > self.longest_s + 0.5:
+            raise ToolError(
+                f"{self.name} is longer than {self.longest_s / 60:g} minutes, the most transcribed here",
+                cause="limit",
+                hint="Ask the user for the part that matters, as a file of its own "
+                "(the operator's setting is FORETHOUGHT_MAX_AUDIO_MINUTES).",
+            )
+
+    def _ffmpeg(self, output: list[str]) -> bytes:
+        """What ffmpeg writes for the first track; a little more than the longest, so that more is seen."""
+        with tempfile.TemporaryDirectory(prefix="forethought-") as folder:
+            path = Path(folder) / "sound"  # which ffmpeg can seek in; the stored file may be encrypted
+            path.write_bytes(self.data)
+            return self._ffmpeg_of(path, output)
+
+    def _ffmpeg_of(self, path: Path, output: list[str]) -> bytes:
+        command = [
+            "ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-protocol_whitelist", "file,pipe",
+            "-f", _DEMUXERS[self.kind], "-i", f"file:{path}", "-map", "0:a:0",
+            "-t", f"{self.longest_s + 2:g}", "-ac", "1", "-ar", str(RATE), *output, "pipe:1",
+        ]  # fmt: skip
+        # No variable of the environment but the PATH: the decoder of a stranger's file needs no keys.
+        environment = {"PATH": os.environ.get("PATH", os.defpath)}
+        try:
+            done = subprocess.run(
+                command, env=environment, capture_output=True, timeout=_LONGEST_DECODING_S, check=False
+            )
+        except subprocess.TimeoutExpired as error:
+            raise ToolError(
+                f"{self.name} takes longer than {_LONGEST_DECODING_S} seconds to decode",
+                cause="timeout",
+                hint=ASK_AGAIN,
+            ) from error
+        except OSError as error:
+            raise ToolError(f"ffmpeg cannot be run: {error.strerror}", cause="unavailable") from error
+        message = done.stderr.decode("utf-8", "replace").replace(f"file:{path}", self.name)
+        if "matches no streams" in message:
+            raise ToolError(f"{self.name} has no sound in it", cause="empty", hint=ASK_AGAIN)
+        if done.returncode != 0 and not done.stdout:
+            why = (message.split("\n")[-2:-1] or ["ffmpeg does not say why"])[0][:200]
+            raise ToolError(f"{self.name} cannot be decoded as .{self.kind}: {why}", hint=ASK_AGAIN)
+        return done.stdout
+
+    def _wav_seconds(self) -> None:
+        """Raise ToolError where the header of a wav tells that it is too long."""
+        try:
+            with wave.open(io.BytesIO(self.data)) as file:
+                self._check_length(file.getnframes() / file.getframerate())
+        except (wave.Error, EOFError, ZeroDivisionError):
+            return
+
+    def _wav_samples(self) -> Samples:
+        import numpy as np
+
+        needs_ffmpeg = ToolError(
+            f"{self.name} needs ffmpeg to be decoded, which is not installed here",
+            cause="unavailable",
+            hint="Ask the user for a 16-bit PCM wav, or to install ffmpeg with the system's packages.",
+        )
+        if self.kind != "wav":
+            raise needs_ffmpeg
+        try:
+            self._wav_seconds()
+            with wave.open(io.BytesIO(self.data)) as file:
+                width, channels, rate = file.getsampwidth(), file.getnchannels(), file.getframerate()
+                raw = file.readframes(file.getnframes())
+        except (wave.Error, EOFError) as error:
+            if "unknown format" in str(error):
+                raise needs_ffmpeg from error
+            raise ToolError(f"{self.name} is damaged: {error or 'it ends early'}", hint=ASK_AGAIN) from error
+        if width != 2 or rate <= 0:
+            raise needs_ffmpeg
+        whole = np.frombuffer(raw[: len(raw) // (2 * channels) * 2 * channels], dtype="<i2")
+        mono: Samples = whole.reshape(-1, channels).mean(axis=1, dtype=np.float32) / np.float32(32768)
+        if rate == RATE or not len(mono):
+            return mono
+        if rate > RATE:  # what lies above half the new rate would come back as noise
+            taps = np.arange(-50, 51)
+            kernel = np.sinc(taps * RATE / rate) * np.hamming(101)
+            mono = np.convolve(mono, (kernel / kernel.sum()).astype(np.float32), mode="same")[: len(mono)]
+        at = np.arange(0, len(mono), rate / RATE)
+        resampled: Samples = np.interp(at, np.arange(len(mono)), mono).astype(np.float32)
+        return resampled

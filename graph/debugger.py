@@ -14,18 +14,16 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
+from forethought.graph.bounded_graph import BoundedGraph
 from forethought.graph.edges import at_once
 from forethought.graph.routing import first_debugger_stage, if_running, labels_or_critical
-from forethought.graph.turns import TurnTaking
 from forethought.graph.wiring import wired
 from forethought.knowledge.error_taxonomy import load_taxonomy
 from forethought.models.ask import Models
 from forethought.models.types import Transport
-from forethought.nodes.debugger.find_critical import find_critical
-from forethought.nodes.debugger.judge import judge
-from forethought.nodes.debugger.label_step import label_step
-from forethought.nodes.debugger.label_wave import label_wave
-from forethought.nodes.debugger.refine import refine_guidance
+from forethought.nodes.debugger.critical import find_critical
+from forethought.nodes.debugger.judge import judge, refine_guidance
+from forethought.nodes.debugger.label import label_step, label_wave
 from forethought.nodes.debugger.rerun import rerun
 from forethought.nodes.debugger.services import DebugServices, LoadThread, MakeEvaluator, MakeRollouts
 from forethought.nodes.debugger.take import take
@@ -74,7 +72,7 @@ def build_debugger(
         evaluators=evaluators,
     )
     compiled = _wire(services).compile(checkpointer=checkpointer, name="debugger")
-    return TurnTaking.of(compiled, settings).with_config(recursion_limit=RECURSION_LIMIT)
+    return BoundedGraph.of(compiled, settings).with_config(recursion_limit=RECURSION_LIMIT)
 
 
 def _wire(

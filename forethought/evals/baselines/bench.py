@@ -7,18 +7,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from langgraph.runtime import Runtime
+
 from forethought.evals.baselines.state import OBSERVATION_CHARS, Limits, State, moves_of
 from forethought.evals.harness.budget import Meter, MeteredTransport
 from forethought.evals.prompts import render
 from forethought.evals.toolset import Toolset
 from forethought.evals.types import InfrastructureError, TrialContext
+from forethought.models.allowance import Allowance
 from forethought.models.ask import Models
 from forethought.models.tokens import estimate_tokens
 from forethought.models.types import Message, ReplySpec
 from forethought.nodes.support.code_actions import CodeActions
 from forethought.nodes.support.inspection import Inspection
 from forethought.nodes.support.prompt_text import files_text
-from forethought.nodes.support.services import Services
+from forethought.nodes.support.services import Services, Turn
 from forethought.state.agent import FileRef
 from forethought.state.context import Context
 from forethought.tools.base import Observation, ToolEnv
@@ -74,7 +77,9 @@ class Bench:
 
     async def call(self, name: str, arguments: dict[str, Any], n: int) -> Observation:
         """Carry out one call. Raises InfrastructureError where not the task but the means failed."""
-        inspection = Inspection(self.services, Context(model=self.workshop.model))
+        inspection = Inspection(
+            Turn(self.services, Context(model=self.workshop.model), Runtime()), Allowance()
+        )
         env = ToolEnv(
             settings=self.services.settings,
             files={item["name"]: item["hash"] for item in self.files},

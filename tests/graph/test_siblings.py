@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
+from forethought.graph import node_wrapper
 from forethought.graph.agent import build_agent
 from forethought.models.types import ModelReply, ModelRequest, TransportError
-from forethought.nodes.support import siblings
 from forethought.settings import Settings
 from forethought.state.context import Context
 from tests.support.agent import World
@@ -95,7 +95,7 @@ async def test_nothing_in_flight_is_thrown_away_and_only_the_failed_one_is_asked
     with pytest.raises(TransportError, match="no reply for"):
         await made.go({"task": "the task"})
     assert await made.written() == set(KEYS) - failing
-    assert not siblings._waves
+    assert not node_wrapper._waves
 
     made.model.failing.clear()
     state = await made.go(None)
@@ -116,23 +116,6 @@ async def test_with_fewer_at_a_time_the_failed_one_waits_for_those_that_begin_af
     assert max(Counter(made.model.answered).values()) == 1
 
 
-async def test_calls_before_the_error_are_booked_when_the_thread_is_resumed_and_not_paid_again(
-    run: Callable[..., Run],
-) -> None:
-    whole = run(set(), low={"a"})
-    expected = (await whole.go({"task": "the task"}))["usage"]["tool"]
-    made = run({"a"}, low={"a"})
-    with pytest.raises(TransportError):
-        await made.go({"task": "the task"})
-    assert made.model.answered.count("ToolChoice a 2") == 1, "the proposal before the one that fails"
-
-    made.model.failing.clear()
-    usage = (await made.go(None))["usage"]["tool"]
-    figures = ("calls", "input_tokens", "output_tokens", "usd")
-    assert {key: usage[key] for key in figures} == pytest.approx({key: expected[key] for key in figures})
-    assert Counter(made.model.answered) == Counter(whole.model.answered)
-
-
 async def test_a_cancelled_run_is_not_held_up(run: Callable[..., Run]) -> None:
     made = run({"a"}, turns={"b": 10**9})
     going = asyncio.create_task(made.go({"task": "the task"}))
@@ -145,4 +128,4 @@ async def test_a_cancelled_run_is_not_held_up(run: Callable[..., Run]) -> None:
     going.cancel()
     with pytest.raises(asyncio.CancelledError):
         await going
-    assert not siblings._waves
+    assert not node_wrapper._waves

@@ -13,7 +13,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from forethought.graph.agent import build_agent
-from forethought.graph.edges import at_once
+from forethought.graph.node_wrapper import inline_condition
 from forethought.models.types import ModelRequest
 from forethought.settings import Settings
 from forethought.state.context import Context
@@ -101,7 +101,7 @@ def test_cancelled_around_its_proposals_a_run_loses_no_step(
 
 
 def test_a_condition_is_asked_without_giving_way_to_the_event_loop() -> None:
-    asking = at_once(lambda state: state["next"]).ainvoke({"next": "b"})
+    asking = inline_condition(lambda state: state["next"]).ainvoke({"next": "b"})
     with pytest.raises(StopIteration) as done:
         asking.send(None)
     assert done.value.value == "b"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forethought.evals import critical_error_task
-from forethought.evals.annotations import accuracy, read_annotated
+from forethought.evals.annotations import agreement, read_annotated
 from forethought.evals.benchmarks.reading import Source, check_unique
 from forethought.evals.types import Attempt, Benchmark, DataError, Sample, Score, Services
 from forethought.knowledge.error_taxonomy import load_taxonomy
@@ -58,8 +58,7 @@ class AgentErrorBench(Benchmark):
         taxonomy = load_taxonomy()
         known = Annotation.model_validate(sample.target)
         found = critical_error_task.read(attempt.answer, taxonomy)
-        row = accuracy([(found, known)], taxonomy)
-        values = {measure: float(getattr(row, measure).count) for measure in MEASURES}
+        values = {name: float(agrees) for name, agrees in agreement(found, known, taxonomy).items()}
         return Score(values, f"found: {_short(found)}; labelled: {_short(known)}")
 
     def summary(self, scored: Sequence[tuple[Sample, Sequence[Score]]]) -> Mapping[str, float]:

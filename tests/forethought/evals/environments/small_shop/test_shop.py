@@ -18,8 +18,8 @@ from forethought.evals.environments.small_shop.shop import Shop as SmallShop
 from forethought.evals.environments.webshop.episode import OVER, SEARCH, Shop, ShopEpisode
 from forethought.evals.environments.webshop.page import BOUGHT
 from forethought.evals.types import InfrastructureError
+from forethought.rollouts.environment import restored
 from forethought.rollouts.types import EnvironmentReply
-from forethought.rollouts.world import restored
 from forethought.trajectories.types import TrajectoryStep
 
 SEED, GOAL = 1, 3

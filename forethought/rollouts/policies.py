@@ -1,8 +1,8 @@
-"""Tree of Thoughts in an environment, a baseline of AgentDebug (4.2): candidates, their values, the best one.
+"""Who acts in an environment: a model module by module (AgentDebug 3.1), or Tree of Thoughts (4.2).
 
-One attempt is a path from the first step to an end. The next attempt goes back to the most valued candidate
-that was left aside on any path so far (best first), and on from there. States are told apart by the actions
-that led to them, so that what was asked of a state once is not asked again.
+In the tree, one attempt is a path from the first step to an end. The next attempt goes back to the most
+valued candidate that was left aside on any path so far (best first), and on from there. States are told apart
+by the actions that led to them, so that what was asked of a state once is not asked again.
 """
 
 from __future__ import annotations
@@ -13,14 +13,77 @@ from typing import Any
 
 from forethought.models.allowance import total
 from forethought.models.ask import Models
-from forethought.models.types import Message, Usage, no_usage, reply_spec
-from forethought.prompts.debug_replies import Candidates, CandidateValues
-from forethought.prompts.render import render
-from forethought.rollouts.policy import not_possible, steps_shown
+from forethought.models.types import Usage, no_usage, reply_spec
+from forethought.prompts.debug_replies import Candidates, CandidateValues, ModularStep
+from forethought.prompts.render import prompt_messages
 from forethought.rollouts.types import Act, EnvironmentReply
+from forethought.trajectories.show import head, step_text
 from forethought.trajectories.types import TrajectoryStep
 
 Path = tuple[str, ...]
+WHOLE_STEPS = 30
+"""The last steps, which a prompt shows whole; those before them are shown by their heads."""
+
+
+@dataclass(frozen=True)
+class ModelPolicy:
+    """A model that writes memory, reflection, planning and action of each step."""
+
+    models: Models
+    model: str
+    max_observation: int = 4_000
+    """Characters of an observation that a prompt shows."""
+
+    async def act(
+        self, task: str, steps: Sequence[TrajectoryStep], now: EnvironmentReply, guidance: Sequence[str]
+    ) -> Act:
+        """See `Policy`."""
+        shown, earlier = steps_shown(steps, self.max_observation)
+        messages = prompt_messages(
+            "debug_policy",
+            task=task,
+            guidance=list(guidance),
+            steps=shown,
+            earlier=earlier,
+            now=now.observation,
+            admissible=list(now.admissible),
+        )
+        asked = await self.models.ask(
+            role="policy",
+            model=self.model,
+            messages=messages,
+            reply=reply_spec(ModularStep),
+            check=lambda reply: not_possible([reply.action], now.admissible),
+        )
+        reply, first = asked.reply, not steps
+        # The first step has nothing to remember or to reflect upon (AgentDebug, figure 15).
+        return Act(
+            action=reply.action,
+            memory="" if first else reply.memory,
+            reflection="" if first else reply.reflection,
+            planning=reply.planning,
+            usage=asked.usage,
+        )
+
+
+def steps_shown(
+    steps: Sequence[TrajectoryStep], max_observation: int, whole: int = WHOLE_STEPS
+) -> tuple[list[dict[str, Any]], int]:
+    """Steps as a prompt shows them, and how many of them by their heads only."""
+    earlier = max(len(steps) - whole, 0)
+    shown = [
+        {"number": step.number, "text": head(step) if at < earlier else step_text(step, max_observation)}
+        for at, step in enumerate(steps)
+    ]
+    return shown, earlier
+
+
+def not_possible(actions: Sequence[str], admissible: Sequence[str]) -> str | None:
+    """What is wrong with actions that are not among the possible ones, if those are known."""
+    wrong = [action for action in actions if admissible and action not in admissible]
+    if not wrong:
+        return None
+    return f"{wrong[0]!r} is not among the possible actions: copy one of them letter by letter"
 
 
 @dataclass
@@ -88,14 +151,13 @@ class TreePolicy:
         """Candidates for the next action and their values."""
         shown, _ = steps_shown(steps, self.max_observation)
         seen = {"task": task, "steps": shown, "now": now.observation}
-        possible = list(now.admissible)
-        prompt = render(
-            "debug_candidates", **seen, count=self.count, admissible=possible, tried=self._taken.get(path, [])
-        )
+        possible, tried = list(now.admissible), self._taken.get(path, [])
         proposed = await self.models.ask(
             role="policy",
             model=self.model,
-            messages=_messages(prompt),
+            messages=prompt_messages(
+                "debug_candidates", **seen, count=self.count, admissible=possible, tried=tried
+            ),
             reply=reply_spec(Candidates),
             check=lambda reply: not_possible(reply.actions, possible),
         )
@@ -105,15 +167,11 @@ class TreePolicy:
         valued = await self.models.ask(
             role="policy",
             model=self.model,
-            messages=_messages(render("debug_values", **seen, actions=actions)),
+            messages=prompt_messages("debug_values", **seen, actions=actions),
             reply=reply_spec(CandidateValues),
             check=lambda reply: _not_all(reply, len(actions)),
         )
         return dict(zip(actions, valued.reply.values, strict=True)), total(proposed.usage, valued.usage)
-
-
-def _messages(prompt: tuple[str, str]) -> list[Message]:
-    return [Message("system", prompt[0]), Message("user", prompt[1])]
 
 
 def _not_all(reply: CandidateValues, wanted: int) -> str | None:

@@ -23,14 +23,13 @@ from forethought.app.options import Flags, resume_command, settings_from, withou
 from forethought.app.report import status_of, task_error, unfinished
 from forethought.app.runner import Session
 from forethought.app.text import one_line
-from forethought.app.threads.branches import at
-from forethought.app.threads.thread import Thread, check_thread_id, open_thread, unknown_thread
-from forethought.app.threads.threads import DEBUGGING
+from forethought.app.threads.branches import state_at
+from forethought.app.threads.thread import DEBUGGING, Thread, check_thread_id, open_thread, unknown_thread
 from forethought.app.transport import Answering, choose_transport
 from forethought.graph.debugger import build_debugger
 from forethought.settings import Settings
-from forethought.state.checkpoints import Point, point_of
 from forethought.state.debugger import DebuggerContext
+from forethought.state.history import Point, point_of
 from forethought.storage import address_of, open_threads
 from forethought.tools.registry import toolbox
 from forethought.trajectories.own import from_state
@@ -212,7 +211,7 @@ async def _open_debugged(
         choose_transport(None, None, {}) if calls_models else Answering(lambda settings, context: None)
     )
     async with open_thread(request.thread, flags, answering, must_exist=True) as thread:
-        snapshot = await (at(thread, request.leaf) if request.leaf else thread.snapshot())
+        snapshot = await (state_at(thread, request.leaf) if request.leaf else thread.snapshot())
         if not request.leaf:
             _check_over(thread, snapshot, resume_command(thread.id, flags))
         plans = await _replaced_plans(thread, snapshot)
@@ -268,7 +267,7 @@ def _in_environment(environment: Environment, settings: Settings) -> MakeRollout
     """Re-runs of a trajectory in the world that it ran in: the debugger's model acts there."""
     from forethought.models import Models
     from forethought.rollouts.environment import EnvironmentRollouts
-    from forethought.rollouts.policy import ModelPolicy
+    from forethought.rollouts.policies import ModelPolicy
 
     def make(trajectory: Trajectory, thread_id: str | None, context: DebuggerContext) -> Rollouts:
         policy = ModelPolicy(Models(settings), context.model, context.max_observation_chars)

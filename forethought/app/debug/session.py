@@ -262,7 +262,7 @@ def _in_environment(environment: Environment, settings: Settings) -> MakeRollout
     """Re-runs of a trajectory in the world that it ran in: the debugger's model acts there."""
     from forethought.models import Models
     from forethought.rollouts.environment import EnvironmentRollouts
-    from forethought.rollouts.policy import ModelPolicy
+    from forethought.rollouts.policies import ModelPolicy
 
     def make(trajectory: Trajectory, thread_id: str | None, context: DebuggerContext) -> Rollouts:
         policy = ModelPolicy(Models(settings), context.model, context.max_observation_chars)

@@ -102,7 +102,8 @@ def test_paths_that_lead_nowhere_and_folders_without_trajectories(tmp_path):
 KEYS = re.findall(
     r"\w+",
     """role type content tool_calls function name arguments messages traj metadata chat_history task steps
-    number trajectory progress n id reward info choices message error plan subtasks shown draft function_call""",
+    number trajectory progress n id reward info choices message error plan subtasks shown draft
+    function_call""",
 )
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12),

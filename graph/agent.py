@@ -17,8 +17,8 @@ from langgraph.store.base import BaseStore
 from langgraph.types import Checkpointer
 
 from forethought.graph import routing
+from forethought.graph.bounded_graph import BoundedGraph
 from forethought.graph.edges import at_once
-from forethought.graph.turns import TurnTaking
 from forethought.graph.wiring import wired
 from forethought.models.ask import Models
 from forethought.models.types import Transport
@@ -76,7 +76,7 @@ def build_agent(
     compiled = _wire(services, kept=checkpointer is not False).compile(
         checkpointer=checkpointer, store=store, name="agent"
     )
-    return TurnTaking.of(compiled, settings).with_config(recursion_limit=RECURSION_LIMIT)
+    return BoundedGraph.of(compiled, settings).with_config(recursion_limit=RECURSION_LIMIT)
 
 
 def _usable(tools: dict[str, Tool]) -> dict[str, Tool]:

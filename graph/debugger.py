@@ -14,9 +14,9 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
+from forethought.graph.bounded_graph import BoundedGraph
 from forethought.graph.edges import at_once
 from forethought.graph.routing import first_debugger_stage, if_running, labels_or_critical
-from forethought.graph.turns import TurnTaking
 from forethought.graph.wiring import wired
 from forethought.knowledge.error_taxonomy import load_taxonomy
 from forethought.models.ask import Models
@@ -72,7 +72,7 @@ def build_debugger(
         evaluators=evaluators,
     )
     compiled = _wire(services).compile(checkpointer=checkpointer, name="debugger")
-    return TurnTaking.of(compiled, settings).with_config(recursion_limit=RECURSION_LIMIT)
+    return BoundedGraph.of(compiled, settings).with_config(recursion_limit=RECURSION_LIMIT)
 
 
 def _wire(

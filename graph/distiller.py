@@ -15,9 +15,9 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
+from forethought.graph.bounded_graph import BoundedGraph
 from forethought.graph.edges import at_once
 from forethought.graph.routing import if_running, wave_or
-from forethought.graph.turns import TurnTaking
 from forethought.graph.wiring import wired
 from forethought.models.types import Transport
 from forethought.nodes.distiller.aggregate import aggregate, open_entries
@@ -47,7 +47,7 @@ def build_distiller(
     enable(settings)
     services = OfflineServices.of(DistillerContext, settings, transport)
     compiled = _wire(services).compile(checkpointer=checkpointer, name="distiller")
-    return TurnTaking.of(compiled, settings).with_config(recursion_limit=RECURSION_LIMIT)
+    return BoundedGraph.of(compiled, settings).with_config(recursion_limit=RECURSION_LIMIT)
 
 
 def _wire(

@@ -16,9 +16,9 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
+from forethought.graph.bounded_graph import BoundedGraph
 from forethought.graph.edges import at_once
 from forethought.graph.routing import if_running, wave_or
-from forethought.graph.turns import TurnTaking
 from forethought.graph.wiring import wired
 from forethought.models.types import Transport
 from forethought.nodes.support.offline import OfflineServices
@@ -67,7 +67,7 @@ def build_synthesizer(
     enable(settings)
     services = OfflineServices.of(SynthesizerContext, settings, transport, attempt)
     compiled = _wire(services).compile(checkpointer=checkpointer, name="synthesizer")
-    return TurnTaking.of(compiled, settings).with_config(recursion_limit=RECURSION_LIMIT)
+    return BoundedGraph.of(compiled, settings).with_config(recursion_limit=RECURSION_LIMIT)
 
 
 def _wire(

@@ -15,7 +15,6 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
-from forethought.graph.validation import StateError
 from forethought.models.allowance import total
 from forethought.models.types import Message, ReplyError, Usage, no_usage
 from forethought.nodes.support.budget import allowance, exhausted_calls, left_text
@@ -97,14 +96,8 @@ async def tool_agent(
 
 
 def subtask_of(state: AgentState, key: str) -> Subtask:
-    """The subtask `key` of the plan in force. Raises StateError where it has none."""
-    for subtask in state.get("plan", {}).get("subtasks", []):
-        if subtask["id"] == key:
-            return subtask
-    raise StateError(
-        f"subtask {key} was sent, and the plan in force has none of that name: the thread was changed by "
-        "hand, or checkpoints of it are gone"
-    )
+    """The subtask `key` of the plan in force."""
+    return {subtask["id"]: subtask for subtask in state["plan"]["subtasks"]}[key]
 
 
 def memory_of(state: AgentState, key: str) -> ShortTerm:

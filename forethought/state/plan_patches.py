@@ -39,7 +39,7 @@ def join_plans(old: Any, writes: Sequence[Any]) -> Any:
     patch for a plan of another version, or for a subtask that the plan does not have, is left out. To raise
     would close the thread for good, and to leave it out is safe: a status is derived again with the next
     wave, and a plan that was not marked as reviewed or approved is reviewed or asked for again. What a patch
-    holds is checked as all of the state is (graph/validation.py).
+    holds is checked as all of the state is .
     """
     plan = old
     for write in writes:

@@ -30,7 +30,7 @@ async def refuse(state: AgentState, reason: str, services: Services, user: str =
     """The update that ends a task that cannot be taken on: said openly, with nothing spent.
 
     What a further task would be refused for as well is let go of, so that it can be taken on: files that
-    cannot be had, and the guidance. Both are kept aside for `taken_up_again`.
+    cannot be had, and the guidance. Both are kept aside for `graph.resume`.
     """
     files, lacking = await asyncio.to_thread(_sorted, state, services, user)
     old = state.get("progress", {})
@@ -54,22 +54,6 @@ async def refuse(state: AgentState, reason: str, services: Services, user: str =
         "files": [CLEAR, *files],
         "progress": progress,
         "messages": [AIMessage(f"I cannot take this on: {progress['refused']}")],
-    }
-
-
-def taken_up_again(values: Mapping[str, Any]) -> Json:
-    """The update of a state whose task was refused after which it is taken on as if it were asked only now,
-    with the files and the guidance that came with it; {} for a state whose task was not refused."""
-    progress = values.get("progress") or {}
-    if not progress.get("refused"):
-        return {}
-    given = progress.get("given", {})
-    # As they stood before: by them the planner's entry tells what is asked, and in which message.
-    before = {name: given.get(name, "") for name in ("asked", "message_id")}
-    return {
-        "files": given.get("files", []),
-        "guidance": given.get("guidance", []),
-        "progress": {**progress, **before},
     }
 
 

@@ -10,8 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forethought.graph.validation import StateError, check_state
-from forethought.state.agent import AgentState
 from forethought.state.plan_patches import PATCH, join_plans, plan_update
 
 IDS = st.sampled_from(["a", "b", "c"])
@@ -127,9 +125,3 @@ def test_an_edit_is_not_taken_for_a_patch(edit: Any) -> None:
 
 def test_nothing_written_is_no_plan() -> None:
     assert join_plans({}, []) == join_plans(plan(1), [None]) == join_plans(None, [patch()]) == {}
-
-
-def test_a_status_that_there_is_not_is_refused_when_the_state_is_read() -> None:
-    for forged in (patch(1, {"a": "splendid"}), patch(1, fields={"approval": 7})):
-        with pytest.raises(StateError, match="channel plan"):
-            check_state(AgentState, {"plan": join_plans(plan(1, a="pending"), [forged])})

@@ -28,8 +28,8 @@ from forethought.app.threads.thread import DEBUGGING, Thread, check_thread_id, o
 from forethought.app.transport import Answering, choose_transport
 from forethought.graph.debugger import build_debugger
 from forethought.settings import Settings
-from forethought.state.checkpoints import Point, point_of
 from forethought.state.debugger import DebuggerContext
+from forethought.state.history import Point, point_of
 from forethought.storage import address_of, open_threads
 from forethought.tools.registry import toolbox
 from forethought.trajectories.own import from_state

@@ -1,5 +1,5 @@
-"""Going back: a checkpoint before a step, a plan or the answer becomes a thread's head again, and the graph
-runs on from there.
+"""A thread's history, and going back in it: a checkpoint before a step, a plan or the answer becomes the
+thread's head again, and the graph runs on from there.
 
 Nothing is erased: the old branch's checkpoints stay, and the newest branch is the thread's head. Used by
 `forethought fork` and by the debugger's re-rollouts (AgentDebug 3.2, stage 3). A fork's own checkpoint is
@@ -10,10 +10,89 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
-from forethought.state.checkpoints import Checkpoints, Json, Point
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A checkpoint as a walk sees it."""
+
+    id: str
+    at: Any
+    """What names it to its `Checkpoints`."""
+    values: Mapping[str, Any]
+    waiting: tuple[str, ...]
+    """Nodes that are about to run from here."""
+    parent: Any | None
+    asks: bool = False
+    """Whether it waits for a person."""
+
+    @property
+    def progress(self) -> Mapping[str, Any]:
+        """The task's counters."""
+        return self.values.get("progress") or {}
+
+    @property
+    def steps(self) -> list[Json]:
+        """The steps recorded so far, by number."""
+        return sorted(self.values.get("trajectory") or [], key=lambda step: step["n"])
+
+
+class Checkpoints(Protocol):
+    """A thread's checkpoints, wherever they are kept."""
+
+    @property
+    def thread(self) -> str:
+        """Its id."""
+        ...
+
+    async def read(self, at: Any | None = None) -> Point | None:
+        """The checkpoint `at`, or the thread's head; None when it is not there."""
+        ...
+
+    async def write(self, at: Any, values: Json, as_node: str) -> Any:
+        """Branch off from `at` with `values`, as if `as_node` had written them; what names the new
+        checkpoint."""
+        ...
+
+
+@dataclass(frozen=True)
+class GraphCheckpoints:
+    """The checkpoints of a thread of a compiled graph."""
+
+    graph: Any
+    config: Mapping[str, Any]
+    """Its `configurable` names the thread; `metadata` is kept with every checkpoint that is written."""
+
+    @property
+    def thread(self) -> str:
+        """The thread's id."""
+        return str(self.config["configurable"]["thread_id"])
+
+    async def read(self, at: Any | None = None) -> Point | None:
+        """See `Checkpoints`."""
+        snapshot = await self.graph.aget_state(at or {"configurable": {"thread_id": self.thread}})
+        return None if snapshot.created_at is None else point_of(snapshot)
+
+    async def write(self, at: Any, values: Json, as_node: str) -> Any:
+        """See `Checkpoints`."""
+        config = {**at, "metadata": self.config["metadata"]} if "metadata" in self.config else at
+        return await self.graph.aupdate_state(config, values, as_node=as_node)
+
+
+def point_of(snapshot: Any) -> Point:
+    """A graph's StateSnapshot as a Point."""
+    return Point(
+        id=str(snapshot.config["configurable"]["checkpoint_id"]),
+        at=snapshot.config,
+        values=snapshot.values,
+        waiting=tuple(task.name for task in snapshot.tasks),
+        parent=snapshot.parent_config,
+        asks=bool(snapshot.interrupts),
+    )
 
 
 class ForkError(ValueError):
@@ -21,14 +100,14 @@ class ForkError(ValueError):
 
 
 @dataclass(frozen=True)
-class Place:
+class ForkPoint:
     """Where a fork begins, and what is written there besides guidance."""
 
     at: Any
     as_node: str
     guidance: tuple[str, ...]
     """The task's guidance so far, which stays."""
-    kept: tuple[Json, ...]
+    kept_steps: tuple[Json, ...]
     """Recorded steps that are not executed again: those before, and finished siblings of lower number."""
     spent: Mapping[str, Mapping[str, Any]]
     """The task's usage up to here."""
@@ -37,12 +116,12 @@ class Place:
     """Before an execution: what was to be carried out."""
 
 
-async def fork(checkpoints: Checkpoints, place: Place, guidance: Sequence[str] = ()) -> Any:
+async def fork(checkpoints: Checkpoints, place: ForkPoint, guidance: Sequence[str] = ()) -> Any:
     """Branch off at `place`, with `guidance` added to the task's own; run `None` on what is returned."""
     return await checkpoints.write(place.at, _values(place, guidance), place.as_node)
 
 
-def begun_as(first: Point, place: Place, guidance: Sequence[str]) -> bool:
+def begun_as(first: Point, place: ForkPoint, guidance: Sequence[str]) -> bool:
     """Whether `first`, a checkpoint just behind `place`, is one that `fork` wrote with this guidance."""
     values = _values(place, guidance)
     proposals = first.values.get("proposals") or {}
@@ -50,14 +129,14 @@ def begun_as(first: Point, place: Place, guidance: Sequence[str]) -> bool:
     return first.values.get("guidance") == values["guidance"] and wanted.items() <= proposals.items()
 
 
-def _values(place: Place, guidance: Sequence[str]) -> Json:
+def _values(place: ForkPoint, guidance: Sequence[str]) -> Json:
     added = [text.strip() for text in guidance if text.strip()]
     return {**place.update, "guidance": [*place.guidance, *added]}
 
 
 async def before_step(
     checkpoints: Checkpoints, n: int, leaf: Any | None = None, *, whole_wave: bool = False
-) -> Place:
+) -> ForkPoint:
     """Just before the tool agent of step `n`, on the branch that ends in `leaf` (the head by default).
 
     Siblings of its wave with lower numbers are kept as they came out; with `whole_wave` they are sent again.
@@ -77,7 +156,7 @@ async def before_step(
     return _place(point, "replan_trigger", kept, update)
 
 
-async def before_execution(checkpoints: Checkpoints, n: int, leaf: Any | None = None) -> Place:
+async def before_execution(checkpoints: Checkpoints, n: int, leaf: Any | None = None) -> ForkPoint:
     """Just before step `n` is carried out: its proposal stands and can be replaced (see `substitute`).
 
     Raises ForkError, as `before_step`.
@@ -96,13 +175,13 @@ async def before_execution(checkpoints: Checkpoints, n: int, leaf: Any | None = 
     raise await _no_step(checkpoints, n, leaf)
 
 
-def substitute(place: Place, proposal: Mapping[str, Any]) -> Place:
+def substitute(place: ForkPoint, proposal: Mapping[str, Any]) -> ForkPoint:
     """The place of `before_execution` with another proposal for its step."""
     proposals = {**place.update["proposals"], proposal["subtask"]: dict(proposal)}
-    return _place_with(place, {**place.update, "proposals": proposals})
+    return replace(place, update={**place.update, "proposals": proposals})
 
 
-async def before_plan(checkpoints: Checkpoints, n: int | None = None, leaf: Any | None = None) -> Place:
+async def before_plan(checkpoints: Checkpoints, n: int | None = None, leaf: Any | None = None) -> ForkPoint:
     """Just before the planner call that made the plan in force at step `n`, or at the answer without `n`.
 
     Raises ForkError, as `before_step`.
@@ -120,13 +199,13 @@ async def before_plan(checkpoints: Checkpoints, n: int | None = None, leaf: Any 
     raise ForkError(_gone(checkpoints, "the plan"))
 
 
-async def before_answer(checkpoints: Checkpoints, leaf: Any | None = None) -> Place:
+async def before_answer(checkpoints: Checkpoints, leaf: Any | None = None) -> ForkPoint:
     """Just before the last answer was written. Raises ForkError when none was."""
     point, _ = await _answering(_line(checkpoints, None, leaf), checkpoints)
     return _place(point, "replan_trigger", point.steps, {})
 
 
-async def before_task(checkpoints: Checkpoints, leaf: Any | None = None) -> Place:
+async def before_task(checkpoints: Checkpoints, leaf: Any | None = None) -> ForkPoint:
     """Just before the first plan of the task that `leaf` is in. Raises ForkError when it is gone."""
     newer: Point | None = None
     async for point in _line(checkpoints, None, leaf):
@@ -142,20 +221,14 @@ async def _line(checkpoints: Checkpoints, n: int | None, leaf: Any | None) -> As
     point = await checkpoints.read(leaf)
     if point is None:
         raise ForkError(f"thread {checkpoints.thread} has no checkpoint to go back to")
-    passed: set[str] = set()
-    while point.id not in passed:
+    while True:
         yield point
         if point.parent is None:
             return
-        passed.add(point.id)
         older = await checkpoints.read(point.parent)
         if older is None:
             raise ForkError(_gone(checkpoints, "the answer" if n is None else f"step {n}"))
         point = older
-    raise ForkError(
-        f"thread {checkpoints.thread} was changed by hand, or is damaged: its checkpoints name each other as "
-        "what came before"
-    )
 
 
 async def _sent(line: AsyncIterator[Point], checkpoints: Checkpoints, n: int) -> tuple[Point, deque[Point]]:
@@ -201,24 +274,20 @@ def _begins(point: Point, newer: Point) -> bool:
     return bool(point.progress.get("task") != newer.progress.get("task"))
 
 
-def _beginning(point: Point, newer: Point) -> Place:
+def _beginning(point: Point, newer: Point) -> ForkPoint:
     """A task's begin: of its guidance holds what the planner took on; of the thread's usage, nothing."""
     known = tuple(newer.values.get("guidance") or ())
-    return Place(point.at, "__start__", known, kept=(), spent={})
+    return ForkPoint(point.at, "__start__", known, kept_steps=(), spent={})
 
 
 def _place(
     point: Point, as_node: str, kept: Sequence[Json], update: Json, proposal: Json | None = None
-) -> Place:
+) -> ForkPoint:
     steps = {step["n"]: step for step in (*point.steps, *kept)}
     task = point.progress.get("task")
     mine = tuple(steps[n] for n in sorted(steps) if steps[n]["task"] == task)
     known = tuple(point.values.get("guidance") or ())
-    return Place(point.at, as_node, known, mine, point.values.get("usage") or {}, update, proposal or {})
-
-
-def _place_with(place: Place, update: Json) -> Place:
-    return Place(place.at, place.as_node, place.guidance, place.kept, place.spent, update, place.proposal)
+    return ForkPoint(point.at, as_node, known, mine, point.values.get("usage") or {}, update, proposal or {})
 
 
 def _finished(point: Point, newer: Sequence[Point], numbers: set[int]) -> list[Json]:

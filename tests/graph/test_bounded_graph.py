@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langgraph.types import Command, Overwrite, Send, StateUpdate
 
+from forethought.graph.bounded_graph import WIDEST, UpdateError, check_update
 from forethought.graph.debugger import build_debugger
 from forethought.settings import Settings
-from forethought.state.outside import WIDEST, OutsideError, check_update
 from forethought.state.reducers import CLEAR, add_usage
 from tests.support.agent import Drive, Script
 
@@ -43,7 +43,7 @@ FORGED: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", FORGED)
 def test_what_only_a_run_may_write_is_refused(name: str) -> None:
-    with pytest.raises(OutsideError):
+    with pytest.raises(UpdateError):
         check_update(FORGED[name])
 
 
@@ -67,15 +67,15 @@ async def test_a_thread_that_is_bounded_takes_no_such_write_by_any_way(drive: Dr
     out = await drive(Script(), setting={"max_tokens": 100_000})
     before = (await out.graph.aget_state(out.config)).values
     for values in ({"usage": LESS}, {"progress": {**before["progress"], "base_n": 99}}):
-        with pytest.raises(OutsideError):
+        with pytest.raises(UpdateError):
             await out.graph.aupdate_state(out.config, values, as_node="replan_trigger")
-        with pytest.raises(OutsideError):
+        with pytest.raises(UpdateError):
             await out.graph.abulk_update_state(
                 out.config, [[StateUpdate({"answer": "x"})], [StateUpdate(values, "replan_trigger")]]
             )
-        with pytest.raises(OutsideError):
+        with pytest.raises(UpdateError):
             out.graph.update_state(out.config, values)
-        with pytest.raises(OutsideError):
+        with pytest.raises(UpdateError):
             await out.graph.ainvoke(Command(update=values), out.config, context=out.context)
     await out.graph.ainvoke({"task": "another", "usage": LESS}, out.config, context=out.context)
     after = (await out.graph.aget_state(out.config)).values
@@ -85,7 +85,7 @@ async def test_a_thread_that_is_bounded_takes_no_such_write_by_any_way(drive: Dr
 
 async def test_an_offline_graph_neither() -> None:
     graph = build_debugger(Settings(max_usd=1.0))
-    with pytest.raises(OutsideError):
+    with pytest.raises(UpdateError):
         await graph.aupdate_state({"configurable": {"thread_id": "t"}}, {"usage": LESS})
 
 

@@ -65,16 +65,20 @@ def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
-def _storable(value: Any, depth: int = 0) -> Any:
+def _storable(value: dict[str, Any]) -> dict[str, Any]:
     """`value` with "?" for half surrogate pairs. Raises ValueError for what no checkpoint can hold."""
+    return {_checked(key): _checked(item, 1) for key, item in value.items()}
+
+
+def _checked(value: Any, depth: int = 0) -> Any:
     if depth > _DEEPEST:
         raise ValueError("nested too deeply")
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")
     if isinstance(value, list):
-        return [_storable(item, depth + 1) for item in value]
+        return [_checked(item, depth + 1) for item in value]
     if isinstance(value, dict):
-        return {_storable(key): _storable(item, depth + 1) for key, item in value.items()}
+        return {_checked(key): _checked(item, depth + 1) for key, item in value.items()}
     too_large = isinstance(value, float) and not math.isfinite(value)
     if too_large or (isinstance(value, int) and not -(2**63) <= value < 2**64):
         raise ValueError("a number is too large")

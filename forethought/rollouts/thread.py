@@ -10,14 +10,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, cast
 
 from forethought.models.allowance import total
-from forethought.rollouts.actions import move_of, substituted_proposal
-from forethought.rollouts.spending import between
+from forethought.models.types import Usage
+from forethought.rollouts.environment import restored
 from forethought.rollouts.types import Environment, Rolled, RolloutError
-from forethought.rollouts.world import restored
 from forethought.state.context import Context
 from forethought.state.history import (
     Checkpoints,
@@ -35,6 +34,7 @@ from forethought.state.history import (
     point_of,
     substitute,
 )
+from forethought.trajectories.own import call_of, move_of
 from forethought.trajectories.types import Module, Trajectory, TrajectoryStep
 
 Json = dict[str, Any]
@@ -139,7 +139,7 @@ class ThreadRollouts:
         move, text = move_of(action)
         answer = text if move == "answer" else action.strip()
         update = {"answer": answer, "status": "best_effort"}
-        return ForkPoint(place.at, "answer_agent", place.guidance, place.kept_steps, place.spent, update)
+        return replace(place, as_node="answer_agent", update=update)
 
     async def _run(self, place: ForkPoint, guidance: Sequence[str]) -> Rolled:
         async with self._one:
@@ -161,7 +161,7 @@ class ThreadRollouts:
                 kept=len(numbers),
                 diverged=diverged,
                 status="waiting" if leaf.asks else str(leaf.values.get("status", "")),
-                usage=between(place.spent, leaf.values.get("usage") or {}),
+                usage=usage_between(place.spent, leaf.values.get("usage") or {}),
                 seconds=seconds,
             )
 
@@ -276,3 +276,36 @@ async def _placed(finding: Any) -> ForkPoint:
         return cast(ForkPoint, await finding)
     except ForkError as error:
         raise RolloutError(str(error)) from error
+
+
+def substituted_proposal(old: Mapping[str, Any], action: str, tool: str, arguments: Json) -> Json:
+    """The proposal `old` with another move: a call of `tool`, or what `action` says. Raises RolloutError."""
+    move, text = ("", "") if tool else move_of(action)
+    if move == "answer":
+        raise RolloutError("an answer cannot stand in a step's place: substitute it at the answer's own step")
+    if not tool and not move:
+        try:
+            tool, arguments = call_of(action)
+        except ValueError as error:
+            raise RolloutError(str(error)) from error
+    return {
+        **old,
+        "action": move or "call",
+        "tool": tool or None,
+        "arguments": arguments,
+        "finishes": bool(old.get("finishes")) if not move else False,
+        "result": text if move == "finish" else "",
+        "reason": text if move == "replan" else "",
+        # What was foreseen of the old move and said of it does not hold for the new one.
+        "expected": "",
+        "evaluation": "",
+        "thought": "a corrected move, put in for a test",
+        "rejected": [],
+    }
+
+
+def usage_between(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]) -> Usage:
+    """What was spent from one state's usage to another's, over all roles."""
+    first, last = (cast(Mapping[str, float], total(*usages.values())) for usages in (before, after))
+    spent = {key: value - first.get(key, 0) for key, value in last.items() if key != "out_of_time"}
+    return cast(Usage, spent)

@@ -3,11 +3,12 @@ done."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
+from typing import Any
 
 from forethought.prompts.replies import PlannedSubtask
-from forethought.state.agent import Plan, Result, Step, Subtask
+from forethought.state.agent import AgentState, Plan, Result, Subtask
 from forethought.state.reducers import CLEAR
 
 
@@ -78,13 +79,14 @@ def same_words(one: str, other: str) -> bool:
     return " ".join(one.split()).casefold() == " ".join(other.split()).casefold()
 
 
-def dropped_ids(steps: Iterable[Step], *plans: Plan | None) -> set[str]:
+def dropped_ids(state: AgentState, *plans: Plan | None) -> set[str]:
     """Ids under which the task has worked and which none of `plans` holds.
 
     Other work gets other ids, since an id's failed attempts count against it.
     """
     held = {subtask["id"] for plan in plans for subtask in (plan or {}).get("subtasks", [])}
-    return {step["subtask"] for step in steps} - held
+    task = state["progress"]["task"]
+    return {step["subtask"] for step in state.get("trajectory", []) if step["task"] == task} - held
 
 
 def join_plan(
@@ -145,6 +147,22 @@ def _fresh(key: str, used: Collection[str]) -> str:
     while f"{key}_{number}" in used:
         number += 1
     return f"{key}_{number}"
+
+
+def plan_update(plan: Plan) -> dict[str, Any]:
+    """The update that puts `plan` in force, with the status of each subtask in the channel of its own."""
+    subtasks = plan.get("subtasks", [])
+    bare = [{name: value for name, value in item.items() if name != "status"} for item in subtasks]
+    statuses = {item["id"]: item["status"] for item in subtasks}
+    return {"plan": {**plan, "subtasks": bare}, "statuses": {CLEAR: None, **statuses}}
+
+
+def status_update(old: Plan, new: Plan) -> dict[str, Any]:
+    """The update by which the subtasks' statuses become those of `new`; {} where they are the same."""
+    before = {item["id"]: item["status"] for item in old.get("subtasks", [])}
+    after = {item["id"]: item["status"] for item in new.get("subtasks", [])}
+    changed = {key: status for key, status in after.items() if before[key] != status}
+    return {"statuses": changed} if changed else {}
 
 
 def close_failed(plan: Plan, failed: Collection[str]) -> Plan:

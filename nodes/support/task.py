@@ -4,6 +4,7 @@ next one."""
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
@@ -78,14 +79,15 @@ async def begin_task(
     """
     state, mended = _sanitized(state)
     text, human = task_text(state)
+    models = models_used(context)
     try:
-        await asyncio.to_thread(services.models.verify, models_used(context))
+        await asyncio.to_thread(services.models.verify, models)
         files, replaced = await asyncio.to_thread(_take_in, state, services, user)
         if context.prospective_reflection and context.planning_errors:
             await asyncio.to_thread(load_planning_errors, services.settings.planning_errors_file)
     except (ConfigurationError, FilesError, FileError) as error:
         raise TaskError(str(error)) from error
-    _check_prices(services, context)
+    _check_prices(services, context, models)
     guidance = guidance_of(state, text)
     progress = counters(state, text)
     asked = human or HumanMessage(text, id=f"task-{progress['task']}")
@@ -98,6 +100,7 @@ async def begin_task(
         "status": "running",
         "guidance": guidance,
         "plan": {},
+        "statuses": {CLEAR: None},
         "dispatch": [],
         "proposals": {CLEAR: None},
         "results": {CLEAR: None},
@@ -170,9 +173,9 @@ def counters(state: AgentState, text: str) -> Progress:
     }
 
 
-def _check_prices(services: Services, context: Context) -> None:
+def _check_prices(services: Services, context: Context, models: Sequence[str]) -> None:
     """A budget in dollars that could not be kept is refused before anything is spent."""
-    unknown = [model for model in models_used(context) if not services.models.priced(model)]
+    unknown = [model for model in models if not services.models.priced(model)]
     if context.max_usd is not None and unknown:
         raise TaskError(
             f"max_usd cannot be kept: the price of {unknown[0]} is unknown; leave it out (max_usd=none) and "
@@ -220,7 +223,7 @@ def after_begin(state: AgentState, update: dict[str, Any]) -> AgentState:
     """The state as it will stand once `update` of `begin_task` is applied, for the rest of the planner's
     turn."""
     merged: dict[str, Any] = {**state, **update}
-    for channel in ("proposals", "results", "short_term", "long_term", "usage"):
+    for channel in ("statuses", "proposals", "results", "short_term", "long_term", "usage"):
         merged[channel] = {}
     return merged  # type: ignore[return-value]
 
@@ -229,3 +232,57 @@ def fail(reason: str) -> dict[str, Any]:
     """The update that ends a task without an answer: said openly, and the thread can be resumed."""
     text = f"I could not answer: {reason}. The work done so far is kept, and the thread can be resumed."
     return {"status": "failed", "answer": "", "messages": [AIMessage(text)]}
+
+
+async def refuse(state: AgentState, reason: str, services: Services, user: str = LOCAL_USER) -> Json:
+    """The update that ends a task that cannot be taken on: said openly, with nothing spent.
+
+    What a further task would be refused for as well is let go of, so that it can be taken on: files that
+    cannot be had, and the guidance. Both are kept aside for `graph.resume`.
+    """
+    files, lacking = await asyncio.to_thread(_sorted, state, services, user)
+    old = state.get("progress", {})
+    progress = counters(state, str(state.get("task") or ""))
+    human = last_human(state.get("messages", []))
+    progress["message_id"] = (human.id or "") if human else ""
+    progress["refused"] = sanitize_text(reason)
+    progress["given"] = {
+        "files": lacking,
+        "guidance": _guidance(state),
+        "asked": old.get("asked", ""),
+        "message_id": old.get("message_id", ""),
+    }
+    return {
+        "status": "failed",
+        "answer": "",
+        "sources": [],
+        "plan": {},
+        "statuses": {CLEAR: None},
+        "draft": {},
+        "guidance": [],
+        "files": [CLEAR, *files],
+        "progress": progress,
+        "messages": [AIMessage(f"I cannot take this on: {progress['refused']}")],
+    }
+
+
+def _sorted(state: AgentState, services: Services, user: str) -> tuple[list[FileRef], list[Any]]:
+    """The thread's files that can be had, as references, and the others as they were named."""
+    files: list[FileRef] = []
+    lacking: list[Any] = []
+    settings = settings_of(services, user)
+    for item in state.get("files", []):
+        try:
+            files.append(take_in(item, store=services.store, settings=settings))
+        except FilesError:
+            # Content that cannot be used is not kept; a file of that name may be had later.
+            broken = isinstance(item, Mapping) and "data" in item
+            lacking.append(str(item.get("name")) if isinstance(item, Mapping) and broken else item)
+    return files, lacking
+
+
+def _guidance(state: AgentState) -> Any:
+    try:
+        return guidance_of(state, task_text(state)[0])
+    except TaskError:
+        return state.get("guidance") or []

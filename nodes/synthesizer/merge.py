@@ -9,7 +9,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
 from forethought.nodes.support.offline import jobs_for, next_wave
-from forethought.nodes.support.reading import read_state
+from forethought.nodes.support.state_reader import read_state
 from forethought.nodes.synthesizer.labels import error_path
 from forethought.nodes.synthesizer.leaks import References
 from forethought.nodes.synthesizer.messages import merge_messages
@@ -17,7 +17,7 @@ from forethought.nodes.synthesizer.take import SynthesizeServices
 from forethought.prompts.synthesize_replies import MergedReflection
 from forethought.state.job import Job
 from forethought.state.synthesizer import SynthesizerContext, SynthesizerState
-from forethought.trajectories.run_text import whole_text
+from forethought.trajectories.show import whole_text
 
 READS = ("tasks", "trials", "reflections", "labels", "error_reflections", "references")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from forethought.models.types import Message
-from forethought.nodes.support.offline import prompt_messages
+from forethought.prompts.render import prompt_messages
 from forethought.state.synthesizer import (
     ErrorReflection,
     ErrorType,
@@ -15,8 +15,7 @@ from forethought.state.synthesizer import (
     TrialRecord,
 )
 from forethought.text import cut
-from forethought.trajectories.run_text import PROMPT_CHARS, run_texts, task_text
-from forethought.trajectories.show import Window, step_text
+from forethought.trajectories.show import PROMPT_CHARS, Window, run_texts, step_text, task_text
 from forethought.trajectories.types import Trajectory
 
 WHOLE_CHARS = 80_000

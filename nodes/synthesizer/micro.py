@@ -10,7 +10,7 @@ from langgraph.runtime import Runtime
 
 from forethought.models.types import ReplyError
 from forethought.nodes.support.offline import jobs_for, next_wave
-from forethought.nodes.support.reading import read_state
+from forethought.nodes.support.state_reader import read_state
 from forethought.nodes.synthesizer.leaks import References
 from forethought.nodes.synthesizer.messages import reflect_messages
 from forethought.nodes.synthesizer.take import SynthesizeServices, no_failures_line, trial_record
@@ -18,7 +18,7 @@ from forethought.prompts.synthesize_replies import TrialReflection
 from forethought.state.job import Job
 from forethought.state.reducers import CLEAR
 from forethought.state.synthesizer import SynthesizerContext, SynthesizerState
-from forethought.trajectories.run_text import whole_text
+from forethought.trajectories.show import whole_text
 from forethought.trajectories.tasks import CollectTask, RunError
 
 _MICRO = ("attempt_trial ", "reflect_trial ")

@@ -13,9 +13,8 @@ import typer
 
 from forethought.app.command_flags import BaseUrl, CommandOptions, Model, Sets, Tools
 from forethought.app.display import make_console
-from forethought.app.errors import ANSWERED, INTERRUPTED, CliError
+from forethought.app.errors import ANSWERED, INTERRUPTED, CliError, echo
 from forethought.app.options import Flags, context_from_flags, settings_from
-from forethought.app.tell import tell
 from forethought.app.text import one_line, to_json
 from forethought.text import sanitize_text
 
@@ -193,7 +192,7 @@ def worker(options: WorkerOptions) -> int:
         except ValueError as error:
             raise CliError(one_line(error, 1000)) from error
     if shutdown.requested:
-        tell(f"stopped by SIGTERM; {back}")
+        echo(f"stopped by SIGTERM; {back}")
     log.line(", ".join(f"{count} {outcome}" for outcome, count in sorted(ended.items())) or "no job ended")
     if options.as_json:
         print(to_json({"ended": dict(ended), "stopped": shutdown.requested}), flush=True)

@@ -40,7 +40,8 @@ class _Piece:
 def split(document: Document, limit: int = PART_CHARACTERS) -> list[Part]:
     """The document in parts of at most about `limit` characters; only white space may be lost at a cut."""
     parts: list[Part] = []
-    text, places = "", []
+    text = ""
+    places: list[str] = []
     for section in document.sections:
         repeated = f"{section.heading} (continued)\n\n" if section.heading else ""
         for number, piece in enumerate(_pieces(section, limit)):

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from forethought.app.display import make_console
-from forethought.app.errors import ANSWERED, INTERRUPTED, CliError
+from forethought.app.errors import ANSWERED, INTERRUPTED, CliError, echo
 from forethought.app.leaving import event_loop
 from forethought.app.options import Flags, settings_from
-from forethought.app.tell import tell
 from forethought.app.text import one_line, to_json
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ def work(flags: Flags, asked: Asked, as_json: bool) -> int:
         except ValueError as error:
             raise CliError(one_line(error, 1000)) from error
     if drain.requested:
-        tell(f"stopped by SIGTERM; {_KEPT}")
+        echo(f"stopped by SIGTERM; {_KEPT}")
     shown.line(", ".join(f"{count} {outcome}" for outcome, count in sorted(ended.items())) or "no job ended")
     if as_json:
         print(to_json({"ended": dict(ended), "stopped": drain.requested}), flush=True)

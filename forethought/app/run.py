@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.text import Text
 
-from forethought.app import render
+from forethought.app import questions, render
 from forethought.app.display import Display
-from forethought.app.errors import CliError, explain
+from forethought.app.errors import CliError, echo, explain
 from forethought.app.options import Flags, resume_command, resume_flags, settings_from
 from forethought.app.report import Json, exit_code, report, unfinished
-from forethought.app.run import questions
 from forethought.app.runner import Ending, Runner, open_runner
-from forethought.app.tell import tell
 from forethought.app.text import one_line
 from forethought.app.threads.thread import Thread, is_debugging, new_thread_id, open_thread
 from forethought.app.transport import Answering, asked_how, choose_transport
@@ -115,7 +113,7 @@ def drive(
         ending = runner.drive(thread, given, Display(runner.console), questions.ask)
         code = _report(runner, thread_id, ending, resume)
         if ending.error and explain(ending.error).model and not flags.replay:
-            tell(asked_how(thread.context, thread.settings))
+            echo(asked_how(thread.context, thread.settings))
         return code
 
 
@@ -132,13 +130,13 @@ def _report(runner: Runner, thread_id: str, ending: Ending, resume: str) -> int:
         runner.print_json(result)
     except OSError:
         # The reader has left, or the disk is full: what was done must be found again all the same.
-        tell(f"the output could not be written; see it with: forethought show {thread_id}")
+        echo(f"the output could not be written; see it with: forethought show {thread_id}")
         runner.exit_code(ending, 0)
         raise
     if result.get("interrupts"):
         questions.tell_how_to_reply(resume, result["interrupts"])
     elif result["status"] in {"failed", "running"} and not ending.error and not ending.stopped:
-        tell(f"what was done is kept; {runner.go_on}")
+        echo(f"what was done is kept; {runner.go_on}")
     return runner.exit_code(ending, exit_code(result["status"]))
 
 

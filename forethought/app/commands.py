@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from forethought.app.batch import commands as batch_commands
+from forethought.app.batch import jobs, submit, worker
 from forethought.app.collect.commands import collect
 from forethought.app.command_flags import (
     AllowWrites,
@@ -50,9 +50,9 @@ app.add_typer(eval_app, name="eval")
 app.command()(collect)
 app.command()(typer_command(distill))
 app.command()(typer_command(synthesize))
-app.command()(batch_commands.submit)
-app.command()(batch_commands.worker)
-app.command()(batch_commands.jobs)
+app.command()(typer_command(submit))
+app.command()(typer_command(worker))
+app.command()(typer_command(jobs))
 
 
 def _version(wanted: bool) -> None:

@@ -136,9 +136,7 @@ def test_a_forged_record_is_told_in_one_line(cli: Cli, scripted: Scripted) -> No
     forged = "UPDATE checkpoints SET metadata = json_set(metadata, '$.forethought', ?)"
     for text in ("[" * 100_000, "[]", '{"tools": ["a"]}', '{"context": 7}'):
         with closing(sqlite3.connect("data/threads.sqlite")) as database, database:
-            database.execute(
-                "UPDATE checkpoints SET metadata = json_set(metadata, '$.forethought', ?)", (text,)
-            )
+            database.execute(forged, (text,))
         refused = cli("resume", "t1", "--reply", "red")
         assert (refused.code, refused.err.count("\n")) == (2, 1), refused.err
         assert "t1: what it was run with is damaged" in refused.err

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from forethought.app.agreeing import agreed
 from forethought.app.collect.display import show_collected, trial_line
 from forethought.app.collect.state import Asked, Collection, collection_report
-from forethought.app.display import make_console
+from forethought.app.display import Bar, cost_line, make_console
 from forethought.app.errors import (
     ANSWERED,
     DRAINED,
@@ -22,13 +22,13 @@ from forethought.app.errors import (
     NOT_PASSED,
     WAITS,
     CliError,
+    echo,
+    echo_error,
     explain,
 )
 from forethought.app.holding import claimed_threads, held
 from forethought.app.leaving import event_loop
 from forethought.app.options import Flags, context_from_flags, settings_from
-from forethought.app.progress import Bar, cost_line
-from forethought.app.tell import tell, tell_error
 from forethought.app.text import one_line, to_json
 from forethought.collecting.estimate import estimate, pilots, spent
 from forethought.collecting.folder import Folder, Trial, key_of
@@ -102,17 +102,17 @@ def _driven(loop: asyncio.Runner, collection: Collection, as_json: bool, drain: 
     if as_json:
         print(to_json(result), flush=True)
     if drain.requested and result["status"] == "incomplete":
-        tell("stopped by SIGTERM; the same command goes on with it")
+        echo("stopped by SIGTERM; the same command goes on with it")
         return DRAINED
     if error:
-        code = tell_error(error)
-        tell("what was done is kept; the same command goes on with it")
+        code = echo_error(error)
+        echo("what was done is kept; the same command goes on with it")
         return code
     if asked_first:
-        tell("nothing further was run; go on with the same command and --yes")
+        echo("nothing further was run; go on with the same command and --yes")
         return WAITS
     if result["status"] == "incomplete":
-        tell("the same command runs what is missing")
+        echo("the same command runs what is missing")
         return NOT_PASSED if collection.trials else FAILED
     return ANSWERED if result["mixed"] else NOT_PASSED
 

@@ -14,9 +14,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from forethought.app.errors import ANSWERED, NOT_PASSED, CliError
+from forethought.app.errors import ANSWERED, NOT_PASSED, CliError, echo
 from forethought.app.options import Flags, settings_from
-from forethought.app.tell import tell
 from forethought.app.text import to_json
 from forethought.training.errors import TrainingError
 
@@ -68,7 +67,7 @@ def run_training(data: Path, out: Path, given: Mapping[str, Any], gpus: int, as_
     from forethought.training.train import train
 
     with _told():
-        made = train(data, choices, out, tell)
+        made = train(data, choices, out, echo)
     if os.environ.get("RANK", "0") != "0":
         return ANSWERED
     if as_json:
@@ -94,7 +93,7 @@ def judge_model(model: Path, prompted: Path, trained: Path, seed: int, as_json: 
         if (model / RECORD).is_file():
             check_held_out([*sides[0], *sides[1]], *trained_on(model))
         else:
-            tell(f"{model / RECORD} is missing: whether the tasks were held out cannot be checked")
+            echo(f"{model / RECORD} is missing: whether the tasks were held out cannot be checked")
         verdict = judge(sides[0], sides[1], seed)
         path = write_verdict(model, verdict, prompted, trained)
     if as_json:

@@ -33,7 +33,7 @@ from forethought.app.text import one_line, to_json
 from forethought.collecting.estimate import estimate, pilots, spent
 from forethought.collecting.folder import Folder, Trial, key_of
 from forethought.collecting.running import Collector, Run
-from forethought.collecting.success import Judge, Method, check_named, judge_for
+from forethought.collecting.success import Method, RunJudge, check_named, judge_for
 from forethought.settings import Settings
 from forethought.state.bounds import bounded
 from forethought.state.context import Context
@@ -163,7 +163,7 @@ async def _judge_again(collection: Collection) -> None:
 
 @contextmanager
 def _opened(
-    loop: asyncio.Runner, settings: Settings, context: Context, folder: Folder, judges: Mapping[str, Judge]
+    loop: asyncio.Runner, settings: Settings, context: Context, folder: Folder, judges: Mapping[str, RunJudge]
 ) -> Iterator[Collector]:
     """The collector, over several runs of the loop; its folder is held for this process."""
     from forethought.graph.agent import build_agent

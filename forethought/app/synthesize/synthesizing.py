@@ -165,7 +165,6 @@ def _opened(loop: asyncio.Runner, choice: Choice) -> Iterator[Synthesis]:
 
 async def _attempts(choice: Choice, stack: AsyncExitStack) -> Attempt:
     """Trials by this project's agent, each a thread in the synthesis's own folder. Raises CliError."""
-    from forethought.collecting.attempts import AgentAttempts
     from forethought.collecting.folder import Folder
     from forethought.collecting.running import Collector
     from forethought.collecting.success import Method, judge_for
@@ -192,7 +191,7 @@ async def _attempts(choice: Choice, stack: AsyncExitStack) -> Attempt:
         graph = build_agent(settings=settings, checkpointer=saver)
     except ValueError as error:
         raise CliError(one_line(error, 1000)) from error
-    return AgentAttempts(Collector(graph, choice.agent, settings, folder, judges))
+    return Collector(graph, choice.agent, settings, folder, judges).attempt
 
 
 def _finish(

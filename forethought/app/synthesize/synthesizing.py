@@ -200,13 +200,13 @@ def _finish(
     """Write the records, print what came of it, and say how to go on where it is not over."""
     result = synthesis_report(choice.id, snapshot.values, choice.context.model, error)
     if result["status"] == "synthesized":
-        from forethought.training.errors import TrainingError
-        from forethought.training.jsonl import write_rows
+        from forethought.json_files import write_records
 
         try:
-            write_rows(choice.asked.out, _records(choice, snapshot.values))
-        except TrainingError as failure:
-            raise CliError(f"{failure}; the reflections are kept: run the same command again") from failure
+            write_records(choice.asked.out, _records(choice, snapshot.values))
+        except OSError as failure:
+            reason = f"{choice.asked.out} cannot be written: {failure.strerror or failure}"
+            raise CliError(f"{reason}; the reflections are kept: run the same command again") from failure
         result["out"] = str(choice.asked.out)
     show_synthesis(result, console)
     if as_json:

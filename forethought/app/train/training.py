@@ -18,6 +18,7 @@ from forethought.app.errors import ANSWERED, NOT_PASSED, CliError
 from forethought.app.options import Flags, settings_from
 from forethought.app.tell import tell
 from forethought.app.text import to_json
+from forethought.json_files import FileError
 from forethought.training.errors import TrainingError
 
 _CONFIG = "zero3.yaml"
@@ -54,10 +55,12 @@ def export_dataset(records: Sequence[Path], out: Path, split: Split, as_json: bo
 
 def run_training(data: Path, out: Path, given: Mapping[str, Any], gpus: int, as_json: bool) -> int:
     """Train on `data`; over several GPUs in processes of their own."""
-    from forethought.training.choices import Choices
+    from forethought.training.train import TrainOptions
 
     try:
-        choices = Choices.model_validate({key: value for key, value in given.items() if value is not None})
+        options = TrainOptions.model_validate(
+            {key: value for key, value in given.items() if value is not None}
+        )
     except ValidationError as error:
         first = error.errors()[0]
         raise CliError(
@@ -68,7 +71,7 @@ def run_training(data: Path, out: Path, given: Mapping[str, Any], gpus: int, as_
     from forethought.training.train import train
 
     with _told():
-        made = train(data, choices, out, tell)
+        made = train(data, options, out, tell)
     if os.environ.get("RANK", "0") != "0":
         return ANSWERED
     if as_json:
@@ -83,20 +86,19 @@ def run_training(data: Path, out: Path, given: Mapping[str, Any], gpus: int, as_
 
 def judge_model(model: Path, prompted: Path, trained: Path, seed: int, as_json: bool) -> int:
     """Judge the trained model, keep the verdict beside it, and tell it. Returns 3 where it is not adopted."""
-    from forethought.training.gate import Trial, check_held_out, judge
-    from forethought.training.jsonl import read_models
+    from forethought.training.dataset import read_rows
+    from forethought.training.gate import Retry, check_held_out, compare, fingerprint, write_result
     from forethought.training.run_folder import RECORD, trained_on
-    from forethought.training.verdict import fingerprint, write_verdict
 
     with _told():
         fingerprint(model)
-        sides = [read_models(path, Trial) for path in (prompted, trained)]
+        sides = [read_rows(path, Retry) for path in (prompted, trained)]
         if (model / RECORD).is_file():
             check_held_out([*sides[0], *sides[1]], *trained_on(model))
         else:
             tell(f"{model / RECORD} is missing: whether the tasks were held out cannot be checked")
-        verdict = judge(sides[0], sides[1], seed)
-        path = write_verdict(model, verdict, prompted, trained)
+        verdict = compare(sides[0], sides[1], seed)
+        path = write_result(model, verdict, prompted, trained)
     if as_json:
         print(to_json(verdict.model_dump()))
     else:
@@ -136,5 +138,5 @@ def _told() -> Iterator[None]:
     """What a person can mend leaves as the command line's own error."""
     try:
         yield
-    except TrainingError as error:
+    except (FileError, TrainingError) as error:
         raise CliError(str(error)) from error

@@ -9,16 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forethought.json_files import sha256
 from forethought.nodes.support.prompt_text import steps_text
 from forethought.settings import Settings
 from forethought.training.dataset import Row, export, load_dataset, row_of
-from forethought.training.dedupe import without_near_duplicates
 from forethought.training.errors import TrainingError
-from forethought.training.jsonl import sha256
 from forethought.training.records import RecordStep, normalized
 from forethought.training.records import steps_text as recorded_text
 from forethought.training.scrub import training_scrubber
-from forethought.training.split import same_tasks, split_by_task
+from forethought.training.selection import same_tasks, split_by_task, without_near_duplicates
 from tests.forethought.training.samples import record, write_records
 from tests.support.sample_state import late
 

@@ -7,44 +7,43 @@ from pathlib import Path
 
 import pytest
 
-from forethought.training.choices import Choices
 from forethought.training.errors import TrainingError
-from forethought.training.losses import Losses, read_losses
-from forethought.training.run_folder import check_same_run, last_checkpoint, trained_on
+from forethought.training.run_folder import Losses, check_same_run, last_checkpoint, read_losses, trained_on
+from forethought.training.train import TrainOptions
 
 
 def begun(out: Path, **changes: object) -> None:
     """What a run that was broken off leaves."""
-    told = {"choices": Choices().model_dump(), "dataset": "d", "finished": False, **changes}
+    told = {"choices": TrainOptions().model_dump(), "dataset": "d", "finished": False, **changes}
     (out / "training.json").write_text(json.dumps(told))
 
 
 def test_defaults_are_the_papers() -> None:
-    asked = Choices()
+    asked = TrainOptions()
     assert asked.base == "Qwen/Qwen2.5-3B-Instruct"
     assert (asked.learning_rate, asked.epochs, asked.batch_size) == (5e-5, 15, 1)
 
 
 def test_only_the_same_run_is_gone_on_with(tmp_path: Path) -> None:
-    check_same_run(tmp_path, Choices(), "d")
+    check_same_run(tmp_path, TrainOptions(), "d")
     begun(tmp_path)
-    check_same_run(tmp_path, Choices(), "d")
+    check_same_run(tmp_path, TrainOptions(), "d")
     with pytest.raises(TrainingError, match="other data"):
-        check_same_run(tmp_path, Choices(), "e")
+        check_same_run(tmp_path, TrainOptions(), "e")
     with pytest.raises(TrainingError, match="epochs was 15"):
-        check_same_run(tmp_path, Choices(epochs=3), "d")
+        check_same_run(tmp_path, TrainOptions(epochs=3), "d")
     begun(tmp_path, finished=True)
     with pytest.raises(TrainingError, match="finished"):
-        check_same_run(tmp_path, Choices(), "d")
+        check_same_run(tmp_path, TrainOptions(), "d")
 
 
 def test_a_folder_of_other_things_is_not_written_into(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("x")
     with pytest.raises(TrainingError, match="holds no training run"):
-        check_same_run(tmp_path, Choices(), "d")
+        check_same_run(tmp_path, TrainOptions(), "d")
     (tmp_path / "training.json").write_text("{")
     with pytest.raises(TrainingError, match="damaged"):
-        check_same_run(tmp_path, Choices(), "d")
+        check_same_run(tmp_path, TrainOptions(), "d")
 
 
 def test_the_last_whole_checkpoint_counts_by_number(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ import yaml
 
 import forethought.training
 from forethought.app.train import training
-from forethought.training.gate import Trial
-from forethought.training.jsonl import write_rows
+from forethought.json_files import write_records as write_rows
+from forethought.training.gate import Retry
 from tests.forethought.app.conftest import Cli
 from tests.forethought.training.samples import record, trial, write_records
 
@@ -130,7 +130,7 @@ def test_the_gate_says_no_with_exit_code_3(cli: Cli) -> None:
 
 def test_the_gate_refuses_trials_on_trained_tasks(cli: Cli) -> None:
     model()
-    rows = [Trial(task_id="t1", trajectory_id="x", before=("a",), after=())]
+    rows = [Retry(task_id="t1", trajectory_id="x", before=("a",), after=())]
     write_rows(Path("p"), rows)
     done = cli("train", "gate", "model", "--prompted", "p", "--trained", "p")
     assert done.code == 2

@@ -1,13 +1,17 @@
-"""The flags that several commands take, and what every command does first."""
+"""The flags that several commands take, commands made from a model of their flags, and how each begins."""
 
 from __future__ import annotations
 
+import inspect
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
+from pydantic import BaseModel, ConfigDict
 
+from forethought.app.options import Flags, load_dotenv, unknown_variables
 from forethought.app.tell import tell, want_debug
 
 Model = Annotated[
@@ -70,7 +74,6 @@ ThreadId = Annotated[str, typer.Argument(help="The thread's id, as `threads` lis
 def begin(debug: bool) -> None:
     """Load .env and set up logging, as every command does first."""
     want_debug(debug)
-    from forethought.app.options import load_dotenv, unknown_variables
     from forethought.telemetry.logs import configure
 
     load_dotenv(Path.cwd())
@@ -78,3 +81,55 @@ def begin(debug: bool) -> None:
     want_debug(debug)
     for line in unknown_variables(os.environ):
         tell(line)
+
+
+class CommandOptions(BaseModel):
+    """The flags and arguments of a command, one a field, declared as Typer wants them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    as_json: Json = False
+    debug: Debug = False
+
+
+class ModelOptions(CommandOptions):
+    """The options of a command that calls a model."""
+
+    model: Model = None
+    base_url: BaseUrl = None
+    db: Db = None
+    sets: Sets = None
+
+    @property
+    def flags(self) -> Flags:
+        """Those that decide on the Settings and the Context."""
+        tools = getattr(self, "tools", None)
+        return Flags(self.model, self.base_url, self.db, tuple(self.sets or ()), tools)
+
+
+Options = TypeVar("Options", bound=CommandOptions)
+
+
+def typer_command(run: Callable[[Options], int]) -> Callable[..., int]:
+    """Make a Typer command of `run(options)`, with a flag for each field of the options model."""
+    model: type[Options] = get_type_hints(run)["options"]
+    hints = get_type_hints(model, include_extras=True)
+
+    def command(**values: Any) -> int:
+        options = model(**values)
+        begin(options.debug)
+        return run(options)
+
+    def parameter(name: str) -> inspect.Parameter:
+        field = model.model_fields[name]
+        default = inspect.Parameter.empty if field.is_required() else field.default
+        return inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hints[name]
+        )
+
+    # `--help` lists a command's own flags before those that it shares.
+    declared = [name for kind in model.__mro__ for name in vars(kind).get("__annotations__", {})]
+    names = [name for name in dict.fromkeys(declared) if name in model.model_fields]
+    command.__name__, command.__doc__ = run.__name__, run.__doc__
+    command.__signature__ = inspect.Signature(list(map(parameter, names)))  # type: ignore[attr-defined]
+    return command

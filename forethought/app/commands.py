@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from forethought.app.batch import commands as batch_commands
+from forethought.app.collect.commands import collect
 from forethought.app.command_flags import (
     AllowWrites,
     BaseUrl,
@@ -22,12 +23,13 @@ from forethought.app.command_flags import (
     ThreadId,
     Tools,
     begin,
+    typer_command,
 )
-from forethought.app.debug import commands as debug_command
-from forethought.app.distill.commands import collect, distill
+from forethought.app.debug.command import debug
+from forethought.app.distill import distill
 from forethought.app.eval.commands import eval_app
 from forethought.app.lessons.commands import lessons_app
-from forethought.app.synthesize.commands import synthesize
+from forethought.app.synthesize import synthesize
 from forethought.app.threads import commands as threads_command
 from forethought.app.train.commands import train_app
 
@@ -47,8 +49,8 @@ app.add_typer(train_app, name="train")
 app.add_typer(lessons_app, name="lessons")
 app.add_typer(eval_app, name="eval")
 app.command()(collect)
-app.command()(distill)
-app.command()(synthesize)
+app.command()(typer_command(distill))
+app.command()(typer_command(synthesize))
 app.command()(batch_commands.submit)
 app.command()(batch_commands.worker)
 app.command()(batch_commands.jobs)
@@ -208,7 +210,7 @@ def fork(
     return runs.fork(thread, before, guidance, flags, as_json)
 
 
-app.command("debug")(debug_command.debug)
+app.command()(typer_command(debug))
 
 
 @app.command()

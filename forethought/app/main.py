@@ -33,7 +33,7 @@ def _run(arguments: Sequence[str]) -> int:
     import typer
 
     from forethought.app.commands import app
-    from forethought.app.debug.commands import with_rerun_method
+    from forethought.app.debug.command import with_rerun_method
     from forethought.app.errors import INTERRUPTED
     from forethought.app.tell import tell_error, want_debug
 

@@ -14,7 +14,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ValidationError
@@ -23,8 +23,10 @@ from forethought.app.errors import CliError
 from forethought.app.text import one_line
 from forethought.redaction import without_credentials as without_credentials
 from forethought.settings import MODEL_HINT, Settings, read_settings, reason_of
+from forethought.state.bounds import bounded
 from forethought.state.context import Context
 
+C = TypeVar("C", bound=BaseModel)
 _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
@@ -98,19 +100,44 @@ def settings_from(flags: Flags) -> Settings:
     return settings.model_copy(update=chosen)
 
 
+def context_of(
+    kind: type[C],
+    flags: Flags,
+    settings: Settings,
+    saved: Mapping[str, Any] | None = None,
+    chosen: Mapping[str, Any] | None = None,
+) -> C:
+    """A context of this kind: `saved` or the defaults, changed by --model and --set, then by `chosen`.
+
+    It is within the operator's bounds. Raises CliError that names the setting and its bound.
+    """
+    try:
+        return bounded(_unbounded(kind, flags, settings, saved, chosen or {}), settings)
+    except ValueError as error:
+        raise CliError(str(error)) from error
+
+
 def context_from_flags(flags: Flags, settings: Settings, saved: Mapping[str, Any] | None = None) -> Context:
     """The run's Context: the thread's own (or the defaults), changed by --model and --set.
 
     Raises CliError that names the setting and its bound.
     """
+    return _unbounded(Context, flags, settings, saved, {})
+
+
+def _unbounded(
+    kind: type[C],
+    flags: Flags,
+    settings: Settings,
+    saved: Mapping[str, Any] | None,
+    chosen: Mapping[str, Any],
+) -> C:
     values: dict[str, Any] = dict(saved) if saved else ({"model": settings.model} if settings.model else {})
     if flags.model:
         values["model"] = flags.model
-    for item in flags.sets:
-        key, value = parse_set(item)
-        values[key] = value
+    values |= dict(parse_set(item, kind) for item in flags.sets)
     try:
-        return Context.model_validate(values)
+        return kind.model_validate({**values, **chosen})
     except ValidationError as error:
         raise CliError(wrong_setting(error, flags)) from error
 

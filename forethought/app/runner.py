@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 from rich.console import Console
 
 from forethought.app.display import make_console
-from forethought.app.errors import DRAINED, explain
+from forethought.app.errors import DRAINED, INTERRUPTED, CliError, explain
 from forethought.app.report import waiting
 from forethought.app.tell import tell, tell_error
 from forethought.app.text import to_json
@@ -168,8 +168,7 @@ class Runner:
         except Halt as stop:
             return Ending(stopped=str(stop))
         except KeyboardInterrupt:
-            tell(f"interrupted; {self.go_on}")
-            raise
+            raise CliError(f"interrupted; {self.go_on}", INTERRUPTED) from None
         except Exception as error:
             if explain(error).internal:
                 tell(f"what was done is kept; {self.go_on}")

@@ -1,4 +1,4 @@
-"""What the displays of offline graphs share: a spinner, and the parts of a graph's stream told apart."""
+"""What the displays of the offline graphs share: the spinner, lines, and the parts of a stream."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from rich.console import Console
 from rich.status import Status
 from rich.text import Text
 
-from forethought.app.text import one_line
+from forethought.app.render import tokens
+from forethought.app.text import clean, one_line
 from forethought.state.reducers import CLEAR
 
 Json = Mapping[str, Any]
 
 
 class StreamDisplay:
-    """Prints what a graph's stream brings. A spinner says what is going on, on a terminal."""
+    """Prints the updates of a graph's stream; on a terminal, a spinner names the model call under way."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
@@ -25,7 +26,7 @@ class StreamDisplay:
 
     @contextmanager
     def live(self) -> Iterator[None]:
-        """While the graph runs: a spinner on a terminal, nothing elsewhere."""
+        """Show a spinner while the graph runs; nothing where there is no terminal."""
         if not self.console.is_terminal:
             yield
             return
@@ -36,7 +37,7 @@ class StreamDisplay:
                 self._status = None
 
     def part(self, part: Json) -> None:
-        """One part of `astream(..., stream_mode=["updates", "custom"], version="v2")`."""
+        """Show one part of `astream(..., stream_mode=["updates", "custom"], version="v2")`."""
         if part["type"] == "custom":
             event = part["data"]
             if self._status and event.get("event") == "thinking":
@@ -47,15 +48,26 @@ class StreamDisplay:
                 self.updated(node, update)
 
     def thinking(self, event: Json) -> str:
-        """What the spinner says while a model is asked."""
+        """The spinner's text while a model is asked."""
         return f"{one_line(event.get('role'), 20)}: {one_line(event.get('about'), 60)}"
 
     def updated(self, node: str, update: Json) -> None:
-        """Prints what `node` wrote."""
+        """Print what `node` wrote."""
         raise NotImplementedError
+
+    def line(self, text: str, style: str = "") -> None:
+        """Print one line."""
+        self.console.print(Text(clean(text), style=style))
 
 
 def entries(value: Any) -> list[tuple[str, Any]]:
     """The entries of a dict channel's update that hold something, without the mark that clears it."""
     found = value if isinstance(value, Mapping) else {}
     return [(key, item) for key, item in found.items() if key != CLEAR and item]
+
+
+def usage_line(usage: Json) -> str:
+    """Model calls, tokens and price in one line."""
+    calls = f"{usage['calls']} model call{'' if usage['calls'] == 1 else 's'}"
+    price = "price unknown" if usage["usd"] is None else f"${usage['usd']:.4f}"
+    return f"{calls}, {tokens(usage)}, {price}"

@@ -1,1 +1,1 @@
-"""debug: the critical error of a failed trajectory, and runs again from there."""
+"""debug: the critical error of a failed run, and runs again from there."""

@@ -60,7 +60,7 @@ def run_task(
 def resume(thread_id: str, replies: Sequence[str], flags: Flags, as_json: bool) -> int:
     """Go on with a thread: with replies to what waits, or from where it was broken off or failed."""
     if is_debugging(thread_id):
-        from forethought.app.debug.debugging import resume_debugging
+        from forethought.app.debug.command import resume_debugging
 
         if flags.record or flags.replay:
             raise CliError("--record and --replay are for runs: a debugging is resumed without them")

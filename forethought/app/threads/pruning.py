@@ -236,11 +236,10 @@ async def _carry_out(settings: Settings, choice: Choice, chosen: Sequence[str]) 
 
 async def _beside(stack: AsyncExitStack, settings: Settings) -> list[ThreadSaver]:
     """The databases beside SQLite's that may name stored files."""
-    from forethought.app.distill import distilling
-    from forethought.app.synthesize import synthesizing
+    from forethought.app import distill, synthesize
 
     address = address_of(settings)
-    names = (distilling.DATABASE, synthesizing.DATABASE) if address.path is not None else ()
+    names = (distill.DATABASE, synthesize.DATABASE) if address.path is not None else ()
     found = [address.beside(name) for name in names]
     return [
         await stack.enter_async_context(open_threads(each, settings.key, read_only=True))

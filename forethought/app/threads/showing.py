@@ -86,7 +86,7 @@ def show(thread_id: str, flags: Flags, wanted: Wanted, as_json: bool) -> int:
     if wanted.steps + wanted.branches + (wanted.diff is not None) > 1:
         raise CliError("--steps, --branches and --diff each show something else: give one of them")
     if is_debugging(thread_id):
-        from forethought.app.debug.debugging import show_debugging
+        from forethought.app.debug.command import show_debugging
 
         if wanted != Wanted():
             raise CliError(f"{thread_id} is a debugging: `forethought show {thread_id}` shows all of it")

@@ -1,8 +1,7 @@
 """AgentErrorBench: failed runs whose critical error people have labelled (AgentDebug 2.2, 4.1, Table 1).
 
 A sample asks for the critical error of one run. The methods `debugger*` answer with this project's debugger
-and the baselines of Table 1; any other method can be asked too. `forethought debug --score` measures the same
-on a folder, without an evaluation around it.
+and the baselines of Table 1; any other method can be asked too.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ import pytest
 from forethought.app.main import run_cli
 from tests.forethought.app.debug_script import DebugScript
 from tests.forethought.app.scripted import Script
-from tests.support.model_server import ModelServer
+from tests.support.model_server import ModelServer, SeenRequest
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,8 @@ class Outcome:
 
 
 Cli = Callable[..., Outcome]
+Serve = Callable[..., ModelServer]
+"""The fixture `served`."""
 
 
 @pytest.fixture
@@ -48,34 +50,38 @@ def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
 
 
 @pytest.fixture
-def scripted(
+def served(
     model_server: Callable[..., ModelServer], monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., tuple[Script, ModelServer]]:
-    """Start a scripted model and point the environment at it: scripted(answer_score=3)."""
+) -> Callable[..., ModelServer]:
+    """Start a model of this policy that the environment points at: served(Script())."""
 
-    def start(**options: Any) -> tuple[Script, ModelServer]:
-        script = Script(**options)
-        server = model_server(script)
+    def start(policy: Callable[[SeenRequest], Any]) -> ModelServer:
+        server = model_server(policy)
         monkeypatch.setenv("FORETHOUGHT_BASE_URL", server.url)
         monkeypatch.setenv("FORETHOUGHT_MODEL", "openai:scripted")
         monkeypatch.setenv("FORETHOUGHT_REQUEST_RETRIES", "0")
-        return script, server
+        return server
 
     return start
 
 
 @pytest.fixture
-def debugging(
-    model_server: Callable[..., ModelServer], monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., tuple[DebugScript, ModelServer]]:
-    """Start the scripted model and point the environment at it."""
+def scripted(served: Serve) -> Callable[..., tuple[Script, ModelServer]]:
+    """Start a scripted model of the agent: scripted(answer_score=3)."""
+
+    def start(**options: Any) -> tuple[Script, ModelServer]:
+        script = Script(**options)
+        return script, served(script)
+
+    return start
+
+
+@pytest.fixture
+def debugging(served: Serve) -> Callable[..., tuple[DebugScript, ModelServer]]:
+    """Start a scripted model of the debugger."""
 
     def start(**options: Any) -> tuple[DebugScript, ModelServer]:
         script = DebugScript(**options)
-        server = model_server(script)
-        monkeypatch.setenv("FORETHOUGHT_BASE_URL", server.url)
-        monkeypatch.setenv("FORETHOUGHT_MODEL", "openai:scripted")
-        monkeypatch.setenv("FORETHOUGHT_REQUEST_RETRIES", "0")
-        return script, server
+        return script, served(script)
 
     return start

@@ -1,4 +1,4 @@
-"""The flags of `forethought collect` and `forethought distill`. What they do is in the modules they call."""
+"""The flags of `forethought collect`. What it does is in the module that it calls."""
 
 from __future__ import annotations
 
@@ -61,49 +61,3 @@ def collect(
     named = tuple(checkers or ())
     asked = Asked(tasks, out, trials, success, least_f1, judge_model, parallel, budget or None, yes, named)
     return collecting.collect(asked, Flags(model, base_url, None, tuple(sets or ()), tools), as_json)
-
-
-def distill(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(
-            help="Folders of `collect`, or files of trajectories with their outcomes.", metavar="DIR|FILE..."
-        ),
-    ],
-    out: Annotated[
-        Path, typer.Option("--out", help="File of planning errors to merge into.", metavar="FILE")
-    ] = Path("planning_errors.yaml"),
-    review: Annotated[
-        bool, typer.Option("--review", help="Keep, edit, merge or drop each error in the terminal.")
-    ] = False,
-    exclude: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--exclude", help="Tasks of an evaluation, which are refused; may be repeated.", metavar="FILE"
-        ),
-    ] = None,
-    source: Annotated[
-        str | None,
-        typer.Option("--source", help="The trajectories' origin, for the provenance.", metavar="TEXT"),
-    ] = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Begin again instead of going on with the same distillation.")
-    ] = False,
-    model: Model = None,
-    base_url: BaseUrl = None,
-    db: Annotated[
-        str | None,
-        typer.Option("--db", help="Database of threads; distillations lie beside it.", metavar="URL"),
-    ] = None,
-    sets: Sets = None,
-    as_json: Json = False,
-    debug: Debug = False,
-) -> int:
-    """Distill planning errors from tasks whose runs partly failed and partly succeeded."""
-    begin(debug)
-    from forethought.app.distill import distilling
-    from forethought.app.distill.choices import Asked
-    from forethought.app.options import Flags
-
-    asked = Asked(paths, out, review, tuple(exclude or ()), source, fresh)
-    return distilling.distill(asked, Flags(model, base_url, db, tuple(sets or ())), as_json)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,27 +11,12 @@ import pytest
 
 from forethought.training.dataset import read_rows
 from forethought.training.records import ReflectionRecord
-from tests.forethought.app.conftest import Cli
+from tests.forethought.app.conftest import Cli, Serve
 from tests.support.counting import REMEDY, Counter
-from tests.support.model_server import Fault, ModelServer, SeenRequest
+from tests.support.model_server import Fault, SeenRequest
 from tests.support.synthesizing import Reader, trial_of
 
 Json = dict[str, Any]
-Start = Callable[..., ModelServer]
-
-
-@pytest.fixture
-def model(model_server: Start, monkeypatch: pytest.MonkeyPatch) -> Callable[..., ModelServer]:
-    """Start a scripted model that the environment points at."""
-
-    def start(policy: Callable[[SeenRequest], Any]) -> ModelServer:
-        server = model_server(policy)
-        monkeypatch.setenv("FORETHOUGHT_BASE_URL", server.url)
-        monkeypatch.setenv("FORETHOUGHT_MODEL", "openai:scripted")
-        monkeypatch.setenv("FORETHOUGHT_REQUEST_RETRIES", "0")
-        return server
-
-    return start
 
 
 def tasks(path: Path, *names: str, **fields: Any) -> str:
@@ -49,9 +33,9 @@ def runs(path: Path, *loaded: Any) -> str:
 
 
 def test_tasks_are_tried_and_reflected_upon_and_the_records_can_be_exported(
-    cli: Cli, model: Callable[..., ModelServer], tmp_path: Path
+    cli: Cli, served: Serve, tmp_path: Path
 ) -> None:
-    model(Counter())
+    served(Counter())
     out = cli("synthesize", tasks(tmp_path / "t.jsonl", "cats", "dogs"), "--out", "r.jsonl", "--json")
     assert (out.code, out.json["status"]) == (0, "synthesized"), out.err
     assert out.json["outcomes"] == {"failure": 2, "success": 2}
@@ -71,14 +55,14 @@ def test_tasks_are_tried_and_reflected_upon_and_the_records_can_be_exported(
 
 
 def test_the_same_command_goes_on_after_an_outage_and_repeats_nothing(
-    cli: Cli, model: Callable[..., ModelServer], tmp_path: Path
+    cli: Cli, served: Serve, tmp_path: Path
 ) -> None:
     down = {"now": True}
 
     def fault(seen: SeenRequest) -> Fault | None:
         return Fault("503") if down["now"] and seen.reply_name == "StepLabels" else None
 
-    server = model(Counter(fault))
+    server = served(Counter(fault))
     command = ("synthesize", tasks(tmp_path / "t.jsonl", "cats", "dogs"), "--out", "r.jsonl")
     out = cli(*command)
     assert out.code == 1
@@ -96,10 +80,8 @@ def test_the_same_command_goes_on_after_an_outage_and_repeats_nothing(
     assert server.names[calls:].count("Plan") == 4
 
 
-def test_trajectories_are_reflected_upon_without_new_trials(
-    cli: Cli, model: Callable[..., ModelServer], tmp_path: Path
-) -> None:
-    server = model(Reader())
+def test_trajectories_are_reflected_upon_without_new_trials(cli: Cli, served: Serve, tmp_path: Path) -> None:
+    server = served(Reader())
     log = runs(
         tmp_path / "runs.jsonl",
         trial_of("Ulm", 1, ["wrong_unit"]),
@@ -117,10 +99,8 @@ def test_trajectories_are_reflected_upon_without_new_trials(
     ]
 
 
-def test_without_a_failed_trial_it_says_what_was_seen(
-    cli: Cli, model: Callable[..., ModelServer], tmp_path: Path
-) -> None:
-    server = model(Reader())
+def test_without_a_failed_trial_it_says_what_was_seen(cli: Cli, served: Serve, tmp_path: Path) -> None:
+    server = served(Reader())
     out = cli("synthesize", runs(tmp_path / "runs.jsonl", trial_of("Ulm", 1, [])), "--out", "r.jsonl")
     assert out.code == 1
     assert "no trial failed: 1 trials of 1 tasks, 1 of them succeeded" in out.err
@@ -129,9 +109,9 @@ def test_without_a_failed_trial_it_says_what_was_seen(
 
 
 def test_a_checker_that_throws_is_told_and_judged_again_once_it_is_mended(
-    cli: Cli, model: Callable[..., ModelServer], tmp_path: Path
+    cli: Cli, served: Serve, tmp_path: Path
 ) -> None:
-    server = model(Counter())
+    server = served(Counter())
     check = tmp_path / "my_checks.py"
     check.write_text("def right(answer, task):\n    return answer == '42' or 1 / 0\n")
     sys.modules.pop("my_checks", None)
@@ -159,10 +139,8 @@ def test_a_checker_that_throws_is_told_and_judged_again_once_it_is_mended(
     assert out.json["problems"] == {}
 
 
-def test_settings_go_to_the_synthesis_or_to_the_agent(
-    cli: Cli, model: Callable[..., ModelServer], tmp_path: Path
-) -> None:
-    server = model(Counter())
+def test_settings_go_to_the_synthesis_or_to_the_agent(cli: Cli, served: Serve, tmp_path: Path) -> None:
+    server = served(Counter())
     sets = ("--set", "steps_per_call=1", "--set", "prospective_reflection=false", "--trials", "1")
     out = cli("synthesize", tasks(tmp_path / "t.jsonl", "cats"), "--out", "r.jsonl", "--json", *sets)
     assert out.code == 0, out.err
@@ -173,44 +151,28 @@ def test_settings_go_to_the_synthesis_or_to_the_agent(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "line"),
     [
         (("nowhere.jsonl",), "nowhere.jsonl: cannot be read"),
         (("t.jsonl", "t.jsonl"), "is a tasks file: give it alone"),
-        (("t.jsonl", "--success", "luck"), "choose exact, f1 or model"),
+        (("t.jsonl", "--success", "luck"), "'luck' is not one of 'exact', 'f1', 'model'"),
         (("t.jsonl", "--set", "steps_per_call=0"), "--set steps_per_call: '0'"),
         (("t.jsonl", "--set", "step_per_call=1"), "unknown setting 'step_per_call'"),
         (("broken.jsonl",), "expected"),
-    ],
-)  # fmt: skip
-def test_bad_input_is_one_line(
-    cli: Cli, model: Callable[..., ModelServer], tmp_path: Path, arguments: tuple[str, ...], said: str
-) -> None:
-    server = model(Counter())
-    tasks(tmp_path / "t.jsonl", "cats")
-    (tmp_path / "broken.jsonl").write_text('{"id": "a", "task": "Count."}\n')
-    out = cli("synthesize", *arguments, "--out", "r.jsonl")
-    assert out.code == 2
-    assert said in out.err
-    assert out.err.count("\n") == 1
-    assert server.requests == []
-
-
-@pytest.mark.parametrize(
-    ("out", "said"),
-    [
-        ("t.jsonl", "--out t.jsonl: this file is read from; name another one"),
-        ("folder", "--out folder: this is a folder; name a file"),
+        (("t.jsonl", "--out", "t.jsonl"), "--out t.jsonl: this file is read from; name another one"),
+        (("t.jsonl", "--out", "folder"), "--out folder: this is a folder; name a file"),
     ],
 )
-def test_records_take_the_place_of_no_input_and_of_no_folder(
-    cli: Cli, model: Callable[..., ModelServer], tmp_path: Path, out: str, said: str
+def test_bad_input_is_one_line(
+    cli: Cli, served: Serve, tmp_path: Path, arguments: tuple[str, ...], line: str
 ) -> None:
-    server = model(Counter())
-    tasks(tmp_path / "t.jsonl", "cats")
+    server = served(Counter())
+    before = Path(tasks(tmp_path / "t.jsonl", "cats")).read_bytes()
+    (tmp_path / "broken.jsonl").write_text('{"id": "a", "task": "Count."}\n')
     (tmp_path / "folder").mkdir()
-    before = (tmp_path / "t.jsonl").read_bytes()
-    done = cli("synthesize", "t.jsonl", "--out", out)
-    assert (done.code, server.requests) == (2, [])
-    assert said in done.err
+    out = cli("synthesize", "--out", "r.jsonl", *arguments)
+    assert out.code == 2
+    assert line in out.err
+    assert out.err.count("\n") == 1
+    assert server.requests == []
     assert (tmp_path / "t.jsonl").read_bytes() == before

@@ -1,4 +1,4 @@
-"""debug --trajectory: recorded runs, the world they ran in, and folders that are measured."""
+"""debug --trajectory: recorded runs, and the world they ran in."""
 
 from __future__ import annotations
 
@@ -18,6 +18,22 @@ def test_a_recorded_trajectory_is_debugged(cli: Cli, debugging: Start, tmp_path:
     assert found.json["thread_id"] == "debug:a-b-c:1"
     assert found.json["verdict"]["by"] == "gold", "the file knows the answer"
     assert found.json["critical"]["critical_step"] == 2
+
+
+def test_a_trajectory_of_no_steps_fails_in_a_line(cli: Cli, debugging: Start, tmp_path: Path) -> None:
+    debugging()
+    shown = cli("debug", "--trajectory", write(tmp_path / "r.json", trajectory(count=0)))
+    assert shown.code == 1
+    assert "the trajectory has no steps: there is nothing to debug in it" in shown.out
+
+
+def test_what_a_model_wrote_cannot_move_the_cursor(cli: Cli, debugging: Start, tmp_path: Path) -> None:
+    debugging(critical_step=2, evidence="open 2")
+    bad = trajectory(task="Find \x1b[31mthe\x07 key\u202e.")
+    bad["steps"][1]["action"] = "open 2 \x1b]0;title\x07"
+    shown = cli("debug", "--trajectory", write(tmp_path / "r.json", bad))
+    assert shown.code == 0, shown.err
+    assert not {"\x1b", "\x07", "\u202e"} & set(shown.out + shown.err)
 
 
 def test_one_of_several_is_picked(cli: Cli, debugging: Start, tmp_path: Path) -> None:
@@ -76,40 +92,6 @@ def test_a_trajectory_is_run_again_in_its_environment(
     assert "has no name and no task and no reset and no step" in cli(*again, "debugged_world:nothing").err
     assert "write MODULE:NAME" in cli(*again, "debugged_world").err
     assert "ModuleNotFoundError" in cli(*again, "no_such_module:World").err
-
-
-def test_annotated_trajectories_are_measured_and_not_debugged_twice(
-    cli: Cli, debugging: Start, tmp_path: Path
-) -> None:
-    _, server = debugging(critical_step=2, evidence="open 2")
-    folder = tmp_path / "bench"
-    folder.mkdir()
-    known = [
-        (2, "action", "parameter_error"),
-        (2, "action", "format_error"),
-        (3, "action", "parameter_error"),
-    ]
-    for at, (step, module, kind) in enumerate(known, 1):
-        world = "alfworld" if at < 3 else "gaia"
-        annotation = {"critical_step": step, "critical_module": module, "error_type": kind}
-        write(folder / f"r{at}.json", {"trajectory": trajectory(f"r{at}", environment=world),
-                                       "reference": {"annotation": annotation}})  # fmt: skip
-    labels = [{"trajectory_id": f"r{at}", "critical_failure_step": step, "critical_failure_module": module,
-               "failure_type": kind} for at, (step, module, kind) in enumerate(known, 1)]  # fmt: skip
-    write(folder / "labels.json", labels)
-    done = cli("debug", "--trajectory", str(folder), "--score", "--json")
-    assert done.code == 0, done.err
-    counts = {name: share["count"] for name, share in done.json["total"].items()}
-    assert counts == {"step": 2, "step_and_module": 2, "all_correct": 1}
-    assert done.json["total"]["step"]["total"] == 3
-    alfworld = done.json["environments"]["alfworld"]
-    assert (alfworld["step"]["share"], alfworld["all_correct"]["share"]) == (1.0, 0.5)
-    assert [item["found"]["critical_step"] for item in done.json["trajectories"]] == [2, 2, 2]
-    calls = len(server.requests)
-    shown = cli("debug", "--trajectory", str(folder), "--score")
-    assert len(server.requests) == calls, "the same command goes on from what is there"
-    assert "2/3  66.7%" in shown.out
-    assert "gaia" in shown.out
 
 
 def test_a_run_that_was_longer_than_others_may_be_as_long_again(

@@ -1,0 +1,285 @@
+"""A debugging's thread, opened for a command together with the run that it debugs.
+
+It is kept in the database of threads, under an id of its own (`debug:SUBJECT:NUMBER`), so that it can be
+broken off and resumed without labelling a step twice, shown again, and forked as any thread. The request is
+saved with its checkpoints; what runs code or says where a key goes has to be named again on resuming.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from forethought.app.errors import CliError
+from forethought.app.options import Flags, resume_command, settings_from, without_credentials
+from forethought.app.report import status_of, task_error, unfinished
+from forethought.app.runner import Session
+from forethought.app.text import one_line
+from forethought.app.threads.branches import at
+from forethought.app.threads.thread import Thread, check_thread_id, open_thread, unknown_thread
+from forethought.app.threads.threads import DEBUGGING
+from forethought.app.transport import Answering, choose_transport
+from forethought.graph.debugger import build_debugger
+from forethought.settings import Settings
+from forethought.state.checkpoints import Point, point_of
+from forethought.state.debugger import DebuggerContext
+from forethought.storage import address_of, open_threads
+from forethought.tools.registry import toolbox
+from forethought.trajectories.own import from_state
+from forethought.trajectories.types import Loaded, Trajectory
+
+if TYPE_CHECKING:
+    from langgraph.types import StateSnapshot
+
+    from forethought.nodes.debugger.services import MakeRollouts
+    from forethought.rollouts.types import Environment, Rollouts
+    from forethought.storage.saver import ThreadSaver
+
+Json = dict[str, Any]
+ChooseContext = Callable[[Settings, str | None], DebuggerContext]
+"""Gives the debugger's Context from the settings and the model that a debugged thread was run with."""
+_SAVED = "forethought_debug"
+"""Key of a checkpoint's metadata that holds the request, as JSON text."""
+_STEPS = 50
+"""Most steps of a re-run in an environment, kept steps included, where the recorded run was not longer."""
+
+
+@dataclass(frozen=True)
+class DebugRequest:
+    """What is debugged and how: saved with the debugging's checkpoints."""
+
+    context: Json
+    """The DebuggerContext."""
+    thread: str | None = None
+    leaf: str | None = None
+    """The last checkpoint of the thread's branch that is debugged; None: its head."""
+    environment: str | None = None
+    allow_writes: bool = False
+    base_url: str | None = None
+    started: str = ""
+    """ISO time at which the debugging began."""
+
+
+def runs_again(context: DebuggerContext) -> bool:
+    """Whether the run may be made again."""
+    return context.rerun != "off" or context.method == "counterfactual"
+
+
+@dataclass
+class DebugSession(Session):
+    """A thread of the debugger's graph."""
+
+    request: DebugRequest
+
+    def seconds(self, snapshot: StateSnapshot) -> float:
+        """From the debugging's beginning to `snapshot`, waiting and breaks included."""
+        if not snapshot.created_at or not self.request.started:
+            return 0.0
+        ended, started = map(datetime.fromisoformat, (snapshot.created_at, self.request.started))
+        return max(0.0, (ended - started).total_seconds())
+
+
+@asynccontextmanager
+async def open_debugging(
+    request: DebugRequest,
+    flags: Flags,
+    choose: ChooseContext,
+    *,
+    trajectory: Trajectory | None = None,
+    id: str = "",
+    name: str = "",
+) -> AsyncIterator[DebugSession]:
+    """The debugging `id`, or a new one for `name`; claimed, with what it debugs, by this process.
+
+    `trajectory` is what is debugged where that is no thread. Raises CliError, ConfigurationError.
+    """
+    from forethought.models import Models
+
+    async with AsyncExitStack() as stack:
+        if request.thread is None:
+            settings, model = settings_from(flags), None
+            saver = await stack.enter_async_context(open_threads(address_of(settings), settings.key))
+            parts: Json = {}
+            if request.environment is not None and trajectory is not None:
+                environment = make_environment(request.environment, trajectory)
+                parts = {"environment": environment, "rollouts": _in_environment(environment, settings)}
+        else:
+            again = runs_again(choose(settings_from(flags), None))
+            debugged = await stack.enter_async_context(_open_debugged(request, flags, again))
+            thread = debugged.thread
+            settings, saver, model = thread.settings, thread.saver, thread.context.model
+            parts = {"load_thread": debugged.load, "rollouts": debugged.rollouts}
+            request = replace(request, leaf=debugged.head.id)
+        context = choose(settings, model)
+        request = replace(
+            request,
+            context=context.model_dump(mode="json"),
+            base_url=without_credentials(settings.base_url),
+            started=request.started or datetime.now(UTC).isoformat(),
+        )
+        chosen = id or await _new_id(saver, name)
+        await stack.enter_async_context(saver.claim(chosen))
+        Models(settings).verify(dict.fromkeys((context.model, context.judge_model or context.model)))
+        graph = build_debugger(settings, saver, **parts)
+        saved = {_SAVED: json.dumps(asdict(request), ensure_ascii=False)}
+        yield DebugSession(chosen, saver, graph, context, request, metadata=saved)
+
+
+@asynccontextmanager
+async def read_debugging(thread_id: str, flags: Flags) -> AsyncIterator[DebugSession]:
+    """A debugging, to be looked at only. Raises CliError when there is none."""
+    check_thread_id(thread_id)
+    settings = settings_from(flags)
+    async with open_threads(address_of(settings), settings.key, create=False, read_only=True) as saver:
+        found = await saver.aget_tuple({"configurable": {"thread_id": thread_id}})
+        if found is None:
+            raise unknown_thread(thread_id)
+        saved: Any = (found.metadata or {}).get(_SAVED)
+        if not isinstance(saved, str):
+            raise CliError(f"thread {thread_id} is no debugging of `forethought debug`")
+        request = DebugRequest(**json.loads(saved))
+        context = DebuggerContext.model_validate(request.context)
+        yield DebugSession(thread_id, saver, build_debugger(settings, saver), context, request)
+
+
+async def _new_id(saver: ThreadSaver, name: str) -> str:
+    """debug:NAME:1, or the next number that is free."""
+    plain = re.sub(r"[^A-Za-z0-9._:@-]+", "-", name)[:70].strip("-") or "trajectory"
+    prefix = f"{DEBUGGING}{plain}:"
+    numbers = [found.removeprefix(prefix) for found in await saver.with_prefix(prefix)]
+    return prefix + str(max((int(number) for number in numbers if number.isdecimal()), default=0) + 1)
+
+
+@dataclass(frozen=True)
+class DebuggedThread:
+    """The thread, open and claimed, and the branch of it that is debugged."""
+
+    thread: Thread
+    head: Point
+    """The last checkpoint of that branch: re-runs move the thread's head, not this."""
+    plans: tuple[Json, ...]
+    """Plans of the task that were replaced: its state no longer holds them, its checkpoints do."""
+    allow_writes: bool
+
+    def read(self, values: Mapping[str, Any]) -> Trajectory:
+        """The trajectory of a state of the thread. A tool that is not known here may change something."""
+        effects: dict[str, str] = {name: tool.effect for name, tool in toolbox(self.thread.settings).items()}
+        steps = [step for step in values.get("trajectory") or [] if step.get("tool")]
+        for call in [*steps, *(call for step in steps for call in step.get("sub_steps") or [])]:
+            effects.setdefault(str(call["tool"]), "write")
+        return from_state(values, effects, id=self.thread.id, plans=self.plans)
+
+    async def load(self, thread_id: str) -> Loaded:
+        """The debugged branch as a trajectory."""
+        return Loaded(trajectory=self.read(self.head.values))
+
+    def rollouts(self, trajectory: Trajectory, thread_id: str | None, context: DebuggerContext) -> Rollouts:
+        """Re-runs in the thread's own checkpoints, with the Context that the thread was run with."""
+        from forethought.rollouts.thread import GraphThread, ThreadRollouts
+
+        return ThreadRollouts(
+            GraphThread(self.thread.graph, self.thread.config, context=self.thread.context),
+            trajectory,
+            self.read,
+            allow_writes=self.allow_writes,
+            max_tokens=context.max_tokens,
+            max_usd=context.max_usd,
+            leaf=self.head,
+        )
+
+
+@asynccontextmanager
+async def _open_debugged(
+    request: DebugRequest, flags: Flags, runs_again: bool
+) -> AsyncIterator[DebuggedThread]:
+    """The request's thread, claimed by this process, and its branch to debug.
+
+    --model and --set are the debugger's: the thread keeps its own Context. Raises CliError when there is no
+    such thread, another process runs it, or its task is not over.
+    """
+    assert request.thread is not None
+    own = Flags(base_url=flags.base_url, db=flags.db, tools=flags.tools)
+    # Only a re-run asks the thread's own models, so only then do their keys have to be there.
+    answering = choose_transport(None, None, {}) if runs_again else Answering(lambda settings, context: None)
+    async with open_thread(request.thread, own, answering, must_exist=True) as thread:
+        snapshot = await (at(thread, request.leaf) if request.leaf else thread.snapshot())
+        if not request.leaf:
+            _check_over(thread, snapshot, resume_command(thread.id, own))
+        plans = await _replaced_plans(thread, snapshot)
+        yield DebuggedThread(thread, point_of(snapshot), plans, request.allow_writes)
+
+
+def _check_over(thread: Thread, snapshot: StateSnapshot, resume: str) -> None:
+    """Raises CliError for a task that goes on: it has not failed yet. One that an error ended is over."""
+    if not snapshot.values.get("progress") and not snapshot.tasks:
+        raise CliError(f"thread {thread.id} holds no task of the agent's: there is nothing to debug")
+    if snapshot.interrupts or (unfinished(snapshot) and not task_error(snapshot)):
+        status = "waits for a reply" if snapshot.interrupts else "has an unfinished task"
+        raise CliError(
+            f"thread {thread.id} {status} ({status_of(snapshot)}): finish it before it is debugged, with: "
+            f"{resume}"
+        )
+
+
+async def _replaced_plans(thread: Thread, leaf: StateSnapshot) -> tuple[Json, ...]:
+    """The plans that steps of the task were made under and that were replaced since, from the checkpoints."""
+    task = (leaf.values.get("progress") or {}).get("task")
+    steps = [step for step in leaf.values.get("trajectory") or [] if step.get("task") == task]
+    wanted = {step["plan_version"] for step in steps} - {(leaf.values.get("plan") or {}).get("version")}
+    found: dict[int, Json] = {}
+    while wanted - found.keys() and leaf.parent_config is not None:
+        leaf = await thread.graph.aget_state(leaf.parent_config)
+        plan = leaf.values.get("plan") or {}
+        if plan.get("version") in wanted:
+            found.setdefault(plan["version"], plan)
+    return tuple(found[version] for version in sorted(found))
+
+
+def make_environment(spec: str, trajectory: Trajectory) -> Environment:
+    """What MODULE:NAME makes of the trajectory: the world that it ran in.
+
+    The module is the caller's own, as that of --tools is. Raises CliError when it gives no environment.
+    """
+    module, _, name = spec.partition(":")
+    if not module or not name:
+        raise CliError(f"--environment {one_line(spec, 60)}: write MODULE:NAME")
+    if str(Path.cwd()) not in sys.path:
+        # Last, so that a file that happens to lie here takes no installed module's place.
+        sys.path.append(str(Path.cwd()))
+    try:
+        made: Any = getattr(import_module(module), name)(trajectory)
+    except Exception as error:
+        # Whatever the module does, the line has to name it.
+        what = f"{type(error).__name__}: {one_line(error, 200)}"
+        raise CliError(f"--environment {one_line(spec, 60)}: {what}") from error
+    missing = [part for part in ("name", "task", "reset", "step") if not hasattr(made, part)]
+    if missing:
+        raise CliError(
+            f"--environment {one_line(spec, 60)}: what it makes has no {' and no '.join(missing)}; see "
+            "forethought.rollouts.types.Environment"
+        )
+    return cast("Environment", made)
+
+
+def _in_environment(environment: Environment, settings: Settings) -> MakeRollouts:
+    """Re-runs of a trajectory in the world that it ran in: the debugger's model acts there."""
+    from forethought.models import Models
+    from forethought.rollouts.environment import EnvironmentRollouts
+    from forethought.rollouts.policy import ModelPolicy
+
+    def make(trajectory: Trajectory, thread_id: str | None, context: DebuggerContext) -> Rollouts:
+        policy = ModelPolicy(Models(settings), context.model, context.max_observation_chars)
+        steps = max(_STEPS, len(trajectory.steps))
+        return EnvironmentRollouts(
+            environment, policy, trajectory, steps, max_tokens=context.max_tokens, max_usd=context.max_usd
+        )
+
+    return make

@@ -1,0 +1,179 @@
+"""distill: planning errors from trajectories of mixed outcome, into a file that people review.
+
+A distillation is kept in a database beside that of the threads, under an id derived from its trajectories
+and its settings: the same command continues it, and repeats no finished model call.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from forethought.app.command_flags import ModelOptions
+from forethought.app.errors import ANSWERED, FAILED, NOT_PASSED, WAITS, CliError
+from forethought.app.options import context_of, settings_from
+from forethought.app.tell import tell
+from forethought.app.text import one_line
+from forethought.settings import Settings
+from forethought.state.distiller import DistillerContext
+from forethought.storage import address_of
+
+if TYPE_CHECKING:
+    from forethought.app.runner import Session
+    from forethought.trajectories.types import Loaded
+
+Json = dict[str, Any]
+DATABASE = "distillations.sqlite"
+_EXIT_CODES = {"distilled": ANSWERED, "stopped": NOT_PASSED, "interrupted": WAITS}
+
+
+class DistillOptions(ModelOptions):
+    """The flags of `distill`."""
+
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Folders of `collect`, or files of trajectories with their outcomes.", metavar="DIR|FILE..."
+        ),
+    ]
+    out: Annotated[
+        Path, typer.Option("--out", help="File of planning errors to merge into.", metavar="FILE")
+    ] = Path("planning_errors.yaml")
+    review: Annotated[
+        bool, typer.Option("--review", help="Keep, edit, merge or drop each error in the terminal.")
+    ] = False
+    exclude: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--exclude", help="Tasks of an evaluation, which are refused; may be repeated.", metavar="FILE"
+        ),
+    ] = None
+    source: Annotated[
+        str | None,
+        typer.Option("--source", help="The trajectories' origin, for the provenance.", metavar="TEXT"),
+    ] = None
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Begin again instead of continuing the same distillation.")
+    ] = False
+
+
+@dataclass(frozen=True)
+class RecordedRun:
+    """A trajectory that was read, and the file or folder that it was read from."""
+
+    loaded: Loaded
+    file: str
+    """From the folder on that holds all paths: enough to tell files apart, and nothing of this machine."""
+
+
+def distill(options: DistillOptions) -> int:
+    """Distill planning errors from tasks whose runs partly failed and partly succeeded."""
+    from forethought.app import distill_view as view
+    from forethought.app.distill_file import write_distilled
+    from forethought.app.runner import open_runner
+    from forethought.json_files import FileError
+    from forethought.knowledge.provenance import provenance_path
+    from forethought.trajectories.questions import read_questions
+
+    settings = settings_from(options.flags)
+    context = context_of(DistillerContext, options.flags, settings, chosen={"review": options.review})
+    runs = read_runs(options.paths)
+    try:
+        exclude = [text for path in options.exclude or () for text in read_questions(path)]
+    except ValueError as error:
+        raise CliError(one_line(error, 1000)) from error
+    state: Json = {"trajectories": [run.loaded.model_dump(mode="json") for run in runs]}
+    state |= {"files": {run.loaded.trajectory.id: run.file for run in runs}, "exclude": exclude}
+    with open_runner(options.as_json) as runner:
+        session = runner.open(_open_session(_id(context, runs, exclude), settings, context))
+        given, tasks = runner.run(_first_input(session, state, options.fresh))
+        display = view.DistillDisplay(runner.console, tasks)
+        ending = runner.drive(session, given, display, view.ask_review)
+        result = view.distillation_report(session, ending, options.out)
+        # A review that drops every error takes them out of the file too.
+        reviewed_away = result["status"] == "no_errors" and result["reviews"] and options.out.exists()
+        if ending.snapshot and (result["status"] == "distilled" or reviewed_away):
+            try:
+                merged = write_distilled(options.out, ending.snapshot.values, session.id, options.source)
+            except FileError as error:
+                line = f"{error}; what was distilled is kept: mend it and run the same command"
+                raise CliError(line) from error
+            names = ("added", "replaced", "kept", "removed")
+            result["written"] = {name: getattr(merged, name) for name in names}
+            if result["out"]:
+                result |= {"out": str(merged.path), "provenance": str(provenance_path(merged.path))}
+        view.show_distillation(result, runner.console)
+        runner.print_json(result)
+        if result["status"] == "interrupted":
+            tell(f"{len(result['open'])} errors wait for a review; run the same command in a terminal")
+        elif result["problem"]:
+            tell(result["problem"])
+        return runner.exit_code(ending, _EXIT_CODES.get(result["status"], FAILED))
+
+
+def read_runs(paths: Sequence[Path]) -> list[RecordedRun]:
+    """Read trajectories from folders of `collect` and from files, each under an id of its own.
+
+    Raises CliError.
+    """
+    from forethought.trajectories.read import read_trajectories
+
+    whole = {path: path.absolute() for path in paths}
+    common = os.path.commonpath([path.parent for path in whole.values()])
+    found: dict[str, RecordedRun] = {}
+    for path, full in whole.items():
+        collected = path / "trajectories"
+        is_collection = (path / "collection.json").is_file() and collected.is_dir()
+        try:
+            read = read_trajectories(collected if is_collection else path)
+        except ValueError as error:
+            raise CliError(one_line(error, 1000)) from error
+        for loaded in read:
+            key, number = loaded.trajectory.id, 2
+            while key in found and found[key].loaded.trajectory != _renamed(loaded, key).trajectory:
+                key, number = f"{loaded.trajectory.id}~{number}", number + 1
+            found.setdefault(key, RecordedRun(_renamed(loaded, key), full.relative_to(common).as_posix()))
+    return list(found.values())
+
+
+def _renamed(loaded: Loaded, key: str) -> Loaded:
+    return loaded.model_copy(update={"trajectory": loaded.trajectory.model_copy(update={"id": key})})
+
+
+def _id(context: DistillerContext, runs: Sequence[RecordedRun], exclude: Sequence[str]) -> str:
+    """The thread's id: the same for the same trajectories and settings."""
+    settings = context.model_dump(exclude={"review", "max_parallel", "max_tokens", "max_usd"})
+    material = [run.loaded.model_dump_json() for run in runs]
+    text = json.dumps([settings, sorted(exclude), material], ensure_ascii=False)
+    return f"distill:{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:16]}"
+
+
+@asynccontextmanager
+async def _open_session(id: str, settings: Settings, context: DistillerContext) -> AsyncIterator[Session]:
+    """The distillation's thread, claimed by this process. Raises ConfigurationError, StorageError."""
+    from forethought.app.runner import Session, claimed_threads
+    from forethought.graph.distiller import build_distiller
+    from forethought.models import Models
+
+    Models(settings).verify([context.model])
+    async with claimed_threads(address_of(settings).beside(DATABASE), settings.key, id) as saver:
+        yield Session(id, saver, build_distiller(settings, saver), context)
+
+
+async def _first_input(session: Session, state: Json, fresh: bool) -> tuple[Json | None, Json]:
+    """What the graph is given (`state` at first, nothing where it continues), and the tasks known so far."""
+    if fresh:
+        await session.saver.adelete_thread(session.id)
+    snapshot = await session.snapshot()
+    tasks = snapshot.values.get("tasks") or {}
+    if snapshot.interrupts or snapshot.tasks:
+        return None, tasks
+    return ({"trajectories": []} if tasks else state), tasks

@@ -1,1 +1,0 @@
-"""distill: planning errors from trajectories of mixed outcome."""

@@ -1,0 +1,148 @@
+"""From a finished distillation to the file of planning errors and the record of their provenance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from forethought.knowledge.error_file import Merged, write_errors
+from forethought.knowledge.planning_errors import (
+    Generated,
+    Pattern,
+    PlanningError,
+    Provenance,
+    load_planning_errors,
+)
+from forethought.knowledge.provenance import (
+    provenance_path,
+    read_provenance,
+    used_question,
+    write_provenance,
+)
+from forethought.nodes.distiller.review import generated
+
+Json = dict[str, Any]
+
+
+def write_distilled(path: Path, values: Mapping[str, Any], id: str, source: str | None) -> Merged:
+    """Merge the errors of a distillation's state into the file at `path` and record their provenance.
+
+    Raises FileError; the file of errors is then as it was.
+    """
+    record = read_provenance(provenance_path(path))
+    earlier: Json = next((item for item in record["distillations"] if item.get("id") == id), {})
+    at = earlier.get("at") or datetime.now(UTC).isoformat(timespec="seconds")
+    errors = _planning_errors(values, source, at[:10])
+    present = {error.name for error in load_planning_errors(path)} if path.exists() else set()
+    removed = set(record["written"]) - present if present else set()
+    final_names = {final["name"] for final in values["final"].values()}
+    merged = write_errors(path, errors, removed, obsolete=generated(values).keys() - final_names)  # type: ignore[arg-type]
+    others = [item for item in record["distillations"] if item.get("id") != id]
+    record["distillations"] = [*others, _distillation(values, id, at, source)]
+    used = [used_question(task["task"]) for task in values["tasks"].values()]
+    record["questions"] = list({item["sha256"]: item for item in (*record["questions"], *used)}.values())
+    hashes = {error.name: error.generated.hash for error in errors if error.generated}
+    record["written"] |= {name: hashes[name] for name in (*merged.added, *merged.replaced)}
+    for written in {path, merged.path}:  # whichever of the two the agent is given, evaluations keep clear
+        write_provenance(provenance_path(written), record)
+    return merged
+
+
+def counts(values: Mapping[str, Any]) -> Json:
+    """How many there were at each stage."""
+    decisions = [decision["decision"] for decision in values.get("decisions") or []]
+    diagnoses = values.get("diagnoses") or {}
+    return {
+        **(values.get("seen") or {}),
+        "compared_runs": sum(len(task["runs"]) for task in (values.get("tasks") or {}).values()),
+        "diagnosed_tasks": len(diagnoses),
+        "entries": sum(len(item["entries"]) for item in diagnoses.values()),
+        "new": decisions.count("new"),
+        "merged": decisions.count("merge"),
+        "discarded": decisions.count("discard"),
+        "errors": len(values.get("errors") or {}),
+        "with_patterns": len(values.get("patterns") or {}),
+        "final": len(values.get("final") or {}),
+    }
+
+
+def _planning_errors(values: Mapping[str, Any], source: str | None, date: str) -> list[PlanningError]:
+    """The final errors, each with a hash of what the model wrote."""
+    written = generated(values)  # type: ignore[arg-type]
+    return [
+        _planning_error(final, values, source).model_copy(
+            update={
+                "generated": Generated(
+                    hash=_planning_error(written[name], values, source).text_hash(),
+                    model=values["models"]["model"],
+                    date=date,
+                )
+            }
+        )
+        for name, final in values["final"].items()
+    ]
+
+
+def _planning_error(error: Mapping[str, Any], values: Mapping[str, Any], source: str | None) -> PlanningError:
+    return PlanningError(
+        name=error["name"],
+        description=error["description"],
+        failures=tuple(_pattern(item, values, source) for item in error["failures"]),
+        successes=tuple(_pattern(item, values, source) for item in error["successes"]),
+    )
+
+
+def _pattern(item: Mapping[str, Any], values: Mapping[str, Any], source: str | None) -> Pattern:
+    task = values["tasks"].get(item["task"])
+    if task is None:
+        return Pattern(text=item["text"])
+    run = next(run for run in task["runs"] if run["label"] == item["run"])
+    return Pattern(
+        text=item["text"],
+        provenance=Provenance(
+            source=source or f"trajectories ({run['source'] or 'format unknown'})",
+            file=run["file"] or None,
+            trajectory=run["id"] or None,
+            question=used_question(task["task"])["question"],
+            outcome=run["outcome"],
+        ),
+    )
+
+
+def _distillation(values: Mapping[str, Any], id: str, at: str, source: str | None) -> Json:
+    """What the record says of one distillation."""
+    entries = {entry["key"]: entry for item in values["diagnoses"].values() for entry in item["entries"]}
+    return {
+        "id": id,
+        "at": at,
+        "model": values["models"]["model"],
+        "source": source or "",
+        "counts": counts(values),
+        "trajectories": [
+            {
+                "id": run["id"],
+                "outcome": run["outcome"],
+                "file": run["file"],
+                "question": used_question(task["task"])["sha256"],
+            }
+            for task in values["tasks"].values()
+            for run in task["runs"]
+        ],
+        "errors": {
+            final["name"]: {
+                "by": final["by"],
+                "trajectories": [
+                    id for key in final["entries"] for id in _cited(entries[key], values["tasks"])
+                ],
+            }
+            for final in values["final"].values()
+        },
+    }
+
+
+def _cited(entry: Mapping[str, Any], tasks: Mapping[str, Any]) -> list[str]:
+    """Ids of the trajectories that the evidence of a finding is from."""
+    labels = {item["run"] for item in (*entry["failure_evidence"], *entry["success_evidence"])}
+    return [run["id"] for run in tasks[entry["task"]]["runs"] if run["label"] in labels]

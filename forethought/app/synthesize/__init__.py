@@ -1,1 +1,0 @@
-"""synthesize: multi-level reflections for the retrospective model."""

@@ -1,0 +1,244 @@
+"""debug THREAD: with a real database and a scripted model."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from forethought.app.debug.command import with_rerun_method
+from tests.forethought.app.conftest import Cli
+from tests.forethought.app.debug_script import GUIDANCE, Start, failed_run, trajectory, write
+from tests.support.model_server import Fault
+
+LABELS = ["StepLabels"] * 4
+
+
+def test_a_critical_error_is_found_and_kept(cli: Cli, debugging: Start) -> None:
+    _, server = debugging()
+    calls = failed_run(cli, server)
+    found = cli("debug", "t1", "--json").json
+    assert server.names[calls:] == [*LABELS, "CriticalError"]
+    assert found["subject"] == {"id": "t1", "task": "What is 40 + 2?", "source": "forethought", "steps": 4}
+    assert (found["status"], found["method"]) == ("found", "agentdebug")
+    assert found["critical"]["critical_step"] == 3
+    assert found["critical"]["correction_guidance"] == GUIDANCE
+    assert found["labels"]["3"]["action"]["error_type"] == "parameter_error"
+    assert (found["probes"], found["branches"]) == ([], [])
+    assert found["usage"]["calls"] == 5
+    assert found["seconds"] > 0
+    assert cli("show", found["thread_id"], "--json").json == found
+    assert len(server.requests) == calls + 5, "it is shown without a model"
+    assert cli("show", "t1", "--json").json["answer"] == "41", "the thread itself is as it was"
+    assert "no thread t9" in cli("debug", "t9").err
+
+
+def test_a_rerun_goes_on_from_the_middle_and_is_compared(cli: Cli, debugging: Start) -> None:
+    _, server = debugging()
+    calls = failed_run(cli, server)
+    done = cli("debug", "t1", "--expect", "42", "--rerun")
+    assert done.code == 0, done.err
+    assert server.names[calls:] == [*LABELS, "CriticalError", "ToolChoice", "AnswerDraft"], (
+        "not steps 1 and 2"
+    )
+    assert all(GUIDANCE in seen.text for seen in server.requests[-2:])
+    for shown in (done.out, cli("show", "debug:t1:1").out):
+        for part in (
+            "debugging t1 (forethought), 4 steps",
+            "task: What is 40 + 2?",
+            "#1 no error",
+            '#3 action parameter_error  "both say 42"',
+            "Critical error: step 3, action",
+            GUIDANCE,
+            "then #4: a wrong answer",
+            "re-run 1 from before step 3 succeeded",
+            "they part at step 4",
+            "- answer: 41",
+            "+ answer: 42",
+            "fixed  a re-run succeeded",
+        ):
+            assert part in shown, part
+    assert cli("show", "t1", "--json").json["answer"] == "42"
+    branches = cli("show", "t1", "--branches", "--json").json["branches"]
+    assert [(item["forked_before"], item["guidance"]) for item in branches] == [(None, []), (3, [GUIDANCE])]
+
+
+def test_reruns_that_fail_are_refined_and_each_starts_from_the_run_that_failed(
+    cli: Cli, debugging: Start
+) -> None:
+    _, server = debugging(cured_by="words that no prompt holds")
+    failed_run(cli, server)
+    found = cli("debug", "t1", "--expect", "42", "--rerun", "--max-reruns", "3", "--json")
+    assert (found.code, found.json["status"]) == (3, "not_fixed"), found.err
+    assert [item["success"] for item in found.json["branches"]] == [False] * 3
+    assert server.names.count("UpdatedGuidance") == 2
+    kept = cli("show", "t1", "--branches", "--json").json["branches"]
+    assert [item["branch"] for item in kept][1:] == [item["branch"] for item in found.json["branches"]]
+    assert [item["guidance"] for item in kept] == [
+        [], [GUIDANCE], [f"{GUIDANCE} Attempt 1."], [f"{GUIDANCE} Attempt 2."]
+    ]  # fmt: skip
+    assert GUIDANCE in server.requests[-1].text
+
+
+def test_the_thread_is_run_again_as_it_was_run_and_the_debugger_has_its_own_model(
+    cli: Cli, debugging: Start
+) -> None:
+    _, server = debugging()
+    calls = failed_run(cli, server, "--set", "max_steps=7")
+    own = ("--model", "openai:other", "--set", "max_parallel=2")
+    done = cli("debug", "t1", "--expect", "42", "--rerun", *own)
+    assert done.code == 0, done.err
+    models = [(seen.reply_name, seen.body["model"]) for seen in server.requests[calls:]]
+    assert {model for name, model in models if name in {"StepLabels", "CriticalError"}} == {"other"}
+    assert {model for name, model in models if name in {"ToolChoice", "AnswerDraft"}} == {"scripted"}
+    assert "of 7" in next(seen.last for seen in server.requests[calls:] if seen.reply_name == "ToolChoice")
+
+
+def test_what_was_labelled_is_not_labelled_again(cli: Cli, debugging: Start) -> None:
+    script, server = debugging()
+    calls = failed_run(cli, server)
+    script.fault = lambda seen: Fault("503") if "Examine step 3" in seen.last else None
+    broken = cli("debug", "t1", "--set", "max_parallel=1")
+    assert broken.code == 1
+    assert "continue with: forethought resume debug:t1:1" in broken.err
+    assert cli("threads", "--all", "--json").json[0]["status"] == "failed"
+    assert cli("show", "debug:t1:1", "--json").json["status"] == "failed"
+    script.fault = lambda seen: None
+    done = cli("resume", "debug:t1:1", "--json")
+    assert (done.code, done.json["status"]) == (0, "found"), done.err
+    examined = re.findall(r"Examine step (\d)", "".join(seen.last for seen in server.requests[calls:]))
+    assert examined == ["1", "2", "3", "3", "4"]
+    assert server.names[-1] == "CriticalError"
+    over = cli("resume", "debug:t1:1")
+    assert (over.code, "is finished (found)" in over.err) == (2, True)
+
+
+def test_a_person_judges(cli: Cli, debugging: Start) -> None:
+    _, server = debugging()
+    failed_run(cli, server)
+    waits = cli("debug", "t1", "--rerun", "--judge", "person")
+    assert waits.code == 4
+    assert "does this solve the task?" in waits.out
+    assert 'forethought resume debug:t1:1 --reply "YOUR ANSWER"' in waits.err
+    done = cli("resume", "debug:t1:1", "--reply", "yes", "--json")
+    assert (done.code, done.json["status"]) == (0, "fixed"), done.err
+    assert done.json["branches"][0]["reason"] == "a person said yes"
+
+
+def test_counterfactual_mode_runs_the_thread_again_and_says_how_often_it_turned(
+    cli: Cli, debugging: Start
+) -> None:
+    script, server = debugging(cured_by="CURED", critical_step=1, evidence='python({"code": "40 + 2"})')
+    script.substitution = lambda seen: {"thought": "", "action": "finish: CURED"}  # type: ignore[attr-defined]
+    failed_run(cli, server)
+    counterfactual = ("debug", "t1", "--expect", "42", "--method", "counterfactual", "--set", "trials=2")
+    shown = cli(*counterfactual)
+    assert shown.code == 0, shown.out + shown.err
+    assert "probe #1 2 of 2 continuations succeed (1.00, between 0.34 and 1.00)" in shown.out
+    assert "substitution: finish: CURED" in shown.out
+    assert "Critical error: step 1, action" in shown.out
+
+
+def test_a_successful_run_is_said_to_be_one(cli: Cli, debugging: Start) -> None:
+    _, server = debugging()
+    calls = failed_run(cli, server)
+    shown = cli("debug", "t1", "--expect", "41", "--rerun")
+    assert shown.code == 0
+    assert "the run succeeded: there is nothing to debug" in shown.out
+    assert len(server.requests) == calls
+
+
+def test_debuggings_are_threads_that_are_listed_when_asked_for(cli: Cli, debugging: Start) -> None:
+    _, server = debugging()
+    failed_run(cli, server)
+    cli("debug", "t1")
+    assert [item["thread_id"] for item in cli("threads", "--json").json] == ["t1"]
+    found = cli("threads", "--all", "--json").json[0]
+    assert (found["thread_id"], found["status"], found["task"], found["answer"]) == (
+        "debug:t1:1", "found", "What is 40 + 2?", "step 3, action: parameter_error",
+    )  # fmt: skip
+    for command in (("run", "x", "--thread", "debug:t1:1"), ("fork", "debug:t1:1", "--before", "1")):
+        refused = cli(*command)
+        assert (refused.code, "is a debugging" in refused.err) == (2, True)
+    assert "is a debugging itself" in cli("debug", "debug:t1:1").err
+    assert "shows all of it" in cli("show", "debug:t1:1", "--steps").err
+
+
+def test_a_run_that_broke_off_with_an_error_can_be_debugged_and_one_that_waits_cannot(
+    cli: Cli, debugging: Start
+) -> None:
+    script, _ = debugging(question="Which colour?", cascade=False)
+    assert cli("run", "What is 40 + 2?", "--thread", "waits").code == 4
+    refused = cli("debug", "waits")
+    assert refused.code == 2
+    assert "thread waits waits for a reply (interrupted): finish it before it is debugged" in refused.err
+    script.question, script.fault = (
+        "",
+        lambda seen: Fault("503") if seen.reply_name == "AnswerDraft" else None,
+    )
+    assert cli("run", "What is 40 + 2?", "--thread", "t1").code == 1
+    script.fault = lambda seen: None
+    found = cli("debug", "t1", "--json")
+    assert (found.code, found.json["subject"]["steps"]) == (0, 3), found.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ((), "name what is to be debugged: a THREAD, or --trajectory FILE"),
+        (("t1", "--trajectory", "r.json"), "cannot go together"),
+        (("t 9",), "thread id 't 9'"),
+        (("--trajectory", "gone.json"), "gone.json: cannot be read"),
+        (("--trajectory", "."), "is a folder: name one file"),
+        (("--trajectory", "broken.json"), "broken.json: broken JSON"),
+        (("--trajectory", "other.json"), "this is no trajectory in a known format"),
+        (("--trajectory", "empty.json"), "the file is empty"),
+        (("t1", "--method", "counterfactual", "--judge", "person"), "too many runs for a person"),
+        (("--trajectory", "r.json", "--rerun", "--expect", "x"), "--environment MODULE:NAME"),
+        (("--trajectory", "r.json", "--method", "counterfactual", "--expect", "x"), "--environment MODULE"),
+        (("t1", "--rerun"), "somebody has to say whether a re-run succeeded"),
+        (("t1", "--method", "counterfactual"), "somebody has to say whether a re-run succeeded"),
+        (("t1", "--rerun", "--judge", "none"), "somebody has to say"),
+        (("t1", "--judge", "gold"), "--judge gold needs the answer of a right run"),
+        (("t1", "--judge", "model"), "--judge model needs the answer of a right run"),
+        (("t1", "--judge", "environment"), "--judge environment needs --environment"),
+        (("t1", "--expect", " "), "--expect is empty"),
+        (("t1", "--pick", "a"), "--pick goes with --trajectory"),
+        (("t1", "--environment", "a:b"), "--environment goes with --trajectory"),
+        (("t1", "--rerun=magic"), "--rerun"),
+        (("t1", "--set", "max_steps=3"), "--set: unknown setting 'max_steps'"),
+        (("t1", "--set", "trials=0"), "--set trials"),
+        (("t1", "--model", "nonsense!"), "is not a model's name"),
+    ],
+)  # fmt: skip
+def test_what_cannot_work_is_refused_in_a_line(
+    cli: Cli, debugging: Start, tmp_path: Path, arguments: tuple[str, ...], line: str
+) -> None:
+    _, server = debugging()
+    write(tmp_path / "r.json", trajectory())
+    write(tmp_path / "broken.json", '{"id": ')
+    write(tmp_path / "other.json", {"colour": "red"})
+    write(tmp_path / "empty.json", "")
+    refused = cli("debug", *arguments)
+    assert refused.code == 2, refused.err
+    assert line in refused.err
+    assert refused.err.count("\n") == 1, refused.err
+    assert server.requests == []
+    assert cli("threads", "--all", "--json").json == [], "nothing is left"
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("debug t1 --rerun", "debug t1 --rerun=agentdebug"),
+        ("debug --rerun t1", "debug --rerun=agentdebug t1"),
+        ("debug t1 --rerun --json", "debug t1 --rerun=agentdebug --json"),
+        ("debug t1 --rerun vanilla", "debug t1 --rerun vanilla"),
+        ("debug -- --rerun", "debug -- --rerun"),
+        ("run --rerun", "run --rerun"),
+        ("", ""),
+    ],
+)
+def test_a_bare_rerun_means_agentdebug(given: str, meant: str) -> None:
+    assert with_rerun_method(given.split()) == meant.split()

@@ -1,0 +1,302 @@
+"""`forethought distill`: from files of trajectories to a file of planning errors and its provenance."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from forethought.app import distill_view
+from forethought.app.distill_view import ask_review, edit_error
+from forethought.app.runner import Runner
+from forethought.knowledge.error_file import yaml_text
+from forethought.knowledge.planning_errors import PlanningError, load_planning_errors
+from forethought.knowledge.provenance import used_fingerprints
+from forethought.trajectories.questions import fingerprint
+from forethought.trajectories.types import Loaded
+from tests.forethought.app.conftest import Cli, Serve
+from tests.support.distilling import Distiller, named, question, runs
+from tests.support.model_server import Answer, Fault, SeenRequest
+
+ERRORS = Path("planning_errors.yaml")
+RECORD = Path("planning_errors.provenance.json")
+
+
+def save(path: Path, loaded: list[Loaded]) -> str:
+    """A file of trajectories."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(item.model_dump_json() for item in loaded) + "\n")
+    return str(path)
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> str:
+    """Runs of two tasks with mixed outcomes and of one without."""
+    return save(tmp_path / "runs.jsonl", [*runs("Ulm", "ffs"), *runs("Bern", "fs"), *runs("Bonn", "ss")])
+
+
+@pytest.fixture
+def reviewer(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """A person at a terminal who types these lines."""
+
+    def start(*lines: str) -> None:
+        typed = iter(lines)
+        monkeypatch.setattr("builtins.input", lambda prompt: next(typed))
+        monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+        monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+
+    return start
+
+
+def test_errors_are_written_with_where_they_come_from(cli: Cli, served: Serve, log: str) -> None:
+    server = served(Distiller())
+    out = cli("distill", log, "--source", "our own runs", "--json")
+    assert (out.code, out.json["status"]) == (0, "distilled"), out.err
+    assert out.json["written"]["added"] == ["first_hit"]
+    counted = out.json["counts"]
+    assert (counted["trajectories"], counted["mixed"], counted["entries"], counted["final"]) == (7, 2, 2, 1)
+    (error,) = load_planning_errors(ERRORS)
+    assert error.untouched
+    assert error.generated is not None
+    assert error.generated.model == "openai:scripted"
+    first = error.failures[0].provenance
+    assert first is not None
+    assert (first.source, first.file, first.trajectory) == ("our own runs", "runs.jsonl", "Ulm-1")
+    record = json.loads(RECORD.read_text())
+    assert used_fingerprints(ERRORS) == {fingerprint(question("Ulm")), fingerprint(question("Bern"))}
+    (entry,) = record["distillations"]
+    assert entry["model"] == "openai:scripted"
+    assert {item["id"] for item in entry["trajectories"]} == {"Ulm-1", "Ulm-2", "Ulm-3", "Bern-1", "Bern-2"}
+    assert {"Bern-1", "Bern-2"} <= set(entry["errors"]["first_hit"]["trajectories"])
+    asked = [seen for seen in server.requests if seen.reply_name == "ComparativeDiagnosis"]
+    assert sorted(map(named, asked)) == ["Bern", "Ulm"], "one task at a time"
+    assert all("Bern" not in seen.text for seen in asked if named(seen) == "Ulm")
+
+
+def test_the_same_command_continues_after_an_outage_and_repeats_nothing(
+    cli: Cli, served: Serve, log: str
+) -> None:
+    down = {"now": True}
+
+    def write(seen: SeenRequest) -> Answer | None:
+        return Fault("503") if down["now"] else None
+
+    server = served(Distiller(write=write))
+    out = cli("distill", log)
+    assert out.code == 1
+    assert "the same command goes on with it" in out.err
+    assert not ERRORS.exists()
+    down["now"] = False
+    assert cli("distill", log).code == 0
+    assert server.names == ["ComparativeDiagnosis"] * 2 + ["Aggregation"] * 2 + ["PatternSet"] * 2
+    calls, before = len(server.requests), ERRORS.read_bytes()
+    assert cli("distill", log).code == 0
+    assert len(server.requests) == calls
+    assert ERRORS.read_bytes() == before
+    assert len(json.loads(RECORD.read_text())["distillations"]) == 1
+    assert cli("distill", log, "--fresh").code == 0
+    assert server.names[calls:] == ["ComparativeDiagnosis"] * 2 + ["Aggregation"] * 2 + ["PatternSet"]
+
+
+def test_a_person_s_edit_is_kept_and_what_they_took_out_stays_out(cli: Cli, served: Serve, log: str) -> None:
+    served(Distiller(types={"Ulm": ("one", "two")}))
+    assert cli("distill", log).code == 0
+    text = ERRORS.read_text().replace("It settled early", "It settled too early", 1)
+    ERRORS.write_text(text[: text.index("  - name: two")])
+    out = cli("distill", log, "--json")
+    assert out.json["written"]["kept"] == ["one"]
+    assert out.json["written"]["removed"] == ["two"]
+    assert "It settled too early" in ERRORS.read_text()
+    assert "name: two" not in ERRORS.read_text()
+
+
+def test_a_file_with_comments_is_left_alone_and_a_new_one_names_the_same_questions(
+    cli: Cli, served: Serve, log: str
+) -> None:
+    served(Distiller())
+    assert cli("distill", log).code == 0
+    new = Path("planning_errors.new.yaml")
+    ERRORS.write_text(ERRORS.read_text() + "# mine\n")
+    out = cli("distill", log, "--fresh", "--set", "max_runs=2", "--json")
+    assert (out.code, out.json["out"]) == (0, str(new)), out.err
+    assert ERRORS.read_text().endswith("# mine\n")
+    assert used_fingerprints(new) == used_fingerprints(ERRORS) != frozenset()
+
+
+def test_a_broken_file_is_left_alone_and_nothing_is_lost(cli: Cli, served: Serve, log: str) -> None:
+    server = served(Distiller())
+    ERRORS.write_text("version: 1\nerrors: {")
+    out = cli("distill", log)
+    assert out.code == 2
+    assert "planning_errors.yaml:2" in out.err
+    assert "what was distilled is kept" in out.err
+    calls = len(server.requests)
+    ERRORS.unlink()
+    assert cli("distill", log).code == 0
+    assert len(server.requests) == calls
+
+
+def test_no_mixed_outcomes_is_said_with_what_was_seen(cli: Cli, served: Serve, tmp_path: Path) -> None:
+    server = served(Distiller())
+    out = cli("distill", save(tmp_path / "x.jsonl", [*runs("Ulm", "ff"), *runs("Bern", "ss")]))
+    assert out.code == 1
+    assert "4 trajectories of 2 tasks were read, 1 with successes only, 1 with failures only" in out.err
+    assert server.requests == []
+
+
+def test_tasks_of_an_evaluation_are_refused(cli: Cli, served: Serve, log: str, tmp_path: Path) -> None:
+    served(Distiller())
+    (tmp_path / "eval.jsonl").write_text(json.dumps({"question": question("Ulm").upper()}) + "\n")
+    out = cli("distill", log, "--exclude", "eval.jsonl", "--json")
+    assert out.json["excluded"] == [question("Ulm")]
+    assert [task["task"] for task in out.json["tasks"].values()] == [question("Bern")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("nowhere.jsonl",), "nowhere.jsonl: cannot be read"),
+        (("runs.jsonl", "--exclude", "nowhere.txt"), "nowhere.txt: cannot be read"),
+        (("runs.jsonl", "--set", "max_run=3"), "did you mean max_runs"),
+        (("runs.jsonl", "--set", "max_runs=1"), "--set max_runs"),
+        (("runs.jsonl", "--set", "max_runs"), "write KEY=VALUE"),
+    ],
+)
+def test_wrong_use_is_one_line(
+    cli: Cli, served: Serve, log: str, arguments: tuple[str, ...], line: str
+) -> None:
+    served(Distiller())
+    out = cli("distill", *arguments)
+    assert out.code == 2
+    assert line in out.err
+    assert out.err.count("\n") == 1
+
+
+def test_a_folder_of_a_collection_is_read(cli: Cli, served: Serve, tmp_path: Path) -> None:
+    served(Distiller())
+    save(tmp_path / "c" / "trajectories" / "runs.jsonl", runs("Ulm", "ffs"))
+    (tmp_path / "c" / "collection.json").write_text("{}")
+    assert cli("distill", "c", "--json").json["counts"]["mixed"] == 1
+
+
+def test_files_of_the_same_name_are_told_apart_without_this_machine_s_paths(
+    cli: Cli, served: Serve, tmp_path: Path
+) -> None:
+    served(Distiller())
+    (run,) = runs("Ulm", "s")
+    same_id = run.model_copy(
+        update={"trajectory": run.trajectory.model_copy(update={"answer": "New Bridge"})}
+    )
+    base = save(tmp_path / "base" / "log.jsonl", runs("Ulm", "ff"))
+    cli("distill", base, save(tmp_path / "later" / "log.jsonl", [same_id]))
+    text = ERRORS.read_text() + RECORD.read_text()
+    assert "file: base/log.jsonl" in text
+    assert "file: later/log.jsonl" in text
+    assert "trajectory: Ulm-1~2" in text
+    assert str(tmp_path) not in text
+
+
+def test_a_review_without_a_terminal_waits_and_writes_nothing(cli: Cli, served: Serve, log: str) -> None:
+    served(Distiller())
+    out = cli("distill", log, "--review", "--json")
+    assert (out.code, out.json["status"]) == (4, "interrupted")
+    assert out.json["interrupts"][0]["error"]["name"] == "first_hit"
+    assert "run the same command in a terminal" in out.err
+    assert not ERRORS.exists()
+
+
+def test_a_review_in_the_terminal_is_carried_out_and_what_was_dropped_leaves_the_file(
+    cli: Cli, served: Serve, log: str, reviewer: Callable[..., None]
+) -> None:
+    server = served(Distiller(types={"Ulm": ("one", "two", "three"), "Bern": ("one",)}))
+    assert cli("distill", log).code == 0
+    calls = len(server.requests)
+    reviewer("what?", "k", "m one", "d")
+    out = cli("distill", log, "--review")
+    assert out.code == 0, out.err
+    assert len(server.requests) == calls
+    (error,) = load_planning_errors(ERRORS)
+    assert (error.name, error.untouched) == ("one", False)
+    assert "look up the bridges of Ulm" in out.out, "the evidence is shown"
+
+
+def test_dropping_everything_leaves_a_file_of_others_without_the_dropped(
+    cli: Cli, served: Serve, log: str, reviewer: Callable[..., None]
+) -> None:
+    served(Distiller())
+    own = PlanningError(name="own", description="d", failures=("a", "b"), successes=("c",))
+    ERRORS.write_text(yaml_text([own]))
+    assert cli("distill", log).code == 0
+    assert [error.name for error in load_planning_errors(ERRORS)] == ["own", "first_hit"]
+    reviewer("drop")
+    assert "every error was dropped" in cli("distill", log, "--review").err
+    assert [error.name for error in load_planning_errors(ERRORS)] == ["own"]
+
+
+QUESTION: dict[str, Any] = {
+    "error": {
+        "name": "one",
+        "description": "d [bold]",
+        "failures": [{"text": "early"}, {"text": "late"}],
+        "successes": [{"text": "z"}],
+    },
+    "findings": [],
+    "others": ["two", "three"],
+    "problem": "",
+}
+
+
+@pytest.mark.parametrize(
+    ("lines", "reply"),
+    [
+        (("keep",), {"decision": "keep"}),
+        (("D",), {"decision": "drop"}),
+        (("merge", "m nobody", "m two"), {"decision": "merge", "value": "two"}),
+        (("", "?", "k"), {"decision": "keep"}),
+    ],
+)
+def test_what_a_person_types(reviewer: Callable[..., None], lines: tuple[str, ...], reply: Any) -> None:
+    reviewer(*lines)
+    assert ask_review(Console(quiet=True), QUESTION) == reply
+
+
+def test_the_editor_is_given_yaml_and_its_result_is_read(
+    monkeypatch: pytest.MonkeyPatch, reviewer: Callable[..., None]
+) -> None:
+    edits: list[Callable[[str], str]] = [
+        lambda text: text,
+        lambda text: text.replace("name: one", "name: Not A Name"),
+        lambda text: "{",
+        lambda text: text.replace("name: one", "name: uno").replace("early", "too early: yes", 1),
+    ]
+    monkeypatch.setattr(distill_view, "_through_editor", lambda text: edits.pop(0)(text))
+    for line in ("nothing was changed", "name: String should match pattern", "the edited text:1: not YAML"):
+        with pytest.raises(ValueError, match=line):
+            edit_error(QUESTION["error"])
+    edits.insert(0, lambda text: text)
+    reviewer("e", "e")
+    reply = ask_review(Console(quiet=True), QUESTION)
+    assert (reply["decision"], reply["value"]["name"]) == ("edit", "uno")
+    assert reply["value"]["failures"] == ["too early: yes", "late"]
+
+
+def test_an_editor_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VISUAL", "/no/such/editor")
+    with pytest.raises(ValueError, match="the editor could not be used"):
+        edit_error(QUESTION["error"])
+
+
+def test_an_interruption_is_told_once(
+    cli: Cli, served: Serve, log: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*arguments: Any) -> None:
+        raise KeyboardInterrupt
+
+    served(Distiller())
+    monkeypatch.setattr(Runner, "_until_done", interrupted)
+    out = cli("distill", log)
+    assert (out.code, out.err) == (130, "forethought: interrupted; the same command goes on with it\n")

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from forethought.app.main import run_cli
+from forethought.json_files import write_records as write_rows
 from forethought.training import serve
-from forethought.training.dataset import read_rows, write_rows
+from forethought.training.dataset import read_rows
 from forethought.training.records import ReflectionRecord
 from tests.forethought.training.samples import trial
 from tests.support.counting import Counter, counted

@@ -56,12 +56,12 @@ def test_export_tells_its_counts(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("export", "none.jsonl", "--out", "d"), "none.jsonl cannot be read: No such file"),
-        (("export", "bad.jsonl", "--out", "d"), "bad.jsonl, line 1:"),
+        (("export", "none.jsonl", "--out", "d"), "none.jsonl: cannot be read (No such file"),
+        (("export", "bad.jsonl", "--out", "d"), "bad.jsonl:1: task_id: "),
         (("export", "one.jsonl", "--out", "d"), "all records are of one task"),
         (
             ("export", "one.jsonl", "--out", "one.jsonl", "--held-out", "0"),
-            "one.jsonl/train.jsonl cannot be written",
+            "one.jsonl: cannot be written to",
         ),
         (("run", "nothing", "--out", "m"), "is missing: make it with `forethought train export"),
         (("run", "d", "--out", "m", "--too-long", "shrink"), "--too-long 'shrink'"),

@@ -21,11 +21,9 @@ from forethought.graph.wiring import wired
 from forethought.knowledge.error_taxonomy import load_taxonomy
 from forethought.models.ask import Models
 from forethought.models.types import Transport
-from forethought.nodes.debugger.find_critical import find_critical
-from forethought.nodes.debugger.judge import judge
-from forethought.nodes.debugger.label_step import label_step
-from forethought.nodes.debugger.label_wave import label_wave
-from forethought.nodes.debugger.refine import refine_guidance
+from forethought.nodes.debugger.critical import find_critical
+from forethought.nodes.debugger.judge import judge, refine_guidance
+from forethought.nodes.debugger.label import label_step, label_wave
 from forethought.nodes.debugger.rerun import rerun
 from forethought.nodes.debugger.services import DebugServices, LoadThread, MakeEvaluator, MakeRollouts
 from forethought.nodes.debugger.take import take

@@ -105,41 +105,27 @@ def context_of(
     flags: Flags,
     settings: Settings,
     saved: Mapping[str, Any] | None = None,
-    chosen: Mapping[str, Any] | None = None,
+    overrides: Mapping[str, Any] | None = None,
 ) -> C:
-    """A context of this kind: `saved` or the defaults, changed by --model and --set, then by `chosen`.
+    """A context of this kind: `saved` or the defaults, changed by --model and --set, then by `overrides`.
 
     It is within the operator's bounds. Raises CliError that names the setting and its bound.
     """
-    try:
-        return bounded(_unbounded(kind, flags, settings, saved, chosen or {}), settings)
-    except ValueError as error:
-        raise CliError(str(error)) from error
-
-
-def context_from_flags(flags: Flags, settings: Settings, saved: Mapping[str, Any] | None = None) -> Context:
-    """The run's Context: the thread's own (or the defaults), changed by --model and --set.
-
-    Raises CliError that names the setting and its bound.
-    """
-    return _unbounded(Context, flags, settings, saved, {})
-
-
-def _unbounded(
-    kind: type[C],
-    flags: Flags,
-    settings: Settings,
-    saved: Mapping[str, Any] | None,
-    chosen: Mapping[str, Any],
-) -> C:
     values: dict[str, Any] = dict(saved) if saved else ({"model": settings.model} if settings.model else {})
     if flags.model:
         values["model"] = flags.model
     values |= dict(parse_set(item, kind) for item in flags.sets)
     try:
-        return kind.model_validate({**values, **chosen})
+        return bounded(kind.model_validate({**values, **(overrides or {})}), settings)
     except ValidationError as error:
         raise CliError(wrong_setting(error, flags)) from error
+    except ValueError as error:
+        raise CliError(str(error)) from error
+
+
+def context_from_flags(flags: Flags, settings: Settings, saved: Mapping[str, Any] | None = None) -> Context:
+    """See `context_of`; the agent's."""
+    return context_of(Context, flags, settings, saved)
 
 
 def _check_flags(flags: Flags) -> None:

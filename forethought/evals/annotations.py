@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forethought.knowledge.error_taxonomy import Taxonomy
-from forethought.nodes.debugger.counterfactual import wilson
+from forethought.nodes.debugger.search import wilson
 from forethought.trajectories.agent_error_bench import STEP_KEYS, is_labels
 from forethought.trajectories.read import candidates, read_json, read_trajectories
 from forethought.trajectories.types import Annotation, Loaded

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from forethought.app.batch import commands as batch_commands
-from forethought.app.collect.commands import collect
+from forethought.app.collect import collect
 from forethought.app.command_flags import (
     AllowWrites,
     BaseUrl,
@@ -48,7 +48,7 @@ app = typer.Typer(
 app.add_typer(train_app, name="train")
 app.add_typer(lessons_app, name="lessons")
 app.add_typer(eval_app, name="eval")
-app.command()(collect)
+app.command()(typer_command(collect))
 app.command()(typer_command(distill))
 app.command()(typer_command(synthesize))
 app.command()(batch_commands.submit)

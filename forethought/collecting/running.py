@@ -48,20 +48,21 @@ class Collector:
     """By the run's name: why it came to no end."""
 
     async def collect(self, runs: Iterable[Run], parallel: int) -> None:
-        """Carry out `runs`, `parallel` at a time, until all are done or `control` has them stop.
+        """Carry out `runs`, `parallel` at a time.
 
-        Raises ConfigurationError, and what is no ModelError.
+        Raises GraphDrained where `control` stopped some, ConfigurationError, and what is no ModelError.
         """
         from langgraph.errors import GraphDrained
 
-        waiting = deque(runs)
+        waiting, drained = deque(runs), list[GraphDrained]()
 
         async def work() -> None:
             while waiting and self.may_begin() and not (self.control and self.control.drain_requested):
                 task, trial = waiting.popleft()
                 try:
                     await self.run(task, trial)
-                except GraphDrained:
+                except GraphDrained as drain:
+                    drained.append(drain)
                     return
                 except ConfigurationError:
                     raise
@@ -74,6 +75,8 @@ class Collector:
                     group.create_task(work())
         except BaseExceptionGroup as several:
             raise several.exceptions[0] from None
+        if drained:
+            raise drained[0]
 
     async def attempt(self, task: CollectTask, trial: int, guidance: Sequence[str]) -> Attempted:
         """One trial with what was learned from the one before it, an `Attempt` (SAMULE 3.2.1, micro level).

@@ -11,6 +11,7 @@ import io
 import json
 import re
 import shlex
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,7 +98,11 @@ def settings_from(flags: Flags) -> Settings:
     given = {"base_url": flags.base_url, "tools": flags.tools, "db": flags.db}
     chosen = {name: value for name, value in given.items() if value}
     _check_address(chosen.get("base_url") or settings.base_url)
-    return settings.model_copy(update=chosen)
+    settings = settings.model_copy(update=chosen)
+    if settings.tools and str(Path.cwd()) not in sys.path:
+        # Last, so that a file that happens to lie here takes no installed module's place.
+        sys.path.append(str(Path.cwd()))
+    return settings
 
 
 def context_of(

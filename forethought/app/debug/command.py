@@ -90,8 +90,7 @@ def with_rerun_method(arguments: Sequence[str]) -> list[str]:
 def debug(options: DebugOptions) -> int:
     """Find the step that doomed a run and, with --rerun, run it again from there."""
     from forethought.app.debug.session import DebugRequest, open_debugging
-    from forethought.app.threads.thread import check_thread_id
-    from forethought.app.threads.threads import is_debugging
+    from forethought.app.threads.thread import check_thread_id, is_debugging
 
     _check_options(options)
     flags, thread = options.flags, options.thread

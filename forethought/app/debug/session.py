@@ -23,9 +23,8 @@ from forethought.app.options import Flags, resume_command, settings_from, withou
 from forethought.app.report import status_of, task_error, unfinished
 from forethought.app.runner import Session
 from forethought.app.text import one_line
-from forethought.app.threads.branches import at
-from forethought.app.threads.thread import Thread, check_thread_id, open_thread, unknown_thread
-from forethought.app.threads.threads import DEBUGGING
+from forethought.app.threads.branches import state_at
+from forethought.app.threads.thread import DEBUGGING, Thread, check_thread_id, open_thread, unknown_thread
 from forethought.app.transport import Answering, choose_transport
 from forethought.graph.debugger import build_debugger
 from forethought.settings import Settings
@@ -212,7 +211,7 @@ async def _open_debugged(
         choose_transport(None, None, {}) if calls_models else Answering(lambda settings, context: None)
     )
     async with open_thread(request.thread, flags, answering, must_exist=True) as thread:
-        snapshot = await (at(thread, request.leaf) if request.leaf else thread.snapshot())
+        snapshot = await (state_at(thread, request.leaf) if request.leaf else thread.snapshot())
         if not request.leaf:
             _check_over(thread, snapshot, resume_command(thread.id, flags))
         plans = await _replaced_plans(thread, snapshot)

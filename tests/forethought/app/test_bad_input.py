@@ -65,7 +65,7 @@ BAD = [
     (["fork", "unknown", "--before", "0"], 2, "--before"),
     (["threads", "--limit", "none"], 2, "--limit"),
     (["run", "Which", "invoices"], 2, "put the TASK in quotes (see `forethought run --help`)"),
-    (["run", "--file"], 2, "requires an argument (see `forethought run --help`)"),
+    (["run", "--file"], 2, "requires an argument (see `forethought --help`)"),
     (["run", "x", "--model", ""], 2, "--model is empty"),
     (["run", "x", "--base-url", " "], 2, "--base-url is empty"),
     (["run", "x", "--tools", ""], 2, "--tools is empty"),
@@ -77,7 +77,7 @@ BAD = [
     (
         ["threads", "--db", "other.sqlite"],
         1,
-        "threads other.sqlite: no such column: thread_id: it is",
+        "the database other.sqlite: it is of an older release, or another program's",
     ),
     (["threads", "--db", "notes.txt"], 1, "threads notes.txt: file is not a database"),
     (["nonsense"], 2, "No such command 'nonsense'"),

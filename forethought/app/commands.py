@@ -28,10 +28,10 @@ from forethought.app.command_flags import (
 from forethought.app.debug.command import debug
 from forethought.app.distill import distill
 from forethought.app.eval.commands import eval_app
-from forethought.app.lessons.commands import lessons_app
+from forethought.app.lessons import lessons_app
 from forethought.app.synthesize import synthesize
 from forethought.app.threads import commands as threads_command
-from forethought.app.train.commands import train_app
+from forethought.app.train import train_app
 
 app = typer.Typer(
     name="forethought",

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 import forethought.training
-from forethought.app.train import training
+from forethought.app import train as training
 from forethought.json_files import write_records as write_rows
 from forethought.training.gate import Retry
 from tests.forethought.app.conftest import Cli
@@ -64,7 +64,7 @@ def test_export_tells_its_counts(cli: Cli) -> None:
             "one.jsonl: cannot be written to",
         ),
         (("run", "nothing", "--out", "m"), "is missing: make it with `forethought train export"),
-        (("run", "d", "--out", "m", "--too-long", "shrink"), "--too-long 'shrink'"),
+        (("run", "d", "--out", "m", "--too-long", "shrink"), "'shrink' is not one of"),
         (("run", "d", "--out", "m", "--learning-rate", "0"), "--learning-rate 0.0"),
         (("run", "d", "--out", "m", "--gpus", "2"), "pip install 'forethought[train-gpus]'"),
         (("gate", "nowhere", "--prompted", "x", "--trained", "y"), "holds no weights"),

@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 import tomllib
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -35,18 +34,6 @@ def of_packages(pattern: str) -> list[Path]:
     return sorted(path.relative_to(ROOT) for path in found if "__pycache__" not in path.parts)
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> frozenset[str]:
-    """The names of the files in a wheel built from this tree, without a network."""
-    folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 0, done.stderr
-    (built,) = folder.glob("*.whl")
-    with zipfile.ZipFile(built) as archive:
-        return frozenset(archive.namelist())
-
-
 def test_the_packages_listed_are_the_packages_there() -> None:
     assert ["forethought"] == PACKAGES == PROJECT["tool"]["mypy"]["packages"]
 
@@ -59,20 +46,6 @@ def test_the_folders_at_the_top_are_packages_of_forethought(name: str) -> None:
 def test_every_folder_of_code_is_a_package() -> None:
     folders = {path.parent for path in of_packages("*.py")}
     assert [str(folder) for folder in sorted(folders) if not (ROOT / folder / "__init__.py").is_file()] == []
-
-
-def test_the_wheel_holds_all_code_and_all_data(wheel: frozenset[str]) -> None:
-    wanted = {
-        path.as_posix() for kind in ("*.py", "*.md", "*.yaml", "py.typed") for path in of_packages(kind)
-    }
-    assert wanted - wheel == set()
-    assert {"forethought/prompts/planner.md", "forethought/knowledge/planning_errors.yaml"} <= wheel
-
-
-def test_the_wheel_holds_the_demo_and_nothing_that_is_not_meant_for_it(wheel: frozenset[str]) -> None:
-    assert {"forethought/_demo/question.txt", "forethought/_demo/files/claims.xlsx"} <= wheel
-    tops = {name.split("/")[0] for name in wheel if ".dist-info/" not in name}
-    assert tops == set(PACKAGES)
 
 
 def test_graph_and_nodes_import_nothing_by_themselves() -> None:

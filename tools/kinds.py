@@ -5,6 +5,8 @@ Names are often wrong, and a decoder that is told the kind opens nothing else.
 
 from __future__ import annotations
 
+import filetype  # type: ignore[import-untyped]
+
 PICTURES = "jpg, png, gif, bmp, webp"
 SOUNDS = "mp3, m4a, wav, ogg, flac"
 _HEAD = 8192
@@ -12,8 +14,6 @@ _HEAD = 8192
 
 def binary_kind(data: bytes) -> str:
     """The usual extension of the file's format, such as png or pdf; '' for text and what is not known."""
-    import filetype  # type: ignore[import-untyped]
-
     head = data[:_HEAD]
     # Formats that begin with letters are told from a text, such as a table whose first column is BMI.
     if head[:1] < b"\x80" and b"\0" not in head and not head.startswith((b"%PDF-", b"{\\rtf")):

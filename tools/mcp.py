@@ -10,20 +10,18 @@ import asyncio
 import json
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any
 
 from forethought.text import one_line
 from forethought.tools.base import Effect, Observation, Tool, ToolEnv, ToolError
 from forethought.tools.mcp_schema import arguments_model
-from forethought.tools.mcp_settings import McpServer, McpServers, McpSetupError
+from forethought.tools.mcp_settings import McpServer, McpServers, McpSetupError, McpTool
 from forethought.tools.python import python_tool
 from forethought.tools.sandbox.calls import from_code
 
 if TYPE_CHECKING:
-    from mcp import ClientSession
-    from mcp.types import CallToolResult, ToolAnnotations
-    from mcp.types import Tool as Offered
+    from langchain_core.tools import BaseTool
+    from mcp.types import CallToolResult
 
     from forethought.settings import Settings
 
@@ -51,42 +49,31 @@ async def mcp_tools(servers: McpServers, taken: Sequence[str] = ()) -> list[Tool
     ]
 
 
-async def _offered(name: str, server: McpServer) -> list[Offered]:
-    found: list[Offered] = []
-    cursor: str | None = None
+async def _offered(name: str, server: McpServer) -> list[BaseTool]:
     try:
-        async with asyncio.timeout(CONNECT_S), _session(server) as session:
-            await session.initialize()
-            while True:
-                page = await session.list_tools(cursor=cursor)
-                found += page.tools
-                if len(found) > MOST_TOOLS or (cursor is not None and page.nextCursor == cursor):
-                    raise ValueError(f"it offers more than {MOST_TOOLS} tools, or its list has no end")
-                cursor = page.nextCursor
-                if not cursor:
-                    return found
+        from langchain_mcp_adapters.tools import load_mcp_tools
+    except ImportError as error:
+        raise McpSetupError("the MCP client is not installed: pip install 'forethought[mcp]'") from error
+    try:
+        async with asyncio.timeout(CONNECT_S):
+            found = await load_mcp_tools(None, connection=server.connection())
+        if len(found) > MOST_TOOLS:
+            raise ValueError(f"it offers more than {MOST_TOOLS} tools")
+        return found
     except Exception as error:
         # Whatever a server, its program or the way to it does wrong, the operator wants to know which.
         _pass_on_cancellation()
         raise McpSetupError(f"MCP server {name} cannot be used: {_why(error, server)}") from error
 
 
-def _session(server: McpServer) -> AbstractAsyncContextManager[ClientSession]:
-    try:
-        from langchain_mcp_adapters.sessions import create_session
-    except ImportError as error:
-        raise McpSetupError("the MCP client is not installed: pip install 'forethought[mcp]'") from error
-    return create_session(server.connection())  # type: ignore[arg-type]
-
-
-def _tool(server_name: str, server: McpServer, offered: Offered, ambiguous: set[str]) -> Tool:
+def _tool(server_name: str, server: McpServer, offered: BaseTool, ambiguous: set[str]) -> Tool:
     name = _plain(offered.name)
     if name in ambiguous or not name:
         name = _plain(f"{server_name}__{offered.name}")
-    choice = server.tools.get(offered.name)
-    hints = offered.annotations
+    choice = server.tools.get(offered.name, McpTool())
+    hints = offered.metadata or {}
     try:
-        arguments = arguments_model(name, offered.inputSchema)
+        arguments = arguments_model(name, offered.args_schema)  # type: ignore[arg-type]
     except ValueError as error:
         raise McpSetupError(f"MCP server {server_name}: the schema of {offered.name} {error}") from error
 
@@ -95,29 +82,31 @@ def _tool(server_name: str, server: McpServer, offered: Offered, ambiguous: set[
 
     return Tool(
         name=name,
-        description=(offered.description or offered.title or offered.name).strip()[:LONGEST_DESCRIPTION],
+        description=(offered.description or hints.get("title") or offered.name).strip()[:LONGEST_DESCRIPTION],
         arguments=arguments,
         run=run,
-        effect=(choice and choice.effect) or server.effect or _effect(hints),
-        timeout_s=(choice and choice.timeout_s) or server.timeout_s,
-        retryable=bool(hints and (hints.readOnlyHint or hints.idempotentHint)),
+        effect=choice.effect or server.effect or _effect(hints),
+        timeout_s=choice.timeout_s or server.timeout_s,
+        retryable=bool(hints.get("readOnlyHint") or hints.get("idempotentHint")),
         foreign=True,
     )
 
 
-def _effect(hints: ToolAnnotations | None) -> Effect:
+def _effect(hints: Mapping[str, Any]) -> Effect:
     """What a server says of a tool: without a word it may change something, and reading is in an open world,
     which sends the arguments there (both are the protocol's own defaults)."""
-    if hints is None or not hints.readOnlyHint:
+    if not hints.get("readOnlyHint"):
         return "write"
-    return "read" if hints.openWorldHint is False else "egress"
+    return "read" if hints.get("openWorldHint") is False else "egress"
 
 
 async def _call(server_name: str, server: McpServer, name: str, arguments: Mapping[str, Any]) -> Observation:
+    from langchain_mcp_adapters.sessions import create_session
+
     failed: Exception | None = None
     result: CallToolResult | None = None
     try:
-        async with _session(server) as session:
+        async with create_session(server.connection()) as session:
             await session.initialize()
             try:
                 result = await session.call_tool(name, dict(arguments))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from langchain_core.utils.json_schema import dereference_refs
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
@@ -60,31 +61,14 @@ def _detail(error: Any) -> InitErrorDetails:
 
 
 def _shown(schema: Json) -> Json:
-    """The schema as it is: written out, unless a part contains itself."""
-    definitions = {**schema.get("definitions", {}), **schema.get("$defs", {})}
-    rest = {key: value for key, value in schema.items() if key not in ("$defs", "definitions", "$schema")}
-    made = _written_out(rest, definitions, ())
-    return made if isinstance(made, dict) else {}
-
-
-def _written_out(node: Any, definitions: Json, inside: tuple[str, ...]) -> Any:
-    """`node` without references; a part that contains itself is free from there on."""
-    if isinstance(node, list):
-        return [_written_out(item, definitions, inside) for item in node]
-    if not isinstance(node, dict):
-        return node
-    reference = node.get("$ref")
-    if isinstance(reference, str):
-        name = reference.rsplit("/", 1)[-1]
-        beside = {key: value for key, value in node.items() if key != "$ref"}
-        if name in inside or not isinstance(definitions.get(name), dict):
-            return beside
-        return _written_out({**definitions[name], **beside}, definitions, (*inside, name))
-    made = {key: _written_out(value, definitions, inside) for key, value in node.items()}
-    if isinstance(properties := made.get("properties"), dict):
+    """The schema without references; a part that contains itself is free from there on."""
+    known = {**schema, "$defs": {**schema.get("definitions", {}), **schema.get("$defs", {})}}
+    shown = dereference_refs(known)
+    shown = {key: value for key, value in shown.items() if key not in ("$defs", "definitions", "$schema")}
+    if isinstance(properties := shown.get("properties"), dict):
         # A schema may be true (anything) or false (nothing); those who read it here expect an object.
-        bare: dict[bool, Json] = {True: {}, False: {"not": {}}}
-        made["properties"] = {
-            key: bare[value] if isinstance(value, bool) else value for key, value in properties.items()
+        plain: dict[bool, Json] = {True: {}, False: {"not": {}}}
+        shown["properties"] = {
+            key: plain[value] if isinstance(value, bool) else value for key, value in properties.items()
         }
-    return made
+    return shown

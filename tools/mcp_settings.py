@@ -71,7 +71,7 @@ class McpServer(BaseModel):
             raise ValueError(f"transport {self.transport} does not fit")
         return self
 
-    def connection(self) -> dict[str, Any]:
+    def connection(self) -> Any:
         """The form of langchain-mcp-adapters."""
         if self.command is not None:
             found: dict[str, Any] = {"transport": "stdio", "command": self.command, "args": self.args}

@@ -30,7 +30,6 @@ from forethought.app.distill import distill
 from forethought.app.eval.commands import eval_app
 from forethought.app.lessons import lessons_app
 from forethought.app.synthesize import synthesize
-from forethought.app.threads import commands as threads_command
 from forethought.app.train import train_app
 
 app = typer.Typer(
@@ -151,7 +150,53 @@ def resume(
     return runs.resume(thread, reply or [], flags, as_json)
 
 
-app.command("threads")(threads_command.threads)
+@app.command()
+def threads(
+    db: Db = None,
+    limit: Annotated[int, typer.Option("--limit", help="How many, newest first.", min=1, metavar="N")] = 50,
+    every: Annotated[bool, typer.Option("--all", help="Debuggings (`forethought debug`) too.")] = False,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Delete old threads for good, with what only they use.")
+    ] = False,
+    older_than: Annotated[
+        str | None,
+        typer.Option(
+            "--older-than", help="With --prune: last written to so long ago (m, h, d, w).", metavar="30d"
+        ),
+    ] = None,
+    status: Annotated[
+        str | None,
+        typer.Option(
+            "--status",
+            help="With --prune: of these statuses, by default answered,best_effort,budget_exhausted.",
+            metavar="S,...",
+        ),
+    ] = None,
+    keep: Annotated[
+        int, typer.Option("--keep", help="With --prune: the newest N stay.", min=0, metavar="N")
+    ] = 0,
+    keep_files: Annotated[
+        bool, typer.Option("--keep-files", help="With --prune: stored files stay.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="With --prune: do not ask.")] = False,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> int:
+    """List the threads, newest first; or delete old ones."""
+    begin(debug)
+    from forethought.app.errors import CliError
+    from forethought.app.options import Flags
+
+    if prune:
+        from forethought.app.threads import prune as pruning
+
+        rule = pruning.rule_of(older_than, status, keep, keep_files)
+        return pruning.prune(Flags(db=db), rule, yes, as_json)
+    if older_than is not None or status is not None or keep or keep_files or yes:
+        raise CliError("--older-than, --status, --keep, --keep-files and --yes go with --prune")
+    from forethought.app.threads import threads as listing
+
+    return listing.threads(Flags(db=db), limit, every, as_json)
 
 
 @app.command()
@@ -178,9 +223,9 @@ def show(
     """Show what a thread did: plan, reviews, steps, re-plans, answer and cost."""
     begin(debug)
     from forethought.app.options import Flags
-    from forethought.app.threads import showing
+    from forethought.app.threads import show as showing
 
-    return showing.show(thread, Flags(db=db), showing.Wanted(steps, branches, diff), as_json)
+    return showing.show(thread, Flags(db=db), as_json, steps=steps, branches=branches, diff=diff)
 
 
 @app.command()
@@ -215,9 +260,9 @@ app.command()(typer_command(debug))
 
 @app.command()
 def doctor(db: Db = None, base_url: BaseUrl = None, as_json: Json = False, debug: Debug = False) -> int:
-    """Check this installation by trying each part of it."""
+    """Check this installation: packages, database, keys, sandbox."""
     begin(debug)
-    from forethought.app.doctor.doctor import report_health
+    from forethought.app.doctor import report_health
     from forethought.app.options import Flags
 
     return report_health(Flags(base_url=base_url, db=db), as_json)

@@ -84,7 +84,7 @@ def distill(options: DistillOptions) -> int:
     from forethought.trajectories.questions import read_questions
 
     settings = settings_from(options.flags)
-    context = context_of(DistillerContext, options.flags, settings, chosen={"review": options.review})
+    context = context_of(DistillerContext, options.flags, settings, overrides={"review": options.review})
     runs = read_runs(options.paths)
     try:
         exclude = [text for path in options.exclude or () for text in read_questions(path)]
@@ -94,9 +94,9 @@ def distill(options: DistillOptions) -> int:
     state |= {"files": {run.loaded.trajectory.id: run.file for run in runs}, "exclude": exclude}
     with open_runner(options.as_json) as runner:
         session = runner.open(_open_session(_id(context, runs, exclude), settings, context))
-        given, tasks = runner.run(_first_input(session, state, options.fresh))
+        graph_input, tasks = runner.run(_first_input(session, state, options.fresh))
         display = view.DistillDisplay(runner.console, tasks)
-        ending = runner.drive(session, given, display, view.ask_review)
+        ending = runner.drive(session, graph_input, display, view.ask_review)
         result = view.distillation_report(session, ending, options.out)
         # A review that drops every error takes them out of the file too.
         reviewed_away = result["status"] == "no_errors" and result["reviews"] and options.out.exists()
@@ -126,22 +126,23 @@ def read_runs(paths: Sequence[Path]) -> list[RecordedRun]:
     """
     from forethought.trajectories.read import read_trajectories
 
-    whole = {path: path.absolute() for path in paths}
-    common = os.path.commonpath([path.parent for path in whole.values()])
-    found: dict[str, RecordedRun] = {}
-    for path, full in whole.items():
+    absolute = {path: path.absolute() for path in paths}
+    common = os.path.commonpath([path.parent for path in absolute.values()])
+    runs: dict[str, RecordedRun] = {}
+    for path in absolute:
         collected = path / "trajectories"
         is_collection = (path / "collection.json").is_file() and collected.is_dir()
         try:
-            read = read_trajectories(collected if is_collection else path)
+            trajectories = read_trajectories(collected if is_collection else path)
         except ValueError as error:
             raise CliError(one_line(error, 1000)) from error
-        for loaded in read:
+        for loaded in trajectories:
             key, number = loaded.trajectory.id, 2
-            while key in found and found[key].loaded.trajectory != _renamed(loaded, key).trajectory:
+            while key in runs and runs[key].loaded.trajectory != _renamed(loaded, key).trajectory:
                 key, number = f"{loaded.trajectory.id}~{number}", number + 1
-            found.setdefault(key, RecordedRun(_renamed(loaded, key), full.relative_to(common).as_posix()))
-    return list(found.values())
+            file = absolute[path].relative_to(common).as_posix()
+            runs.setdefault(key, RecordedRun(_renamed(loaded, key), file))
+    return list(runs.values())
 
 
 def _renamed(loaded: Loaded, key: str) -> Loaded:

@@ -11,6 +11,7 @@ import io
 import json
 import re
 import shlex
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,7 +98,11 @@ def settings_from(flags: Flags) -> Settings:
     given = {"base_url": flags.base_url, "tools": flags.tools, "db": flags.db}
     chosen = {name: value for name, value in given.items() if value}
     _check_address(chosen.get("base_url") or settings.base_url)
-    return settings.model_copy(update=chosen)
+    settings = settings.model_copy(update=chosen)
+    if (settings.tools or flags.environment) and str(Path.cwd()) not in sys.path:
+        # Last, so that a file that happens to lie here takes no installed module's place.
+        sys.path.append(str(Path.cwd()))
+    return settings
 
 
 def context_of(
@@ -105,41 +110,27 @@ def context_of(
     flags: Flags,
     settings: Settings,
     saved: Mapping[str, Any] | None = None,
-    chosen: Mapping[str, Any] | None = None,
+    overrides: Mapping[str, Any] | None = None,
 ) -> C:
-    """A context of this kind: `saved` or the defaults, changed by --model and --set, then by `chosen`.
+    """A context of this kind: `saved` or the defaults, changed by --model and --set, then by `overrides`.
 
     It is within the operator's bounds. Raises CliError that names the setting and its bound.
     """
-    try:
-        return bounded(_unbounded(kind, flags, settings, saved, chosen or {}), settings)
-    except ValueError as error:
-        raise CliError(str(error)) from error
-
-
-def context_from_flags(flags: Flags, settings: Settings, saved: Mapping[str, Any] | None = None) -> Context:
-    """The run's Context: the thread's own (or the defaults), changed by --model and --set.
-
-    Raises CliError that names the setting and its bound.
-    """
-    return _unbounded(Context, flags, settings, saved, {})
-
-
-def _unbounded(
-    kind: type[C],
-    flags: Flags,
-    settings: Settings,
-    saved: Mapping[str, Any] | None,
-    chosen: Mapping[str, Any],
-) -> C:
     values: dict[str, Any] = dict(saved) if saved else ({"model": settings.model} if settings.model else {})
     if flags.model:
         values["model"] = flags.model
     values |= dict(parse_set(item, kind) for item in flags.sets)
     try:
-        return kind.model_validate({**values, **chosen})
+        return bounded(kind.model_validate({**values, **(overrides or {})}), settings)
     except ValidationError as error:
         raise CliError(wrong_setting(error, flags)) from error
+    except ValueError as error:
+        raise CliError(str(error)) from error
+
+
+def context_from_flags(flags: Flags, settings: Settings, saved: Mapping[str, Any] | None = None) -> Context:
+    """See `context_of`; the agent's."""
+    return context_of(Context, flags, settings, saved)
 
 
 def _check_flags(flags: Flags) -> None:

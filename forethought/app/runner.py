@@ -209,13 +209,13 @@ class Runner:
                 return
             given, questions = Command(resume=replies), ()
 
-    def confirm(self, question: str) -> bool:
-        """Ask a person at the terminal for a yes or no; Enter is a yes, no terminal a no."""
+    def confirm(self, question: str, default: bool = True) -> bool:
+        """Ask a person at the terminal for a yes or no; Enter is the default, no terminal a no."""
         import typer
 
         with self.shutdown.idle():
             try:
-                return self.interactive and typer.confirm(question, default=True)
+                return self.interactive and typer.confirm(question, default=default)
             except typer.Abort:
                 return False
 

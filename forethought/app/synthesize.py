@@ -10,7 +10,6 @@ import asyncio
 import hashlib
 import json
 import shutil
-import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -116,8 +115,8 @@ def synthesize(options: SynthesizeOptions) -> int:
     plan = _plan(options)
     with open_runner(options.as_json) as runner:
         session = runner.open(_open_session(plan))
-        given = runner.run(_first_input(session, plan))
-        ending = runner.drive(session, given, view.SynthesizeDisplay(runner.console))
+        graph_input = runner.run(_first_input(session, plan))
+        ending = runner.drive(session, graph_input, view.SynthesizeDisplay(runner.console))
         result = view.synthesis_report(session, ending)
         if result["status"] == "synthesized" and ending.snapshot:
             _write_records(plan, ending.snapshot.values)
@@ -144,7 +143,7 @@ def _plan(options: SynthesizeOptions) -> Plan:
     agent = context_of(Context, replace(flags, sets=others), settings)
     flags = replace(flags, model=agent.model, sets=own)
     trials = {} if options.trials is None else {"trials": options.trials}
-    context = context_of(SynthesizerContext, flags, settings, chosen=trials)
+    context = context_of(SynthesizerContext, flags, settings, overrides=trials)
     return _with_material(Plan(options, settings, context, agent))
 
 
@@ -225,8 +224,6 @@ async def _attempts(plan: Plan, stack: AsyncExitStack) -> Attempt:
     from forethought.storage import open_threads
 
     options, settings = plan.options, plan.settings
-    if settings.tools and str(Path.cwd()) not in sys.path:
-        sys.path.append(str(Path.cwd()))
     if options.fresh:
         await asyncio.to_thread(shutil.rmtree, plan.folder, True)
     folder, models = Folder(plan.folder), Models(settings)

@@ -7,19 +7,22 @@ order. A request that was recorded several times gets its replies in order, and 
 from __future__ import annotations
 
 import json
-import math
 from collections import defaultdict
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import zip_longest
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
+
+from pydantic import TypeAdapter
 
 from forethought.models.record import FORMAT, digest, logical
-from forethought.models.types import Call, Finish, ModelReply, ModelRequest, ReplayError
+from forethought.models.types import ModelReply, ModelRequest, ReplayError
 from forethought.redaction import redactor
+from forethought.text import one_line
 
 Json = dict[str, Any]
-_MOST_TOKENS = 10**12
+_REPLY = TypeAdapter(ModelReply)
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,13 @@ class ReplayTransport:
             return ReplayError(message, "it holds no calls")
         lines = _lines(asked)
         alike = [call for call in everything if call.reply_type == asked["reply_type"]] or everything
-        closest = max(alike, key=lambda call: _nearness(call, asked, lines))
+        closest = max(
+            alike,
+            key=lambda call: (
+                call.role == asked["role"],
+                SequenceMatcher(None, call.lines, lines, autojunk=False).ratio(),
+            ),
+        )
         return ReplayError(message, _difference(closest, lines))
 
 
@@ -116,39 +125,8 @@ def _recorded(line: Json, parts: Json, number: int) -> Recorded:
 
 
 def _reply(line: Json) -> ModelReply:
-    """The reply of a line. Raises ValueError, KeyError, TypeError or AttributeError for what is none."""
-    said, usage = line["reply"], line.get("usage", {})
-    end: Finish = said.get("finish_reason", "stop")
-    if end not in get_args(Finish):
-        raise ValueError("the reply's finish_reason is none that is known")
-    usd = usage.get("usd")
-    if usd is not None and not (_is_number(usd) and 0 <= usd < math.inf):
-        raise ValueError("the reply's usd is no amount")
-    counts = [usage.get(name, 0) for name in ("input_tokens", "output_tokens", "cached_tokens")]
-    if not all(_is_number(count) and 0 <= count < _MOST_TOKENS for count in counts):
-        raise ValueError("the reply's tokens are no numbers")
-    return ModelReply(
-        _text(said["text"]),
-        tuple(Call(_text(call["name"]), _text(call["arguments"])) for call in said.get("calls", [])),
-        end,
-        input_tokens=int(counts[0]),
-        output_tokens=int(counts[1]),
-        cached_tokens=int(counts[2]),
-        model=_text(line.get("model", "")),
-        usd=usd,
-        ended=_text(said.get("ended", "")),
-        estimated=usage.get("estimated") is True,
-    )
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError("a text of the reply is no text")
-    return value
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    """The reply of a line. Raises ValueError, KeyError or TypeError for anything else."""
+    return _REPLY.validate_python({**line["reply"], **line.get("usage", {}), "model": line.get("model", "")})
 
 
 def _lines(asked: Json) -> tuple[str, ...]:
@@ -162,29 +140,20 @@ def _lines(asked: Json) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _nearness(call: Recorded, asked: Json, lines: tuple[str, ...]) -> tuple[bool, float]:
-    return call.role == asked["role"], SequenceMatcher(None, call.lines, lines, autojunk=False).ratio()
-
-
 def _difference(closest: Recorded, lines: tuple[str, ...]) -> str:
-    at = next((i for i, (a, b) in enumerate(zip(closest.lines, lines, strict=False)) if a != b), None)
-    if at is None:
-        at = min(len(closest.lines), len(lines))
-    old = closest.lines[at] if at < len(closest.lines) else "(nothing more)"
-    new = lines[at] if at < len(lines) else "(nothing more)"
+    """The first line at which the closest recorded call differs from the request."""
+    pairs = zip_longest(closest.lines, lines, fillvalue="(nothing more)")
+    at, (old, new) = next(
+        ((number, pair) for number, pair in enumerate(pairs, start=1) if pair[0] != pair[1]), (0, ("", ""))
+    )
     return (
         f"closest: recorded call {closest.number} ({closest.role}, {closest.reply_type}), "
-        f"which differs at line {at + 1}\n"
-        f"  recorded: {_cut(old, new)}\n"
-        f"  asked:    {_cut(new, old)}"
+        f"which differs at line {at}\n  recorded: {_around(old, new)}\n  request:  {_around(new, old)}"
     )
 
 
-def _cut(line: str, other: str) -> str:
+def _around(line: str, other: str) -> str:
     """The line from a little before where it leaves `other`, at most 160 characters."""
-    start = next(
-        (i for i, (a, b) in enumerate(zip(line, other, strict=False)) if a != b), min(len(line), len(other))
-    )
-    start = max(0, start - 60) if len(line) > 160 else 0
-    piece = line[start : start + 160]
-    return f"{'...' if start else ''}{piece}{'...' if start + 160 < len(line) else ''}"
+    same = next((at for at, (a, b) in enumerate(zip(line, other, strict=False)) if a != b), len(line))
+    start = max(0, same - 60) if len(line) > 160 else 0
+    return f"{'...' if start else ''}{one_line(line[start:], 160)}"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from forethought.redaction import redactor
 from forethought.settings import Settings
-from forethought.telemetry.langsmith import guard
+from forethought.telemetry.langsmith import redact_traces
 from forethought.telemetry.where import here
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def enable(settings: Settings) -> None:
     """Make spans from now on, if `settings` say so, once a process; keep secrets from LangSmith. Raises
     TracingError."""
     global _tracer
-    guard(settings)
+    redact_traces(settings)
     if settings.tracing != "otel" or _tracer is not None:
         return
     try:

@@ -43,6 +43,11 @@ class TrajectoryStep(_Record):
     changes_world: bool = False
     """Whether the action changed something outside, so that a re-run has to restore it."""
 
+    def texts(self) -> dict[str, str]:
+        """What stands in the step, part by part; empty parts are left out."""
+        names = ("given", "memory", "reflection", "planning", "action", "observation", "failure")
+        return {name: text for name in names if (text := getattr(self, name))}
+
     def output(self, module: Module) -> str:
         """What `module` brought forth in this step."""
         return self.failure if module == "system" else str(getattr(self, module))

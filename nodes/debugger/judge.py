@@ -1,5 +1,9 @@
-"""judge: whether a re-run succeeded, as the evaluator or a person says, never the run itself (algorithm 1,
-Eval)."""
+"""judge and refine_guidance: whether a re-run succeeded, and what a failed one teaches (AgentDebug,
+algorithm 1, Eval and UpdateFeedback).
+
+The evaluator or a person judges, never the run itself. What the failed re-run teaches goes into the guidance
+of the next one.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,12 @@ from typing import Any
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
-from forethought.models.types import ReplyError, no_usage
-from forethought.nodes.debugger.attempts import attempts_left, branch_trajectory
-from forethought.nodes.debugger.services import DebugServices
-from forethought.rollouts.evaluators import EnvironmentReward
+from forethought.models.types import ReplyError
+from forethought.nodes.debugger.messages import refine_messages
+from forethought.nodes.debugger.rerun import attempts_left, branch_trajectory
+from forethought.nodes.debugger.services import DebugServices, verdict_on
+from forethought.nodes.support.offline import exhausted
+from forethought.prompts.debug_replies import UpdatedGuidance
 from forethought.rollouts.types import RolloutError, Verdict
 from forethought.state.debugger import Branch, DebuggerContext, DebuggerState
 from forethought.trajectories.types import Trajectory
@@ -43,24 +49,21 @@ async def _verdict(state: DebuggerState, context: DebuggerContext, services: Deb
         return Verdict(False, "the re-run stopped to wait for a person: it has no outcome yet")
     original = Trajectory.model_validate(state["subject"])
     if context.judge == "person" and services.evaluators is None:
-        return _by_person(state, original)
+        return _by_person(attempt, original)
     evaluator = services.evaluator(context, state.get("accepted", []))
     if evaluator is None:
         return Verdict(False, "nobody could judge it: it counts as failed")
-    if isinstance(evaluator, EnvironmentReward) and attempt.get("reward") is not None:
-        return evaluator.of(float(attempt["reward"] or 0.0))  # the world stands where the re-run left it
     try:
-        return await evaluator.judge(branch_trajectory(original, attempt))
+        return await verdict_on(evaluator, branch_trajectory(original, attempt), attempt.get("reward"))
     except ReplyError as error:
         reason = f"it could not be judged and counts as failed: {error.problem or error}"
         return Verdict(False, reason, usage=error.usage)
     except RolloutError as error:
-        return Verdict(False, f"it could not be judged and counts as failed: {error}", usage=no_usage())
+        return Verdict(False, f"it could not be judged and counts as failed: {error}")
 
 
-def _by_person(state: DebuggerState, original: Trajectory) -> Verdict:
+def _by_person(attempt: Branch, original: Trajectory) -> Verdict:
     """Ask until the reply is a yes or a no. There is no effect before: the node runs again on resume."""
-    attempt = state["attempt"]
     payload = {
         "kind": "question",
         "id": f"judge-{attempt['attempt']}",
@@ -75,12 +78,31 @@ def _by_person(state: DebuggerState, original: Trajectory) -> Verdict:
     while True:
         reply = interrupt(payload)
         value = reply.get("value", reply.get("decision")) if isinstance(reply, dict) else reply
-        said = str(value).strip().casefold().rstrip(".!")
-        if said in _YES or said in _NO:
-            return Verdict(said in _YES, f"a person said {'yes' if said in _YES else 'no'}")
+        word = str(value).strip().casefold().rstrip(".!")
+        if word in _YES or word in _NO:
+            return Verdict(word in _YES, f"a person said {'yes' if word in _YES else 'no'}")
 
 
 def _last_seen(attempt: Branch) -> str:
     """How a run without an answer ended."""
     last = attempt["steps"][-1] if attempt["steps"] else {}
     return f"(no answer) last step: {last.get('action', '')} -> {last.get('observation', '')}"
+
+
+async def refine_guidance(
+    state: DebuggerState, runtime: Runtime[DebuggerContext], *, services: DebugServices
+) -> dict[str, Any]:
+    """New guidance, which replaces the last; baselines have none to refine. Without a usable reply the last
+    guidance is tried once more, since a run need not come out the same twice."""
+    context = services.context(runtime)
+    if context.rerun != "agentdebug" or exhausted(state, context):
+        return {}
+    original, branches = Trajectory.model_validate(state["subject"]), state["branches"]
+    last = branch_trajectory(original, branches[-1])
+    try:
+        messages = refine_messages(original, state["critical"], branches, last, context)
+        asked = await services.ask(context, "refine", messages, UpdatedGuidance)
+    except ReplyError as error:
+        note = f"no refined guidance came ({error.problem or error}): the last is tried again"
+        return {"usage": {"refine": error.usage}, "notes": [note]}
+    return {"guidance": [asked.reply.guidance], "usage": {"refine": asked.usage}}

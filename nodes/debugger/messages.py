@@ -1,4 +1,4 @@
-"""The prompts of stages 1 and 2: what they show of a trajectory, and in which order.
+"""The prompts of the three stages: what they show of a trajectory, and in which order.
 
 What never changes comes first, then the trajectory, and the question last, so that all steps of a window
 share all but their last lines. No prompt is made of anything but the validated trajectory, its labels and
@@ -13,18 +13,16 @@ from typing import Any
 from forethought.knowledge.error_taxonomy import Taxonomy
 from forethought.models.types import Message
 from forethought.prompts.debug_replies import NO_ERROR
-from forethought.prompts.render import render
-from forethought.state.debugger import DebuggerContext, Label
-from forethought.text import cut
+from forethought.prompts.render import prompt_messages
+from forethought.rollouts.policies import steps_shown
+from forethought.state.debugger import Branch, Critical, DebuggerContext, Label
 from forethought.trajectories.own import SOURCE as OWN
+from forethought.trajectories.run_text import PROMPT_CHARS, task_text
 from forethought.trajectories.show import Window, head, step_text, window_of
 from forethought.trajectories.types import MODULES, Trajectory
 
 Labels = Mapping[str, Mapping[str, Label]]
-PROMPT_CHARS = 320_000
-"""Characters that the trajectory takes up in one prompt at most: some 90 thousand tokens."""
 _LEAST = 200
-_TASK_CHARS = 20_000
 _AROUND = 1
 """Neighbours of a step with an error that are shown whole with it."""
 
@@ -169,14 +167,47 @@ def labels_text(labels: Labels) -> str:
     return "\n".join(lines)
 
 
+def refine_messages(
+    original: Trajectory,
+    critical: Critical,
+    branches: Sequence[Branch],
+    last: Trajectory,
+    context: DebuggerContext,
+) -> list[Message]:
+    """Stage 3: what went wrong, what was tried, and the last re-run step by step.
+
+    Verdicts are shown as success or failure only: a reason could give the accepted answer away.
+    """
+    limit = context.max_observation_chars
+    before = [step for step in original.steps if step.number <= critical["critical_step"]]
+    prefix, _ = steps_shown(before, limit, context.window)
+    steps, _ = steps_shown(last.steps[branches[-1]["kept"] :], limit, context.window)
+    found = f"Step {critical['critical_step']}, {critical['critical_module']}, {critical['error_type']}"
+    return prompt_messages(
+        "debug_refine",
+        task=original.task,
+        critical=f"{found}: {critical['root_cause']}",
+        prefix=prefix,
+        from_step=critical["critical_step"],
+        attempts=[_attempt_text(branch) for branch in branches],
+        steps=steps,
+        answer=last.answer,
+    )
+
+
+def _attempt_text(branch: Branch) -> str:
+    guidance = "\n".join(branch["guidance"])
+    ended = f"answered: {branch['answer']}" if branch["answer"] else f"ended: {branch['status']}"
+    return f"Guidance: {guidance}\nWhat came of it: {len(branch['steps'])} steps, {ended}. It failed."
+
+
 def _messages(template: str, trajectory: Trajectory, shown: str, **values: Any) -> list[Message]:
-    system, user = render(
+    return prompt_messages(
         template,
-        task=cut(trajectory.task, _TASK_CHARS),
+        task=task_text(trajectory.task),
         environment=trajectory.environment,
         world=trajectory.world,
-        answer=cut(trajectory.answer, _TASK_CHARS),
+        answer=task_text(trajectory.answer),
         trajectory=shown,
         **values,
     )
-    return [Message("system", system), Message("user", user)]

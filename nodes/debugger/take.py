@@ -19,8 +19,6 @@ from forethought.state.reducers import CLEAR
 from forethought.trajectories.read import from_json
 from forethought.trajectories.types import Loaded, Trajectory
 
-_PARTS = ("given", "memory", "reflection", "planning", "action", "observation")
-
 
 async def take(
     state: DebuggerState, runtime: Runtime[DebuggerContext], *, services: DebugServices
@@ -132,10 +130,9 @@ def _impossible(
     services: DebugServices,
 ) -> str:
     """Why what was asked for cannot be done with this, '' if it can."""
-    runs_again = context.rerun != "off" or context.method == "counterfactual"
-    what = "a re-run" if context.rerun != "off" else "counterfactual mode"
-    if not runs_again:
+    if context.rerun == "off" and context.method != "counterfactual":
         return ""
+    what = "a re-run" if context.rerun != "off" else "counterfactual mode"
     if services.rollouts is None:
         return f"{what} needs a place to run in: a thread of the agent's, or an environment"
     try:
@@ -163,7 +160,9 @@ def _notes(trajectory: Trajectory, context: DebuggerContext) -> list[str]:
             f"the run has {count} steps: it is shown by windows of {context.window} steps, the others in one "
             "line each"
         )
-    long = [step.number for step in trajectory.steps if any(len(getattr(step, p)) > limit for p in _PARTS)]
+    long = [
+        step.number for step in trajectory.steps if any(len(text) > limit for text in step.texts().values())
+    ]
     if long:
         named = ", ".join(map(str, long[:10])) + (f" and {len(long) - 10} more" if len(long) > 10 else "")
         notes.append(f"prompts show {limit} characters of each part of a step; cut in step {named}")

@@ -1,4 +1,4 @@
-"""What the nodes of the distiller and the synthesizer share: models, stored runs, the budget."""
+"""What the nodes of the graphs that learn offline share: models, stored runs, the budget."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from typing import Any, Generic, Self, TypeVar
 from langgraph.runtime import Runtime
 from pydantic import BaseModel
 
+from forethought.models.allowance import tokens_of, total
 from forethought.models.ask import Models
-from forethought.models.types import Message, ReplyError, Transport, reply_spec
-from forethought.prompts.render import render
+from forethought.models.types import Message, ReplyError, Transport, Usage, no_usage, reply_spec
 from forethought.settings import Settings
 from forethought.state.bounds import bounded
+from forethought.state.debugger import DebuggerContext
 from forethought.state.distiller import DistillerContext
 from forethought.state.job import Job
 from forethought.state.synthesizer import SynthesizerContext
@@ -28,6 +29,7 @@ from forethought.trajectories.types import Loaded, Trajectory
 Json = dict[str, Any]
 C = TypeVar("C", DistillerContext, SynthesizerContext)
 R = TypeVar("R", bound=BaseModel)
+OfflineContext = DebuggerContext | DistillerContext | SynthesizerContext
 
 
 @dataclass(frozen=True)
@@ -93,12 +95,6 @@ class OfflineServices(Generic[C]):
         return Trajectory.model_validate_json(await asyncio.to_thread(self.store.get, stored))
 
 
-def prompt_messages(template: str, **values: Any) -> list[Message]:
-    """A prompt's system and user message."""
-    system, user = render(template, **values)
-    return [Message("system", system), Message("user", user)]
-
-
 def runs_by_task(given: Sequence[Any]) -> dict[str, list[Loaded]]:
     """The runs in trajectories of any known format, by the normalised text of their task.
 
@@ -121,13 +117,17 @@ def runs_by_task(given: Sequence[Any]) -> dict[str, list[Loaded]]:
     return groups
 
 
-def exhausted(state: Mapping[str, Any], context: DistillerContext | SynthesizerContext) -> str:
-    """Which budget is spent: '' or a clause such as 'the budget of 1000 tokens is spent'."""
-    usages = list(state.get("usage", {}).values())
-    tokens = sum(usage.get("input_tokens", 0) + usage.get("output_tokens", 0) for usage in usages)
-    if context.max_tokens is not None and tokens >= context.max_tokens:
+def exhausted(
+    state: Mapping[str, Any], context: OfflineContext, now: Usage | None = None, reserve: int = 0
+) -> str:
+    """Which budget is spent: '' or a clause such as 'the budget of 1000 tokens is spent'.
+
+    `now` is usage that the state does not hold yet; `reserve` tokens are kept back.
+    """
+    used = total(*state.get("usage", {}).values(), now or no_usage())
+    if context.max_tokens is not None and tokens_of(used) + reserve >= context.max_tokens:
         return f"the budget of {context.max_tokens} tokens is spent"
-    if context.max_usd is not None and sum(usage.get("usd", 0.0) for usage in usages) >= context.max_usd:
+    if context.max_usd is not None and used["usd"] >= context.max_usd:
         return f"the budget of {context.max_usd:g} dollars is spent"
     return ""
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from forethought.graph.debugger import build_debugger
@@ -130,31 +129,6 @@ async def test_resuming_after_a_crash_repeats_no_label_of_the_failed_one_s_sibli
     assert asked_step(server.requests[0]) == 3
     assert set(out["labels"]) == {"1", "2", "3", "4"}
     assert out["usage"]["label"]["calls"] == 4
-
-
-async def test_resuming_repeats_no_reply_of_the_task_that_was_broken_off(
-    settings: Any, model_server: Any
-) -> None:
-    """A malformed reply, then an outage: on resume only its correction is asked for."""
-    down = True
-
-    def reply(seen: SeenRequest) -> Answer:
-        if asked_step(seen) != 3 or not down:
-            return labels(asked_step(seen))
-        return Fault("503") if "no JSON" in seen.text else "no JSON"
-
-    server = model_server(Reader(ERRORS, {"StepLabels": reply}))
-    config: Any = {"configurable": {"thread_id": "t"}}
-    graph: Any = build_debugger(settings(server, request_retries=0), InMemorySaver())
-    context = DebuggerContext.model_validate({})
-    with pytest.raises(TransportError):
-        await graph.ainvoke({"trajectory": RUN.model_dump()}, config, context=context)
-    server.requests.clear()
-    down = False
-    out = await graph.ainvoke(None, config, context=context)
-    assert server.names == ["StepLabels", "CriticalError"]
-    assert "no JSON" in server.requests[0].text, "what was replied before the crash is known"
-    assert out["usage"]["label"]["calls"] == 5, "and paid for"
 
 
 async def test_a_thread_of_the_debuggers_may_be_used_again(debug: Debug) -> None:

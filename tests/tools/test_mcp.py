@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import socket
 import subprocess
@@ -13,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp.types import ListToolsResult
-from mcp.types import Tool as Offered
+from langchain_core.tools import StructuredTool
 
 from forethought.graph.agent import build_agent
 from forethought.prompts.tool_choice import ChoiceFields, tool_choice_spec
@@ -127,23 +125,18 @@ async def test_what_a_server_does_wrong_is_an_observation(
 @pytest.mark.parametrize(
     ("hints", "effect"),
     [
-        (None, "write"),
         ({}, "write"),
         ({"readOnlyHint": False, "openWorldHint": False}, "write"),
-        (
-            {"readOnlyHint": True},
-            "egress",
-        ),  # the protocol: the world is open unless the server says it is not
+        # The protocol: the world is open unless the server says it is not.
+        ({"readOnlyHint": True}, "egress"),
         ({"readOnlyHint": True, "openWorldHint": True}, "egress"),
         ({"readOnlyHint": True, "openWorldHint": False}, "read"),
     ],
 )
 def test_what_a_server_leaves_unsaid_counts_as_the_more_dangerous(
-    hints: dict[str, bool] | None, effect: str
+    hints: dict[str, bool], effect: str
 ) -> None:
-    from mcp.types import ToolAnnotations
-
-    assert _effect(None if hints is None else ToolAnnotations(**hints)) == effect
+    assert _effect(hints) == effect
 
 
 async def test_the_operators_word_on_effects_stands_above_the_servers(load: Load) -> None:
@@ -151,39 +144,20 @@ async def test_the_operators_word_on_effects_stands_above_the_servers(load: Load
     assert (tools["free"].effect, tools["book"].effect) == ("egress", "read")
 
 
-class Endless:
-    """The session of a server whose list of tools goes on and on."""
-
-    def __init__(self, cursors: Iterator[str]) -> None:
-        self.cursors = cursors
-
-    async def __aenter__(self) -> Endless:
-        return self
-
-    async def __aexit__(self, *_: object) -> None: ...
-
-    async def initialize(self) -> None: ...
-
-    async def list_tools(self, cursor: str | None) -> ListToolsResult:
-        tool = Offered(name="", description="x" * 100_000, inputSchema={"type": "object"})
-        return ListToolsResult(tools=[tool] * 20, nextCursor=next(self.cursors, None))
-
-
-@pytest.mark.parametrize("cursors", [map(str, itertools.count()), itertools.repeat("again")])
-async def test_a_list_without_end_is_given_up(
-    load: Load, monkeypatch: pytest.MonkeyPatch, cursors: Iterator[str]
-) -> None:
-    monkeypatch.setattr("forethought.tools.mcp._session", lambda server: Endless(cursors))
-    with pytest.raises(McpSetupError, match=r"MCP server rooms cannot be used: .*no end"):
-        await load({"rooms": STDIO})
-
-
-async def test_a_tool_without_a_name_and_with_too_many_words(
+async def test_a_tool_without_a_name_with_too_many_words_and_too_many_tools(
     load: Load, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("forethought.tools.mcp._session", lambda server: Endless(iter(())))
+    tools = [StructuredTool(name="", description="x" * 100_000, args_schema={"type": "object"})]
+
+    async def offer(*_: object, **__: object) -> list[StructuredTool]:
+        return tools
+
+    monkeypatch.setattr("langchain_mcp_adapters.tools.load_mcp_tools", offer)
     [tool] = (await load({"rooms": STDIO})).values()
     assert (tool.name, len(tool.description)) == ("rooms__", 6000)
+    tools *= 501
+    with pytest.raises(McpSetupError, match=r"MCP server rooms cannot be used: .*more than 500 tools"):
+        await load({"rooms": STDIO})
 
 
 async def test_two_servers_with_the_same_tools_are_told_apart(load: Load) -> None:

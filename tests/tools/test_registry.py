@@ -169,7 +169,7 @@ def test_the_listing_names_arguments_types_and_meanings(
 
 def test_what_is_heavy_is_not_loaded_before_it_is_used() -> None:
     heavy = ["trafilatura", "ddgs", "tavily", "pydantic_monty", "unstructured", "markdownify", "bs4", "lxml"]
-    heavy += ["pypdfium2", "openpyxl"]
+    heavy += ["pypdfium2", "openpyxl", "spacy", "docx", "pptx", "xlrd"]
     code = (
         "import sys; from forethought.settings import Settings; from forethought.tools.registry import *;"
         "describe(toolbox(Settings()));"

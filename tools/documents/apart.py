@@ -15,9 +15,11 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from forethought.tools.documents.document import Document, Section, Unreadable
 
@@ -42,144 +44,108 @@ _idle: list[_Reader] = []
 _lock = threading.Lock()
 
 
-class _Killed(Exception):
-    """The process ended without an answer: because its time was up, or by itself."""
-
-    def __init__(self, in_time: bool) -> None:
-        super().__init__()
-        self.in_time = in_time
-
-
 def document_apart(data: bytes, name: str, seconds: float) -> Document:
     """What `read_document` makes of `data`. Blocking. Raises Unreadable: also where it takes longer than
     `seconds`, crashes its reader, or has too much text in it.
     """
-    made = answer_apart({"job": "document", "name": name}, data, seconds)
-    sections = tuple(Section(*section) for section in made["sections"])
-    return Document(sections, unit=made["unit"], note=made["note"])
+    answer = answer_apart({"job": "document", "name": name}, data, seconds)
+    sections = tuple(Section(*section) for section in answer["sections"])
+    return Document(sections, unit=answer["unit"], note=answer["note"])
 
 
 def answer_apart(job: Mapping[str, Any], data: bytes, seconds: float) -> dict[str, Any]:
     """The answer of a process to a job (see `tools.documents.child`). Blocking. Raises Unreadable."""
-    reader = _free() or _Reader()
+    reader = _idle_reader() or _Reader()
     try:
         answer = reader.ask(job, data, seconds)
-    except _Killed as killed:
-        raise _without_answer(killed, seconds) from None
-    finally:
-        reader.leave()
+    except BaseException:
+        reader.end()
+        raise
+    with _lock:
+        keep = not answer.pop("last", False) and len(_idle) < _MOST_IDLE
+        if keep:
+            _idle.append(reader)
+    if not keep:
+        reader.end()
     if "unreadable" in answer:
         what, hint, cause = answer["unreadable"]
         raise Unreadable(what, hint=hint, cause=cause)
     return answer
 
 
-def _without_answer(killed: _Killed, seconds: float) -> Unreadable:
-    if not killed.in_time:
-        return Unreadable(f"takes longer than {seconds:g} seconds to read", cause="timeout", hint=_HINT)
-    return Unreadable(
-        "cannot be read: its reader crashed or needed too much memory", cause="limit", hint=_HINT
-    )
-
-
-def _free() -> _Reader | None:
-    with _lock:
-        while _idle:
+def _idle_reader() -> _Reader | None:
+    while True:
+        with _lock:
+            if not _idle:
+                return None
             reader = _idle.pop()
-            if reader.alive:
-                return reader
-            reader.end()
-    return None
+        if reader.process.poll() is None:
+            return reader
+        reader.end()
 
 
 class _Reader:
     """One process and the way to it."""
 
     def __init__(self) -> None:
-        kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+        environment = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
         path = json.dumps([str(Path(entry).absolute()) for entry in sys.path])
         try:
             # A session of its own: Ctrl-C is for this process, which ends the other one.
-            self._process = subprocess.Popen(
+            self.process = subprocess.Popen(
                 [sys.executable, "-c", _START, path],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env={**kept, **_SPARING},
+                env={**environment, **_SPARING},
                 start_new_session=True,
             )
         except OSError as error:
             raise Unreadable(
                 f"cannot be read: its reader does not start ({error.strerror})", cause="unavailable"
             ) from error
-        self._owner, self._whole = os.getpid(), True
-
-    @property
-    def alive(self) -> bool:
-        """Whether it can be given a job; never in a process that was forked from the one that started it."""
-        return self._owner == os.getpid() and self._process.poll() is None
 
     def ask(self, job: Mapping[str, Any], data: bytes, seconds: float) -> dict[str, Any]:
-        """Its answer. Raises _Killed, Unreadable."""
-        self._whole = False
-        up = threading.Event()
-
-        def stop() -> None:
-            up.set()
-            self._process.kill()
-
-        timer = threading.Timer(seconds, stop)
-        timer.daemon = True
+        """Its answer. Raises Unreadable where there is none: the process is of no use then."""
+        timer = threading.Timer(seconds, self.process.kill)
+        timer.daemon, began = True, time.monotonic()
         timer.start()
         try:
-            answer = self._exchange({**job, "seconds": seconds}, data)
+            return self._exchange({**job, "seconds": seconds}, data)
         except (OSError, EOFError, ValueError) as error:
-            raise _Killed(in_time=not up.is_set()) from error
+            if time.monotonic() - began >= seconds:
+                what, cause = f"takes longer than {seconds:g} seconds to read", "timeout"
+            else:
+                what, cause = "cannot be read: its reader crashed or needed too much memory", "limit"
+            raise Unreadable(what, cause=cause, hint=_HINT) from error
         finally:
             timer.cancel()
-        self._whole = not answer.pop("last", False)
-        return answer
 
     def _exchange(self, job: Mapping[str, Any], data: bytes) -> dict[str, Any]:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
         head = json.dumps(job).encode()
         for part in (HEADER.pack(len(head), len(data)), head, data):
-            self._process.stdin.write(part)
-        self._process.stdin.flush()
-        length, _ = HEADER.unpack(_exactly(self._process.stdout, HEADER.size))
+            self.process.stdin.write(part)
+        self.process.stdin.flush()
+        length, _ = HEADER.unpack(_exactly(self.process.stdout, HEADER.size))
         if length > MOST_TEXT:
             raise Unreadable("has more text than can be read at once", cause="limit", hint=_HINT)
-        answer = json.loads(_exactly(self._process.stdout, length))
-        if not isinstance(answer, dict):
-            raise ValueError("no answer")
+        answer: dict[str, Any] = json.loads(_exactly(self.process.stdout, length))
         return answer
 
-    def leave(self) -> None:
-        """Keep it for the next reading, or end it."""
-        with _lock:
-            keep = self._whole and self.alive and len(_idle) < _MOST_IDLE
-            if keep:
-                _idle.append(self)
-        if not keep:
-            self.end()
-
     def end(self) -> None:
-        """Kill it, and let nothing of it remain. A process that was forked only lets go of it."""
-        if self._owner == os.getpid():
-            self._process.kill()
-        for stream in (self._process.stdin, self._process.stdout):
-            if stream is not None:
-                try:
+        """Kill it, and let nothing of it remain."""
+        self.process.kill()
+        for stream in (self.process.stdin, self.process.stdout):
+            with suppress(OSError):  # what could not be sent any more
+                if stream is not None:
                     stream.close()
-                except OSError:  # what could not be sent any more
-                    continue
-        if self._owner == os.getpid():
-            self._process.wait()
+        self.process.wait()
 
 
-def _exactly(stream: Any, length: int) -> bytes:
-    found: bytes = stream.read(length)
+def _exactly(stream: IO[bytes], length: int) -> bytes:
+    found = stream.read(length)
     if len(found) < length:
         raise EOFError
     return found

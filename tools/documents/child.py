@@ -12,6 +12,11 @@ import sys
 from contextlib import suppress
 from typing import Any
 
+try:
+    import resource
+except ImportError:  # Windows has no such limits
+    resource = None  # type: ignore[assignment]
+
 from forethought.tools.documents.apart import HEADER
 from forethought.tools.documents.document import Unreadable
 
@@ -66,18 +71,14 @@ def _page(job: dict[str, Any], data: bytes) -> dict[str, Any]:
 
 
 def _limit_memory() -> None:
-    if sys.platform != "win32":
-        import resource
-
+    if resource is not None:
         with suppress(ValueError, OSError):  # a system that does not have it, or a lower limit of its own
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
 
 def _limit_time(seconds: float) -> None:
     """Computing time, for the case that nobody is left who could kill this process."""
-    if sys.platform != "win32":
-        import resource
-
+    if resource is not None:
         used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
         with suppress(ValueError, OSError):
             hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
@@ -85,9 +86,5 @@ def _limit_time(seconds: float) -> None:
 
 
 def _is_tired() -> bool:
-    if sys.platform == "win32":
-        return False
-    import resource
-
     unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit > _TIRED
+    return resource is not None and resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit > _TIRED

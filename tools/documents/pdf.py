@@ -1,20 +1,16 @@
-"""PDFs through pypdfium2, page by page: the text, what is filled into a form's fields, and comments, among
-them what was typed onto a page afterwards. PDFium is not safe for threads, so one PDF is read at a time.
+"""PDFs through pypdfium2, page by page: the text, what is filled into a form's fields, and comments.
+
+PDFium is not safe for threads: one process reads one PDF at a time (`tools.documents.apart`).
 """
 
 from __future__ import annotations
 
 import ctypes
 import re
-import threading
-import time
 from typing import Any
 
 from forethought.tools.documents.document import Document, Section, Unreadable
 
-LONGEST_S = 60.0
-"""Longest reading of one PDF, in seconds: the others wait for it."""
-_ONE_AT_A_TIME = threading.Lock()
 _LINE_END_HYPHEN = re.compile("[\ufffe\x02]")
 _MOST_MARKS = 2000
 """Fields and comments of a page that are read."""
@@ -25,8 +21,7 @@ NO_TEXT = "(This page has no text; it is probably an image.)"
 
 def read_pdf(data: bytes) -> Document:
     """A section a page. Raises Unreadable for a locked PDF and for one that is only images."""
-    with _ONE_AT_A_TIME:
-        texts = _pages(data)
+    texts = _pages(data)
     if not any(texts):
         pages = "its page is an image" if len(texts) == 1 else f"its {len(texts)} pages are images"
         raise Unreadable(
@@ -55,16 +50,7 @@ def _pages(data: bytes) -> list[str]:
             ) from error
         raise
     try:
-        texts, end = [], time.monotonic() + LONGEST_S
-        for number in range(len(document)):
-            if time.monotonic() > end:
-                raise Unreadable(
-                    f"takes longer than {LONGEST_S:g} seconds to read ({len(document)} pages)",
-                    cause="timeout",
-                    hint="Ask the user for the pages that matter, as a file of their own.",
-                )
-            texts.append(_page(document, number))
-        return texts
+        return [_page(document, number) for number in range(len(document))]
     finally:
         document.close()
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from forethought.tools.documents.archive import parse_xml
 from forethought.tools.documents.document import Document, Section
-from forethought.tools.documents.elements import markdown
-from forethought.tools.documents.offline import partitioner
+from forethought.tools.documents.unstructured import markdown, partitioner
 
 _COMMENT_TEXT = (
     "{http://schemas.openxmlformats.org/presentationml/2006/main}text",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import PurePosixPath
-from zipfile import ZipFile
 
 from forethought.tools.documents.archive import check_document, open_archive
 from forethought.tools.documents.document import Unreadable
@@ -17,7 +16,11 @@ BY_NAME = {
     "odt": "odt", "ods": "ods", "odp": "odp", "rtf": "rtf",
 }  # fmt: skip
 BINARY = ("docx", "xlsx", "xls", "pptx", "pdf", "doc", "ppt", "epub", "zip", "odt", "ods", "odp", "rtf")
-SAVE_AS = {"doc": ".docx", "ppt": ".pptx", "odt": ".docx", "ods": ".xlsx", "odp": ".pptx", "rtf": ".docx"}
+SAVE_AS = {
+    "doc": ".docx", "ppt": ".pptx", "odt": ".docx", "ods": ".xlsx", "odp": ".pptx", "rtf": ".docx",
+    "xlsb": ".xlsx", "msg": ".eml",
+}  # fmt: skip
+"""Kinds that no reader reads, and what to ask for in their place."""
 
 _ZIP_MEMBERS = {
     "word/document.xml": "docx", "xl/workbook.xml": "xlsx", "ppt/presentation.xml": "pptx",
@@ -31,7 +34,10 @@ _OPEN_DOCUMENT = {
 }
 _LONGEST_TYPE = 100
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_OLE_STREAMS = {"WordDocument": "doc", "PowerPoint Document": "ppt", "Workbook": "xls", "Book": "xls"}
+_OLE_STREAMS = {
+    "EncryptedPackage": "locked", "WordDocument": "doc", "PowerPoint Document": "ppt",
+    "Workbook": "xls", "Book": "xls",
+}  # fmt: skip
 
 
 def named_kind(name: str) -> str:
@@ -41,66 +47,49 @@ def named_kind(name: str) -> str:
 
 def kind_of(data: bytes, name: str) -> str:
     """The kind of the content: a key of the readers. Raises Unreadable for what no reader reads."""
+    kind = _kind(data, named_kind(name))
+    if kind == "locked":
+        raise Unreadable(
+            "is protected with a password and cannot be opened",
+            hint="Ask the user for a copy without the password.",
+        )
+    if kind in SAVE_AS:
+        raise Unreadable(
+            f"is a .{kind} file, which cannot be read",
+            hint=f"Ask the user to save it as {SAVE_AS[kind]} or PDF.",
+        )
+    return kind
+
+
+def _kind(data: bytes, promised: str) -> str:
     if not data:
         raise Unreadable("is empty (0 bytes)", cause="empty", hint="Ask the user for the file again.")
     if data.startswith(_OLE):
-        return _ole_kind(data, named_kind(name))
+        found = (kind for stream, kind in _OLE_STREAMS.items() if stream.encode("utf-16-le") in data)
+        return next(found, promised if promised in ("doc", "ppt", "xls") else "msg")
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _zip_kind(data)
-    if data.startswith(b"{\\rtf"):
-        raise _to_be_saved_anew("rtf", "is Rich Text (.rtf), which cannot be read")
     if picture_kind(data):
         raise Unreadable("is a picture", hint="Use inspect_image for it.", cause="arguments")
     if sound_kind(data):
         raise Unreadable("is a sound recording", hint="Use inspect_audio for it.", cause="arguments")
     if b"%PDF-" in data[:1024]:
         return "pdf"
-    promised = named_kind(name)
+    if data.startswith(b"{\\rtf"):
+        return "rtf"
     if promised not in BINARY:
         return promised
     start = data[:1000].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     return "html" if start.startswith((b"<html", b"<!doctype html")) else "text"
 
 
-def _ole_kind(data: bytes, promised: str) -> str:
-    if "EncryptedPackage".encode("utf-16-le") in data:
-        raise Unreadable(
-            "is protected with a password and cannot be opened",
-            hint="Ask the user for a copy without the password.",
-        )
-    found = next((k for stream, k in _OLE_STREAMS.items() if stream.encode("utf-16-le") in data), promised)
-    if found in SAVE_AS:
-        raise _to_be_saved_anew(found, f"is in an old Office format (.{found}) that cannot be read")
-    if found != "xls":
-        raise Unreadable(
-            "is in an old Office format that cannot be read", hint="Ask the user to save it as PDF."
-        )
-    return found
-
-
 def _zip_kind(data: bytes) -> str:
     """What is in the archive; 'zip' for one that is no document, of which a listing is all there is."""
     with open_archive(data) as archive:
-        found = _member_kind(archive)
-        if found in SAVE_AS:
-            raise _to_be_saved_anew(found, f"is an OpenDocument file (.{found}), which cannot be read")
-        if found == "xlsb":
-            raise Unreadable(
-                "is a binary workbook (.xlsb) that cannot be read", hint="Ask the user to save it as .xlsx."
-            )
-        if found != "zip":
+        names = set(archive.namelist())
+        kind = next((kind for name, kind in _ZIP_MEMBERS.items() if name in names), "zip")
+        if "mimetype" in names and archive.getinfo("mimetype").file_size <= _LONGEST_TYPE:
+            kind = _OPEN_DOCUMENT.get(archive.read("mimetype").decode("ascii", "replace").strip(), kind)
+        if kind != "zip":
             check_document(archive)
-    return found
-
-
-def _member_kind(archive: ZipFile) -> str:
-    names = set(archive.namelist())
-    if "mimetype" in names and archive.getinfo("mimetype").file_size <= _LONGEST_TYPE:
-        said = archive.read("mimetype").decode("ascii", "replace").strip()
-        if said in _OPEN_DOCUMENT:
-            return _OPEN_DOCUMENT[said]
-    return next((kind for name, kind in _ZIP_MEMBERS.items() if name in names), "zip")
-
-
-def _to_be_saved_anew(kind: str, what: str) -> Unreadable:
-    return Unreadable(what, hint=f"Ask the user to save it as {SAVE_AS[kind]} or PDF.")
+    return kind

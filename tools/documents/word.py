@@ -9,8 +9,7 @@ from typing import Any
 
 from forethought.tools.documents.archive import parse_xml
 from forethought.tools.documents.document import Document, Section
-from forethought.tools.documents.elements import markdown
-from forethought.tools.documents.offline import partitioner
+from forethought.tools.documents.unstructured import markdown, partitioner
 from forethought.tools.documents.word_markup import settled
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"

@@ -77,21 +77,20 @@ class DebugOptions(ModelOptions):
 
 def with_rerun_method(arguments: Sequence[str]) -> list[str]:
     """The command line with the method that a bare --rerun means: the parser knows no optional values."""
-    given = list(arguments)
-    if given[:1] != ["debug"]:
-        return given
-    end = given.index("--") if "--" in given else len(given)
+    line = list(arguments)
+    if line[:1] != ["debug"]:
+        return line
+    end = line.index("--") if "--" in line else len(line)
     for at in range(end):
-        if given[at] == "--rerun" and (at + 1 == len(given) or given[at + 1] not in get_args(RerunMethod)):
-            given[at] = "--rerun=agentdebug"
-    return given
+        if line[at] == "--rerun" and (at + 1 == len(line) or line[at + 1] not in get_args(RerunMethod)):
+            line[at] = "--rerun=agentdebug"
+    return line
 
 
 def debug(options: DebugOptions) -> int:
     """Find the step that doomed a run and, with --rerun, run it again from there."""
     from forethought.app.debug.session import DebugRequest, open_debugging
-    from forethought.app.threads.thread import check_thread_id
-    from forethought.app.threads.threads import is_debugging
+    from forethought.app.threads.thread import check_thread_id, is_debugging
 
     _check_options(options)
     flags, thread = options.flags, options.thread
@@ -113,15 +112,15 @@ def debug(options: DebugOptions) -> int:
         environment=options.environment,
         allow_writes=options.allow_writes,
     )
-    given: Json = {"expect": options.expect} if options.expect else {}
+    graph_input: Json = {"expect": options.expect} if options.expect else {}
     if loaded is None:
-        given["thread_id"] = thread
+        graph_input["thread_id"] = thread
         opening = open_debugging(request, flags, choose, name=thread or "")
     else:
-        given["trajectory"] = loaded.model_dump(mode="json")
+        graph_input["trajectory"] = loaded.model_dump(mode="json")
         run = loaded.trajectory
         opening = open_debugging(request, flags, choose, trajectory=run, name=run.id)
-    return _run(opening, lambda snapshot: given, flags, options.as_json)
+    return _run(opening, lambda snapshot: graph_input, flags, options.as_json)
 
 
 def resume_debugging(thread_id: str, replies: Sequence[str], flags: Flags, as_json: bool) -> int:
@@ -134,11 +133,11 @@ def resume_debugging(thread_id: str, replies: Sequence[str], flags: Flags, as_js
     from forethought.app.run.questions import answer_questions
     from forethought.trajectories.read import from_json
 
-    async def read() -> tuple[DebugRequest, Json]:
+    async def read_request() -> tuple[DebugRequest, Json]:
         async with read_debugging(thread_id, flags) as session:
             return session.request, (await session.snapshot()).values
 
-    request, values = asyncio.run(read())
+    request, values = asyncio.run(read_request())
     settings = settings_from(flags)
     check_repeated(thread_id, flags, settings, base_url=request.base_url)
     if request.environment and not flags.environment:
@@ -155,7 +154,10 @@ def resume_debugging(thread_id: str, replies: Sequence[str], flags: Flags, as_js
     request = replace(request, environment=flags.environment, allow_writes=flags.allow_writes)
     recorded = None
     if request.thread is None:
-        recorded = from_json(values.get("subject") or values.get("trajectory")).trajectory
+        saved = values.get("subject") or values.get("trajectory")
+        if saved is None:
+            raise CliError(f"{thread_id} was broken off before anything was done; begin it again")
+        recorded = from_json(saved).trajectory
 
     def choose(settings: Settings, model: str | None) -> DebuggerContext:
         return context_of(DebuggerContext, flags, settings, request.context)
@@ -178,7 +180,7 @@ def show_debugging(thread_id: str, flags: Flags, as_json: bool) -> int:
     from forethought.app.debug.session import read_debugging
     from forethought.app.display import make_console
 
-    async def read() -> tuple[Json, Json]:
+    async def read_result() -> tuple[Json, Json]:
         async with read_debugging(thread_id, flags) as session:
             snapshot = await session.snapshot()
             result = view.debug_report(session, snapshot)
@@ -186,7 +188,7 @@ def show_debugging(thread_id: str, flags: Flags, as_json: bool) -> int:
                 result["status"] = "stopped"
             return result, snapshot.values
 
-    result, values = asyncio.run(read())
+    result, values = asyncio.run(read_result())
     if as_json:
         print(to_json(result))
         return ANSWERED
@@ -213,10 +215,10 @@ def _run(
         resume = resume_command(session.id, flags)
         runner.go_on = f"continue with: {resume}"
         snapshot = runner.run(session.snapshot())
-        given = begin(snapshot)
+        graph_input = begin(snapshot)
         runner.console.print(f"debugging {session.id}")
         display = view.DebugDisplay(runner.console, snapshot.values.get("subject") or {})
-        ending = runner.drive(session, given, display, questions.ask)
+        ending = runner.drive(session, graph_input, display, questions.ask)
         error = explain(ending.error).line if ending.error else None
         if ending.snapshot is None:
             result: Json = {"thread_id": session.id, "status": "failed", "error": error}
@@ -230,23 +232,23 @@ def _run(
 
 
 def _pick(path: Path, key: str | None) -> Loaded:
-    """The trajectory that is asked for. Raises CliError when there is none, or the choice is not clear."""
+    """The trajectory of this id, or the file's only one. Raises CliError where there is no such one."""
     from forethought.trajectories.read import read_trajectories
 
     if path.is_dir():
         raise CliError(f"{path} is a folder: name one file")
     try:
-        found = read_trajectories(path)
+        trajectories = read_trajectories(path)
     except ValueError as error:
         raise CliError(one_line(error, 1000)) from error
-    fitting = [loaded for loaded in found if key in (None, loaded.trajectory.id)]
-    if len(fitting) == 1:
-        return fitting[0]
-    ids = ", ".join(one_line(loaded.trajectory.id, 60) for loaded in found[:_LISTED])
-    if len(found) > _LISTED:
-        ids += f", … {len(found) - _LISTED} more"
+    matches = [loaded for loaded in trajectories if key in (None, loaded.trajectory.id)]
+    if len(matches) == 1:
+        return matches[0]
+    ids = ", ".join(one_line(loaded.trajectory.id, 60) for loaded in trajectories[:_LISTED])
+    if len(trajectories) > _LISTED:
+        ids += f", … {len(trajectories) - _LISTED} more"
     if key is None:
-        raise CliError(f"{path} holds {len(found)} trajectories: choose one with --pick: {ids}")
+        raise CliError(f"{path} holds {len(trajectories)} trajectories: choose one with --pick: {ids}")
     raise CliError(f"{path} holds no trajectory {one_line(key, 60)!r}; there are: {ids}")
 
 
@@ -261,8 +263,8 @@ def _context(
     if model or settings.model:
         defaults["model"] = model or settings.model
     flags = ("rerun", "method", "judge", "max_reruns")
-    chosen = {name: value for name in flags if (value := getattr(options, name)) is not None}
-    return context_of(DebuggerContext, options.flags, settings, defaults, chosen)
+    overrides = {name: value for name in flags if (value := getattr(options, name)) is not None}
+    return context_of(DebuggerContext, options.flags, settings, defaults, overrides)
 
 
 def _check_options(options: DebugOptions) -> None:

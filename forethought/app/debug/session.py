@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from forethought.app.errors import CliError
@@ -23,14 +21,13 @@ from forethought.app.options import Flags, resume_command, settings_from, withou
 from forethought.app.report import status_of, task_error, unfinished
 from forethought.app.runner import Session
 from forethought.app.text import one_line
-from forethought.app.threads.branches import at
-from forethought.app.threads.thread import Thread, check_thread_id, open_thread, unknown_thread
-from forethought.app.threads.threads import DEBUGGING
+from forethought.app.threads.branches import state_at
+from forethought.app.threads.thread import DEBUGGING, Thread, check_thread_id, open_thread, unknown_thread
 from forethought.app.transport import Answering, choose_transport
 from forethought.graph.debugger import build_debugger
 from forethought.settings import Settings
-from forethought.state.checkpoints import Point, point_of
 from forethought.state.debugger import DebuggerContext
+from forethought.state.history import Point, point_of
 from forethought.storage import address_of, open_threads
 from forethought.tools.registry import toolbox
 from forethought.trajectories.own import from_state
@@ -112,8 +109,8 @@ async def open_debugging(
                 environment = make_environment(request.environment, trajectory)
                 parts = {"environment": environment, "rollouts": _in_environment(environment, settings)}
         else:
-            again = runs_again(choose(settings_from(flags), None))
-            debugged = await stack.enter_async_context(_open_debugged(request, flags, again))
+            calls_models = runs_again(choose(settings_from(flags), None))
+            debugged = await stack.enter_async_context(_open_debugged(request, flags, calls_models))
             thread = debugged.thread
             settings, saver, model = thread.settings, thread.saver, thread.context.model
             parts = {"load_thread": debugged.load, "rollouts": debugged.rollouts}
@@ -125,12 +122,12 @@ async def open_debugging(
             base_url=without_credentials(settings.base_url),
             started=request.started or datetime.now(UTC).isoformat(),
         )
-        chosen = id or await _new_id(saver, name)
-        await stack.enter_async_context(saver.claim(chosen))
+        id = id or await _new_id(saver, name)
+        await stack.enter_async_context(saver.claim(id))
         Models(settings).verify(dict.fromkeys((context.model, context.judge_model or context.model)))
         graph = build_debugger(settings, saver, **parts)
         saved = {_SAVED: json.dumps(asdict(request), ensure_ascii=False)}
-        yield DebugSession(chosen, saver, graph, context, request, metadata=saved)
+        yield DebugSession(id, saver, graph, context, request, metadata=saved)
 
 
 @asynccontextmanager
@@ -139,10 +136,10 @@ async def read_debugging(thread_id: str, flags: Flags) -> AsyncIterator[DebugSes
     check_thread_id(thread_id)
     settings = settings_from(flags)
     async with open_threads(address_of(settings), settings.key, create=False, read_only=True) as saver:
-        found = await saver.aget_tuple({"configurable": {"thread_id": thread_id}})
-        if found is None:
+        checkpoint = await saver.aget_tuple({"configurable": {"thread_id": thread_id}})
+        if checkpoint is None:
             raise unknown_thread(thread_id)
-        saved: Any = (found.metadata or {}).get(_SAVED)
+        saved: Any = (checkpoint.metadata or {}).get(_SAVED)
         if not isinstance(saved, str):
             raise CliError(f"thread {thread_id} is no debugging of `forethought debug`")
         request = DebugRequest(**json.loads(saved))
@@ -154,7 +151,7 @@ async def _new_id(saver: ThreadSaver, name: str) -> str:
     """debug:NAME:1, or the next number that is free."""
     plain = re.sub(r"[^A-Za-z0-9._:@-]+", "-", name)[:70].strip("-") or "trajectory"
     prefix = f"{DEBUGGING}{plain}:"
-    numbers = [found.removeprefix(prefix) for found in await saver.with_prefix(prefix)]
+    numbers = [other.removeprefix(prefix) for other in await saver.with_prefix(prefix)]
     return prefix + str(max((int(number) for number in numbers if number.isdecimal()), default=0) + 1)
 
 
@@ -198,7 +195,7 @@ class DebuggedThread:
 
 @asynccontextmanager
 async def _open_debugged(
-    request: DebugRequest, flags: Flags, runs_again: bool
+    request: DebugRequest, flags: Flags, calls_models: bool
 ) -> AsyncIterator[DebuggedThread]:
     """The request's thread, claimed by this process, and its branch to debug.
 
@@ -206,13 +203,15 @@ async def _open_debugged(
     such thread, another process runs it, or its task is not over.
     """
     assert request.thread is not None
-    own = Flags(base_url=flags.base_url, db=flags.db, tools=flags.tools)
-    # Only a re-run asks the thread's own models, so only then do their keys have to be there.
-    answering = choose_transport(None, None, {}) if runs_again else Answering(lambda settings, context: None)
-    async with open_thread(request.thread, own, answering, must_exist=True) as thread:
-        snapshot = await (at(thread, request.leaf) if request.leaf else thread.snapshot())
+    flags = Flags(base_url=flags.base_url, db=flags.db, tools=flags.tools)
+    # Only a re-run calls the thread's own models, so only then do their keys have to be there.
+    answering = (
+        choose_transport(None, None, {}) if calls_models else Answering(lambda settings, context: None)
+    )
+    async with open_thread(request.thread, flags, answering, must_exist=True) as thread:
+        snapshot = await (state_at(thread, request.leaf) if request.leaf else thread.snapshot())
         if not request.leaf:
-            _check_over(thread, snapshot, resume_command(thread.id, own))
+            _check_over(thread, snapshot, resume_command(thread.id, flags))
         plans = await _replaced_plans(thread, snapshot)
         yield DebuggedThread(thread, point_of(snapshot), plans, request.allow_writes)
 
@@ -233,47 +232,37 @@ async def _replaced_plans(thread: Thread, leaf: StateSnapshot) -> tuple[Json, ..
     """The plans that steps of the task were made under and that were replaced since, from the checkpoints."""
     task = (leaf.values.get("progress") or {}).get("task")
     steps = [step for step in leaf.values.get("trajectory") or [] if step.get("task") == task]
-    wanted = {step["plan_version"] for step in steps} - {(leaf.values.get("plan") or {}).get("version")}
-    found: dict[int, Json] = {}
-    while wanted - found.keys() and leaf.parent_config is not None:
+    versions = {step["plan_version"] for step in steps} - {(leaf.values.get("plan") or {}).get("version")}
+    plans: dict[int, Json] = {}
+    while versions - plans.keys() and leaf.parent_config is not None:
         leaf = await thread.graph.aget_state(leaf.parent_config)
         plan = leaf.values.get("plan") or {}
-        if plan.get("version") in wanted:
-            found.setdefault(plan["version"], plan)
-    return tuple(found[version] for version in sorted(found))
+        if plan.get("version") in versions:
+            plans.setdefault(plan["version"], plan)
+    return tuple(plans[version] for version in sorted(plans))
 
 
 def make_environment(spec: str, trajectory: Trajectory) -> Environment:
-    """What MODULE:NAME makes of the trajectory: the world that it ran in.
-
-    The module is the caller's own, as that of --tools is. Raises CliError when it gives no environment.
-    """
+    """Make the world that the trajectory ran in: MODULE:NAME(trajectory). Raises CliError."""
+    flag = f"--environment {one_line(spec, 60)}"
     module, _, name = spec.partition(":")
     if not module or not name:
-        raise CliError(f"--environment {one_line(spec, 60)}: write MODULE:NAME")
-    if str(Path.cwd()) not in sys.path:
-        # Last, so that a file that happens to lie here takes no installed module's place.
-        sys.path.append(str(Path.cwd()))
+        raise CliError(f"{flag}: write MODULE:NAME")
     try:
-        made: Any = getattr(import_module(module), name)(trajectory)
+        environment: Any = getattr(import_module(module), name)(trajectory)
     except Exception as error:
         # Whatever the module does, the line has to name it.
-        what = f"{type(error).__name__}: {one_line(error, 200)}"
-        raise CliError(f"--environment {one_line(spec, 60)}: {what}") from error
-    missing = [part for part in ("name", "task", "reset", "step") if not hasattr(made, part)]
-    if missing:
-        raise CliError(
-            f"--environment {one_line(spec, 60)}: what it makes has no {' and no '.join(missing)}; see "
-            "forethought.rollouts.types.Environment"
-        )
-    return cast("Environment", made)
+        raise CliError(f"{flag}: {type(error).__name__}: {one_line(error, 200)}") from error
+    if not all(hasattr(environment, part) for part in ("name", "task", "reset", "step")):
+        raise CliError(f"{flag}: it makes no forethought.rollouts.types.Environment")
+    return cast("Environment", environment)
 
 
 def _in_environment(environment: Environment, settings: Settings) -> MakeRollouts:
     """Re-runs of a trajectory in the world that it ran in: the debugger's model acts there."""
     from forethought.models import Models
     from forethought.rollouts.environment import EnvironmentRollouts
-    from forethought.rollouts.policy import ModelPolicy
+    from forethought.rollouts.policies import ModelPolicy
 
     def make(trajectory: Trajectory, thread_id: str | None, context: DebuggerContext) -> Rollouts:
         policy = ModelPolicy(Models(settings), context.model, context.max_observation_chars)

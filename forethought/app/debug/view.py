@@ -17,8 +17,7 @@ from forethought.app.report import status_of, task_error, usage_of, waiting
 from forethought.app.run import questions
 from forethought.app.stream_display import StreamDisplay, entries, usage_line
 from forethought.app.text import clean, one_line
-from forethought.app.threads import diff_display
-from forethought.app.threads.diff import difference, side_of_trajectory
+from forethought.app.threads.diff import difference, render_difference, run_of_trajectory
 from forethought.prompts.debug_replies import NO_ERROR
 
 if TYPE_CHECKING:
@@ -199,14 +198,14 @@ def _rerun(record: Json, subject: Json) -> RenderableType:
     if record.get("diverged"):
         lines.append(Text(f"  the replay diverged: {one_line(record['diverged'], 300)}", style="red"))
     steps = subject.get("steps") or []
-    run = side_of_trajectory(str(subject.get("id") or "the run"), steps, str(subject.get("answer") or ""))
-    again = side_of_trajectory(
+    run = run_of_trajectory(str(subject.get("id") or "the run"), steps, str(subject.get("answer") or ""))
+    again = run_of_trajectory(
         str(record.get("branch") or "re-run"),
         [*steps[: record.get("kept", 0)], *(record.get("steps") or [])],
         str(record.get("answer") or ""),
         str(record.get("status") or ""),
     )
-    return Group(*lines, diff_display.difference(difference(run, again), most_steps=10))
+    return Group(*lines, render_difference(difference(run, again), most_steps=10))
 
 
 def _records(values: Json, channel: str) -> list[Json]:

@@ -18,8 +18,7 @@ from forethought.app.errors import CliError
 from forethought.app.options import Flags, settings_from
 from forethought.app.run.run import drive, import_files
 from forethought.app.text import one_line
-from forethought.app.threads.thread import Thread
-from forethought.app.threads.threads import new_thread_id
+from forethought.app.threads.thread import Thread, new_thread_id
 from forethought.app.transport import choose_transport
 
 _LIVE_MODEL = "openai:gpt-4.1"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,6 @@ from rich.console import Console
 from rich.text import Text
 
 from forethought.app import render
-from forethought.app.checking import check_values
 from forethought.app.display import Display
 from forethought.app.errors import CliError, explain
 from forethought.app.options import Flags, resume_command, resume_flags, settings_from
@@ -22,8 +20,7 @@ from forethought.app.run import questions
 from forethought.app.runner import Ending, Runner, open_runner
 from forethought.app.tell import tell
 from forethought.app.text import one_line
-from forethought.app.threads.thread import Thread, open_thread
-from forethought.app.threads.threads import is_debugging, new_thread_id
+from forethought.app.threads.thread import Thread, is_debugging, new_thread_id, open_thread
 from forethought.app.transport import Answering, asked_how, choose_transport
 from forethought.storage.errors import is_storage_failure
 from forethought.text import sanitize_text
@@ -86,12 +83,9 @@ def fork(thread_id: str, before: int, guidance: str, flags: Flags, as_json: bool
     answering = choose_transport(flags.record, flags.replay, {"thread": thread_id})
 
     async def begin(thread: Thread) -> None:
-        from forethought.state.agent import AgentState
-        from forethought.state.checkpoints import GraphCheckpoints
-        from forethought.state.forking import ForkError, before_step, fork
+        from forethought.state.history import ForkError, GraphCheckpoints, before_step, fork
 
-        check = partial(check_values, AgentState, thread.id)
-        checkpoints = GraphCheckpoints(thread.graph, thread.config, check=check)
+        checkpoints = GraphCheckpoints(thread.graph, thread.config)
         try:
             await fork(checkpoints, await before_step(checkpoints, before, whole_wave=True), [guidance])
         except ForkError as error:
@@ -213,7 +207,7 @@ async def _open_thread(
 
 async def _restart(thread: Thread, snapshot: StateSnapshot, flags: Flags) -> None:
     """Put a failed task back to work. Raises CliError when the task is finished."""
-    from forethought.graph.reentering import back_to_work
+    from forethought.graph.resume import restart_failed_task
 
     status = snapshot.values.get("status")
     if status != "failed":
@@ -221,4 +215,4 @@ async def _restart(thread: Thread, snapshot: StateSnapshot, flags: Flags) -> Non
             f"thread {thread.id} is finished ({status}); see it with: forethought show {thread.id}, "
             f"or give it a next task: forethought run TASK --thread {thread.id}{resume_flags(flags)}"
         )
-    await back_to_work(thread.graph, thread.config, snapshot.values)
+    await restart_failed_task(thread.graph, thread.config, snapshot.values)

@@ -1,6 +1,6 @@
-"""The branches of a thread: every way on that was ever taken from one of its checkpoints.
+"""The branches of a thread, and how two of them differ: `show --branches` and `show --diff`.
 
-Checkpoints form a tree. Where one has several children, the oldest goes its branch on and each younger one
+Checkpoints form a tree. Where one has several children, the oldest continues its branch and each younger one
 begins a branch of its own (a fork, a re-run of the debugger). So a branch keeps its number, however far it
 grows. Nothing is erased: every branch can be looked at and compared.
 """
@@ -11,10 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from forethought.app.checking import read_state
+from rich.console import Group, RenderableType
+from rich.text import Text
+
 from forethought.app.errors import CliError
-from forethought.app.report import report, usage_of
+from forethought.app.report import report
 from forethought.app.text import one_line
+from forethought.app.threads.diff import Run, difference, run_of_report
 
 if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
@@ -25,108 +28,131 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Place:
+class Branch:
     """A branch in the tree of checkpoints."""
 
     number: int
     """From 1, in the order in which the branches began."""
     leaf: str
     """Id of its last checkpoint."""
-    birth: str
-    """Id of its first checkpoint of its own."""
+    first: str
+    """Id of the first checkpoint of its own."""
     origin: str | None
     """Id of the checkpoint that it was forked from; None for the first branch."""
 
 
-def places(parents: Mapping[str, str | None]) -> list[Place]:
+def branches_of_tree(parents: Mapping[str, str | None]) -> list[Branch]:
     """The branches of a tree, given each checkpoint's parent. Ids sort by the time of their making."""
     children: dict[str | None, list[str]] = {}
     for child in sorted(parents):
         parent = parents[child]
         children.setdefault(parent if parent in parents else None, []).append(child)
-    births: list[tuple[str, str | None]] = [(root, None) for root in children.get(None, [])]
-    births += [(child, parent) for parent, own in children.items() if parent for child in own[1:]]
+    starts: list[tuple[str, str | None]] = [(root, None) for root in children.get(None, [])]
+    starts += [(child, parent) for parent, own in children.items() if parent for child in own[1:]]
     found = []
-    for number, (birth, origin) in enumerate(sorted(births), 1):
-        leaf = birth
+    for number, (first, origin) in enumerate(sorted(starts), 1):
+        leaf = first
         while leaf in children:
             leaf = children[leaf][0]
-        found.append(Place(number, leaf, birth, origin))
+        found.append(Branch(number, leaf, first, origin))
     return found
 
 
-async def branches_of(thread: Thread) -> list[Json]:
-    """The thread's branches, oldest first, as `show --branches --json` prints them."""
-    found = await places_of(thread)
-    head = max((place.leaf for place in found), default="")
-    return [await _described(thread, place, place.leaf == head) for place in found]
-
-
-async def places_of(thread: Thread) -> list[Place]:
-    """Where the thread's branches lie."""
-    return places(await thread.saver.tree(thread.id))
-
-
-async def at(thread: Thread, checkpoint: str) -> StateSnapshot:
+async def state_at(thread: Thread, checkpoint: str) -> StateSnapshot:
     """The state of one checkpoint of the thread."""
-    from forethought.state.agent import AgentState
+    config = {"configurable": {"thread_id": thread.id, "checkpoint_id": checkpoint}}
+    snapshot: StateSnapshot = await thread.graph.aget_state(config)
+    return snapshot
 
-    return await read_state(thread.graph, AgentState, thread.id, checkpoint)
+
+async def list_branches(thread: Thread) -> list[Json]:
+    """The thread's branches, oldest first, as `show --branches --json` prints them."""
+    found = branches_of_tree(await thread.saver.tree(thread.id))
+    head = max((branch.leaf for branch in found), default="")
+    return [await _describe(thread, branch, branch.leaf == head) for branch in found]
 
 
-def chosen(found: Sequence[Place], name: str, thread_id: str) -> Place:
-    """The branch that a person names: by number, by checkpoint id, or by its beginning.
+async def compare_with_head(thread: Thread, name: str) -> Json:
+    """The difference from the named branch to the thread's head. Raises CliError: there is none."""
+    found = branches_of_tree(await thread.saver.tree(thread.id))
+    other = _find(found, name, thread.id)
+    head = max(branch.leaf for branch in found)
+    if other.leaf == head:
+        raise CliError(
+            f"thread {thread.id}: branch {other.number} is its head: name another branch "
+            f"(see `forethought show {thread.id} --branches`)"
+        )
+    return difference(await _run_at(thread, other.leaf), await _run_at(thread, head))
 
-    Raises CliError when there is none, or several.
-    """
+
+async def _run_at(thread: Thread, checkpoint: str) -> Run:
+    return run_of_report(checkpoint, report(thread.id, await state_at(thread, checkpoint)))
+
+
+def _find(found: Sequence[Branch], name: str, thread_id: str) -> Branch:
+    """The branch that a person names by its number or its checkpoint's id. Raises CliError."""
     name = name.strip().removeprefix("#")
-    fitting = [place for place in found if name in {str(place.number), place.leaf}]
-    if not fitting and len(name) >= 4:
-        fitting = [place for place in found if place.leaf.startswith(name)]
-    if len(fitting) == 1:
-        return fitting[0]
-    what = (
-        f"several branches that begin with {one_line(name, 40)}"
-        if fitting
-        else f"no branch {one_line(name, 40)!r}"
-    )
+    for branch in found:
+        if name == str(branch.number) or name == branch.leaf:
+            return branch
     there = "it has one only" if len(found) == 1 else f"its branches are 1 to {len(found)}"
-    raise CliError(f"thread {thread_id} has {what}; {there}: see `forethought show {thread_id} --branches`")
+    raise CliError(
+        f"thread {thread_id} has no branch {one_line(name, 40)!r}; {there}: see "
+        f"`forethought show {thread_id} --branches`"
+    )
 
 
-async def _described(thread: Thread, place: Place, is_head: bool) -> Json:
-    snapshot = await at(thread, place.leaf)
+async def _describe(thread: Thread, branch: Branch, is_head: bool) -> Json:
+    snapshot = await state_at(thread, branch.leaf)
     result = report(thread.id, snapshot)
     if result["status"] == "running" and not is_head:
         result["status"] = "stopped"
     return {
-        "number": place.number,
-        "branch": place.leaf,
+        "number": branch.number,
+        "branch": branch.leaf,
         "head": is_head,
-        **await _fork_point(thread, place, snapshot),
+        **await _fork_point(thread, branch, snapshot),
         "status": result["status"],
         "answer": result["answer"],
         "score": result["score"],
         "steps": len(result["steps"]),
-        "tokens": tokens(usage_of(snapshot.values)),
+        "tokens": result["usage"]["input_tokens"] + result["usage"]["output_tokens"],
     }
 
 
-async def _fork_point(thread: Thread, place: Place, leaf: StateSnapshot) -> Json:
+async def _fork_point(thread: Thread, branch: Branch, leaf: StateSnapshot) -> Json:
     """Before which step the branch left another one, which node ran first on it, and with what guidance."""
-    if place.origin is None:
-        given = leaf.values.get("guidance") or (leaf.values.get("progress") or {}).get("guidance")
-        return {"forked_before": None, "at": "", "guidance": list(given or [])}
+    if branch.origin is None:
+        guidance = leaf.values.get("guidance") or (leaf.values.get("progress") or {}).get("guidance")
+        return {"forked_before": None, "at": "", "guidance": list(guidance or [])}
     # Guidance is read where the branch begins: an answered task lets go of it.
-    birth = await at(thread, place.birth)
-    kept = [step["n"] for step in birth.values.get("trajectory") or []]
+    first = await state_at(thread, branch.first)
+    steps = [step["n"] for step in first.values.get("trajectory") or []]
     return {
-        "forked_before": max([*kept, (birth.values.get("progress") or {}).get("base_n", 0)]) + 1,
-        "at": birth.next[0] if birth.next else "",
-        "guidance": list(birth.values.get("guidance") or []),
+        "forked_before": max([*steps, (first.values.get("progress") or {}).get("base_n", 0)]) + 1,
+        "at": first.next[0] if first.next else "",
+        "guidance": list(first.values.get("guidance") or []),
     }
 
 
-def tokens(usage: Mapping[str, Any]) -> int:
-    """Input and output tokens together."""
-    return int(usage.get("input_tokens", 0)) + int(usage.get("output_tokens", 0))
+def render_branches(records: Sequence[Json]) -> RenderableType:
+    """The branches: where they began, what became of them, and their answers."""
+    lines: list[RenderableType] = []
+    for record in records:
+        facts = [_fork_text(record), record["status"]]
+        facts += [f"{record['steps']} steps", f"{record['tokens']:,} tokens"]
+        mark = "*" if record["head"] else ""
+        lines.append(Text(f"{record['number']}{mark} {one_line(record['branch'], 60)}", style="bold"))
+        lines.append(Text(f"   {', '.join(facts)}"))
+        lines += [Text(f"   guidance: {one_line(item, 200)}", style="dim") for item in record["guidance"]]
+        if record["answer"]:
+            lines.append(Text(f"   answer: {one_line(record['answer'], 200)}"))
+    return Group(*lines, Text("* the head, which `show` and `resume` mean", style="dim"))
+
+
+def _fork_text(record: Json) -> str:
+    """Before what the branch was forked."""
+    if record["forked_before"] is None:
+        return "the first run"
+    what = {"planner": "the plan of step", "answer_agent": "the answer after step"}.get(record["at"], "step")
+    return f"before {what} {record['forked_before'] - (record['at'] == 'answer_agent')}"

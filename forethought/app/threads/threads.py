@@ -1,15 +1,23 @@
-"""Threads as they are kept: what a thread was run with, and the list of them."""
+"""threads: the list of what is kept."""
 
 from __future__ import annotations
 
-import secrets
+import asyncio
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from rich.table import Table
+from rich.text import Text
+
+from forethought.app.display import make_console
+from forethought.app.errors import ANSWERED
+from forethought.app.options import Flags, settings_from
 from forethought.app.report import error_text
-from forethought.app.text import one_line
-from forethought.storage.errors import StorageError
+from forethought.app.text import clean, one_line, to_json
+from forethought.app.threads.thread import DEBUGGING
+from forethought.storage import address_of, open_threads
+from forethought.storage.errors import NoThreads, StorageError
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import CheckpointTuple
@@ -17,24 +25,45 @@ if TYPE_CHECKING:
     from forethought.storage.saver import ThreadSaver
 
 Json = dict[str, Any]
-_HEAD = 80
-DEBUGGING = "debug:"
-"""How the ids of debuggings begin: threads of the debugger's graph, in the same database."""
-
+_WIDTH = 80
 DAMAGED = "damaged"
 """Status of a thread that cannot be read."""
 LEARNING = ("distill:", "synthesize:")
-"""How the ids of distillations and syntheses begin: threads of their graphs, where all share one database."""
+"""Prefixes of the ids of distillations and syntheses, where all share one database."""
 
 
-def new_thread_id() -> str:
-    """A short new id that sorts by day: 20260517-3f9a1c."""
-    return f"{datetime.now(UTC):%Y%m%d}-{secrets.token_hex(3)}"
+def threads(flags: Flags, limit: int, debuggings: bool, as_json: bool) -> int:
+    """List the threads, newest first. No database is an empty list, not an error."""
+    settings = settings_from(flags)
+    address = address_of(settings)
+
+    async def read() -> list[Json]:
+        try:
+            async with open_threads(address, settings.key, read_only=True) as saver:
+                return await list_threads(saver, limit, debuggings)
+        except NoThreads:
+            return []
+
+    found = asyncio.run(read()) if address.exists else []
+    if as_json:
+        print(to_json(found))
+    else:
+        make_console().print(_table(found) if found else Text(f"no threads yet in {clean(address.shown)}"))
+    return ANSWERED
 
 
-def is_debugging(thread_id: str) -> bool:
-    """Whether a thread is one of the debugger's graph."""
-    return thread_id.startswith(DEBUGGING)
+def _table(entries: list[Json]) -> Table:
+    table = Table(box=None, padding=(0, 1), header_style="dim")
+    for name in ("thread", "time", "status", "task", "answer"):
+        table.add_column(name, no_wrap=name in {"time", "status"}, overflow="fold")
+    # An id that is cut or folded cannot be copied: where the terminal is narrow, the rest gives way.
+    table.columns[0].min_width = min(24, max(len(entry["thread_id"]) for entry in entries))
+    for entry in entries:
+        when = datetime.fromisoformat(entry["time"]).astimezone() if entry["time"] else None
+        time = f"{when:%Y-%m-%d %H:%M}" if when else ""
+        cells = (one_line(entry["thread_id"]), time, entry["status"], entry["task"], entry["answer"])
+        table.add_row(*(Text(str(cell)) for cell in cells))
+    return table
 
 
 async def list_threads(saver: ThreadSaver, limit: int, debuggings: bool = False) -> list[Json]:
@@ -43,50 +72,34 @@ async def list_threads(saver: ThreadSaver, limit: int, debuggings: bool = False)
     Debuggings, which are threads of the debugger's graph, only where they are asked for.
     """
     ids = await saver.newest(limit, LEARNING if debuggings else (DEBUGGING, *LEARNING))
-    held = await saver.locked_threads(ids)
-    found = [await listed(saver, thread_id, thread_id in held) for thread_id in ids]
-    return [item for item in found if item is not None]
+    locked = await saver.locked_threads(ids)
+    entries = [await _entry(saver, thread_id, thread_id in locked) for thread_id in ids]
+    return [entry for entry in entries if entry is not None]
 
 
-async def listed(saver: ThreadSaver, thread_id: str, held: bool) -> Json | None:
-    """A thread as it is listed; one that cannot be read is `damaged`, and the others are listed all the same.
-
-    `held`: some process runs it now. None where it was deleted a moment ago.
-    """
+async def _entry(saver: ThreadSaver, thread_id: str, is_locked: bool) -> Json | None:
+    """A thread as it is listed; None where it was deleted a moment ago."""
     try:
         saved = await saver.aget_tuple({"configurable": {"thread_id": thread_id}})
-        return _entry(thread_id, saved, held) if saved else None
     except StorageError as error:
-        return {
-            "thread_id": thread_id, "time": "", "status": DAMAGED, "task": one_line(error, 300), "answer": "",
-        }  # fmt: skip
-
-
-def _entry(thread_id: str, saved: CheckpointTuple, held: bool) -> Json:
-    values = saved.checkpoint["channel_values"]
-    given = _part(values, "__start__")
+        cause = one_line(error, 300)
+        return {"thread_id": thread_id, "time": "", "status": DAMAGED, "task": cause, "answer": ""}
+    if saved is None:
+        return None
+    values: Json = saved.checkpoint["channel_values"]
+    progress, start, subject = (values.get(name) or {} for name in ("progress", "__start__", "subject"))
+    task = progress.get("asked") or start.get("task") or values.get("task") or subject.get("task")
+    answer = values.get("answer") or _critical_step(values.get("critical") or {})
     return {
         "thread_id": thread_id,
         "time": saved.checkpoint["ts"],
-        "status": _status(values, saved, held),
-        "task": one_line(
-            _part(values, "progress").get("asked")
-            or given.get("task")
-            or values.get("task")
-            or _part(values, "subject").get("task"),
-            _HEAD,
-        ),
-        "answer": one_line(values.get("answer") or _found(_part(values, "critical")), _HEAD),
+        "status": "running" if is_locked else _status(values, saved),
+        "task": one_line(task or "", _WIDTH),
+        "answer": one_line(answer, _WIDTH),
     }
 
 
-def _part(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """A channel that holds an object; another form is looked at where the thread is opened."""
-    value = values.get(name)
-    return value if isinstance(value, Mapping) else {}
-
-
-def _found(critical: Mapping[str, Any]) -> str:
+def _critical_step(critical: Mapping[str, Any]) -> str:
     """What a debugging found, in the place of an answer."""
     if not critical:
         return ""
@@ -94,12 +107,10 @@ def _found(critical: Mapping[str, Any]) -> str:
     return f"{where}: {critical.get('error_type')}"
 
 
-def _status(values: Mapping[str, Any], saved: CheckpointTuple, held: bool) -> str:
-    """As the graph says; a thread neither finished nor held is interrupted, failed or stopped."""
+def _status(values: Mapping[str, Any], saved: CheckpointTuple) -> str:
+    """The status of a thread that no process runs: an unfinished one is interrupted, failed or stopped."""
     from forethought.journal import is_waiting
 
-    if held:
-        return "running"
     if is_waiting(saved):
         return "interrupted"
     writes = saved.pending_writes or []

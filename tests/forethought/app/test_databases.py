@@ -11,14 +11,12 @@ from typing import Any
 import pytest
 
 from forethought.settings import Settings
-from forethought.state.plan_patches import PATCH
-from forethought.storage.encryption import thread_serializer
 from tests.forethought.app.conftest import Cli
 from tests.forethought.app.debug_script import DebugScript, failed_run
 from tests.forethought.app.test_bad_input import is_one_clear_line
 from tests.forethought.app.test_lessons import Learning
 from tests.forethought.storage.test_locks import HOLD
-from tests.support.model_server import Fault, ModelServer
+from tests.support.model_server import ModelServer
 from tests.support.postgres import PostgresServer
 from tests.support.processes import Start
 
@@ -47,7 +45,7 @@ def test_a_thread_lives_in_either_database(
     assert len(cli("show", "t1", "--branches", "--json").json["branches"]) == 2
     assert cli("show", "t1", "--diff", "1").code == 0
     checks = {check["name"]: check for check in cli("doctor", "--json").json["checks"]}
-    assert ("can be written, encrypted" in checks["database"]["detail"]) is bool(key), checks["database"]
+    assert ("can be used, encrypted" in checks["database"]["detail"]) is bool(key), checks["database"]
     stored = b"".join(path.read_bytes() for path in (tmp_path / "data" / "files").iterdir())
     assert (b"private note" in stored) is not bool(key)
     assert not (tmp_path / "data" / "threads.sqlite").exists()
@@ -111,8 +109,6 @@ def test_an_empty_database_is_as_a_missing_file(
     assert (pruned.code, pruned.out.startswith("nothing to prune in postgresql://")) == (0, True)
     gone = cli("threads", "--db", postgres.replace("?", "?options=-csearch_path%3Dnowhere&"))
     assert gone.code == 0
-    missing = cli("doctor", "--db", postgres.replace("?", "?options=-csearch_path%3Dnowhere&"))
-    assert "CREATE SCHEMA" in missing.out
 
 
 def test_who_may_write_need_not_make_tables(
@@ -204,144 +200,6 @@ def test_without_its_key_an_encrypted_thread_is_told_in_one_line(
             done = cli(*command)
             assert (done.code, is_one_clear_line(done)) == (1, True), done
             assert "FORETHOUGHT_ENCRYPTION_KEY" in done.err
-
-
-def edit(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
-    """Change the head of a thread by hand."""
-    serializer = thread_serializer()
-    with closing(sqlite3.connect(path)) as connection:
-        query = "SELECT checkpoint_id, type, checkpoint FROM checkpoints ORDER BY checkpoint_id DESC"
-        name, form, content = connection.execute(query).fetchone()
-        checkpoint = serializer.loads_typed((form, content))
-        change(checkpoint["channel_values"])
-        connection.execute(
-            "UPDATE checkpoints SET checkpoint = ? WHERE checkpoint_id = ?",
-            (serializer.dumps_typed(checkpoint)[1], name),
-        )
-        connection.commit()
-
-
-FORGED: list[tuple[str, Any, str]] = [
-    ("plan", "none", "channel plan is not what a run writes there (all of it: input should be"),
-    ("plan", {"subtasks": [{"id": 7}]}, "(subtasks.0.id: input should be a valid string)"),
-    ("plan", {"subtasks": "all"}, "channel plan"),
-    ("progress", {"n": "many"}, "channel progress is not what a run writes there (n: input should be"),
-    ("progress", [1], "channel progress"),
-    ("results", {"a": {"n": 1}}, "channel results"),
-    ("messages", ["hello"], "channel messages is not what a run writes there (it holds what is no message)"),
-    ("messages", "hello", "channel messages"),
-    ("usage", {"planner": {"calls": "3"}}, "channel usage"),
-    ("answer", {"text": "42"}, "channel answer"),
-    ("status", "splendid", "channel status"),
-    ("short_term", {"a": {"rejected": 1}}, "channel short_term"),
-    ("trajectory", "steps", "channel trajectory"),
-    ("trajectory", 7, "channel trajectory"),
-    ("task", 5, "channel task"),
-]
-
-
-def test_a_thread_changed_by_hand_is_refused_with_the_channel(
-    cli: Cli, scripted: Scripted, tmp_path: Path
-) -> None:
-    _, server = scripted(answer_score=3)
-    assert cli("run", TASK, "--thread", "t1", "--set", "max_rounds=1").code == 3
-    commands = [
-        ["show", "t1"], ["resume", "t1"], ["show", "t1", "--branches"], ["run", "more", "--thread", "t1"],
-        ["fork", "t1", "--before", "1"], ["debug", "t1"],
-    ]  # fmt: skip
-    path = tmp_path / "data" / "threads.sqlite"
-    whole = path.read_bytes()
-    calls = len(server.requests)
-    for channel, value, said in FORGED:
-        path.write_bytes(whole)
-        edit(path, lambda values, channel=channel, value=value: values.update({channel: value}))
-        for command in commands if channel == "plan" and value == "none" else commands[:1]:
-            done = cli(*command)
-            assert (done.code, is_one_clear_line(done)) == (1, True), (channel, value, command, done)
-            assert "thread t1 was changed by hand, or is damaged" in done.err
-            assert said in done.err, (channel, value, command, done.err)
-        listed = cli("threads", "--json")
-        assert (listed.code, listed.json[0]["thread_id"]) == (0, "t1"), (channel, value, listed)
-    assert len(server.requests) == calls, "nothing is run"
-
-
-def test_checkpoints_that_name_each_other_as_parents_end_no_command_in_a_circle(
-    cli: Cli, scripted: Scripted, tmp_path: Path
-) -> None:
-    scripted(answer_score=3)
-    assert cli("run", TASK, "--thread", "t1", "--set", "max_rounds=1").code == 3
-    with closing(sqlite3.connect(tmp_path / "data" / "threads.sqlite")) as connection:
-        query = "SELECT checkpoint_id FROM checkpoints ORDER BY checkpoint_id DESC LIMIT 2"
-        (head,), (before,) = connection.execute(query).fetchall()
-        change = "UPDATE checkpoints SET parent_checkpoint_id = ? WHERE checkpoint_id = ?"
-        connection.execute(change, (head, before))
-        connection.commit()
-    for command in (["show", "t1"], ["show", "t1", "--branches"], ["fork", "t1", "--before", "1"]):
-        done = cli(*command)
-        if command[0] == "fork":
-            assert (done.code, is_one_clear_line(done)) == (2, True), done
-            assert "name each other as what came before" in done.err
-
-
-def test_a_thread_of_a_release_that_kept_the_plan_in_each_checkpoint_is_gone_on_with(
-    cli: Cli, scripted: Scripted, tmp_path: Path
-) -> None:
-    scripted(question="Which colour?")
-    waiting = cli("run", TASK, "--thread", "t1", "--json")
-    assert waiting.code == 4
-    path = tmp_path / "data" / "threads.sqlite"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("DELETE FROM writes WHERE channel = 'plan'")
-        connection.commit()
-    assert cli("show", "t1", "--json").json["plan"] is None
-    edit(path, lambda values: values.update(plan=waiting.json["plan"]))
-    assert cli("show", "t1", "--json").json["plan"] == waiting.json["plan"]
-    done = cli("resume", "t1", "--reply", "red", "--json")
-    assert done.code == 0, done.err
-    subtasks = [{**item, "status": "finished"} for item in waiting.json["plan"]["subtasks"]]
-    assert done.json["plan"] == {**waiting.json["plan"], "subtasks": subtasks}
-
-
-def test_a_thread_whose_plan_is_gone_is_told_in_one_line(
-    cli: Cli, scripted: Scripted, tmp_path: Path
-) -> None:
-    scripted(fault=lambda seen: Fault("status", status=401) if seen.reply_name == "ToolChoice" else None)
-    assert cli("run", TASK, "--thread", "t1").code == 2
-    with closing(sqlite3.connect(tmp_path / "data" / "threads.sqlite")) as connection:
-        connection.execute("DELETE FROM writes WHERE channel = 'plan'")
-        connection.commit()
-    done = cli("resume", "t1")
-    assert (done.code, "internal error" in done.err) == (1, False), done
-    assert "the plan in force has none of that name" in done.err
-
-
-def test_writes_forged_for_a_task_are_refused(cli: Cli, scripted: Scripted, tmp_path: Path) -> None:
-    scripted(question="Which colour?")
-    assert cli("run", TASK, "--thread", "t1").code == 4
-    path = tmp_path / "data" / "threads.sqlite"
-    serializer = thread_serializer()
-    with closing(sqlite3.connect(path)) as connection:
-        # Of the sibling that has finished, while the other one waits for the person.
-        query = "SELECT MAX(checkpoint_id), task_id FROM writes WHERE channel = 'trajectory'"
-        name, task = connection.execute(query).fetchone()
-        for channel, value in (
-            ("trajectory", [7]),
-            ("trajectory", 7),
-            ("results", "none"),
-            ("plan", {"subtasks": [{"id": 7}]}),
-            ("plan", {PATCH: {"version": 1, "status": {"multiply": "splendid"}}}),
-            ("usage", {"a": 1}),
-            ("status", "splendid"),
-            ("answer", 7),
-        ):
-            connection.execute(
-                "INSERT OR REPLACE INTO writes VALUES ('t1', '', ?, ?, '', 90, ?, ?, ?)",
-                (name, task, channel, *serializer.dumps_typed(value)),
-            )
-            connection.commit()
-            done = cli("resume", "t1", "--reply", "red")
-            assert (done.code, is_one_clear_line(done)) == (1, True), (channel, value, done)
-            assert f"channel {channel}" in done.err or "its state cannot be put together" in done.err
 
 
 @pytest.mark.parametrize("cut", [0.3, 0.9])

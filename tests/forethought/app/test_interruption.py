@@ -179,7 +179,7 @@ def test_ctrl_c_is_answered_wherever_it_comes(cli: Cli, monkeypatch: pytest.Monk
     def broken_off(*given: Any) -> None:
         raise KeyboardInterrupt
 
-    for place in ("forethought.app.threads.showing.threads", "forethought.app.tell.want_debug"):
+    for place in ("forethought.app.threads.threads.threads", "forethought.app.tell.want_debug"):
         with monkeypatch.context() as patched:
             patched.setattr(place, broken_off)
             done = cli("threads")

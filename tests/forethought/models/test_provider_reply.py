@@ -12,12 +12,10 @@ from pydantic import BaseModel
 
 from forethought.models import (
     Message,
-    ModelReply,
     Models,
     RecordingTransport,
     ReplayTransport,
     ReplyError,
-    once,
     reply_spec,
 )
 from forethought.models.live import LiveTransport
@@ -89,11 +87,6 @@ def test_an_end_that_is_not_known_to_be_one_is_none(word: str) -> None:
 def test_feedback_on_a_prompt_that_was_not_blocked(reason: Any) -> None:
     feedback = {"block_reason": reason, "safety_ratings": []}
     assert block_reason(AIMessage("x", response_metadata={"prompt_feedback": feedback})) == ""
-
-
-def test_the_journal_keeps_the_word() -> None:
-    reply = ModelReply("x", finish_reason="broken", ended="error")
-    assert once._from_json(once._as_json(reply, 1.5)) == (reply, 1.5)
 
 
 async def test_a_broken_reply_is_not_taken_even_if_it_parses_but_asked_for_again(

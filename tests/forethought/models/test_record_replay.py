@@ -127,7 +127,7 @@ async def test_a_request_that_was_not_recorded(recorder: Any, settings: Make) ->
     assert (
         str(caught.value) == f"the recording {path} has no reply to call 2 (tool, Echo); record the run again"
     )
-    assert caught.value.detail.splitlines()[-1] == "  asked:    number 23"
+    assert caught.value.detail.splitlines()[-1] == "  request:  number 23"
     assert caught.value.detail.splitlines()[-2].startswith("  recorded: number ")
     assert "differs at line 5" in caught.value.detail
 

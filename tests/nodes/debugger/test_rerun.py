@@ -10,9 +10,13 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from forethought.graph.debugger import build_debugger
+from forethought.nodes.debugger.rerun import restart_module
 from forethought.rollouts.environment import EnvironmentRollouts, recorded
 from forethought.rollouts.types import RolloutError
 from forethought.settings import Settings
+from forethought.trajectories import own
+from forethought.trajectories.types import Trajectory
+from tests.support.debugging import critical
 from tests.support.household import RUINS, Habit, Household
 from tests.support.model_server import Answer, Fault, ModelServer, Reply, SeenRequest
 
@@ -164,3 +168,58 @@ async def test_a_re_run_may_cost_what_is_left_of_the_budget(debug: Debug) -> Non
     first, second = found["left"]
     assert first > second
     assert second == 50_000 - spent
+
+
+def _step(n: int, thought: str) -> dict[str, Any]:
+    return {
+        "n": n,
+        "task": 1,
+        "plan_version": 1,
+        "subtask": "total",
+        "action": "call",
+        "tool": "python",
+        "arguments": {"code": "print(sum(column))"},
+        "thought": thought,
+        "observation": "42",
+        "ok": True,
+    }
+
+
+def _run() -> Trajectory:
+    subtask = {"id": "total", "description": "Add up the amounts of all shipped orders.", "depends_on": []}
+    values = {
+        "task": "What was the revenue?",
+        "progress": {"task": 1},
+        "plan": {"version": 1, "why": "first plan", "subtasks": [subtask]},
+        "trajectory": [
+            _step(1, "Look at the table first."),
+            _step(2, "The status says enough, skip remarks."),
+        ],
+    }
+    return own.from_state(values, {"python": "read"})
+
+
+@pytest.mark.parametrize(
+    ("step", "evidence", "entered"),
+    [
+        (1, "Add up the amounts of all shipped orders.", "planning"),
+        (2, "Add up the amounts of all shipped orders.", "planning"),
+        (2, "The status says enough, skip remarks.", "action"),
+        (2, "print(sum(column))", "action"),
+        (2, "", "planning"),
+    ],
+)
+def test_the_evidence_tells_whose_plan_it_was(step: int, evidence: str, entered: str) -> None:
+    error = critical(step, evidence=evidence)
+    assert restart_module(error, _run()) == entered
+
+
+def test_other_modules_stay_what_they_are() -> None:
+    assert (
+        restart_module(critical(2, "reflection", evidence="The status says enough"), _run()) == "reflection"
+    )
+
+
+def test_an_agent_with_one_planning_module_has_no_planner_of_its_own() -> None:
+    run = _run().model_copy(update={"source": "react_log"})
+    assert restart_module(critical(2, evidence="The status says enough, skip remarks."), run) == "planning"

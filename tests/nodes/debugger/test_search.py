@@ -1,4 +1,5 @@
-"""Brute force and binary search (AgentDebug 4.1): what they find, and how many probes they need."""
+"""Searches for the critical step: brute force, binary search (AgentDebug 4.1), counterfactual testing where
+the truth is known (3.2)."""
 
 from __future__ import annotations
 
@@ -6,10 +7,13 @@ from math import ceil, log2
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from forethought.nodes.debugger.search import wilson
 from forethought.rollouts.types import RolloutError
 from tests.support.debugging import GOLD, Debug, Reader, TruthfulWorld, asked_step, critical, trajectory
-from tests.support.model_server import Fault, SeenRequest
+from tests.support.model_server import Fault, Reply, SeenRequest
 
 
 def salvaged(test: Any) -> Reader:
@@ -118,3 +122,122 @@ async def test_a_step_that_is_left_as_it_was_was_not_corrected(debug: Debug) -> 
     out = await debug(run, reader, method="brute_force", rollouts=lambda *_: world, expect=GOLD)
     assert out["critical"]["critical_step"] == 3
     assert world.calls == [(3, "look up")]
+
+
+RUN = trajectory(6)
+
+
+async def run_in(debug: Debug, world: TruthfulWorld, reader: Reader | None = None, **options: Any) -> Any:
+    """Debug `RUN` in `world` without labels."""
+    chosen = {"method": "counterfactual", "fine_grained": False, "expect": GOLD, **options}
+    return await debug(RUN, reader or Reader(), rollouts=lambda *_: world, **chosen)
+
+
+@pytest.mark.parametrize("truth", range(1, 7))
+async def test_the_step_that_turns_the_run_is_found(debug: Debug, truth: int) -> None:
+    world = TruthfulWorld(RUN, {truth: [True], 6: [True]})
+    out = await run_in(debug, world, trials=2)
+    assert out["critical"]["critical_step"] == truth
+    assert out["critical"]["method"] == "counterfactual"
+    tries = [probe for probe in out["probes"] if not probe["control"]]
+    assert [(probe["step"], probe["flips"], probe["trials"]) for probe in tries] == [
+        (step, 2 if step == truth else 0, 2) for step in range(1, truth + 1)
+    ]
+    last = out["probes"][-1]
+    assert (last["control"], last["substitution"], last["flips"]) == (True, f"open drawer {truth}", 0)
+    assert len(world.calls) == 2 * truth + 2
+
+
+async def test_the_rate_decides_and_has_an_interval(debug: Debug) -> None:
+    world = TruthfulWorld(RUN, {2: [True, False, False, False], 3: [True, True, True, False]})
+    out = await run_in(debug, world, trials=4, flip_rate=0.5)
+    assert out["critical"]["critical_step"] == 3
+    rates = {probe["step"]: probe["rate"] for probe in out["probes"] if not probe["control"]}
+    assert rates == {1: 0.0, 2: 0.25, 3: 0.75}
+    probe = next(p for p in out["probes"] if p["step"] == 3 and not p["control"])
+    assert (round(probe["low"], 2), round(probe["high"], 2)) == (0.30, 0.95)
+    (asked,) = out.asked("CriticalError")
+    assert "succeeded 3 of 4 times, and 0 of 4 times with its own action" in asked.text
+
+
+async def test_a_run_that_turns_by_chance_is_not_put_down_to_its_step(debug: Debug) -> None:
+    world = TruthfulWorld(RUN, {2: [True], 4: [True]}, by_chance={2: [True, True, False]})
+    out = await run_in(debug, world)
+    assert out["critical"]["critical_step"] == 4
+    assert any("step 2: the run succeeds about as often without" in note for note in out["notes"])
+
+
+async def test_a_replay_that_diverges_is_reported_and_not_counted(debug: Debug) -> None:
+    world = TruthfulWorld(RUN, {2: [True], 4: [True]}, diverging=[2])
+    out = await run_in(debug, world)
+    assert out["critical"]["critical_step"] == 4
+    assert any("step 2: 3 of 3 replays are not counted, since at step 1" in note for note in out["notes"])
+    probe = next(p for p in out["probes"] if p["step"] == 2)
+    assert (probe["trials"], probe["low"], probe["high"]) == (0, 0.0, 1.0)
+    assert "otherwise" in probe["diverged"]
+
+
+async def test_a_step_that_cannot_be_run_from_is_named_and_passed_over(debug: Debug) -> None:
+    out = await run_in(debug, TruthfulWorld(RUN, {3: [True]}, gone=[1, 2]))
+    assert out["critical"]["critical_step"] == 3
+    assert any("the checkpoint before step 1 is gone" in note for note in out["notes"])
+
+
+async def test_when_no_step_can_be_run_from_it_has_failed(debug: Debug) -> None:
+    out = await run_in(debug, TruthfulWorld(RUN, {}, gone=range(1, 7)))
+    assert (out["status"], out["critical"]) == ("failed", {})
+    assert "no step could be run again" in out["problem"]
+
+
+async def test_an_action_that_needs_no_correction_is_not_run(debug: Debug) -> None:
+    def own(seen: Any) -> dict[str, str]:
+        step = asked_step(seen)
+        return {"thought": "it was right", "action": f"open drawer {step}" if step < 3 else "take the key"}
+
+    world = TruthfulWorld(RUN, {3: [True]}, by_chance={1: [True]})
+    out = await run_in(debug, world, Reader(replies={"Substitution": own}))
+    assert out["critical"]["critical_step"] == 3
+    assert world.calls[0] == (3, "take the key")
+
+
+async def test_where_nothing_turns_the_run_none_is_critical(debug: Debug) -> None:
+    out = await run_in(debug, TruthfulWorld(RUN, {}), trials=1)
+    assert out["status"] == "not_found"
+    assert len(out["probes"]) == 6
+    assert "CriticalError" not in out.kinds
+
+
+async def test_it_needs_a_place_to_run_in_and_a_judge(debug: Debug) -> None:
+    nowhere = await debug(RUN, Reader(), method="counterfactual", expect=GOLD)
+    assert nowhere["status"] == "failed"
+    assert "needs a place to run in" in nowhere["problem"]
+    unjudged = await debug(RUN, Reader(), method="counterfactual", rollouts=lambda *_: TruthfulWorld(RUN, {}))
+    assert "somebody to say whether it succeeded" in unjudged["problem"]
+    person = await run_in(debug, TruthfulWorld(RUN, {}), judge="person")
+    assert "a judge other than a person" in person["problem"]
+    for out in (nowhere, unjudged, person):
+        assert not out.kinds
+
+
+async def test_a_spent_budget_keeps_what_was_tried(debug: Debug) -> None:
+    dear = Reply({"thought": "", "action": "take the key"}, prompt_tokens=400)
+    reader = Reader(replies={"Substitution": [dear]})
+    out = await run_in(debug, TruthfulWorld(RUN, {}), reader, trials=1, max_tokens=1000)
+    assert out["status"] == "failed"
+    assert "the budget of 1000 tokens is spent" in out["problem"]
+    assert [(probe["step"], probe["trials"]) for probe in out["probes"]] == [(1, 1), (2, 1)]
+    assert out["usage"]["probe"]["calls"] == 3
+
+
+@given(st.integers(1, 200).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_the_interval_holds_the_rate_and_stays_between_0_and_1(counts: tuple[int, int]) -> None:
+    flips, trials = counts
+    low, high = wilson(flips, trials)
+    assert 0 <= low <= flips / trials + 1e-9
+    assert flips / trials - 1e-9 <= high <= 1
+
+
+def test_known_intervals() -> None:
+    assert wilson(0, 0) == (0.0, 1.0)
+    assert [round(x, 3) for x in wilson(5, 10)] == [0.237, 0.763]
+    assert [round(x, 3) for x in wilson(0, 3)] == [0.0, 0.561]

@@ -44,12 +44,12 @@ def no_process_left() -> Iterator[None]:
 
 
 def end_of(reader: apart._Reader) -> None:
-    reader._process.kill()
-    reader._process.wait()
+    reader.process.kill()
+    reader.process.wait()
 
 
 def process() -> int:
-    return apart._idle[-1]._process.pid
+    return apart._idle[-1].process.pid
 
 
 def is_there(pid: int) -> bool:
@@ -136,7 +136,7 @@ def test_a_parser_has_no_keys_and_what_it_prints_is_no_answer(monkeypatch: pytes
 def test_no_process_outlives_the_one_that_started_it() -> None:
     code = (
         "from forethought.tools.documents import apart; apart.document_apart(b'x', 'a.txt', 30);"
-        "print(apart._idle[0]._process.pid)"
+        "print(apart._idle[0].process.pid)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not is_there(int(done.stdout))

@@ -105,11 +105,11 @@ def test_pdfs_page_by_page(name: str, pages: int, says: list[str]) -> None:
 @pytest.mark.parametrize(
     ("name", "kind", "instead"),
     [
-        ("letter.doc", "old Office format (.doc)", ".docx or PDF"),
-        ("letter.odt", "OpenDocument file (.odt)", ".docx or PDF"),
-        ("book.ods", "OpenDocument file (.ods)", ".xlsx or PDF"),
-        ("talk.odp", "OpenDocument file (.odp)", ".pptx or PDF"),
-        ("letter.rtf", "Rich Text (.rtf)", ".docx or PDF"),
+        ("letter.doc", "is a .doc file", ".docx or PDF"),
+        ("letter.odt", "is a .odt file", ".docx or PDF"),
+        ("book.ods", "is a .ods file", ".xlsx or PDF"),
+        ("talk.odp", "is a .odp file", ".pptx or PDF"),
+        ("letter.rtf", "is a .rtf file", ".docx or PDF"),
     ],
 )
 def test_what_cannot_be_read_is_named_with_what_to_do(name: str, kind: str, instead: str) -> None:

@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-import threading
-
 import pytest
 from fpdf import FPDF
 
-from forethought.tools.documents.document import Document, Unreadable
+from forethought.tools.documents.document import Unreadable
 from forethought.tools.documents.load import read_document
-from forethought.tools.documents.pdf import NO_TEXT, read_pdf
+from forethought.tools.documents.pdf import NO_TEXT
 
 
 def pdf(*pages: str, password: str = "") -> bytes:
@@ -50,27 +48,6 @@ def test_a_locked_pdf_says_that_it_is_locked() -> None:
 def test_a_damaged_pdf_is_named_as_damaged() -> None:
     with pytest.raises(Unreadable, match="damaged"):
         read_document(b"%PDF-1.7\nnothing", "a.pdf")
-
-
-def test_pdfs_read_at_the_same_time_do_not_disturb_each_other() -> None:
-    data = [pdf(*[f"document {i} page {j}" for j in range(5)]) for i in range(4)]
-    found: dict[int, Document] = {}
-    threads = [
-        threading.Thread(target=lambda i=i: found.update({i: read_document(data[i], "a.pdf")}))
-        for i in range(4)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert all(f"document {i} page 4" in found[i].text for i in range(4))
-
-
-def test_a_pdf_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not only by who waits for it: other PDFs wait, too."""
-    monkeypatch.setattr("forethought.tools.documents.pdf.LONGEST_S", -1)
-    with pytest.raises(Unreadable, match=r"too long|takes longer than -1 seconds to read \(2 pages\)"):
-        read_pdf(pdf("one", "two"))
 
 
 def with_marks(*marks: bytes) -> bytes:

@@ -49,11 +49,11 @@ def test_the_first_bytes_count_more_than_the_name(data: bytes, name: str, kind: 
     [
         (b"", "a.txt", "is empty"),
         (OLE + "EncryptedPackage".encode("utf-16-le"), "a.xlsx", "protected with a password"),
-        (OLE + "WordDocument".encode("utf-16-le"), "a.doc", r"old Office format \(\.doc\)"),
-        (OLE + "PowerPoint Document".encode("utf-16-le"), "a.ppt", r"old Office format \(\.ppt\)"),
-        (OLE, "a.msg", "old Office format"),
+        (OLE + "WordDocument".encode("utf-16-le"), "a.doc", r"is a \.doc file"),
+        (OLE + "PowerPoint Document".encode("utf-16-le"), "a.ppt", r"is a \.ppt file"),
+        (OLE, "a.msg", r"is a \.msg file"),
         (archive("word/document.xml")[:90], "a.docx", "damaged"),
-        (b"{\\rtf1 x}", "a.rtf", r"Rich Text \(\.rtf\)"),
+        (b"{\\rtf1 x}", "a.rtf", r"is a \.rtf file"),
         (archive("xl/workbook.bin"), "a.xlsb", r"\.xlsb"),
         (b"PK\x03\x04....", "a.docx", "damaged"),
     ],
@@ -79,6 +79,6 @@ def test_open_documents_are_to_be_saved_anew(mimetype: str, suffix: str) -> None
     with zipfile.ZipFile(file, "w") as made:
         made.writestr("mimetype", f"application/vnd.oasis.opendocument.{mimetype}")
         made.writestr("content.xml", "<x/>")
-    with pytest.raises(Unreadable, match="OpenDocument") as raised:
+    with pytest.raises(Unreadable, match="which cannot be read") as raised:
         sniff.kind_of(file.getvalue(), "a.zip")
     assert f".{suffix}" in raised.value.hint

@@ -89,7 +89,7 @@ def test_a_trajectory_is_run_again_in_its_environment(
     assert (branch["kept"], branch["reward"], branch["diverged"]) == (1, 1.0, "")
     assert GUIDANCE in server.requests[-1].text
     assert "RuntimeError: no such world" in cli(*again, "debugged_world:broken").err
-    assert "has no name and no task and no reset and no step" in cli(*again, "debugged_world:nothing").err
+    assert "makes no forethought.rollouts.types.Environment" in cli(*again, "debugged_world:nothing").err
     assert "write MODULE:NAME" in cli(*again, "debugged_world").err
     assert "ModuleNotFoundError" in cli(*again, "no_such_module:World").err
 

@@ -32,10 +32,10 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 
 from forethought.evals.benchmarks.alfworld import BENCHMARK, SPLITS
-from forethought.evals.environments.alfworld.process import Expert, Game, Position
-from forethought.evals.methods import method
+from forethought.evals.environments.alfworld.game import Expert, Game, Position
+from forethought.evals.registry import method
 from forethought.evals.toolset import ACT, OVER, make_toolset
-from forethought.evals.types import Budget, DataError, Sample, Services, Workshop
+from forethought.evals.types import Budget, DataError, Sample, Services, TrialContext
 from forethought.models.ask import Models
 from forethought.settings import Settings
 from tests.support.agent import Script
@@ -116,7 +116,7 @@ async def play(sample: Sample, expert: Expert, folder: Path) -> Outcome:
     episode = BENCHMARK.episode(sample, services)
     try:
         tools = make_toolset(settings, BUDGET, episode)
-        workshop = Workshop(
+        workshop = TrialContext(
             sample, tools, episode, models, MODEL, settings, BUDGET, InMemorySaver(), thread=sample.id, seed=0
         )
         attempt = await method("ours").run(workshop)

@@ -51,7 +51,7 @@ def load() -> None:
     import forethought.app.run.run
     import forethought.app.runner
     import forethought.graph.agent
-    import forethought.state.forking
+    import forethought.state.history
     import forethought.storage.sqlite
     import forethought.tools.python
 

@@ -20,12 +20,12 @@ from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
 
+from forethought.evals.benchmarks.service import TAU2 as BENCHMARK
 from forethought.evals.benchmarks.service import ServiceBenchmark
-from forethought.evals.benchmarks.tau2 import BENCHMARK
-from forethought.evals.environments.checkouts.process import Checkout
-from forethought.evals.methods import method
+from forethought.evals.environments.process import WorkerProcess
+from forethought.evals.registry import method
 from forethought.evals.toolset import make_toolset
-from forethought.evals.types import Attempt, Budget, DataError, Sample, Services, Workshop
+from forethought.evals.types import Attempt, Budget, DataError, Sample, Services, TrialContext
 from forethought.models.ask import Models
 from forethought.models.types import ModelReply, ModelRequest
 from forethought.settings import Settings
@@ -102,7 +102,7 @@ class Played:
 
 
 async def played(
-    benchmark: ServiceBenchmark, sample: Sample, lent: Checkout | None, settings: Settings
+    benchmark: ServiceBenchmark, sample: Sample, lent: WorkerProcess | None, settings: Settings
 ) -> tuple[Attempt, str, Played]:
     """A run of our agent on `sample` with a model that knows the gold actions; why its reward is not 1."""
     wanted = sample.target["evaluation_criteria"]
@@ -113,7 +113,7 @@ async def played(
     episode = benchmark.episode(sample, services, lent)
     try:
         attempt = await method("ours").run(
-            Workshop(
+            TrialContext(
                 sample=sample,
                 tools=make_toolset(settings, BUDGET, episode),
                 episode=episode,

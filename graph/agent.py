@@ -17,9 +17,8 @@ from langgraph.store.base import BaseStore
 from langgraph.types import Checkpointer
 
 from forethought.graph import routing
-from forethought.graph.edges import at_once
-from forethought.graph.turns import TurnTaking
-from forethought.graph.wiring import wired
+from forethought.graph.bounded_graph import BoundedGraph
+from forethought.graph.node_wrapper import inline_condition, wrap_node
 from forethought.models.ask import Models
 from forethought.models.types import Transport
 from forethought.nodes.answer_agent import answer_agent
@@ -76,7 +75,7 @@ def build_agent(
     compiled = _wire(services, kept=checkpointer is not False).compile(
         checkpointer=checkpointer, store=store, name="agent"
     )
-    return TurnTaking.of(compiled, settings).with_config(recursion_limit=RECURSION_LIMIT)
+    return BoundedGraph.of(compiled, settings).with_config(recursion_limit=RECURSION_LIMIT)
 
 
 def _usable(tools: dict[str, Tool]) -> dict[str, Tool]:
@@ -92,27 +91,29 @@ def _wire(
 ) -> StateGraph[AgentState, Context, AgentInput, AgentOutput]:
     graph = StateGraph(AgentState, context_schema=Context, input_schema=AgentInput, output_schema=AgentOutput)
     for node in (planner, prospective_reflector, approve_plan, replan_trigger, answer_agent, lesson_keeper):
-        graph.add_node(node.__name__, wired(node, services, kept=kept))
+        graph.add_node(node.__name__, wrap_node(node, services, kept=kept))
     for sent in (tool_agent, tool_executor):
-        made = wired(sent, services, kept=kept, side_by_side=True)
+        made = wrap_node(sent, services, kept=kept, side_by_side=True)
         graph.add_node(sent.__name__, made, input_schema=Dispatch)
     graph.add_edge(START, "planner")
-    graph.add_conditional_edges("planner", at_once(routing.after_planner), ["prospective_reflector", END])
     graph.add_conditional_edges(
-        "prospective_reflector", at_once(routing.after_reflector), ["approve_plan", "replan_trigger"]
+        "planner", inline_condition(routing.after_planner), ["prospective_reflector", END]
+    )
+    graph.add_conditional_edges(
+        "prospective_reflector", inline_condition(routing.after_reflector), ["approve_plan", "replan_trigger"]
     )
     graph.add_conditional_edges(
         "approve_plan",
-        at_once(routing.after_approval),
+        inline_condition(routing.after_approval),
         ["planner", "prospective_reflector", "replan_trigger"],
     )
     graph.add_conditional_edges(
-        "replan_trigger", at_once(routing.after_trigger), ["planner", "tool_agent", "answer_agent"]
+        "replan_trigger", inline_condition(routing.after_trigger), ["planner", "tool_agent", "answer_agent"]
     )
-    graph.add_conditional_edges("tool_agent", at_once(routing.after_tool_agent), ["tool_executor"])
+    graph.add_conditional_edges("tool_agent", inline_condition(routing.after_tool_agent), ["tool_executor"])
     graph.add_edge("tool_executor", "replan_trigger")
     graph.add_conditional_edges(
-        "answer_agent", at_once(routing.after_answer), ["planner", "lesson_keeper", END]
+        "answer_agent", inline_condition(routing.after_answer), ["planner", "lesson_keeper", END]
     )
     graph.add_edge("lesson_keeper", END)
     return graph

@@ -14,10 +14,9 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
-from forethought.graph.edges import at_once
+from forethought.graph.bounded_graph import BoundedGraph
+from forethought.graph.node_wrapper import inline_condition, wrap_node
 from forethought.graph.routing import first_debugger_stage, if_running, labels_or_critical
-from forethought.graph.turns import TurnTaking
-from forethought.graph.wiring import wired
 from forethought.knowledge.error_taxonomy import load_taxonomy
 from forethought.models.ask import Models
 from forethought.models.types import Transport
@@ -72,7 +71,7 @@ def build_debugger(
         evaluators=evaluators,
     )
     compiled = _wire(services).compile(checkpointer=checkpointer, name="debugger")
-    return TurnTaking.of(compiled, settings).with_config(recursion_limit=RECURSION_LIMIT)
+    return BoundedGraph.of(compiled, settings).with_config(recursion_limit=RECURSION_LIMIT)
 
 
 def _wire(
@@ -86,19 +85,23 @@ def _wire(
     )
     nodes: tuple[Any, ...] = (take, label_wave, find_critical, rerun, judge, refine_guidance)
     for node in nodes:
-        graph.add_node(node.__name__, wired(node, services))
-    labelling = wired(label_step, services, side_by_side=True)
+        graph.add_node(node.__name__, wrap_node(node, services))
+    labelling = wrap_node(label_step, services, side_by_side=True)
     graph.add_node("label_step", labelling, input_schema=LabelDispatch)
     graph.add_edge(START, "take")
     graph.add_conditional_edges(
-        "take", at_once(if_running(first_debugger_stage)), ["label_wave", "find_critical", "rerun", END]
+        "take",
+        inline_condition(if_running(first_debugger_stage)),
+        ["label_wave", "find_critical", "rerun", END],
     )
-    graph.add_conditional_edges("label_wave", at_once(labels_or_critical), ["label_step", "find_critical"])
+    graph.add_conditional_edges(
+        "label_wave", inline_condition(labels_or_critical), ["label_step", "find_critical"]
+    )
     graph.add_edge("label_step", "label_wave")
     # A critical error is corrected in a re-run, a re-run judged, and a failed one refines the guidance.
     cycle = (("find_critical", "rerun"), ("rerun", "judge"), ("judge", "refine_guidance"))
     for node, follower in (*cycle, ("refine_guidance", "rerun")):
-        graph.add_conditional_edges(node, at_once(if_running(follower)), [follower, END])
+        graph.add_conditional_edges(node, inline_condition(if_running(follower)), [follower, END])
     return graph
 
 

@@ -15,10 +15,9 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
-from forethought.graph.edges import at_once
+from forethought.graph.bounded_graph import BoundedGraph
+from forethought.graph.node_wrapper import inline_condition, wrap_node
 from forethought.graph.routing import if_running, wave_or
-from forethought.graph.turns import TurnTaking
-from forethought.graph.wiring import wired
 from forethought.models.types import Transport
 from forethought.nodes.distiller.aggregate import aggregate, open_entries
 from forethought.nodes.distiller.diagnose import diagnose_task, diagnose_wave
@@ -47,7 +46,7 @@ def build_distiller(
     enable(settings)
     services = OfflineServices.of(DistillerContext, settings, transport)
     compiled = _wire(services).compile(checkpointer=checkpointer, name="distiller")
-    return TurnTaking.of(compiled, settings).with_config(recursion_limit=RECURSION_LIMIT)
+    return BoundedGraph.of(compiled, settings).with_config(recursion_limit=RECURSION_LIMIT)
 
 
 def _wire(
@@ -61,13 +60,13 @@ def _wire(
     )
     nodes: tuple[Any, ...] = (take, diagnose_wave, aggregate, pattern_wave, review)
     for node in nodes:
-        graph.add_node(node.__name__, wired(node, services))
+        graph.add_node(node.__name__, wrap_node(node, services))
     workers: tuple[Any, ...] = (diagnose_task, write_patterns)
     for worker in workers:
-        graph.add_node(worker.__name__, wired(worker, services, side_by_side=True), input_schema=Job)
+        graph.add_node(worker.__name__, wrap_node(worker, services, side_by_side=True), input_schema=Job)
 
     def add_route(node: str, route: Any, targets: list[str]) -> None:
-        graph.add_conditional_edges(node, at_once(if_running(route)), [*targets, END])
+        graph.add_conditional_edges(node, inline_condition(if_running(route)), [*targets, END])
 
     graph.add_edge(START, "take")
     add_route("take", "diagnose_wave", ["diagnose_wave"])

@@ -16,10 +16,9 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
-from forethought.graph.edges import at_once
+from forethought.graph.bounded_graph import BoundedGraph
+from forethought.graph.node_wrapper import inline_condition, wrap_node
 from forethought.graph.routing import if_running, wave_or
-from forethought.graph.turns import TurnTaking
-from forethought.graph.wiring import wired
 from forethought.models.types import Transport
 from forethought.nodes.support.offline import OfflineServices
 from forethought.nodes.synthesizer.error_types import error_types, open_tasks
@@ -67,7 +66,7 @@ def build_synthesizer(
     enable(settings)
     services = OfflineServices.of(SynthesizerContext, settings, transport, attempt)
     compiled = _wire(services).compile(checkpointer=checkpointer, name="synthesizer")
-    return TurnTaking.of(compiled, settings).with_config(recursion_limit=RECURSION_LIMIT)
+    return BoundedGraph.of(compiled, settings).with_config(recursion_limit=RECURSION_LIMIT)
 
 
 def _wire(
@@ -81,17 +80,19 @@ def _wire(
     )
     nodes: tuple[Any, ...] = (take, trial_wave, error_types, label_wave, macro_wave, merge_wave)
     for node in nodes:
-        graph.add_node(node.__name__, wired(node, services))
+        graph.add_node(node.__name__, wrap_node(node, services))
     workers: tuple[Any, ...] = (attempt_trial, reflect_trial, label_steps, reflect_error, merge_reflections)
     for worker in workers:
-        graph.add_node(worker.__name__, wired(worker, services, side_by_side=True), input_schema=Job)
+        graph.add_node(worker.__name__, wrap_node(worker, services, side_by_side=True), input_schema=Job)
     graph.add_edge(START, "take")
-    graph.add_conditional_edges("take", at_once(if_running("trial_wave")), ["trial_wave", END])
+    graph.add_conditional_edges("take", inline_condition(if_running("trial_wave")), ["trial_wave", END])
     graph.add_conditional_edges(
-        "error_types", at_once(if_running(_after_error_types)), ["error_types", "label_wave", END]
+        "error_types", inline_condition(if_running(_after_error_types)), ["error_types", "label_wave", END]
     )
     for wave, (of_wave, then) in _WAVES.items():
-        graph.add_conditional_edges(wave, at_once(if_running(wave_or(then))), [*of_wave, *{then, END}])
+        graph.add_conditional_edges(
+            wave, inline_condition(if_running(wave_or(then))), [*of_wave, *{then, END}]
+        )
         for name in of_wave:
             graph.add_edge(name, wave)
     return graph

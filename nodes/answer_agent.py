@@ -15,63 +15,105 @@ from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
 from forethought.models.allowance import Allowance
-from forethought.models.types import Asked, OutOfTime, ReplyError, ReplySpec, reply_spec
-from forethought.nodes.support.answer_prompt import answer_messages
-from forethought.nodes.support.budget import answer_allowance, exhausted
-from forethought.nodes.support.events import thinking
-from forethought.nodes.support.inert import for_person
-from forethought.nodes.support.prompt_text import trajectory
-from forethought.nodes.support.rounds import end_round
-from forethought.nodes.support.services import Services
+from forethought.models.types import Message, OutOfTime, ReplySpec, Usage, reply_spec
+from forethought.nodes.support.addresses import for_person
+from forethought.nodes.support.budget import allowance, answer_allowance, exhausted
+from forethought.nodes.support.prompt_text import (
+    earlier_items,
+    files_text,
+    plan_text,
+    step_items,
+    steps_text,
+    trajectory,
+)
+from forethought.nodes.support.provenance import thread_origin
+from forethought.nodes.support.services import AskResult, Services, Turn
 from forethought.nodes.support.task import fail
-from forethought.prompts.replies import AnswerDraft, AnswerUnscored, ForeseeingAnswer, ForeseeingUnscored
-from forethought.state.agent import AgentState, Draft, Source, Status
+from forethought.prompts.render import render
+from forethought.prompts.replies import (
+    AnswerDraft,
+    AnswerUnscored,
+    ForeseeingAnswer,
+    ForeseeingUnscored,
+    RoundReflection,
+)
+from forethought.state.agent import AgentState, Draft, LongTerm, Source, Status, Step, with_statuses
 from forethought.state.context import Context
+from forethought.training.prompt import reflection_prompt, trajectory_text
 
 
 async def answer_agent(state: AgentState, runtime: Runtime[Context], *, services: Services) -> dict[str, Any]:
     """Draft the answer, and end the task or the round."""
-    context = services.context(runtime)
-    thinking(runtime, "answer", round=state["progress"]["round"])
+    turn = await services.turn(runtime)
+    context, state = turn.context, with_statuses(state)
     allowed = answer_allowance(state, context)
-    try:
-        asked = await services.models.ask(
-            role="answer",
-            model=context.model_for("answer"),
-            fallback=context.fallback_model,
-            messages=answer_messages(state, context),
-            reply=_spec(context),
-            check=_checker(state),
-            allowance=allowed,
-        )
-    except ReplyError as error:
-        update = {"usage": {"answer": error.usage}}
-        if state.get("draft", {}).get("answer"):
-            status = _status(state, passed=False, context=context)
-            return {**update, **_final(state, state["draft"], status, context)}
-        return {**update, **fail(_why(error, allowed))}
-    draft = _draft(asked, state, services, context)
-    best = _better(state.get("draft", {}), draft)
-    usage = {"answer": asked.usage}
+    result = await turn.ask(
+        "answer",
+        answer_messages(state, context),
+        _spec(context),
+        allowed,
+        check=_checker(state),
+        event={"round": state["progress"]["round"]},
+    )
+    usage = {"answer": result.usage}
+    old = state.get("draft", {})
+    if result.reply is None:
+        if not old.get("answer"):
+            return {"usage": usage, "plan": state.get("plan", {}), **fail(_why(result, allowed))}
+        return {"usage": usage, **_final(state, old, _status(state, passed=False, context=context), context)}
+    draft = _draft(result.reply, state, services, context)
+    best = old if old.get("answer") and old["score"] > draft["score"] else draft
     if not context.answer_intra or draft["score"] >= context.answer_threshold:
         return {"usage": usage, **_final(state, draft, _status(state, passed=True), context)}
-    now: AgentState = {**state, "usage": {**state.get("usage", {}), "this turn": asked.usage}}
+    now: AgentState = {**state, "usage": {**state.get("usage", {}), "this turn": result.usage}}
     if not _next_round(now, draft, context):
         return {"usage": usage, **_final(state, best, _status(now, passed=False, context=context), context)}
-    update = await end_round(now, draft, best, runtime, services, context)
+    update = await _end_round(now, draft, best, turn)
     return {**update, "usage": {**usage, **update.get("usage", {})}}
 
 
-def _why(error: ReplyError, allowed: Allowance) -> str:
+def _why(result: AskResult[AnswerDraft], allowed: Allowance) -> str:
     """Why there is no answer, and why none was asked for again."""
-    why = error.problem or str(error)
-    if (budget := allowed.spent()) and not isinstance(error.__cause__, OutOfTime):
+    why, error = result.problem, result.error
+    if (budget := allowed.spent()) and not (error and isinstance(error.__cause__, OutOfTime)):
         why = f"{why}; the budget of {budget} is spent"
     return f"no valid answer was written ({why})"
 
 
-def _draft(asked: Asked[AnswerDraft], state: AgentState, services: Services, context: Context) -> Draft:
-    reply = asked.reply
+def answer_messages(state: AgentState, context: Context) -> list[Message]:
+    """The answer agent's prompt: task, the whole trajectory, the results, and what was not done."""
+    subtasks = state.get("plan", {}).get("subtasks", [])
+    open_ones = [
+        f"{s['id']} [{s['status']}]: {s['description']}" for s in subtasks if s["status"] != "finished"
+    ]
+    progress = state.get("progress", {})
+    system, user = render(
+        "answer_agent",
+        intra=context.answer_intra,
+        foresees=context.foresees_user,
+        task=state.get("task", ""),
+        answer_format=context.answer_format,
+        files=files_text(state.get("files", [])),
+        guidance=state.get("guidance", []),
+        earlier=earlier_items(progress),
+        steps=step_items(trajectory(state), lambda step: _standing(step, state)),
+        open="\n".join(open_ones),
+        stopped=progress.get("stopped", "") if open_ones or not subtasks else "",
+    )
+    return [Message("system", system), Message("user", user)]
+
+
+def _standing(step: Step, state: AgentState) -> str:
+    """What a finishing step's result is worth now: it stands, or it was discarded by a later plan."""
+    if not step["finished"]:
+        return ""
+    result = state.get("results", {}).get(step["subtask"])
+    if result and result["n"] == step["n"]:
+        return "\nThis is the subtask's result."
+    return "\nThis result was discarded by a later plan: do not rest on it."
+
+
+def _draft(reply: AnswerDraft, state: AgentState, services: Services, context: Context) -> Draft:
     draft: Draft = {
         "answer": for_person(reply.answer, state, services.tools),
         "used_steps": sorted(set(reply.used_steps)),
@@ -82,10 +124,6 @@ def _draft(asked: Asked[AnswerDraft], state: AgentState, services: Services, con
     if isinstance(reply, ForeseeingAnswer) and reply.expected_reply:
         draft["expected_reply"] = reply.expected_reply
     return draft
-
-
-def _better(old: Draft, new: Draft) -> Draft:
-    return old if old.get("answer") and old["score"] > new["score"] else new
 
 
 def _status(state: AgentState, *, passed: bool, context: Context | None = None) -> Status:
@@ -128,6 +166,7 @@ def _final(state: AgentState, draft: Draft, status: Status, context: Context) ->
     due = {"lessons": {**state.get("lessons", {}), "due": True}} if context.lessons else {}
     return {
         **due,
+        "plan": state.get("plan", {}),
         "draft": draft,
         "answer": draft["answer"],
         "sources": sources,
@@ -169,3 +208,70 @@ def _checker(state: AgentState) -> Callable[[AnswerDraft], str | None]:
         return None
 
     return check
+
+
+async def _end_round(state: AgentState, draft: Draft, best: Draft, turn: Turn) -> dict[str, Any]:
+    """Record the round in long-term memory and begin the next; results and history stay (MIRROR 3.5).
+
+    The reflection in the record is the answer agent's own evaluation, or, with `round_reflection`, one
+    written by the retrospective role (SAMULE 3.2.2 trains a model for it).
+    """
+    progress = state["progress"]
+    number = progress["round"]
+    update: dict[str, Any] = {
+        "draft": best,
+        "progress": {**progress, "round": number + 1, "round_n": progress["n"]},
+    }
+    if turn.context.long_term_memory:
+        reflection = draft["evaluation"]
+        if turn.context.round_reflection:
+            reflection, usage = await _reflection(state, draft, turn)
+            update["usage"] = {"retrospective": usage}
+        update["long_term"] = {str(number): _record(state, draft, reflection)}
+    return update
+
+
+def _record(state: AgentState, draft: Draft, reflection: str) -> LongTerm:
+    progress = state["progress"]
+    now = (progress["task"], progress["round"])
+    reviews = [review for review in state.get("plan_reviews", []) if (review["task"], review["round"]) == now]
+    return {
+        "round": progress["round"],
+        "origin": thread_origin(state),
+        "plan": [
+            {"id": s["id"], "description": s["description"], "status": s["status"]}
+            for s in state["plan"].get("subtasks", [])
+        ],
+        "steps": [progress["round_n"] + 1, progress["n"]],
+        "errors": [{**error} for review in reviews for error in review["errors"]],
+        "answer": draft["answer"],
+        "evaluation": draft["evaluation"],
+        "score": draft["score"],
+        "reflection": reflection,
+    }
+
+
+async def _reflection(state: AgentState, draft: Draft, turn: Turn) -> tuple[str, Usage]:
+    """The retrospective role's reflection on the round; the evaluation where that role has no valid reply."""
+    steps = [step for step in trajectory(state) if step["round"] == state["progress"]["round"]]
+    files = state.get("files", [])
+    system, user = reflection_prompt(
+        task=state["task"],
+        guidance=state.get("guidance", []),
+        background=files_text(files) if files else "",
+        trajectory=trajectory_text(
+            plan=plan_text(state["plan"]),
+            steps=steps_text(steps),
+            answer=draft["answer"],
+            evaluation=draft["evaluation"],
+            score=draft["score"],
+        ),
+    )
+    result = await turn.ask(
+        "retrospective",
+        [Message("system", system), Message("user", user)],
+        reply_spec(RoundReflection),
+        allowance(state, turn.context),
+        event={"round": state["progress"]["round"]},
+    )
+    return result.reply.reflection if result.reply else draft["evaluation"], result.usage

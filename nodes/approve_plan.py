@@ -9,21 +9,21 @@ from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 from pydantic import ValidationError
 
-from forethought.nodes.support.person import read_reply
-from forethought.nodes.support.plans import dropped_ids, join_plan, plan_problem, same_words
+from forethought.nodes.support.approval import read_reply
+from forethought.nodes.support.plans import dropped_ids, join_plan, plan_problem, plan_update, same_words
 from forethought.nodes.support.prompt_text import trajectory
 from forethought.nodes.support.provenance import joined as joined_origins
 from forethought.nodes.support.services import Services
 from forethought.prompts.replies import PlannedSubtask
-from forethought.state.agent import AgentState
+from forethought.state.agent import AgentState, Plan, with_statuses
 from forethought.state.context import Context
-from forethought.state.plan_patches import plan_update
 
 
 async def approve_plan(state: AgentState, runtime: Runtime[Context], *, services: Services) -> dict[str, Any]:
     """Ask until the reply is usable. An edited plan is validated here and diagnosed next; a rejected one is
     planned anew."""
-    await services.ready()
+    await services.turn(runtime)
+    state = with_statuses(state)
     plan, progress = state["plan"], state["progress"]
     payload = {
         "kind": "plan",
@@ -37,10 +37,10 @@ async def approve_plan(state: AgentState, runtime: Runtime[Context], *, services
         reply = interrupt(payload)
         decision, value, reason = read_reply(reply)
         if decision == "approve":
-            return plan_update(plan, {**plan, "approval": "approved"})
+            return plan_update({**plan, "approval": "approved"})
         if decision == "reject":
             rejected = {**progress, "rejection": reason or "no reason given"}
-            return {**plan_update(plan, {**plan, "approval": "rejected"}), "progress": rejected}
+            return {**plan_update({**plan, "approval": "rejected"}), "progress": rejected}
         problem = f"decision must be approve, edit or reject, not {decision!r}"
         if decision == "edit":
             subtasks, problem = _edited(value, state, services)
@@ -48,7 +48,7 @@ async def approve_plan(state: AgentState, runtime: Runtime[Context], *, services
                 version = progress["version"] + 1
                 taken = dropped_ids(trajectory(state), plan)
                 joined = join_plan(subtasks, old=plan, results=state.get("results", {}), taken=taken)
-                edited = {
+                edited: Plan = {
                     **plan,
                     "version": version,
                     "subtasks": joined,
@@ -56,7 +56,7 @@ async def approve_plan(state: AgentState, runtime: Runtime[Context], *, services
                     "reviewed": False,
                     "origin": joined_origins(["user", plan.get("origin", "")]),
                 }
-                return {"plan": edited, "progress": {**progress, "version": version}}
+                return {**plan_update(edited), "progress": {**progress, "version": version}}
         payload = {**payload, "problem": problem}
 
 

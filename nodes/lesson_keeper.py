@@ -19,16 +19,15 @@ from forethought.json_files import FileError
 from forethought.knowledge.planning_errors import load_planning_errors
 from forethought.lessons.proposals import Proposal, propose, review_file
 from forethought.lessons.record import Lesson, lesson_id, now_utc
-from forethought.models.types import Message, ModelError, ReplayError, Usage, no_usage, reply_spec
+from forethought.models.types import Message, Usage, no_usage, reply_spec
 from forethought.nodes.support.budget import allowance
-from forethought.nodes.support.events import thinking
 from forethought.nodes.support.lessons import lesson_items, open_book, thread_of
 from forethought.nodes.support.prompt_text import plan_text, rounds_texts, steps_text, trajectory
 from forethought.nodes.support.provenance import influence, thread_origin
-from forethought.nodes.support.services import Services
+from forethought.nodes.support.services import Services, Turn
 from forethought.prompts.render import render
 from forethought.prompts.replies import LessonDraft
-from forethought.state.agent import AgentState, Lessons
+from forethought.state.agent import AgentState, Lessons, with_statuses
 from forethought.state.context import Context
 from forethought.text import cut
 from forethought.training.scrub import training_scrubber
@@ -43,8 +42,9 @@ async def lesson_keeper(
     state: AgentState, runtime: Runtime[Context], *, services: Services
 ) -> dict[str, Any]:
     """Count, learn, propose and sweep. Run again after a break-off, it counts nothing twice."""
-    context = services.context(runtime)
-    book, now = open_book(runtime, context), now_utc()
+    turn = await services.turn(runtime)
+    book, now = open_book(runtime, turn.context), now_utc()
+    state = with_statuses(state)
     passed = state["status"] == "answered"
     thread = thread_of()
     mark = f"{thread}/{state['progress']['task']}"
@@ -53,7 +53,7 @@ async def lesson_keeper(
     update: dict[str, Any] = {"lessons": lessons}
     if what_failed(state):
         known = await _known(services)
-        draft, usage, lessons["problem"] = await _draft(state, runtime, services, context, known)
+        draft, usage, lessons["problem"] = await _draft(state, turn, known)
         if usage["calls"]:
             update["usage"] = {"retrospective": usage}
         if draft is not None:
@@ -92,14 +92,10 @@ async def _known(services: Services) -> tuple[str, ...]:
 
 
 async def _draft(
-    state: AgentState,
-    runtime: Runtime[Context],
-    services: Services,
-    context: Context,
-    known: Sequence[str],
+    state: AgentState, turn: Turn, known: Sequence[str]
 ) -> tuple[LessonDraft | None, Usage, str]:
     """The lesson as the retrospective role words it, or None; what it cost; why there is none."""
-    allowed = allowance(state, context, answered=True)
+    allowed = allowance(state, turn.context, answered=True)
     if over := allowed.spent():
         return None, no_usage(), f"the budget of {over} is spent"
     system, user = render(
@@ -118,22 +114,17 @@ async def _draft(
         answer=state["answer"],
         evaluation=state.get("draft", {}).get("evaluation", ""),
     )
-    thinking(runtime, "retrospective", about="lesson")
-    try:
-        asked = await services.models.ask(
-            role="retrospective",
-            model=context.model_for("retrospective"),
-            fallback=context.fallback_model,
-            reply=reply_spec(LessonDraft),
-            check=_checker(state),
-            messages=[Message("system", system), Message("user", user)],
-            allowance=allowed,
-        )
-    except ReplayError:
-        raise
-    except ModelError as error:
-        return None, error.usage, f"no lesson was written: {error}"
-    return asked.reply, asked.usage, ""
+    result = await turn.ask(
+        "retrospective",
+        [Message("system", system), Message("user", user)],
+        reply_spec(LessonDraft),
+        allowed,
+        check=_checker(state),
+        lenient=True,
+        event={"about": "lesson"},
+    )
+    problem = f"no lesson was written: {result.error}" if result.error else ""
+    return result.reply, result.usage, problem
 
 
 def _checker(state: AgentState) -> Callable[[LessonDraft], str | None]:

@@ -8,18 +8,18 @@ re-plans.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 from langgraph.runtime import Runtime
 
 from forethought.models.allowance import total
-from forethought.models.types import Message, ReplyError, ReplySpec, Usage, no_usage, reply_spec
-from forethought.nodes.support.budget import allowance, exhausted_calls, left_text
-from forethought.nodes.support.events import thinking
-from forethought.nodes.support.judgement import Judge
+from forethought.models.types import Message, ReplySpec, Usage, reply_spec
+from forethought.nodes.support.ask import Revised, revise_until
+from forethought.nodes.support.budget import allowance, exhausted, left_text
+from forethought.nodes.support.foresight import ForesightModel
 from forethought.nodes.support.lessons import lesson_items, open_book, recall, user_of
-from forethought.nodes.support.plans import dropped_ids, join_plan, plan_problem
+from forethought.nodes.support.plans import dropped_ids, join_plan, plan_problem, plan_update
 from forethought.nodes.support.prompt_text import (
     earlier_items,
     files_text,
@@ -30,15 +30,13 @@ from forethought.nodes.support.prompt_text import (
     trajectory,
 )
 from forethought.nodes.support.provenance import thread_origin
-from forethought.nodes.support.refused import refuse
-from forethought.nodes.support.services import Services
-from forethought.nodes.support.task import TaskError, after_begin, begin_task, fail, is_new_task
+from forethought.nodes.support.services import AskResult, Services, Turn
+from forethought.nodes.support.task import TaskError, after_begin, begin_task, fail, is_new_task, refuse
 from forethought.prompts.render import render
 from forethought.prompts.replies import Plan as PlanReply
 from forethought.prompts.replies import PlanUnscored
-from forethought.state.agent import AgentState, Plan, Progress
+from forethought.state.agent import AgentState, Plan, Progress, with_statuses
 from forethought.state.context import Context
-from forethought.state.plan_patches import plan_update
 from forethought.tools.registry import describe
 
 
@@ -47,62 +45,47 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
 
     A first plan that stays invalid ends the task as failed; a re-plan that does keeps the old plan.
     """
-    context = services.context(runtime)
-    await services.ready()
-    update: dict[str, Any] = {}
+    turn = await services.turn(runtime)
+    state, update = with_statuses(state), {}
     if is_new_task(state):
         try:
-            update = await _begin(state, runtime, services, context)
+            update = await _begin(state, turn)
         except TaskError as error:
             return await refuse(state, str(error), services, user_of(runtime))
         state = after_begin(state, update)
     progress = _planned(state)
-    if exhausted_calls(state, context):
-        return {**update, "progress": {**progress, "rejection": ""}}
-    problem, usage = "", no_usage()
-    best: PlanReply | None = None
-    try:
-        best, usage, revisions = await _scored_plan(state, runtime, services, context)
-    except ReplyError as error:
-        problem, usage = error.problem or str(error), error.usage
-    before = update.get("usage", {})
-    update["usage"] = {**before, "planner": total(usage, before.get("planner", no_usage()))}
     update["progress"] = {**progress, "rejection": ""}
-    if best is None:
-        old = state.get("plan", {})
-        if exhausted_calls(_with(state, usage), context):
-            return update
-        if not old.get("subtasks"):
-            failed = fail(f"no valid plan ({problem})")
-            return {**update, **failed, "messages": [*update.get("messages", []), *failed["messages"]]}
-        if old.get("approval") == "rejected":  # what a person refused is shown again, never carried out
-            update |= plan_update(old, {**old, "approval": "wanted"})
+    if exhausted(state, turn.context, steps=False):
         return update
-    plan = _joined(best, state, progress, revisions, scored=context.plan_intra)
-    update["plan"] = plan
+    revised = await _scored_plan(state, turn)
+    before = update.get("usage", {})
+    update["usage"] = {**before, "planner": total(revised.usage, before.get("planner", {}))}
+    if revised.best is None:
+        return {**update, **_without_plan(state, update, revised, turn.context)}
+    plan = _joined(revised.best, state, progress, revised.revisions, turn.context)
+    update |= plan_update(plan)
     update["progress"]["version"] = plan["version"]
-    dropped = dict.fromkeys(best.discard)
-    if dropped:
-        update["results"] = {**update.get("results", {}), **dropped}
-        update["short_term"] = {**update.get("short_term", {}), **dropped}
+    for channel in ("results", "short_term") if revised.best.discard else ():
+        update[channel] = {**update.get(channel, {}), **dict.fromkeys(revised.best.discard)}
     return update
 
 
-async def _begin(
-    state: AgentState, runtime: Runtime[Context], services: Services, context: Context
-) -> dict[str, Any]:
-    """The update that begins a task, with the lessons of earlier ones, and what it tells that the person asks
-    this now (SAMULE 3.2.3). Raises TaskError."""
+async def _begin(state: AgentState, turn: Turn) -> dict[str, Any]:
+    """The update that begins a task: lessons of earlier ones, and what its words tell (SAMULE 3.2.3).
+
+    Raises TaskError.
+    """
+    context = turn.context
     if context.lessons:
-        open_book(runtime, context)  # refused before anything is done
-    update = await begin_task(state, services, context, user_of(runtime))
+        open_book(turn.runtime, context)  # refused before anything is done
+    update = await begin_task(state, turn.services, context, user_of(turn.runtime))
     begun = after_begin(state, update)
     if context.lessons or "lessons" in state:
-        update["lessons"] = await recall(begun, runtime, context)
+        update["lessons"] = await recall(begun, turn.runtime, context)
     foreseen = state.get("draft", {}).get("expected_reply", "")
     if context.foresees_user and foreseen:
-        judge = Judge(runtime, services, context, allowance(begun, context))
-        found = await judge.next_message(foreseen, state.get("answer", ""), begun)
+        model = ForesightModel(turn, allowance(begun, context))
+        found = await model.next_message(foreseen, state.get("answer", ""), begun)
         update["usage"] = {**update["usage"], "planner": found.usage}
         if found.reflection:
             said = f"Expected: {foreseen}\n{found.note}\n{found.reflection}"
@@ -121,53 +104,37 @@ def _planned(state: AgentState) -> Progress:
     }
 
 
-async def _scored_plan(
-    state: AgentState, runtime: Runtime[Context], services: Services, context: Context
-) -> tuple[PlanReply, Usage, int]:
-    """The best-scored plan of at most 1 + max_revisions, what it cost, and how many revisions there were.
+async def _scored_plan(state: AgentState, turn: Turn) -> Revised[PlanReply]:
+    """The best-scored plan of at most 1 + max_revisions."""
+    context, allowed = turn.context, allowance(state, turn.context)
+    old = state.get("plan", {})
 
-    Raises ReplyError when there is none at all.
-    """
-    messages = planner_messages(state, services, context)
-    spec = _spec(context)
-    best: PlanReply | None = None
-    usage, revisions = no_usage(), 0
-    check, allowed = _checker(state, services), allowance(state, context)
-    while True:
-        thinking(runtime, "planner", revision=revisions)
-        try:
-            asked = await services.models.ask(
-                role="planner",
-                model=context.model_for("planner"),
-                fallback=context.fallback_model,
-                messages=messages,
-                reply=spec,
-                check=check,
-                allowance=allowed,
-            )
-        except ReplyError as error:
-            if best is None:
-                raise
-            return best, total(usage, error.usage), revisions
-        usage = total(usage, asked.usage)
-        if best is None or asked.reply.score >= best.score:
-            best = asked.reply
-        if asked.reply.score >= context.plan_threshold or not context.plan_intra:
-            return best, usage, revisions
-        if revisions >= context.max_revisions or exhausted_calls(_with(state, usage), context):
-            return best, usage, revisions
-        revisions += 1
-        _, text = render(
-            "planner_revise",
-            score=asked.reply.score,
-            threshold=context.plan_threshold,
-            evaluation=asked.reply.evaluation,
+    def check(reply: PlanReply) -> str | None:
+        return plan_problem(
+            reply.subtasks,
+            tools=turn.services.tools,
+            old=old,
+            results=state.get("results", {}),
+            discard=reply.discard,
+            may_be_empty=bool(old.get("subtasks")),
         )
-        messages = [*messages, Message("assistant", asked.text), Message("user", text)]
 
+    async def ask(messages: Sequence[Message], revision: int) -> AskResult[PlanReply]:
+        event = {"revision": revision}
+        return await turn.ask("planner", messages, spec, allowed, check=check, event=event)
 
-def _with(state: AgentState, usage: Usage) -> AgentState:
-    return {**state, "usage": {**state.get("usage", {}), "this turn": usage}}
+    def may_revise(used: Usage) -> bool:
+        return not exhausted(state, context, used, steps=False)
+
+    spec = _spec(context)
+    return await revise_until(
+        ask,
+        planner_messages(state, turn.services, context),
+        template="planner_revise",
+        threshold=context.plan_threshold if context.plan_intra else None,
+        most=context.max_revisions,
+        may_revise=may_revise,
+    )
 
 
 def _spec(context: Context) -> ReplySpec[PlanReply]:
@@ -181,28 +148,31 @@ def _spec(context: Context) -> ReplySpec[PlanReply]:
     return ReplySpec("Plan", unscored.schema, parse, strict=unscored.strict)
 
 
-def _checker(state: AgentState, services: Services) -> Callable[[PlanReply], str | None]:
-    def check(reply: PlanReply) -> str | None:
-        return plan_problem(
-            reply.subtasks,
-            tools=services.tools,
-            old=state.get("plan"),
-            results=state.get("results", {}),
-            discard=reply.discard,
-            may_be_empty=bool(state.get("plan", {}).get("subtasks")),
-        )
+def _without_plan(
+    state: AgentState, update: dict[str, Any], revised: Revised[PlanReply], context: Context
+) -> dict[str, Any]:
+    """What changes where no valid plan came: nothing if the budget is spent or an old plan can go on."""
+    old = state.get("plan", {})
+    if exhausted(state, context, revised.usage, steps=False):
+        return {}
+    if not old.get("subtasks"):
+        failed = fail(f"no valid plan ({revised.problem})")
+        return {**failed, "messages": [*update.get("messages", []), *failed["messages"]]}
+    if old.get("approval") == "rejected":  # what a person refused is shown again, never carried out
+        return plan_update({**old, "approval": "wanted"})
+    return {}
 
-    return check
 
-
-def _joined(reply: PlanReply, state: AgentState, progress: Progress, revisions: int, *, scored: bool) -> Plan:
+def _joined(
+    reply: PlanReply, state: AgentState, progress: Progress, revisions: int, context: Context
+) -> Plan:
     old, results = state.get("plan"), state.get("results", {})
     taken = dropped_ids(trajectory(state), old)
     return {
         "version": progress["version"] + 1,
         "subtasks": join_plan(reply.subtasks, old=old, results=results, discard=reply.discard, taken=taken),
         "evaluation": reply.evaluation,
-        "score": reply.score if scored else 0,
+        "score": reply.score if context.plan_intra else 0,
         "revisions": revisions,
         "why": _why(state),
         "n": progress["n"],
@@ -221,22 +191,18 @@ def _why(state: AgentState) -> str:
         return f"The person rejected the last plan: {progress['rejection']}"
     if not state.get("plan"):
         return ""
+    in_round = progress["n"] > progress["round_n"]
     last = state["replans"][-1] if state.get("replans") else None
-    if (
-        last
-        and last["task"] == progress["task"]
-        and last["n"] == progress["n"]
-        and progress["n"] > progress["round_n"]
-    ):
+    if last and in_round and (last["task"], last["n"]) == (progress["task"], progress["n"]):
         return last["reason"]
-    if progress["round"] == 1 or progress["n"] > progress["round_n"]:
+    if progress["round"] == 1 or in_round:
         return "The work was broken off and begins again: plan what remains."
     return f"Round {progress['round']} begins: the last round's answer was not good enough."
 
 
 def planner_messages(state: AgentState, services: Services, context: Context) -> list[Message]:
     """The planner's prompt: fixed part, then the task, then what has happened, then what is left."""
-    steps = trajectory(state)
+    results = state.get("results", {})
     system, user = render(
         "planner",
         tools=describe(services.tools),
@@ -251,8 +217,8 @@ def planner_messages(state: AgentState, services: Services, context: Context) ->
         reflection=state["progress"].get("reflection", ""),
         lessons=lesson_items(state),
         rounds=rounds_texts(state.get("long_term", {})) if context.long_term_memory else [],
-        steps=steps_text(steps, state.get("results", {})),
-        results=result_items(state.get("results", {})),
+        steps=steps_text(trajectory(state), results),
+        results=result_items(results),
         current=plan_text(state.get("plan", {})),
         why=_why(state),
         left=left_text(state, context),

@@ -12,12 +12,11 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from forethought.nodes.support.budget import exhausted, wave_width
-from forethought.nodes.support.plans import close_failed, mark_finished, ready
+from forethought.nodes.support.plans import close_failed, mark_finished, ready, status_update
 from forethought.nodes.support.prompt_text import never_begun, trajectory
 from forethought.nodes.support.services import Services
-from forethought.state.agent import AgentState, Dispatch, Plan, Replan, Step
+from forethought.state.agent import AgentState, Dispatch, Plan, Replan, Step, with_statuses
 from forethought.state.context import Context
-from forethought.state.plan_patches import plan_update
 from forethought.state.reducers import CLEAR
 from forethought.text import cut
 
@@ -27,16 +26,16 @@ async def replan_trigger(
 ) -> dict[str, Any]:
     """Decide, and record why. `proposals` is cleared and `dispatch` set every wave, or old proposals would be
     sent again."""
-    context = services.context(runtime)
+    turn = await services.turn(runtime)
+    context, state = turn.context, with_statuses(state)
     progress = state["progress"]
     plan = mark_finished(state.get("plan", {}), state.get("results", {}))
     update: dict[str, Any] = {"proposals": {CLEAR: None}, "dispatch": []}
     may_replan = context.replanning and progress["replans"] < context.max_replans
     stopped = exhausted(state, context)
     asked = None if stopped else _asked(state, context)
-    spent_attempts = attempts_spent(state, plan, context)
-    plan = close_failed(plan, spent_attempts)
-    update |= plan_update(state.get("plan", {}), plan)
+    plan = close_failed(plan, attempts_spent(state, plan, context))
+    update |= status_update(state.get("plan", {}), plan)
     if not stopped and may_replan:
         replan = asked or _cadence(state, plan, context)
         if replan:

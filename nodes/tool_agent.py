@@ -8,18 +8,16 @@ agent may ask for a new plan (PreFlect 3.3) and says what it expects to see (SAM
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
-from forethought.graph.validation import StateError
-from forethought.models.allowance import total
-from forethought.models.types import Message, ReplyError, Usage, no_usage
-from forethought.nodes.support.budget import allowance, exhausted_calls, left_text
-from forethought.nodes.support.events import thinking
+from forethought.models.allowance import tokens_of, total
+from forethought.models.types import Message, Usage
+from forethought.nodes.support.ask import Revised, revise_until
+from forethought.nodes.support.budget import allowance, exhausted, left_text
 from forethought.nodes.support.prompt_text import (
     files_text,
     memory_items,
@@ -28,8 +26,8 @@ from forethought.nodes.support.prompt_text import (
     subtask_text,
     trajectory,
 )
-from forethought.nodes.support.reading import read_state
-from forethought.nodes.support.services import Services
+from forethought.nodes.support.services import AskResult, Services, Turn
+from forethought.nodes.support.state_reader import read_state
 from forethought.prompts.render import render
 from forethought.prompts.replies import ToolChoice
 from forethought.prompts.tool_choice import ChoiceFields, tool_choice_spec
@@ -53,43 +51,22 @@ READS = (
 )
 
 
-@dataclass
-class _Turn:
-    """A turn's proposals so far."""
-
-    best: ToolChoice | None = None
-    rejected: list[ToolChoice] = field(default_factory=list)
-    usage: Usage = field(default_factory=no_usage)
-    revisions: int = 0
-    problem: str = ""
-
-    def take(self, choice: ToolChoice, *, passed: bool) -> bool:
-        """Enter a proposal: one that passed is the best, of the others the one with the highest score."""
-        if passed or self.best is None or choice.score >= self.best.score:
-            self.best = choice
-        if not passed:
-            self.rejected.append(choice)
-        return passed
-
-
 async def tool_agent(
     dispatch: Dispatch, runtime: Runtime[Context], config: RunnableConfig, *, services: Services
 ) -> dict[str, Any]:
     """Propose one move. It always hands on to tool_executor, also when it failed, so that the wave stays
     aligned."""
     started = time.monotonic()
-    context = services.context(runtime)
-    await services.ready()
+    turn = await services.turn(runtime)
     state = read_state(config, READS)
-    subtask = subtask_of(state, dispatch["subtask"])
-    messages, shown = tool_messages(state, subtask, services, context)
-    turn = _Turn()
-    await _propose(turn, messages, state, runtime, services, context, dispatch)
-    proposal = _proposal(turn, dispatch, services, context)
-    proposal["shown"] = shown
-    proposal["seconds"] = round(time.monotonic() - started, 3)
-    update: dict[str, Any] = {"proposals": {dispatch["subtask"]: proposal}, "usage": {"tool": turn.usage}}
-    if proposal["rejected"] and context.short_term_memory:
+    revised, shown = await _propose(state, dispatch, turn)
+    seconds = round(time.monotonic() - started, 3)
+    proposal = _proposal(revised, dispatch, turn, shown, seconds)
+    update: dict[str, Any] = {
+        "proposals": {dispatch["subtask"]: proposal},
+        "usage": {"tool": revised.usage},
+    }
+    if proposal["rejected"] and turn.context.short_term_memory:
         memory = memory_of(state, dispatch["subtask"])
         rejected = [{**item, "n": dispatch["n"]} for item in proposal["rejected"]]
         update["short_term"] = {dispatch["subtask"]: {**memory, "rejected": [*memory["rejected"], *rejected]}}
@@ -97,14 +74,8 @@ async def tool_agent(
 
 
 def subtask_of(state: AgentState, key: str) -> Subtask:
-    """The subtask `key` of the plan in force. Raises StateError where it has none."""
-    for subtask in state.get("plan", {}).get("subtasks", []):
-        if subtask["id"] == key:
-            return subtask
-    raise StateError(
-        f"subtask {key} was sent, and the plan in force has none of that name: the thread was changed by "
-        "hand, or checkpoints of it are gone"
-    )
+    """The subtask `key` of the plan in force."""
+    return next(subtask for subtask in state["plan"]["subtasks"] if subtask["id"] == key)
 
 
 def memory_of(state: AgentState, key: str) -> ShortTerm:
@@ -123,69 +94,54 @@ def choice_fields(context: Context) -> ChoiceFields:
 
 
 async def _propose(
-    turn: _Turn,
-    messages: list[Message],
-    state: AgentState,
-    runtime: Runtime[Context],
-    services: Services,
-    context: Context,
-    dispatch: Dispatch,
-) -> None:
-    """Ask, and ask again while the score is below the threshold and revisions are left; the best proposal is
-    kept."""
-    spec = tool_choice_spec(
-        services.tools, choice_fields(context), functions=context.proposals == "functions"
-    )
+    state: AgentState, dispatch: Dispatch, turn: Turn
+) -> tuple[Revised[ToolChoice], list[str]]:
+    """The best-scored proposal of at most 1 + max_revisions, and what its prompt showed."""
+    context, tools = turn.context, turn.services.tools
+    messages, shown = tool_messages(state, subtask_of(state, dispatch["subtask"]), turn.services, context)
+    spec = tool_choice_spec(tools, choice_fields(context), functions=context.proposals == "functions")
     allowed = allowance(state, context)
-    while True:
-        thinking(runtime, "tool", subtask=dispatch["subtask"], n=dispatch["n"], revision=turn.revisions)
-        try:
-            asked = await services.models.ask(
-                role="tool",
-                model=context.model_for("tool"),
-                fallback=context.fallback_model,
-                messages=messages,
-                reply=spec,
-                check=_checker(services.tools),
-                allowance=allowed,
-            )
-        except ReplyError as error:
-            turn.usage = total(turn.usage, error.usage)
-            turn.problem = error.problem or str(error)
-            return
-        choice = asked.reply
-        turn.usage = total(turn.usage, asked.usage)
-        if turn.take(choice, passed=not context.tool_intra or choice.score >= context.tool_threshold):
-            return
-        if turn.revisions >= context.max_revisions or exhausted_calls(_with_wave(state, turn), context):
-            return
-        turn.revisions += 1
-        _, text = render(
-            "tool_revise", score=choice.score, threshold=context.tool_threshold, evaluation=choice.evaluation
-        )
-        messages = [*messages, Message("assistant", asked.text), Message("user", text)]
-
-
-def _with_wave(state: AgentState, turn: _Turn) -> AgentState:
-    """The state with what this turn has cost, for each subtask of the wave: siblings revise at the same time
-    and cannot see each other's calls, so each must leave room for the others'."""
     width = max(len(state.get("dispatch", [])), 1)
-    wave = total(*[turn.usage] * width)
-    wave["seconds"] = turn.usage["seconds"]  # they pass for all of them at once
-    # And for the next calls of all of them, which are begun together. Tokens grow with each turn's prompt.
-    calls = max(turn.usage["calls"], 1)
-    wave["usd"] += width * turn.usage["usd"] / calls
-    wave["input_tokens"] += width * (turn.usage["input_tokens"] + turn.usage["output_tokens"]) // calls
-    return {**state, "usage": {**state.get("usage", {}), "this wave": wave}}
+
+    async def ask(messages: Sequence[Message], revision: int) -> AskResult[ToolChoice]:
+        event = {**dispatch, "revision": revision}
+        return await turn.ask("tool", messages, spec, allowed, check=_checker(tools), event=event)
+
+    def may_revise(used: Usage) -> bool:
+        return not exhausted(state, context, _of_wave(used, width), steps=False)
+
+    revised = await revise_until(
+        ask,
+        messages,
+        template="tool_revise",
+        threshold=context.tool_threshold if context.tool_intra else None,
+        most=context.max_revisions,
+        may_revise=may_revise,
+    )
+    return revised, shown
 
 
-def _checker(tools: Any) -> Callable[[ToolChoice], str | None]:
+def _of_wave(used: Usage, width: int) -> Usage:
+    """What this turn has cost, for each subtask of the wave, and for the next call of each.
+
+    Siblings revise at the same time and cannot see each other's calls, so each must leave room for the
+    others'. Tokens grow with each turn's prompt.
+    """
+    calls = max(used["calls"], 1)
+    wave = total(*[used] * width)
+    wave["seconds"] = used["seconds"]  # they pass for all of them at once
+    wave["usd"] += width * used["usd"] / calls
+    wave["input_tokens"] += width * tokens_of(used) // calls
+    return wave
+
+
+def _checker(tools: Mapping[str, Tool]) -> Callable[[ToolChoice], str | None]:
     def check(choice: ToolChoice) -> str | None:
         if choice.action == "finish":
             return None if choice.result else "action is finish, but result is empty"
         if choice.action == "replan":
             return None if choice.reason else "action is replan, but reason is empty"
-        tool: Tool | None = tools.get(choice.tool or "")
+        tool = tools.get(choice.tool or "")
         if tool is None:
             return f"there is no tool {choice.tool!r}; tools are: {', '.join(tools)}"
         return check_arguments(tool, choice.arguments)
@@ -193,51 +149,44 @@ def _checker(tools: Any) -> Callable[[ToolChoice], str | None]:
     return check
 
 
-def _proposal(turn: _Turn, dispatch: Dispatch, services: Services, context: Context) -> Proposal:
-    choice = turn.best
-    reason = ""
+def _proposal(
+    revised: Revised[ToolChoice], dispatch: Dispatch, turn: Turn, shown: list[str], seconds: float
+) -> Proposal:
+    choice, context, reason = revised.best, turn.context, ""
     if choice is None:
-        reason = f"the tool agent gave no valid reply: {turn.problem}"
+        reason = f"the tool agent gave no valid reply: {revised.problem}"
     elif context.tool_intra and choice.score < min(context.tool_threshold, context.tool_floor):
         reason = (
-            f"no proposal was good enough: the best of {len(turn.rejected)} scored {choice.score}, "
+            f"no proposal was good enough: the best of {len(revised.rejected)} scored {choice.score}, "
             f"{context.tool_floor} is needed. {choice.evaluation}"
         )
-    kept = choice or ToolChoice(action="finish")
-    tool = services.tools.get(kept.tool or "")
-    asks = tool is not None and tool.asks_person
-    foresees = context.foresees_tools or (context.foresees_user and asks)
+    best = choice or ToolChoice(action="finish")
+    tool = turn.services.tools.get(best.tool or "")
+    foresees = context.foresees_tools or (context.foresees_user and tool is not None and tool.asks_person)
     return {
         "subtask": dispatch["subtask"],
         "n": dispatch["n"],
-        "action": "none" if reason else kept.action,
-        "thought": kept.thought,
-        "tool": kept.tool,
-        "arguments": kept.arguments,
-        "finishes": kept.finishes,
-        "result": kept.result,
-        "reason": reason or kept.reason,
-        "expected": kept.expected if foresees else "",
-        "surprise": kept.surprise if context.foresees_tools else "none",
-        "evaluation": kept.evaluation,
-        "score": kept.score if choice and context.tool_intra else 0,
-        "revisions": turn.revisions,
-        "rejected": [_brief(item) for item in turn.rejected if reason or item is not choice],
-        "shown": [],
-        "seconds": 0.0,
-        "usage": turn.usage,
+        "action": "none" if reason else best.action,
+        "thought": best.thought,
+        "tool": best.tool,
+        "arguments": best.arguments,
+        "finishes": best.finishes,
+        "result": best.result,
+        "reason": reason or best.reason,
+        "expected": best.expected if foresees else "",
+        "surprise": best.surprise if context.foresees_tools else "none",
+        "evaluation": best.evaluation,
+        "score": best.score if choice and context.tool_intra else 0,
+        "revisions": revised.revisions,
+        "rejected": [_brief(item) for item in revised.rejected if reason or item is not choice],
+        "shown": shown,
+        "seconds": seconds,
+        "usage": revised.usage,
     }
 
 
 def _brief(choice: ToolChoice) -> Json:
-    return {
-        "action": choice.action,
-        "tool": choice.tool,
-        "arguments": choice.arguments,
-        "finishes": choice.finishes,
-        "evaluation": choice.evaluation,
-        "score": choice.score,
-    }
+    return choice.model_dump(include={"action", "tool", "arguments", "finishes", "evaluation", "score"})
 
 
 def tool_messages(

@@ -21,14 +21,12 @@ from forethought.models.types import Usage, no_usage
 from forethought.nodes.support.approval import Verdict, settle
 from forethought.nodes.support.budget import allowance
 from forethought.nodes.support.calls import CallResult
-from forethought.nodes.support.events import acting
-from forethought.nodes.support.foresight import Finding
+from forethought.nodes.support.foresight import Finding, ForesightModel
 from forethought.nodes.support.inspection import beyond
-from forethought.nodes.support.judgement import Judge, spent_by
 from forethought.nodes.support.provenance import made_of
-from forethought.nodes.support.reading import read_state
 from forethought.nodes.support.repeats import earlier_failure
-from forethought.nodes.support.services import Services
+from forethought.nodes.support.services import Services, Turn
+from forethought.nodes.support.state_reader import read_state
 from forethought.nodes.support.tool_call import find_prior_call, make_call
 from forethought.nodes.tool_agent import memory_of
 from forethought.state.agent import AgentState, Dispatch, Proposal, Step, Surprise
@@ -76,29 +74,27 @@ async def tool_executor(
     dispatch: Dispatch, runtime: Runtime[Context], config: RunnableConfig, *, services: Services
 ) -> dict[str, Any]:
     """Carry out the proposal of this wave for one subtask."""
-    context = services.context(runtime)
-    await services.ready()
+    turn = await services.turn(runtime)
+    context = turn.context
     state = read_state(config, READS)
     proposal = state["proposals"][dispatch["subtask"]]
-    started = time.monotonic()
-    if proposal["action"] == "call":
-        outcome = await _call(proposal, state, runtime, services, context)
-    else:
-        outcome = _no_call(proposal)
     tool = services.tools.get(proposal["tool"] or "")
     asked = tool is not None and tool.asks_person
+    started = time.monotonic()
+    outcome = await _call(proposal, state, turn) if proposal["action"] == "call" else _no_call(proposal)
+    # Waiting for the person is not the agent's time.
     seconds = proposal["seconds"] + (0.0 if asked else time.monotonic() - started)
-    judged = spent_by(outcome.finding)
+    judged = outcome.finding.usage
     spent: list[Usage] = []
     if outcome.result:
         seconds += outcome.result.seconds
         spent = [*outcome.result.inspected, *outcome.result.paid]
-    step = _step(proposal, outcome, state, seconds, total(proposal["usage"], *spent, *judged))
+    step = _step(proposal, outcome, state, seconds, total(proposal["usage"], *spent, judged))
     update: dict[str, Any] = {"trajectory": [step], **_memory(step, state, context, outcome)}
     if spent:
         update["usage"] = {"inspector": total(*spent)}
-    if judged:
-        update["usage"] = {**update.get("usage", {}), "tool": total(*judged)}
+    if judged["calls"]:
+        update["usage"] = {**update.get("usage", {}), "tool": judged}
     if outcome.finished:
         called = proposal["action"] == "call"
         origin = outcome.observation.origin if called else made_of(dispatch["subtask"], state)
@@ -116,13 +112,8 @@ def _no_call(proposal: Proposal) -> _Outcome:
     )
 
 
-async def _call(
-    proposal: Proposal,
-    state: AgentState,
-    runtime: Runtime[Context],
-    services: Services,
-    context: Context,
-) -> _Outcome:
+async def _call(proposal: Proposal, state: AgentState, turn: Turn) -> _Outcome:
+    services, context = turn.services, turn.context
     tool = services.tools.get(proposal["tool"] or "")
     prior = await find_prior_call(tool, proposal)
     if tool is None:  # a proposal edited by hand, or made when there were other tools
@@ -143,13 +134,13 @@ async def _call(
         refused = f"Not called: a person rejected this call: {verdict.reason}"
         observation = Observation(refused, ok=False, cause="rejected", origin="user")
         return _Outcome(observation, False, proposal["surprise"], verdict)
-    acting(runtime, n=proposal["n"], subtask=proposal["subtask"], tool=tool.name, arguments=verdict.arguments)
-    result = await make_call(tool, proposal, verdict, prior.attempts, state, services, context, allowed)
+    turn.emit(
+        "acting", n=proposal["n"], subtask=proposal["subtask"], tool=tool.name, arguments=verdict.arguments
+    )
+    result = await make_call(tool, proposal, verdict, prior.attempts, state, turn, allowed)
     found = Finding(proposal["surprise"])
     if not result.by_person:
-        found = await Judge(runtime, services, context, allowed).call(
-            tool, proposal, result.observation, state
-        )
+        found = await ForesightModel(turn, allowed).call(tool, proposal, result.observation, state)
     seen = result.observation
     finished = seen.ok and proposal["finishes"] and not found.note and not seen.partial
     outcome = _Outcome(seen, finished, found.surprise, verdict, result, found)

@@ -20,6 +20,7 @@ from typing import Any
 
 from jinja2 import DictLoader, Environment, StrictUndefined
 
+from forethought.models.types import Message
 from forethought.text import fence
 
 
@@ -74,3 +75,9 @@ def render_from(folder: Path, template: str, values: Mapping[str, Any]) -> tuple
 
 def _tidy(text: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+
+
+def prompt_messages(template: str, /, **values: Any) -> list[Message]:
+    """The system and the user message of the template. Raises as `render`."""
+    system, user = render(template, **values)
+    return [Message("system", system), Message("user", user)]

@@ -1,124 +1,89 @@
-"""Replays gold actions, recorded trajectories and silence through our episodes of tau-bench.
+"""tau-bench: gold actions, silence and recorded trajectories through our episodes, without any model.
 
-    git clone https://github.com/sierra-research/tau-bench
-    python benchmarks/agreement/tau_bench.py --repo tau-bench
-
-No model is asked: the customer says what the recording says, or that all is done. Prints what was compared
-and every disagreement, and exits with 1 where one is not explained by the recording itself.
+The checkout is sierra-research/tau-bench. The customer says what the recording says, or that all is done.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.agreement.comparison import Comparison, services_with
 from forethought.evals.actions import call_text
-from forethought.evals.benchmarks.tau_bench import BENCHMARK
-from forethought.evals.environments.checkouts.process import Checkout
+from forethought.evals.benchmarks.service import TAU_BENCH
+from forethought.evals.environments.process import WorkerProcess
 from forethought.evals.environments.service_desk.desk import ServiceDesk
-from forethought.evals.environments.service_desk.people import Customer, Said, Turn
-from forethought.evals.types import DataError, Sample, Services
-from forethought.models.ask import Models
-from forethought.models.types import ConfigurationError, ModelReply, ModelRequest
-from forethought.settings import Settings
+from forethought.evals.environments.service_desk.people import Customer, CustomerMessage, Turn
+from forethought.evals.types import Sample
 
-RECORDED = "historical_trajectories/gpt-4o-airline.json"
-FLOORS = {"retail": 7, "airline": 19}
-"""Tasks that an agent solves by doing nothing."""
 Json = dict[str, Any]
+RECORDED = "historical_trajectories/gpt-4o-airline.json"
+HELLO = (CustomerMessage("Hello.", False),)
 
 
-class NoModel:
-    """Refuses every request."""
-
-    async def send(self, request: ModelRequest) -> ModelReply:
-        """See Transport."""
-        raise ConfigurationError("a replay asks no model")
-
-
-class Told(Customer):
+class ScriptedCustomer(Customer):
     """Says what is written down, then that all is done."""
 
-    lines: Sequence[Said] = ()
+    lines: Sequence[CustomerMessage] = HELLO
 
-    async def reply(self, turns: Sequence[Turn]) -> Said:
+    async def reply(self, turns: Sequence[Turn]) -> CustomerMessage:
         """See Customer."""
         at = sum(turn.speaker == "customer" for turn in turns)
-        return self.lines[at] if at < len(self.lines) else Said("Thank you, that is all.", True)
+        return self.lines[at] if at < len(self.lines) else CustomerMessage("Thank you, that is all.", True)
 
 
-def services() -> Services:
-    """Services without a model."""
-    settings = Settings(base_url=None)
-    return Services(settings, Models(settings, NoModel()), "none", "none")
-
-
-def desk(sample: Sample, lent: Checkout, lines: Sequence[Said] = (Said("Hello.", False),)) -> ServiceDesk:
+def _desk(sample: Sample, lent: WorkerProcess, lines: Sequence[CustomerMessage] = HELLO) -> ServiceDesk:
     """The episode of `sample`, with a customer who says `lines`."""
-    episode = BENCHMARK.episode(sample, services(), lent)
-    customer = Told(episode.services, sample.data["scenario"])
+    episode = TAU_BENCH.episode(sample, services_with(), lent)
+    episode.customer = customer = ScriptedCustomer(episode.services, "")
     customer.lines = lines
-    episode.customer = customer
     return episode
 
 
-async def gold(sample: Sample, lent: Checkout) -> float:
-    """The reward of the gold actions, and of a last message with the required outputs."""
-    episode = desk(sample, lent)
+async def _played(sample: Sample, lent: WorkerProcess, actions: Sequence[Json], words: str) -> float:
+    """The reward of the actions and a last message."""
+    episode = _desk(sample, lent)
     reply = await episode.reset()
-    for action in sample.target["actions"]:
+    for action in actions:
         if not reply.done and action["name"] != "respond":
             reply = await episode.step(call_text(action["name"], action["kwargs"]))
-    return (await episode.finish(" ".join(sample.target["outputs"]))).reward
+    return (await episode.finish(words)).reward
 
 
-async def silence(sample: Sample, lent: Checkout) -> float:
-    """The reward of doing and saying nothing."""
-    episode = desk(sample, lent)
-    await episode.reset()
-    return (await episode.finish("")).reward
-
-
-def calls(messages: Sequence[Json]) -> list[tuple[str, Json, str]]:
+def _calls(messages: Sequence[Json]) -> list[tuple[str, Json, str]]:
     """(name, arguments, what came back) of a recorded trajectory, `respond` among them."""
     found = []
-    for at, message in enumerate(messages):
-        if message["role"] != "assistant":
-            continue
-        after = messages[at + 1]["content"] if at + 1 < len(messages) else ""
-        if message.get("tool_calls"):
+    for message, after in zip(messages, [*messages[1:], {"content": ""}], strict=True):
+        if message["role"] == "assistant" and message.get("tool_calls"):
             function = message["tool_calls"][0]["function"]
-            found.append((function["name"], json.loads(function["arguments"]), after))
-        else:
-            found.append(("respond", {"message": message["content"]}, after))
+            found.append((function["name"], json.loads(function["arguments"]), after["content"]))
+        elif message["role"] == "assistant":
+            found.append(("respond", {"message": message["content"]}, after["content"]))
     return found
 
 
-async def replayed(entry: Json, sample: Sample, lent: Checkout) -> tuple[float, int, str]:
-    """The reward of a recorded trajectory, how many tool results differ, and what explains a difference."""
-    steps = calls(entry["traj"])
+async def _replayed(
+    entry: Json, sample: Sample, lent: WorkerProcess, results: Comparison
+) -> tuple[float, str]:
+    """The reward of a recorded trajectory, and what explains another one than recorded."""
+    steps = _calls(entry["traj"])
     spoken = [entry["traj"][1]["content"], *(after for name, _, after in steps if name == "respond")]
-    lines = [Said(text.replace("###STOP###", "").strip(), "###STOP###" in text) for text in spoken]
-    episode = desk(sample, lent, lines)
-    reply, differ = await episode.reset(), 0
+    lines = [CustomerMessage(text.replace("###STOP###", "").strip(), "###STOP###" in text) for text in spoken]
+    episode = _desk(sample, lent, lines)
+    reply = await episode.reset()
     for name, arguments, after in steps:
         if reply.done:
-            return reply.reward, differ, "the replay ended before the recording did"
+            return reply.reward, "unexplained"
         reply = await episode.step(call_text(name, arguments))
-        differ += name != "respond" and _value(reply.observation) != _value(after)
-    why = ""
-    if not reply.done:
-        reply, why = await episode.finish(""), "the recording was cut off at its step limit, which scores 0"
-    task = entry["info"]["task"]
-    if (task["actions"], task["outputs"]) != (sample.target["actions"], sample.target["outputs"]):
-        why = "the task's gold actions or outputs were changed since the recording" + (
-            f"; {why}" if why else ""
-        )
-    return reply.reward, differ, why
+        if name != "respond":
+            results.add(_value(after), _value(reply.observation), f"task {entry['task_id']} {name}")
+    if reply.done:
+        return reply.reward, "unexplained"
+    reply = await episode.finish("")
+    return reply.reward, "the recording was cut off at its step limit, which scores 0"
 
 
 def _value(text: str) -> Any:
@@ -130,54 +95,27 @@ def _value(text: str) -> Any:
         return text
 
 
-async def of_domain(repo: Path, domain: str, recorded: bool) -> bool:
-    """Compare a domain; whether all agrees or is explained."""
-    samples = BENCHMARK.samples(repo, {"domain": domain})
-    with BENCHMARK.checkout(samples[0]) as lent:
-        rewards = [await gold(sample, lent) for sample in samples]
-        floors = [await silence(sample, lent) for sample in samples]
-        missed = [sample.id for sample, reward in zip(samples, rewards, strict=True) if reward < 1]
-        print(
-            f"{domain}: gold actions score 1 in {len(samples) - len(missed)} of {len(samples)} tasks {missed}"
-        )
-        print(f"{domain}: doing nothing scores 1 in {sum(floors):g} of {len(samples)} tasks", flush=True)
-        told = await recordings(repo, samples, lent) if recorded else True
-    return not missed and sum(floors) == FLOORS[domain] and told
+async def _compare(repo: Path, domain: str) -> list[Comparison]:
+    samples = TAU_BENCH.samples(repo, {"domain": domain})
+    gold, silence = (
+        Comparison(f"{domain}, gold actions: 1"),
+        Comparison(f"{domain}, doing nothing: the floor"),
+    )
+    rewards, results = Comparison("recorded trajectories: rewards"), Comparison("their tool results")
+    with TAU_BENCH.checkout(samples[0]) as lent:
+        for sample in samples:
+            words = " ".join(sample.target["outputs"])
+            gold.add(1, await _played(sample, lent, sample.target["actions"], words), sample.id)
+            floor = lent.ask("floor", task=sample.data["number"])
+            silence.add(floor, await _played(sample, lent, (), ""), sample.id)
+        if domain != "airline":
+            return [gold, silence]
+        for entry in json.loads((repo / RECORDED).read_text("utf-8")):
+            reward, why = await _replayed(entry, samples[entry["task_id"]], lent, results)
+            rewards.add(entry["reward"], reward, f"task {entry['task_id']} trial {entry['trial']}", why)
+    return [gold, silence, rewards, results]
 
 
-async def recordings(repo: Path, samples: Sequence[Sample], lent: Checkout) -> bool:
-    """Replay the recorded trajectories; whether each gets its recorded reward, or why not is known."""
-    entries = json.loads((repo / RECORDED).read_text("utf-8"))
-    agreed = results = differing = 0
-    unexplained = []
-    for entry in entries:
-        reward, differ, why = await replayed(entry, samples[entry["task_id"]], lent)
-        results += sum(name != "respond" for name, _, _ in calls(entry["traj"]))
-        differing += differ
-        agreed += reward == entry["reward"]
-        if reward != entry["reward"]:
-            told = f"task {entry['task_id']} trial {entry['trial']}"
-            print(f"  {told}: recorded {entry['reward']:g}, replayed {reward:g}: {why or 'UNEXPLAINED'}")
-            unexplained += [] if why else [told]
-    print(f"recorded trajectories: {agreed} of {len(entries)} get their recorded reward")
-    print(f"recorded tool results: {results - differing} of {results} come out the same")
-    return not unexplained
-
-
-async def main(repo: Path, domains: Sequence[str]) -> int:
-    """Compare, and print."""
-    fine = [
-        await of_domain(repo, name, name == "airline" and (repo / RECORDED).is_file()) for name in domains
-    ]
-    return 0 if all(fine) else 1
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--repo", type=Path, required=True, help="a checkout of sierra-research/tau-bench")
-    parser.add_argument("--domain", action="append", choices=sorted(FLOORS), help="only this one")
-    given = parser.parse_args()
-    try:
-        raise SystemExit(asyncio.run(main(given.repo, given.domain or list(FLOORS))))
-    except DataError as error:
-        raise SystemExit(str(error)) from error
+def compare(tau_bench: Path) -> Iterable[Comparison]:
+    """Both domains."""
+    return [one for domain in TAU_BENCH.splits for one in asyncio.run(_compare(tau_bench, domain))]

@@ -1,7 +1,7 @@
 """TravelPlanner's training set out of a checkout of its repository, which holds its queries, plans and
 reference information, but not the columns that say what a query asks for: those are read out of the queries.
 
-    python benchmarks/agreement/travel_planner_training.py --repo TravelPlanner --out DATA
+    python -m benchmarks.agreement.travel_planner_training --repo TravelPlanner --out DATA
 
 writes DATA/train.jsonl and DATA/database/train_ref_info.jsonl, on which `forethought eval run travelplanner
 --data DATA --option split=train` runs without the gated data set.

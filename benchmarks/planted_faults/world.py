@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from forethought.evals.types import Attempt, Sample, Score, Services
+from forethought.evals.types import Attempt, Benchmark, Sample, Score, Services
 from forethought.tools.base import Tool, ToolError, make_tool
 
 Fault = Literal["none", "condition", "tool", "plan", "move", "spelling", "entry", "edition"]
@@ -106,7 +106,7 @@ def tools_for(prices: Prices) -> list[Tool]:
 
 
 @dataclass(frozen=True)
-class PriceRegister:
+class PriceRegister(Benchmark):
     """The benchmark: `per_fault` tasks for each kind of fault."""
 
     per_fault: int = 4
@@ -115,12 +115,6 @@ class PriceRegister:
     title: str = "Planted faults (scripted model)"
     about: str = "A small price register; made here, for a scripted model."
     main_metric: str = "correct"
-    builtin_tools: Sequence[str] = ()
-
-    @property
-    def options(self) -> Mapping[str, str]:
-        """None."""
-        return {}
 
     def samples(self, data: Path, options: Mapping[str, str]) -> list[Sample]:
         """All tasks; `data` is not looked at."""
@@ -141,9 +135,6 @@ class PriceRegister:
             )
         return samples
 
-    def episode(self, sample: Sample, services: Services) -> None:
-        """There is no world to change."""
-
     def tools(self, sample: Sample, services: Services) -> list[Tool]:
         """See `tools_for`."""
         return tools_for(prices_of(sample.data))
@@ -152,14 +143,6 @@ class PriceRegister:
         """Whether the answer's one number is right."""
         numbers = re.findall(r"\d+", attempt.answer)
         return Score({"correct": float(numbers == [str(sample.target)])}, f"the answer is {sample.target}")
-
-    def summary(self, scored: Sequence[tuple[Sample, Sequence[Score]]]) -> Mapping[str, float]:
-        """Nothing besides."""
-        return {}
-
-    def floor(self, sample: Sample) -> float:
-        """No answer is no right answer."""
-        return 0.0
 
 
 BENCHMARK = PriceRegister()

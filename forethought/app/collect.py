@@ -6,7 +6,6 @@ import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -17,16 +16,15 @@ from forethought.app.errors import ANSWERED, FAILED, NOT_PASSED, WAITS, CliError
 from forethought.app.options import Flags, context_of, settings_from
 from forethought.app.tell import tell
 from forethought.app.text import one_line
-from forethought.collecting.estimate import Cost
-from forethought.collecting.folder import Folder, Trial, key_of
-from forethought.collecting.running import Collector, Run
 from forethought.settings import Settings
 from forethought.state.context import Context
 from forethought.storage.address import file_address
-from forethought.trajectories.tasks import CollectTask
 
 if TYPE_CHECKING:
+    from forethought.app.collect_view import Collection
     from forethought.app.runner import Runner
+    from forethought.collecting.folder import Trial
+    from forethought.collecting.running import Collector, Run
     from forethought.collecting.success import RunJudge
 
 
@@ -73,50 +71,6 @@ class CollectOptions(CommandOptions):
         return Flags(self.model, self.base_url, None, tuple(self.sets or ()), self.tools)
 
 
-@dataclass
-class Collection:
-    """A collection that is under way."""
-
-    options: CollectOptions
-    tasks: list[CollectTask]
-    folder: Folder
-    finished: dict[str, Trial]
-    """Finished runs by their names."""
-    failed: dict[str, str] = field(default_factory=dict)
-    """By a run's name: why it came to no end."""
-    estimate: Cost | None = None
-    declined: bool = False
-    """Whether nobody agreed to go on after the estimate."""
-
-    @property
-    def open_runs(self) -> list[Run]:
-        """Runs that are not finished, all first trials before all second ones."""
-        runs = [(task, trial) for trial in range(1, self.options.trials + 1) for task in self.tasks]
-        return [run for run in runs if key_of(run[0].id, run[1]) not in self.finished]
-
-    @property
-    def trials(self) -> list[Trial]:
-        """The finished runs of the tasks that are asked for."""
-        wanted = {task.id for task in self.tasks}
-        return [trial for trial in self.finished.values() if trial["task"] in wanted]
-
-    @property
-    def spent(self) -> Cost:
-        """What the finished runs took."""
-        from forethought.collecting.estimate import spent
-
-        return spent(self.trials)
-
-    def affordable(self) -> bool:
-        """Whether the budget allows another run."""
-        usd = self.spent.usd
-        return not self.options.budget or usd is None or usd < self.options.budget
-
-    def add(self, trial: Trial) -> None:
-        """Count a run that has ended."""
-        self.finished[key_of(trial["task"], trial["trial"])] = trial
-
-
 def collect(options: CollectOptions) -> int:
     """Run each of TASKS several times and keep the trajectories, to learn from mixed outcomes."""
     from forethought.app.collect_view import collection_report, show_collection
@@ -148,6 +102,8 @@ def _begin(
     options: CollectOptions, settings: Settings, context: Context
 ) -> tuple[Collection, dict[str, RunJudge]]:
     """Read the tasks, the folder and its finished runs, and who judges each task. Raises CliError."""
+    from forethought.app.collect_view import Collection
+    from forethought.collecting.folder import Folder, key_of
     from forethought.collecting.success import check_named, judge_for
     from forethought.models import Models
     from forethought.nodes.support.task import models_used
@@ -183,6 +139,7 @@ async def _open_collector(
 ) -> AsyncIterator[Collector]:
     """The collector, its folder's database held for this process. Raises CliError."""
     from forethought.app.runner import claimed_threads
+    from forethought.collecting.running import Collector
     from forethought.graph.agent import build_agent
 
     if settings.tools and str(Path.cwd()) not in sys.path:
@@ -232,6 +189,7 @@ def _run(
 ) -> None:
     """Carry out `runs` under a progress bar that tells the cost so far."""
     from forethought.app.progress import Bar
+    from forethought.collecting.folder import key_of
 
     with Bar(runner.console, title, len(runs)) as bar:
 

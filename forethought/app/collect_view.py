@@ -1,19 +1,65 @@
-"""What a collection came to: the report of `--json`, and the lines on the console."""
+"""A collection under way: its runs, its report for `--json`, and the lines on the console."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
-from forethought.app.collect import Collection
+from forethought.app.collect import CollectOptions
 from forethought.app.text import one_line
-from forethought.collecting.folder import key_of, mixed
+from forethought.collecting.estimate import Cost, spent
+from forethought.collecting.folder import Folder, Trial, key_of, mixed
+from forethought.collecting.running import Run
+from forethought.trajectories.tasks import CollectTask
 
 _LISTED = 10
+
+
+@dataclass
+class Collection:
+    """A collection that is under way."""
+
+    options: CollectOptions
+    tasks: list[CollectTask]
+    folder: Folder
+    finished: dict[str, Trial]
+    """Finished runs by their names."""
+    failed: dict[str, str] = field(default_factory=dict)
+    """By a run's name: why it came to no end."""
+    estimate: Cost | None = None
+    declined: bool = False
+    """Whether nobody agreed to go on after the estimate."""
+
+    @property
+    def open_runs(self) -> list[Run]:
+        """Runs that are not finished, all first trials before all second ones."""
+        runs = [(task, trial) for trial in range(1, self.options.trials + 1) for task in self.tasks]
+        return [run for run in runs if key_of(run[0].id, run[1]) not in self.finished]
+
+    @property
+    def trials(self) -> list[Trial]:
+        """The finished runs of the tasks that are asked for."""
+        wanted = {task.id for task in self.tasks}
+        return [trial for trial in self.finished.values() if trial["task"] in wanted]
+
+    @property
+    def spent(self) -> Cost:
+        """What the finished runs took."""
+        return spent(self.trials)
+
+    def affordable(self) -> bool:
+        """Whether the budget allows another run."""
+        usd = self.spent.usd
+        return not self.options.budget or usd is None or usd < self.options.budget
+
+    def add(self, trial: Trial) -> None:
+        """Count a run that has ended."""
+        self.finished[key_of(trial["task"], trial["trial"])] = trial
 
 
 def collection_report(collection: Collection, status: str) -> dict[str, Any]:

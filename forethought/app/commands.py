@@ -28,9 +28,9 @@ from forethought.app.command_flags import (
 from forethought.app.debug.command import debug
 from forethought.app.distill import distill
 from forethought.app.eval.commands import eval_app
-from forethought.app.lessons.commands import lessons_app
+from forethought.app.lessons import lessons_app
 from forethought.app.synthesize import synthesize
-from forethought.app.train.commands import train_app
+from forethought.app.train import train_app
 
 app = typer.Typer(
     name="forethought",
@@ -260,9 +260,9 @@ app.command()(typer_command(debug))
 
 @app.command()
 def doctor(db: Db = None, base_url: BaseUrl = None, as_json: Json = False, debug: Debug = False) -> int:
-    """Check this installation by trying each part of it."""
+    """Check this installation: packages, database, keys, sandbox."""
     begin(debug)
-    from forethought.app.doctor.doctor import report_health
+    from forethought.app.doctor import report_health
     from forethought.app.options import Flags
 
     return report_health(Flags(base_url=base_url, db=db), as_json)

@@ -62,8 +62,7 @@ def explain(error: BaseException) -> Failure:
         return Failure(one_line(error, 1000), WRONG_USE)
     if isinstance(error, _known("forethought.evals.types", "DataError")):
         return Failure(one_line(error, 1000), WRONG_USE)
-    damaged = _known("forethought.graph.validation", "StateError")
-    if isinstance(error, _known("forethought.evals.types", "InfrastructureError") + damaged):
+    if isinstance(error, _known("forethought.evals.types", "InfrastructureError")):
         return Failure(one_line(error, 1000), FAILED)
     if isinstance(error, _known("forethought.models.types", "ConfigurationError")):
         return Failure(one_line(error, 1000), WRONG_USE, model=True)

@@ -99,7 +99,7 @@ def settings_from(flags: Flags) -> Settings:
     chosen = {name: value for name, value in given.items() if value}
     _check_address(chosen.get("base_url") or settings.base_url)
     settings = settings.model_copy(update=chosen)
-    if settings.tools and str(Path.cwd()) not in sys.path:
+    if (settings.tools or flags.environment) and str(Path.cwd()) not in sys.path:
         # Last, so that a file that happens to lie here takes no installed module's place.
         sys.path.append(str(Path.cwd()))
     return settings

@@ -11,6 +11,7 @@ from langgraph.types import Interrupt, StateSnapshot
 
 from forethought.app.errors import ANSWERED, FAILED, NOT_PASSED, WAITS
 from forethought.nodes.support.budget import active_seconds
+from forethought.state.agent import with_statuses
 
 Json = dict[str, Any]
 _ERROR = re.compile(r"""\w+\(('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"),?\)""", re.DOTALL)
@@ -28,7 +29,7 @@ def report(thread_id: str, snapshot: StateSnapshot, error: str | None = None) ->
         "sources": list(state.get("sources") or []),
         "score": (state.get("draft") or {}).get("score"),
         "rounds": (state.get("progress") or {}).get("round", 0),
-        "plan": state.get("plan") or None,
+        "plan": with_statuses(state).get("plan") or None,
         "plan_reviews": _of_task(state.get("plan_reviews"), task),
         "steps": sorted(_of_task(state.get("trajectory"), task), key=lambda step: step["n"]),
         "replans": _of_task(state.get("replans"), task),

@@ -10,7 +10,6 @@ import asyncio
 import hashlib
 import json
 import shutil
-import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -225,8 +224,6 @@ async def _attempts(plan: Plan, stack: AsyncExitStack) -> Attempt:
     from forethought.storage import open_threads
 
     options, settings = plan.options, plan.settings
-    if settings.tools and str(Path.cwd()) not in sys.path:
-        sys.path.append(str(Path.cwd()))
     if options.fresh:
         await asyncio.to_thread(shutil.rmtree, plan.folder, True)
     folder, models = Folder(plan.folder), Models(settings)

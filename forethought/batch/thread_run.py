@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-from langgraph.errors import InvalidUpdateError
 
 from forethought.batch import own_task
 from forethought.batch.given import Given
 from forethought.batch.outcomes import Ended, of_state, usage_of
-from forethought.graph.reentering import back_to_work
-from forethought.graph.run_metadata import saved_with
-from forethought.graph.validation import StateError, check_state
+from forethought.graph.resume import restart_failed_task, run_metadata
 from forethought.journal import is_waiting
 from forethought.settings import Settings
 from forethought.shutdown import Shutdown
-from forethought.state.agent import AgentState
 from forethought.state.context import Context
 from forethought.state.reducers import CLEAR
 from forethought.storage.errors import is_storage_failure
@@ -28,7 +21,6 @@ from forethought.telemetry.where import entered
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
-    from langgraph.types import StateSnapshot
 
     from forethought.graph.agent import AgentGraph
     from forethought.storage.saver import ThreadSaver
@@ -48,7 +40,7 @@ class ThreadRun:
     @property
     def config(self) -> RunnableConfig:
         """As of any run: its checkpoints say what it was run with, so that `resume` can go on with it."""
-        metadata = saved_with(self.context, self.settings)
+        metadata = run_metadata(self.context, self.settings)
         return {"configurable": {"thread_id": self.thread_id}, "metadata": metadata}
 
     async def go(self, again: bool, drain: Shutdown) -> Ended:
@@ -58,7 +50,7 @@ class ThreadRun:
         thread that has other tasks, of a person's, is given the job's as its next one, unless that has had
         its turn. Raises Halt, and what the graph raises.
         """
-        snapshot = await checked_state(self.graph, self.config)
+        snapshot = await self.graph.aget_state(self.config)
         task, files = self.given.task, self.given.references
         if not snapshot.values and not snapshot.tasks:
             await self._invoke({"task": task, "files": files}, drain)
@@ -74,16 +66,14 @@ class ThreadRun:
         elif snapshot.tasks:
             await self._invoke(None, drain)
         elif again and snapshot.values.get("status") == "failed":
-            await back_to_work(self.graph, self.config, snapshot.values)
+            await restart_failed_task(self.graph, self.config, snapshot.values)
             await self._invoke(None, drain)
         return of_state(await self.graph.aget_state(self.config))
 
     async def spent(self) -> dict[str, float]:
         """What the job has cost so far; {} where the database is what failed, or the thread is damaged."""
         try:
-            values = (await checked_state(self.graph, self.config)).values
-        except StateError:
-            return {}
+            values = (await self.graph.aget_state(self.config)).values
         except Exception as error:
             if not is_storage_failure(error):
                 raise
@@ -102,33 +92,3 @@ class ThreadRun:
                 control=drain.control,
             )
             await drain.finish(run, self.settings.drain_s)
-
-
-async def checked_state(graph: AgentGraph, config: RunnableConfig) -> StateSnapshot:
-    """A thread's state. Raises StateError (a ValueError) where no run can have written it, StorageError where
-    it cannot be read, psycopg.Error."""
-    with _put_together():
-        snapshot = await graph.aget_state(config)
-    check_state(AgentState, snapshot.values)
-    return snapshot
-
-
-async def checked_history(graph: AgentGraph, config: RunnableConfig) -> AsyncIterator[StateSnapshot]:
-    """A thread's states, the newest first. Raises as `checked_state` does."""
-    states = graph.aget_state_history(config)
-    while True:
-        with _put_together():
-            snapshot = await anext(states, None)
-        if snapshot is None:
-            return
-        check_state(AgentState, snapshot.values)
-        yield snapshot
-
-
-@contextmanager
-def _put_together() -> Iterator[None]:
-    try:
-        yield
-    except (TypeError, ValueError, KeyError, AttributeError, IndexError, InvalidUpdateError) as error:
-        # A reducer that is given what no node has written.
-        raise StateError(f"the thread's state cannot be put together: {error}") from error

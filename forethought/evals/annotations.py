@@ -3,19 +3,16 @@
 A file of labels is a list of {trajectory_id, critical_failure_step, critical_failure_module,
 step_annotations: [{step, MODULE: {failure_type, reasoning}}]}, as AgentErrorBench's.
 
-Step: the step agrees. Step and module: both agree. All correct: step, module and error type agree. Shares are
-over all annotated trajectories; one for which nothing was found counts as wrong.
+Step: the step agrees. Step and module: both agree. All correct: step, module and error type agree. Where
+nothing was found, nothing agrees.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from forethought.knowledge.error_taxonomy import Taxonomy
-from forethought.nodes.debugger.search import wilson
 from forethought.trajectories.agent_error_bench import STEP_KEYS, is_labels
 from forethought.trajectories.read import candidates, read_json, read_trajectories
 from forethought.trajectories.types import Annotation, Loaded
@@ -104,57 +101,14 @@ def _nested(row: Json, step: str, module: str) -> str:
     return ""
 
 
-@dataclass(frozen=True)
-class Share:
-    """How many of how many, with the 95 % confidence interval of the share (Wilson)."""
-
-    count: int
-    total: int
-
-    @property
-    def share(self) -> float:
-        """0 where there is nothing to count."""
-        return self.count / self.total if self.total else 0.0
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The lower and the upper bound; 0 to 1 where nothing is known."""
-        return wilson(self.count, self.total)
-
-    def __str__(self) -> str:
-        low, high = self.interval
-        return f"{self.count}/{self.total} = {self.share:.1%} (95 % CI {low:.1%} to {high:.1%})"
+def agreement(found: Annotation | None, known: Annotation, taxonomy: Taxonomy) -> dict[str, bool]:
+    """Table 1's measures of what was found (None: nothing). Two spellings of one error type agree."""
+    step = found is not None and found.critical_step == known.critical_step
+    module = found is not None and step and found.critical_module == known.critical_module
+    kind = found is not None and module and _type(found, taxonomy) == _type(known, taxonomy)
+    return {"step": step, "step_and_module": module, "all_correct": kind}
 
 
-@dataclass(frozen=True)
-class Accuracy:
-    """One method's row of the table."""
-
-    step: Share
-    step_and_module: Share
-    all_correct: Share
-
-
-def accuracy(
-    pairs: Iterable[tuple[Annotation | None, Annotation]], taxonomy: Taxonomy | None = None
-) -> Accuracy:
-    """The row for `pairs` of what was found (None: nothing) and what was annotated.
-
-    With a taxonomy, two spellings of one error type agree.
-    """
-    total = step = module = everything = 0
-    for found, known in pairs:
-        total += 1
-        if found is None or found.critical_step != known.critical_step:
-            continue
-        step += 1
-        if found.critical_module != known.critical_module:
-            continue
-        module += 1
-        everything += _type(found, taxonomy) == _type(known, taxonomy)
-    return Accuracy(Share(step, total), Share(module, total), Share(everything, total))
-
-
-def _type(annotation: Annotation, taxonomy: Taxonomy | None) -> str:
-    named = annotation.error_type.strip().casefold()
-    return (taxonomy and taxonomy.resolve(annotation.critical_module, named)) or named
+def _type(annotation: Annotation, taxonomy: Taxonomy) -> str:
+    name = annotation.error_type.strip().casefold()
+    return taxonomy.resolve(annotation.critical_module, name) or name

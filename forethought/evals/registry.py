@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Sequence
-from typing import cast
-
-from typing_extensions import get_protocol_members
+from collections.abc import Iterable
+from typing import TypeVar
 
 from forethought.evals.types import Benchmark, Method
 
-_PACKAGE = "forethought.evals.benchmarks"
-BENCHMARKS: dict[str, str] = {
-    "gaia": f"{_PACKAGE}.gaia:BENCHMARK",
-    "simpleqa": f"{_PACKAGE}.simpleqa:BENCHMARK",
-    "hotpotqa": f"{_PACKAGE}.hotpotqa:BENCHMARK",
-    "musique": f"{_PACKAGE}.musique:BENCHMARK",
-    "stabletoolbench": f"{_PACKAGE}.stable_tool_bench:BENCHMARK",
-    "travelplanner": f"{_PACKAGE}.travel_planner:BENCHMARK",
-    "natural-plan": f"{_PACKAGE}.natural_plan:BENCHMARK",
-    "tau-bench": f"{_PACKAGE}.tau_bench:BENCHMARK",
-    "tau2": f"{_PACKAGE}.tau2:BENCHMARK",
-    "alfworld": f"{_PACKAGE}.alfworld:BENCHMARK",
-    "webshop": f"{_PACKAGE}.webshop:BENCHMARK",
-    "small-shop": f"{_PACKAGE}.small_shop:BENCHMARK",
-    "agent-error-bench": f"{_PACKAGE}.agent_error_bench:BENCHMARK",
+T = TypeVar("T")
+_MODULES = {
+    "gaia": "gaia:BENCHMARK",
+    "simpleqa": "simpleqa:BENCHMARK",
+    "hotpotqa": "hotpotqa:BENCHMARK",
+    "musique": "musique:BENCHMARK",
+    "stabletoolbench": "stable_tool_bench.benchmark:BENCHMARK",
+    "travelplanner": "travel_planner.benchmark:BENCHMARK",
+    "natural-plan": "natural_plan:BENCHMARK",
+    "tau-bench": "service:TAU_BENCH",
+    "tau2": "service:TAU2",
+    "alfworld": "alfworld:BENCHMARK",
+    "webshop": "shopping:WEBSHOP",
+    "small-shop": "shopping:SMALL_SHOP",
+    "agent-error-bench": "agent_error_bench:BENCHMARK",
 }
+BENCHMARKS = {name: f"forethought.evals.benchmarks.{path}" for name, path in _MODULES.items()}
 """Name -> module:object."""
 
 
@@ -40,44 +39,46 @@ def benchmark(name: str) -> Benchmark:
 
     Raises UnknownNameError, and ImportError where a package that it needs is not installed.
     """
-    return cast(Benchmark, _of_module(name, Benchmark)) if ":" in name else built_in_benchmark(name)
+    return _named_object(name, Benchmark) if ":" in name else built_in_benchmark(name)  # type: ignore[type-abstract]
 
 
 def built_in_benchmark(name: str) -> Benchmark:
     """The benchmark `name` of those that come with this package. Raises UnknownNameError and ImportError."""
     if name not in BENCHMARKS:
-        raise UnknownNameError(_unknown("benchmark", name, list(BENCHMARKS)))
-    return cast(Benchmark, _imported(BENCHMARKS[name]))
+        raise _unknown("benchmark", name, BENCHMARKS)
+    found = _imported(BENCHMARKS[name])
+    assert isinstance(found, Benchmark)
+    return found
 
 
 def method_names() -> list[str]:
     """The methods, ours first."""
-    from forethought.evals import methods
+    from forethought.evals.methods.registry import METHODS
 
-    return list(methods.method_names())
+    return list(METHODS)
 
 
 def method(name: str) -> Method:
-    """The method `name`, or the one that MODULE:OBJECT names, which is imported: for a name that a person
-    gives, never for one that is read from a file. Raises UnknownNameError."""
+    """The method `name`, or the one that MODULE:OBJECT names; see `benchmark`. Raises UnknownNameError."""
+    from forethought.evals.methods.registry import METHODS
+
     if ":" in name:
-        return cast(Method, _of_module(name, Method))
-    from forethought.evals import methods
-
-    if name not in (known := method_names()):
-        raise UnknownNameError(_unknown("method", name, known))
-    return methods.method(name)
+        return _named_object(name, Method)  # type: ignore[type-abstract]
+    if name not in METHODS:
+        raise _unknown("method", name, METHODS)
+    return METHODS[name]
 
 
-def _of_module(path: str, kind: type) -> object:
+def _named_object(path: str, kind: type[T]) -> T:
     try:
         found = _imported(path)
     except (ImportError, AttributeError, ValueError) as error:
         raise UnknownNameError(f"{path}: cannot be imported as MODULE:OBJECT ({error})") from error
-    missing = sorted(name for name in get_protocol_members(kind) if not hasattr(found, name))
-    if isinstance(found, type) or missing:
-        why = f"has no {', '.join(missing)}" if missing else "is a class: name an object of it"
-        raise UnknownNameError(f"{path} is no {kind.__name__.lower()}: it {why}")
+    if not isinstance(found, kind):
+        wanted = f"{kind.__module__}.{kind.__name__}"
+        raise UnknownNameError(
+            f"{path} is no {kind.__name__.lower()}: name an object of a subclass of {wanted}"
+        )
     return found
 
 
@@ -86,7 +87,7 @@ def _imported(path: str) -> object:
     return getattr(importlib.import_module(module), name)
 
 
-def _unknown(kind: str, name: str, known: Sequence[str]) -> str:
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-    hint = f"; did you mean {close[0]}?" if close else ""
-    return f"unknown {kind} {name!r}{hint} There are: {', '.join(known)}".replace("' There", "'. There")
+def _unknown(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
+    close = difflib.get_close_matches(name, list(known), n=1)
+    hint = f"; did you mean {close[0]}?" if close else "."
+    return UnknownNameError(f"unknown {kind} {name!r}{hint} There are: {', '.join(known)}")

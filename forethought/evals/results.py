@@ -140,49 +140,48 @@ def read_evaluation(folder: Path) -> Evaluation:
 
     A last line that was cut off by a kill is left out: its sample is run again when the evaluation goes on.
     """
-    run = _run(folder)
-    path = folder / RESULTS_FILE
+    run_path, path = folder / RUN_FILE, folder / RESULTS_FILE
+    if not run_path.exists():
+        raise ResultsError(
+            f"{folder}: no {RUN_FILE} in it; give the folder that `forethought eval run` wrote"
+        )
     try:
+        run = Run.model_validate_json(run_path.read_bytes())
         lines = path.read_bytes().split(b"\n") if path.exists() else []
     except OSError as error:
-        raise ResultsError(f"{path}: cannot be read ({error.strerror or error})") from error
+        raise ResultsError(f"{error.filename}: cannot be read ({error.strerror or error})") from error
+    except ValidationError as error:
+        raise ResultsError(
+            f"{run_path}: {_first(error)}; the folder holds no evaluation, or a damaged one"
+        ) from error
     found: dict[tuple[str, str, int], Result] = {}
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        result = _result(line, path, number, last=number == len(lines))
-        if result is not None:
-            found[result.method, result.sample, result.trial] = result
+        try:
+            result = Result.model_validate(json.loads(line))
+        except (ValueError, RecursionError) as error:
+            if number == len(lines) and not isinstance(error, ValidationError):
+                continue
+            why = _first(error) if isinstance(error, ValidationError) else "broken JSON"
+            raise ResultsError(f"{path}:{number}: {why}; remove the line to have it run again") from error
+        found[result.method, result.sample, result.trial] = result
     return Evaluation(folder, run, tuple(found.values()))
 
 
-def _run(folder: Path) -> Run:
-    path = folder / RUN_FILE
-    try:
-        return Run.model_validate_json(path.read_bytes())
-    except FileNotFoundError as error:
-        raise ResultsError(
-            f"{folder}: no {RUN_FILE} in it; give the folder that `forethought eval run` wrote"
-        ) from error
-    except OSError as error:
-        raise ResultsError(f"{path}: cannot be read ({error.strerror or error})") from error
-    except ValidationError as error:
-        raise ResultsError(
-            f"{path}: {_first(error)}; the folder holds no evaluation, or a damaged one"
-        ) from error
-
-
-def _result(line: bytes, path: Path, number: int, last: bool) -> Result | None:
-    try:
-        return Result.model_validate(json.loads(line))
-    except ValidationError as error:
-        raise ResultsError(
-            f"{path}:{number}: {_first(error)}; remove the line to have it run again"
-        ) from error
-    except (ValueError, RecursionError) as error:
-        if last:
-            return None
-        raise ResultsError(f"{path}:{number}: broken JSON; remove the line to have it run again") from error
+def read_evaluations(paths: Sequence[Path]) -> list[Evaluation]:
+    """The evaluations at `paths`: folders, or an inspect log within one. Raises ResultsError."""
+    folders = dict.fromkeys(
+        path.parent.parent if path.suffix == ".eval" and path.parent.name == "logs" else path
+        for path in paths
+    )
+    evaluations = [read_evaluation(folder) for folder in folders]
+    for evaluation in evaluations:
+        if not evaluation.results:
+            raise ResultsError(
+                f"{evaluation.folder}: no finished sample yet; go on with the same `eval run` command"
+            )
+    return evaluations
 
 
 def _first(error: ValidationError) -> str:
@@ -219,6 +218,73 @@ def metrics_of(results: Sequence[Result]) -> list[str]:
     return list(dict.fromkeys(name for result in results for name in result.values))
 
 
-def as_json(value: Any) -> str:
+def as_json_text(value: Any) -> str:
     """Readable JSON that any reader takes."""
     return json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+_COMPARED = (
+    "model", "options", "budget", "seconds", "context", "trials", "judge_model", "user_model", "seed",
+    "version",
+)  # fmt: skip
+
+
+def merged(evaluations: Sequence[Evaluation]) -> tuple[Evaluation, list[str]]:
+    """One evaluation with the methods of all, and what differs between them, a line each.
+
+    A method that several have is named with its folder. Raises ResultsError where they are of different
+    benchmarks or metrics, or where a sample's text is not the same in all.
+    """
+    first, *others = evaluations
+    for other in others:
+        if (other.run.benchmark, other.run.main_metric) != (first.run.benchmark, first.run.main_metric):
+            raise ResultsError(
+                f"{other.folder} is of {other.run.benchmark} ({other.run.main_metric}), {first.folder} of "
+                f"{first.run.benchmark} ({first.run.main_metric}): compare evaluations of one benchmark"
+            )
+        known, theirs = first.run.samples, other.run.samples
+        if changed := next((id for id in known if theirs.get(id, known[id]) != known[id]), None):
+            raise ResultsError(
+                f"{other.folder}: the sample {changed} has another text than in {first.folder}: compare "
+                "evaluations of the same data"
+            )
+    names = _names(evaluations)
+    results = tuple(
+        result.model_copy(update={"method": names[at][result.method]})
+        for at, evaluation in enumerate(evaluations)
+        for result in evaluation.results
+    )
+    methods = [names[at][name] for at, evaluation in enumerate(evaluations) for name in evaluation.methods]
+    trials = max(evaluation.run.trials for evaluation in evaluations)
+    scripted = any(evaluation.run.scripted for evaluation in evaluations)
+    models = ", ".join(dict.fromkeys(evaluation.run.model for evaluation in evaluations))
+    run = first.run.model_copy(
+        update={"methods": methods, "trials": trials, "scripted": scripted, "model": models}
+    )
+    return Evaluation(first.folder, run, results), _differences(evaluations)
+
+
+def _names(evaluations: Sequence[Evaluation]) -> list[dict[str, str]]:
+    """For each evaluation, what its methods are called beside the others'."""
+    used = [name for evaluation in evaluations for name in evaluation.methods]
+    labels = [evaluation.folder.resolve().name for evaluation in evaluations]
+    if len(set(labels)) < len(labels):
+        labels = [str(evaluation.folder) for evaluation in evaluations]
+    return [
+        {name: name if used.count(name) == 1 else f"{name} ({label})" for name in evaluation.methods}
+        for evaluation, label in zip(evaluations, labels, strict=True)
+    ]
+
+
+def _differences(evaluations: Sequence[Evaluation]) -> list[str]:
+    """What was not the same, so that a reader knows what else a difference may come from."""
+    lines = []
+    for field in _COMPARED:
+        values = [getattr(evaluation.run, field) for evaluation in evaluations]
+        if any(value != values[0] for value in values):
+            shown = "; ".join(
+                f"{evaluation.folder.name}: {value}"
+                for evaluation, value in zip(evaluations, values, strict=True)
+            )
+            lines.append(f"{field} differs: {shown}")
+    return lines

@@ -14,8 +14,8 @@ from dataclasses import replace
 from typing import Any
 
 from forethought.evals.actions import call_text
-from forethought.evals.counting import StepCounter
-from forethought.evals.types import Budget, Episode, InfrastructureError, ToolSpec, Workshop
+from forethought.evals.harness.budget import StepCounter
+from forethought.evals.types import Budget, Episode, InfrastructureError, ToolSpec
 from forethought.prompts.tool_choice import RESERVED
 from forethought.rollouts.types import EnvironmentReply
 from forethought.settings import Settings
@@ -195,15 +195,6 @@ def make_toolset(
     return Toolset(episode, toolbox(plain, own, builtin), budget)
 
 
-def toolset_of(workshop: Workshop) -> Toolset:
-    """The workshop's tools with the world behind them. Raises ValueError."""
-    if isinstance(workshop.tools, Toolset):
-        return workshop.tools
-    theirs = set(_names(workshop.episode)) if workshop.episode else set()
-    others = {name: tool for name, tool in workshop.tools.items() if name not in theirs}
-    return Toolset(workshop.episode, others, workshop.budget)
-
-
 def observation_text(reply: EnvironmentReply) -> str:
     """What the world showed, what is possible now (bounded), and whether it is over."""
     parts = [reply.observation.strip() or "(nothing is shown)"]
@@ -223,10 +214,6 @@ def opening(task: str, first: EnvironmentReply | None) -> str:
         return task
     shown = fence(observation_text(first), "observation")
     return f"{task.rstrip()}\n\nWhat the environment shows at the beginning:\n{shown}"
-
-
-def _names(episode: Episode) -> tuple[str, ...]:
-    return tuple(spec.name for spec in episode.tools) or (ACT,)
 
 
 def _episode_tools(toolset: Toolset, episode: Episode) -> dict[str, Tool]:

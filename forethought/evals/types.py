@@ -6,21 +6,29 @@ Neither knows the other, nor the harness that runs them.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
+from pydantic import BaseModel
 
+from forethought.evals.prompts import render
 from forethought.models.ask import Models
-from forethought.models.types import Usage, no_usage
+from forethought.models.types import Message, Usage, reply_spec
 from forethought.rollouts.types import Environment, EnvironmentReply
 from forethought.settings import Settings
 from forethought.trajectories.types import Trajectory
 
 if TYPE_CHECKING:
+    from forethought.evals.toolset import Toolset
     from forethought.tools.base import Tool
+
+
+R = TypeVar("R", bound=BaseModel)
 
 
 class DataError(ValueError):
@@ -104,6 +112,26 @@ class Services:
     user_model: str
     """Plays users; `--user-model`, by default the evaluated model."""
 
+    async def ask(
+        self,
+        role: Literal["judge", "user"],
+        template: str,
+        reply: type[R],
+        check: Callable[[R], str | None] | None = None,
+        /,
+        **values: Any,
+    ) -> R:
+        """The judge's or the user's reply to a template of forethought/evals/prompts. Raises ModelError."""
+        system, user = render(template, **values)
+        asked = await self.models.ask(
+            role=role,
+            model=self.judge_model if role == "judge" else self.user_model,
+            messages=[Message("system", system), Message("user", user)],
+            reply=reply_spec(reply),
+            check=check,
+        )
+        return asked.reply
+
 
 @dataclass(frozen=True)
 class Score:
@@ -114,8 +142,6 @@ class Score:
     explanation: str = ""
     label: str = ""
     """A class where the scorer has classes, such as not_attempted."""
-    usage: Usage = field(default_factory=no_usage)
-    """What judging cost."""
 
 
 @dataclass(frozen=True)
@@ -129,12 +155,12 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Workshop:
+class TrialContext:
     """What a method is given for one trial of one sample."""
 
     sample: Sample
     """Without its target, groups and data."""
-    tools: Mapping[str, Tool]
+    tools: Toolset
     """By name; those of the episode among them. Every call counts against the budget."""
     episode: Episode | None
     models: Models
@@ -184,63 +210,64 @@ class Attempt:
     """For each plan that was diagnosed: the types of the planning errors found (PreFlect figure 4)."""
 
 
-class Benchmark(Protocol):
-    """Data, worlds and scores of one benchmark."""
+class Benchmark(ABC):
+    """Data, worlds and scores of one benchmark; what a subclass leaves out has the default of most."""
 
     name: str
     title: str
     about: str
     """One line: what it asks, its licence, and which tables of the papers use it."""
     main_metric: str
-    builtin_tools: Sequence[str]
+    builtin_tools: Sequence[str] = ()
     """Built-in tools offered on top of the sample's own, such as web_search."""
-    options: Mapping[str, str]
+    options: Mapping[str, str] = MappingProxyType({})
     """What `--option KEY=VALUE` may set, with a line on each; such as split, level, stage."""
-    # A benchmark whose samples take more than 20 steps says so in an attribute `steps`.
+    steps: int = Budget.max_steps
+    """Steps of a sample unless `--steps` says otherwise."""
 
+    @abstractmethod
     def samples(self, data: Path, options: Mapping[str, str]) -> list[Sample]:
         """The samples in the folder `data`, in a fixed order. Reads the disk.
 
         Raises DataError when it is not there, or is not what it should be: it says where to get it.
         """
-        ...
 
     def episode(self, sample: Sample, services: Services) -> Episode | None:
         """The sample's world, not yet reset; None where there is none. Raises InfrastructureError."""
-        ...
+        return None
 
     def tools(self, sample: Sample, services: Services) -> Sequence[Tool]:
         """Tools of the sample's own besides an episode's, such as a search in its paragraphs."""
-        ...
+        return ()
 
+    @abstractmethod
     async def score(self, sample: Sample, attempt: Attempt, services: Services) -> Score:
         """How good the attempt is. Raises InfrastructureError or ModelError where it cannot tell."""
-        ...
 
     def summary(self, scored: Sequence[tuple[Sample, Sequence[Score]]]) -> Mapping[str, float]:
         """Figures over all samples that are no mean of `values`, such as pass^k or F1; a sample's trials
         stand side by side. Of a sample only id and groups are there: the rest is not kept with results."""
-        ...
+        return {}
 
     def floor(self, sample: Sample) -> float | None:
         """What an agent that does nothing scores in the main metric; None where that is not known."""
-        ...
+        return 0.0
 
 
-class Method(Protocol):
+class Method(ABC):
     """An agent under evaluation."""
 
     name: str
     about: str
     """One line, with its source."""
-    needs_training: bool
-    asks_outcome: bool
-    """Whether it uses `Workshop.outcome`."""
+    needs_training: bool = False
+    asks_outcome: bool = False
+    """Whether it uses `TrialContext.outcome`."""
 
-    async def train(self, workshops: Sequence[Workshop]) -> Mapping[str, Any]:
-        """Learn from training samples before the evaluation (ExpeL); plain JSON for `Workshop.learned`."""
-        ...
+    async def train(self, workshops: Sequence[TrialContext]) -> Mapping[str, Any]:
+        """Learn from training samples before the evaluation (ExpeL); plain JSON for `learned`."""
+        return {}
 
-    async def run(self, workshop: Workshop) -> Attempt:
+    @abstractmethod
+    async def run(self, workshop: TrialContext) -> Attempt:
         """Try the sample. Raises ModelError and InfrastructureError, not for what the task did wrong."""
-        ...

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from forethought.models.ask import Models
-from forethought.models.types import Message, reply_spec
+from forethought.models.types import reply_spec
 from forethought.prompts.debug_replies import Judgement
-from forethought.prompts.render import render
+from forethought.prompts.render import prompt_messages
+from forethought.rollouts.environment import restored
 from forethought.rollouts.matching import same_answer
 from forethought.rollouts.types import Environment, Evaluator, Verdict
-from forethought.rollouts.world import restored
 from forethought.trajectories.types import Trajectory
 
 
@@ -51,13 +51,13 @@ class ModelJudge:
         """See `Evaluator`. What came before the answer is not shown: it could talk the judge round."""
         if not trajectory.answer.strip():
             return Verdict(False, "it came to no answer")
-        system, user = render(
+        messages = prompt_messages(
             "debug_judge", task=trajectory.task, gold=list(self.accepted), answer=trajectory.answer
         )
         asked = await self.models.ask(
             role="judge",
             model=self.model,
-            messages=[Message("system", system), Message("user", user)],
+            messages=messages,
             reply=reply_spec(Judgement),
         )
         # Its reasons name the accepted answer, which no later prompt may hold.

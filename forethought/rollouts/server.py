@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from forethought.rollouts.thread import Limits, ThreadRollouts, within
 from forethought.rollouts.types import RolloutError
-from forethought.state.checkpoints import Json, Point
 from forethought.state.context import Context
+from forethought.state.history import Json, Point
 from forethought.trajectories.own import from_state
 from forethought.trajectories.types import Loaded, Trajectory
 

@@ -10,19 +10,20 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, cast
 
 from forethought.models.allowance import total
-from forethought.rollouts.actions import move_of, substituted_proposal
-from forethought.rollouts.spending import between
+from forethought.models.types import Usage
+from forethought.rollouts.environment import restored
 from forethought.rollouts.types import Environment, Rolled, RolloutError
-from forethought.rollouts.world import restored
-from forethought.state.checkpoints import Checkpoints, GraphCheckpoints, Point, point_of
 from forethought.state.context import Context
-from forethought.state.forking import (
+from forethought.state.history import (
+    Checkpoints,
     ForkError,
-    Place,
+    ForkPoint,
+    GraphCheckpoints,
+    Point,
     before_answer,
     before_execution,
     before_plan,
@@ -30,8 +31,10 @@ from forethought.state.forking import (
     before_task,
     begun_as,
     fork,
+    point_of,
     substitute,
 )
+from forethought.trajectories.own import call_of, move_of
 from forethought.trajectories.types import Module, Trajectory, TrajectoryStep
 
 Json = dict[str, Any]
@@ -49,8 +52,8 @@ class AgentThread(Checkpoints, Protocol):
     """A thread of the agent's that can be run on."""
 
     async def run(self, at: Any, limits: Limits) -> Point:
-        """Run from `at` within `limits` until the graph ends or waits; the checkpoint that it came to.
-        Raises what the run raises."""
+        """Run from `at`, or on from the thread's head, within `limits` until the graph ends or waits; the
+        checkpoint that it came to. Raises what the run raises."""
         ...
 
     def history(self) -> AsyncIterator[Point]:
@@ -66,7 +69,10 @@ class GraphThread(GraphCheckpoints):
 
     async def run(self, at: Any, limits: Limits) -> Point:
         """See `AgentThread`. Every step is stored before the next one begins."""
-        config = {**at, "metadata": self.config["metadata"]} if "metadata" in self.config else at
+        # A head that is named would be forked, and what its tasks had done would be done again.
+        config = at or {"configurable": {"thread_id": self.thread}}
+        if "metadata" in self.config:
+            config = {**config, "metadata": self.config["metadata"]}
         context = within(self.context, limits)
         await self.graph.ainvoke(None, config, context=context, durability="sync")
         leaf = await self.read()
@@ -120,24 +126,24 @@ class ThreadRollouts:
         leaf = await self._start()
         return await self._run(await _placed(before_task(self.thread, leaf.at)), guidance)
 
-    async def _place(self, leaf: Point, number: int | None, module: Module) -> Place:
+    async def _place(self, leaf: Point, number: int | None, module: Module) -> ForkPoint:
         if module == "planning":
             return await before_plan(self.thread, number, leaf.at)
         if number is None:
             return await before_answer(self.thread, leaf.at)
         return await before_step(self.thread, number, leaf.at)
 
-    async def _answered(self, leaf: Point, action: str) -> Place:
+    async def _answered(self, leaf: Point, action: str) -> ForkPoint:
         """The end of the run with another answer: nothing is left to run."""
         place = await before_answer(self.thread, leaf.at)
         move, text = move_of(action)
         answer = text if move == "answer" else action.strip()
         update = {"answer": answer, "status": "best_effort"}
-        return Place(place.at, "answer_agent", place.guidance, place.kept, place.spent, update)
+        return replace(place, as_node="answer_agent", update=update)
 
-    async def _run(self, place: Place, guidance: Sequence[str]) -> Rolled:
+    async def _run(self, place: ForkPoint, guidance: Sequence[str]) -> Rolled:
         async with self._one:
-            numbers = {step["n"] for step in place.kept}
+            numbers = {step["n"] for step in place.kept_steps}
             prefix = [step for step in self.trajectory.steps if step.number in numbers]
             if len(prefix) != len(numbers):
                 raise RolloutError(f"thread {self.thread.thread}: its checkpoints and the trajectory differ")
@@ -145,7 +151,7 @@ class ThreadRollouts:
             limits = self._limits(place)
             begun = await self._broken_off(place, guidance)
             diverged = "" if begun else await self._world(numbers)
-            at = begun.at if begun else await fork(self.thread, place, guidance)
+            at = None if begun else await fork(self.thread, place, guidance)
             leaf = await self.thread.run(at, limits)
             seconds = time.monotonic() - started
             trajectory = self.read(leaf.values)
@@ -155,11 +161,11 @@ class ThreadRollouts:
                 kept=len(numbers),
                 diverged=diverged,
                 status="waiting" if leaf.asks else str(leaf.values.get("status", "")),
-                usage=between(place.spent, leaf.values.get("usage") or {}),
+                usage=usage_between(place.spent, leaf.values.get("usage") or {}),
                 seconds=seconds,
             )
 
-    def _limits(self, place: Place) -> dict[str, float]:
+    def _limits(self, place: ForkPoint) -> dict[str, float]:
         """The budgets of the task, which has spent something before the place that it is forked at."""
         before = total(*place.spent.values())
         limits: dict[str, float] = {}
@@ -170,7 +176,7 @@ class ThreadRollouts:
             limits["max_usd"] = before["usd"] + self.max_usd
         return limits
 
-    async def _broken_off(self, place: Place, guidance: Sequence[str]) -> Point | None:
+    async def _broken_off(self, place: ForkPoint, guidance: Sequence[str]) -> Point | None:
         """The head, where it is this very re-run, which was broken off: it is gone on with, since what it has
         done cannot be undone by a fork of its own. None for any other head."""
         head = await self.thread.read()
@@ -264,9 +270,42 @@ def _did(step: TrajectoryStep) -> tuple[int, str, str]:
     return step.number, step.action, step.observation
 
 
-async def _placed(finding: Any) -> Place:
+async def _placed(finding: Any) -> ForkPoint:
     """The place that a walk finds. Raises RolloutError instead of ForkError."""
     try:
-        return cast(Place, await finding)
+        return cast(ForkPoint, await finding)
     except ForkError as error:
         raise RolloutError(str(error)) from error
+
+
+def substituted_proposal(old: Mapping[str, Any], action: str, tool: str, arguments: Json) -> Json:
+    """The proposal `old` with another move: a call of `tool`, or what `action` says. Raises RolloutError."""
+    move, text = ("", "") if tool else move_of(action)
+    if move == "answer":
+        raise RolloutError("an answer cannot stand in a step's place: substitute it at the answer's own step")
+    if not tool and not move:
+        try:
+            tool, arguments = call_of(action)
+        except ValueError as error:
+            raise RolloutError(str(error)) from error
+    return {
+        **old,
+        "action": move or "call",
+        "tool": tool or None,
+        "arguments": arguments,
+        "finishes": bool(old.get("finishes")) if not move else False,
+        "result": text if move == "finish" else "",
+        "reason": text if move == "replan" else "",
+        # What was foreseen of the old move and said of it does not hold for the new one.
+        "expected": "",
+        "evaluation": "",
+        "thought": "a corrected move, put in for a test",
+        "rejected": [],
+    }
+
+
+def usage_between(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]) -> Usage:
+    """What was spent from one state's usage to another's, over all roles."""
+    first, last = (cast(Mapping[str, float], total(*usages.values())) for usages in (before, after))
+    spent = {key: value - first.get(key, 0) for key, value in last.items() if key != "out_of_time"}
+    return cast(Usage, spent)

@@ -10,8 +10,8 @@ Short-term and long-term memory are MIRROR's (section 3.5); `plan_reviews` and `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Annotated, Any, Literal, NotRequired
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Literal, NotRequired, TypeVar
 
 from langchain_core.messages import AnyMessage
 from langgraph.channels import DeltaChannel
@@ -19,8 +19,15 @@ from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict  # the server's schemas need it below Python 3.12
 
 from forethought.models.types import Usage
-from forethought.state.plan_patches import join_plans
-from forethought.state.reducers import add_usage, append, merge, merge_all, merge_all_rounds, merge_files
+from forethought.state.reducers import (
+    add_usage,
+    append,
+    last,
+    merge,
+    merge_all,
+    merge_all_rounds,
+    merge_files,
+)
 
 Json = dict[str, Any]
 Status = Literal["running", "answered", "best_effort", "budget_exhausted", "failed"]
@@ -54,7 +61,8 @@ class Subtask(TypedDict):
     depends_on: list[str]
     expected: str
     """What its result should look like."""
-    status: SubtaskStatus
+    status: NotRequired[SubtaskStatus]
+    """In prompts and in what a client gets; while the task is under way it stands in `statuses` alone."""
 
 
 class Plan(TypedDict, total=False):
@@ -356,7 +364,9 @@ class AgentInput(TypedDict, total=False):
 class AgentState(AgentInput, total=False):
     """All channels of the online graph."""
 
-    plan: Annotated[Plan, _delta(join_plans)]
+    plan: Annotated[Plan, _delta(last)]
+    statuses: Annotated[dict[str, SubtaskStatus], _delta(merge_all)]
+    """By subtask of the plan; absent: pending. Apart from it, since each wave changes some."""
     plan_reviews: Annotated[list[PlanReview], _delta(append)]
     dispatch: list[Dispatch]
     proposals: Annotated[dict[str, Proposal], merge]
@@ -392,3 +402,19 @@ class AgentOutput(TypedDict, total=False):
     usage: dict[str, Usage]
     progress: Progress
     lessons: Lessons
+
+
+S = TypeVar("S", bound=Mapping[str, Any])
+
+
+def with_statuses(state: S) -> S:
+    """The state with the status of each subtask in its plan, as prompts show it and clients read it."""
+    plan, statuses = state.get("plan") or {}, state.get("statuses") or {}
+    if not plan.get("subtasks"):
+        return state
+    subtasks = [
+        {**item, "status": statuses.get(item["id"], item.get("status", "pending"))}
+        for item in plan["subtasks"]
+    ]
+    joined: Any = {**state, "plan": {**plan, "subtasks": subtasks}}
+    return joined  # type: ignore[no-any-return]

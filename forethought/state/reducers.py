@@ -33,6 +33,14 @@ def merge(old: Json | None, new: Json | None) -> Json:
     return merged
 
 
+def last(old: Any, writes: Sequence[Any]) -> Any:
+    """Reducer of a delta channel that is replaced: the newest write; None empties it.
+
+    A delta channel is not stored again with every checkpoint, as a plain one is.
+    """
+    return (writes[-1] if writes else old) or {}
+
+
 def merge_all(old: Json | None, writes: Sequence[Json | None]) -> Json:
     """Reducer of a dict channel that is a delta channel: every write as `merge` takes it."""
     for write in writes:

@@ -9,6 +9,7 @@ the thread is read.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -17,6 +18,9 @@ from forethought.trajectories.values import Json, items, mapping, text
 
 SOURCE = "forethought"
 _SUBTASK = "Subtask: "
+_CALL = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*\((.*)\)\s*", re.DOTALL)
+_MOVE = re.compile(r"\s*(finish|replan|answer)\s*:\s*(.*)", re.DOTALL | re.IGNORECASE)
+_FORMS = 'write it as tool({"argument": "value"}), as finish: RESULT or as replan: REASON'
 _TOOL_FAILURES = {"tool", "timeout", "transport"}
 """Causes of a failed step that lie outside the agent: the tool broke, was too slow, or was out of reach."""
 
@@ -230,3 +234,24 @@ def _answer(values: Mapping[str, Any], answer: str, number: int) -> TrajectorySt
         else "",
         action=f"answer: {answer}",
     )
+
+
+def move_of(action: str) -> tuple[str, str]:
+    """('finish' | 'replan' | 'answer', its text), or ('', '') where `action` is a call."""
+    found = _MOVE.fullmatch(action)
+    return (found[1].lower(), found[2].strip()) if found else ("", "")
+
+
+def call_of(action: str) -> tuple[str, Json]:
+    """Tool and arguments of a call that is written as the trajectory shows calls: tool({...}).
+
+    Raises ValueError where it is no call.
+    """
+    found = _CALL.fullmatch(action)
+    try:
+        arguments = json.loads(found[2].strip() or "{}") if found else None
+    except ValueError:
+        arguments = None
+    if found is None or not isinstance(arguments, dict):
+        raise ValueError(f"the corrected action is no move of the agent's ({action[:80]!r}): {_FORMS}")
+    return found[1], arguments

@@ -21,7 +21,7 @@ from forethought.nodes.debugger.critical import NOT_FIRST, canonical, is_no_erro
 from forethought.nodes.debugger.messages import label_messages
 from forethought.nodes.debugger.services import DebugServices
 from forethought.nodes.support.offline import exhausted
-from forethought.nodes.support.reading import read_state
+from forethought.nodes.support.state_reader import read_state
 from forethought.prompts.debug_replies import NO_ERROR, StepLabels
 from forethought.state.debugger import DebuggerContext, DebuggerState, Label, LabelDispatch
 from forethought.trajectories.rules import SystemLabel, system_label
@@ -85,7 +85,7 @@ async def label_step(
 ) -> dict[str, Any]:
     """The labels of one step; where no valid ones came, why. Raises the other ModelErrors."""
     context = services.context(runtime)
-    state = cast(DebuggerState, read_state(config, READS, copied=False))
+    state = cast(DebuggerState, read_state(config, READS))
     trajectory = Trajectory.model_validate(state["subject"])
     step = trajectory.step(dispatch["step"])
     by_rule = _labels_by_rule(trajectory, step)

@@ -12,9 +12,9 @@ from typing import Any
 
 from forethought.knowledge.error_taxonomy import Taxonomy
 from forethought.models.types import Message
-from forethought.nodes.support.offline import prompt_messages
 from forethought.prompts.debug_replies import NO_ERROR
-from forethought.rollouts.policy import steps_shown
+from forethought.prompts.render import prompt_messages
+from forethought.rollouts.policies import steps_shown
 from forethought.state.debugger import Branch, Critical, DebuggerContext, Label
 from forethought.trajectories.own import SOURCE as OWN
 from forethought.trajectories.run_text import PROMPT_CHARS, task_text

@@ -19,11 +19,11 @@ from pydantic import BaseModel
 from forethought.models.allowance import total
 from forethought.models.types import Asked, ReplyError, Usage, no_usage
 from forethought.nodes.debugger.services import DebugServices
-from forethought.nodes.support.offline import exhausted, prompt_messages
+from forethought.nodes.support.offline import exhausted
 from forethought.prompts.debug_replies import FailurePoint, SelfFeedback
+from forethought.prompts.render import prompt_messages
 from forethought.rollouts.environment import EnvironmentRollouts
-from forethought.rollouts.policy import steps_shown
-from forethought.rollouts.tree import TreePolicy
+from forethought.rollouts.policies import TreePolicy, steps_shown
 from forethought.rollouts.types import Rolled, RolloutError, Rollouts
 from forethought.state.debugger import BASELINES, Branch, DebuggerContext, DebuggerState
 from forethought.trajectories.own import SOURCE, planned_by_planner

@@ -11,7 +11,7 @@ from forethought.nodes.distiller.checks import diagnosis_problem, slug
 from forethought.nodes.distiller.messages import diagnosis_messages
 from forethought.nodes.distiller.runs import DistillServices, TaskRuns
 from forethought.nodes.support.offline import jobs_for, next_wave
-from forethought.nodes.support.reading import read_state
+from forethought.nodes.support.state_reader import read_state
 from forethought.prompts.distill_replies import ComparativeDiagnosis, DiagnosedError
 from forethought.state.distiller import (
     Diagnosis,

@@ -14,7 +14,7 @@ from forethought.nodes.distiller.diagnose import entries_of
 from forethought.nodes.distiller.messages import Case, pattern_messages
 from forethought.nodes.distiller.runs import DistillServices, TaskRuns
 from forethought.nodes.support.offline import jobs_for, next_wave
-from forethought.nodes.support.reading import read_state
+from forethought.nodes.support.state_reader import read_state
 from forethought.prompts.distill_replies import PatternSet, WrittenPattern
 from forethought.state.distiller import (
     DistillerContext,

@@ -1,4 +1,4 @@
-"""Whether a call needs a person's approval, and the question: an interrupt {kind: "tool", ...}.
+"""Questions to the person, as interrupts: whether a call may be made (kind "tool"), and the agent's own.
 
 A write needs it as `approve_tools` says: never, when something from outside came into the thread before
 (tainted), or always. A call that sends needs it, whatever `approve_tools` says, once something private and
@@ -16,7 +16,6 @@ from typing import Any, Literal
 from langgraph.types import interrupt
 
 from forethought.nodes.support.addresses import address_key, approved_addresses, given_addresses
-from forethought.nodes.support.person import read_reply
 from forethought.nodes.support.provenance import Influence, influence, records, told
 from forethought.state.agent import AgentState, Proposal
 from forethought.state.context import Context
@@ -126,3 +125,27 @@ def _wrong(tool: Tool, value: Any) -> str:
     if not isinstance(value, dict):
         return f"value must be the arguments of {tool.name}, as an object"
     return check_arguments(tool, value) or ""
+
+
+def ask_person(subtask: str, n: int, question: str, choices: list[str]) -> str:
+    """The person's answer. There must be no effect before this in the node: the node runs again on resume."""
+    payload = {
+        "kind": "question",
+        "id": f"question-{n}",
+        "n": n,
+        "subtask": subtask,
+        "question": question,
+        "choices": choices,
+    }
+    reply = interrupt(payload)
+    if isinstance(reply, dict):
+        value = reply.get("value")
+        return str(value if value is not None else reply.get("reason") or reply.get("decision") or "")
+    return str(reply)
+
+
+def read_reply(reply: Any) -> tuple[str, Any, str]:
+    """The decision, value and reason of a reply to a plan or a call; bare text is the decision."""
+    if not isinstance(reply, dict):
+        return str(reply).strip().lower(), None, ""
+    return str(reply.get("decision", "")).strip().lower(), reply.get("value"), str(reply.get("reason") or "")

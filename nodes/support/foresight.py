@@ -1,25 +1,43 @@
-"""Foresight: what was expected against what came (SAMULE 3.2.3, Algorithm 2), by rules.
+"""Foresight: what was expected against what came (SAMULE 3.2.3, Algorithm 2).
 
-The agent puts in double quotes what must literally occur in the observation; what does not occur deviates. A
-deviation cancels `finishes`, so that the agent looks at the observation itself, and judges in its next reply
-how serious it is. A tool whose answers had one format and now have another deviates seriously. What rules
-cannot tell a model can be asked (nodes/support/judgement.py).
+By rules: the agent puts in double quotes what must literally occur in the observation; what does not occur
+deviates. A deviation cancels `finishes`, so that the agent looks at the observation itself, and judges in its
+next reply how serious it is.
+
+By a model, which compares and reflects where the deviation is significant. Departures from the paper: one
+call compares and reflects, where the paper's two would ask the same model with the same text; and it is made
+only where rules cannot tell and it matters. For a tool's answer that is with `foresight_judgement` on, where
+the call claims to finish its subtask, so that nobody would look at the answer again. For a person's words,
+which rules can seldom compare, it is whenever they are foreseen.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
-from forethought.models.types import Usage, no_usage
-from forethought.nodes.support.shapes import changed
-from forethought.state.agent import Deviation, Proposal, Surprise
-from forethought.tools.base import Observation
+from forethought.models.allowance import Allowance
+from forethought.models.types import Message, Usage, no_usage, reply_spec
+from forethought.nodes.support.prompt_text import (
+    OBSERVATION_CHARS,
+    call_text,
+    steps_text,
+    subtask_text,
+    trajectory,
+)
+from forethought.nodes.support.services import Turn
+from forethought.prompts.render import render
+from forethought.prompts.replies import ForesightVerdict
+from forethought.state.agent import AgentState, Deviation, Proposal, Surprise
+from forethought.text import cut
+from forethought.tools.base import Observation, Tool
 
 _QUOTED = re.compile(r'"([^"\n]{1,200})"|“([^”\n]{1,200})”')
+_LEVELS: dict[str, Surprise] = {"none": "none", "minor": "minor", "significant": "serious"}
+_FORMER_TASK_CHARS = 2_000
 
 
 @dataclass(frozen=True)
@@ -64,27 +82,16 @@ def _plain(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def compare(expected: str, observation: Observation) -> tuple[Surprise, str]:
-    """The surprise that rules can tell, and a note on it for the step ('' if there is none)."""
+def compare(expected: str, observation: Observation) -> Finding:
+    """What rules find: a failure or a missing term is a minor surprise."""
     if not observation.ok:
-        return "minor", ""
+        return Finding("minor")
     missing = missing_terms(expected, observation.text)
     if missing:
-        return "minor", f"Expected, but not in what came: {', '.join(repr(term) for term in missing)}."
-    return "none", ""
-
-
-def by_rules(expected: str, observation: Observation, earlier: Sequence[str]) -> Finding:
-    """What rules find; `earlier` are the same tool's earlier answers, oldest first."""
-    surprise, note = compare(expected, observation)
-    difference = changed(earlier, observation.text) if observation.ok else ""
-    if not difference:
-        return Finding(surprise, note)
-    reflection = (
-        f"{difference[0].upper()}{difference[1:]}. Do not read it as before: find out what its parts mean "
-        "now, and whether what was concluded from earlier answers still holds."
-    )
-    return Finding("serious", " ".join(filter(None, (note, f"Not as before: {difference}."))), reflection)
+        return Finding(
+            "minor", f"Expected, but not in what came: {', '.join(repr(term) for term in missing)}."
+        )
+    return Finding()
 
 
 def as_expected(expected: str, said: str) -> bool:
@@ -96,3 +103,91 @@ def as_expected(expected: str, said: str) -> bool:
     terms = quoted_terms(expected)
     alike = _plain(expected).strip(" .!\"'") == _plain(said).strip(" .!\"'")
     return alike or (bool(terms) and not missing_terms(expected, said))
+
+
+@dataclass(frozen=True)
+class ForesightModel:
+    """Compares for one node of one run, by rules and where they cannot tell by a model."""
+
+    turn: Turn
+    allowance: Allowance
+
+    async def call(
+        self, tool: Tool, proposal: Proposal, observation: Observation, state: AgentState
+    ) -> Finding:
+        """What a call's observation is against what was expected of it. Raises ReplayError."""
+        context, expected = self.turn.context, proposal["expected"]
+        judged, of_person = False, tool.asks_person and context.foresees_user
+        found = Finding(proposal["surprise"])
+        if of_person:
+            judged = bool(observation.ok and expected and not as_expected(expected, observation.text))
+        elif context.foresees_tools:
+            found = compare(expected, observation)
+            unseen = observation.ok and proposal["finishes"] and not observation.partial
+            undecided = bool(expected) and not quoted_terms(expected) and not found.note
+            judged = context.foresight_judgement and unseen and undecided
+        if judged:
+            found = await self._judge(proposal, observation, state, user=of_person)
+        # The agent's own serious surprise at what it saw before is not lost.
+        return replace(found, surprise="serious") if proposal["surprise"] == "serious" else found
+
+    async def next_message(self, expected: str, answer: str, state: AgentState) -> Finding:
+        """What a person's new message is against what was foreseen when the task before was answered."""
+        said = state["task"]
+        if not expected or as_expected(expected, said):
+            return Finding()
+        former = state["progress"]["earlier"][-1:]
+        values = {
+            "task": former[0]["task"] if former else said,
+            "subtask": "",
+            "steps": "",
+            "move": f"The agent answered: {cut(answer, _FORMER_TASK_CHARS)}",
+            "expected": expected,
+            "came": cut(said, OBSERVATION_CHARS),
+            "origin": "user",
+            "user": True,
+        }
+        return await self._ask("planner", values, {})
+
+    async def _judge(
+        self, proposal: Proposal, observation: Observation, state: AgentState, *, user: bool
+    ) -> Finding:
+        if self.allowance.spent():
+            return Finding()
+        subtask = next(item for item in state["plan"]["subtasks"] if item["id"] == proposal["subtask"])
+        before = [step for step in trajectory(state) if step["subtask"] == proposal["subtask"]]
+        values = {
+            "task": state["task"],
+            "subtask": subtask_text(subtask),
+            "steps": steps_text(before),
+            "move": call_text(proposal),
+            "expected": proposal["expected"],
+            "came": cut(observation.text, OBSERVATION_CHARS),
+            "origin": observation.origin,
+            "user": user,
+        }
+        return await self._ask("tool", values, {"subtask": proposal["subtask"], "n": proposal["n"]})
+
+    async def _ask(self, role: str, values: Mapping[str, Any], details: Mapping[str, Any]) -> Finding:
+        """The model's finding. A model that gives none has failed, not the step: nothing is found then."""
+        system, user = render("foresight", **values)
+        result = await self.turn.ask(
+            role,
+            [Message("system", system), Message("user", user)],
+            reply_spec(ForesightVerdict),
+            self.allowance,
+            lenient=True,
+            event={"about": "foresight", **details},
+        )
+        verdict = result.reply
+        if verdict is None:
+            return Finding(usage=result.usage)
+        significant = verdict.deviation == "significant"
+        return Finding(
+            _LEVELS[verdict.deviation],
+            f"Not as expected: {verdict.difference}" if significant else "",
+            verdict.reflection if significant else "",
+            verdict.replan,
+            "model",
+            result.usage,
+        )

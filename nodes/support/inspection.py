@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from forethought.models.allowance import Allowance
-from forethought.models.types import Image, Message, ModelError, ReplayError, ReplyError, Usage, reply_spec
-from forethought.nodes.support.services import Services
+from forethought.models.types import Image, Message, ReplayError, ReplyError, Usage, reply_spec
+from forethought.nodes.support.services import Turn
 from forethought.prompts.render import render
 from forethought.prompts.replies import DocumentAnswer
-from forethought.state.context import Context
+from forethought.state.context import Role
 from forethought.tools.base import ToolError
 
 ENOUGH = "Go on with what was found."
@@ -21,10 +21,10 @@ class Inspection:
     be lost among the tool's failures, so it is kept in `missing` for the executor to raise.
     """
 
-    def __init__(self, services: Services, context: Context, allowance: Allowance | None = None) -> None:
-        self.allowance = allowance or Allowance()
+    def __init__(self, turn: Turn, allowance: Allowance) -> None:
+        self.allowance = allowance
         self.missing: ReplayError | None = None
-        self._services, self._context = services, context
+        self._turn = turn
 
     @property
     def spent(self) -> list[Usage]:
@@ -40,7 +40,7 @@ class Inspection:
         """The answer to `question` from `text`. Raises ToolError where the model has none."""
         system, user = render("inspector", question=question, text=text, name=name)
         messages = [Message("system", system), Message("user", user)]
-        return await self._ask(self._context.model_for("tool"), messages, name, "Read it by part.")
+        return await self._ask("tool", messages, name, "Read it by part.")
 
     async def look(self, question: str, image: Image, name: str) -> DocumentAnswer:
         """The answer to `question` ('': a description) from an image. Raises ToolError where there is
@@ -49,30 +49,24 @@ class Inspection:
         system, user = render("look", question=question, name=name)
         messages = [Message("system", system), Message("user", user, (image,))]
         hint = "Go on without the picture, or ask the user what it shows."
-        return await self._ask(self._context.model_for("vision"), messages, name, hint)
+        return await self._ask("vision", messages, name, hint)
 
-    async def _ask(self, model: str, messages: list[Message], name: str, hint: str) -> DocumentAnswer:
+    async def _ask(self, model: Role, messages: list[Message], name: str, hint: str) -> DocumentAnswer:
         if over := self.allowance.spent():
             raise ToolError(f"no model is asked about {name}: {beyond(over)}", cause="limit", hint=ENOUGH)
         try:
-            asked = await self._services.models.ask(
-                role="inspector",
-                model=model,
-                fallback=self._context.fallback_model,
-                reply=reply_spec(DocumentAnswer),
-                messages=messages,
-                allowance=self.allowance,
+            result = await self._turn.ask(
+                "inspector", messages, reply_spec(DocumentAnswer), self.allowance, model=model, lenient=True
             )
         except ReplayError as error:
             self.missing = error
             raise
-        except ModelError as error:
-            said = (error.problem if isinstance(error, ReplyError) else "") or str(error)
-            cause = "tool" if isinstance(error, ReplyError) else "transport"
+        if result.reply is None:
+            said, cause = result.problem, "tool" if isinstance(result.error, ReplyError) else "transport"
             if over := self.allowance.spent():
                 said, cause, hint = f"{said}; {beyond(over)}", "limit", ENOUGH
-            raise ToolError(f"no valid answer about {name}: {said}", cause=cause, hint=hint) from error
-        return asked.reply
+            raise ToolError(f"no valid answer about {name}: {said}", cause=cause, hint=hint) from result.error
+        return result.reply
 
 
 def beyond(budget: str) -> str:

@@ -14,7 +14,6 @@ from pydantic import BaseModel
 from forethought.models.allowance import tokens_of, total
 from forethought.models.ask import Models
 from forethought.models.types import Message, ReplyError, Transport, Usage, no_usage, reply_spec
-from forethought.prompts.render import render
 from forethought.settings import Settings
 from forethought.state.bounds import bounded
 from forethought.state.debugger import DebuggerContext
@@ -94,12 +93,6 @@ class OfflineServices(Generic[C]):
     async def load(self, stored: str) -> Trajectory:
         """The trajectory stored under a hash. Raises FilesError when it is no longer there."""
         return Trajectory.model_validate_json(await asyncio.to_thread(self.store.get, stored))
-
-
-def prompt_messages(template: str, **values: Any) -> list[Message]:
-    """A prompt's system and user message."""
-    system, user = render(template, **values)
-    return [Message("system", system), Message("user", user)]
 
 
 def runs_by_task(given: Sequence[Any]) -> dict[str, list[Loaded]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
+from typing import Any
 
 from forethought.prompts.replies import PlannedSubtask
 from forethought.state.agent import Plan, Result, Step, Subtask
@@ -145,6 +146,22 @@ def _fresh(key: str, used: Collection[str]) -> str:
     while f"{key}_{number}" in used:
         number += 1
     return f"{key}_{number}"
+
+
+def plan_update(plan: Plan) -> dict[str, Any]:
+    """The update that puts `plan` in force, with the status of each subtask in the channel of its own."""
+    subtasks = plan.get("subtasks", [])
+    bare = [{name: value for name, value in item.items() if name != "status"} for item in subtasks]
+    statuses = {item["id"]: item["status"] for item in subtasks}
+    return {"plan": {**plan, "subtasks": bare}, "statuses": {CLEAR: None, **statuses}}
+
+
+def status_update(old: Plan, new: Plan) -> dict[str, Any]:
+    """The update by which the subtasks' statuses become those of `new`; {} where they are the same."""
+    before = {item["id"]: item["status"] for item in old.get("subtasks", [])}
+    after = {item["id"]: item["status"] for item in new.get("subtasks", [])}
+    changed = {key: status for key, status in after.items() if before[key] != status}
+    return {"statuses": changed} if changed else {}
 
 
 def close_failed(plan: Plan, failed: Collection[str]) -> Plan:

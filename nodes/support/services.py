@@ -1,16 +1,19 @@
-"""What the nodes work with besides state and context: built once a graph, holding nothing of any run."""
+"""What the nodes work with besides the state: built once a graph, and once a node's turn."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic
 
 from langgraph.runtime import Runtime
 
+from forethought.models.allowance import Allowance
 from forethought.models.ask import Models
+from forethought.models.types import Message, ModelError, ReplayError, ReplyError, ReplySpec, T, Usage
 from forethought.settings import Settings
 from forethought.state.bounds import bounded
-from forethought.state.context import Context, context_from
+from forethought.state.context import Context, Role, context_from
 from forethought.tools.base import Tool
 from forethought.tools.files import FileStore
 from forethought.tools.mcp import McpBox
@@ -18,7 +21,7 @@ from forethought.tools.mcp import McpBox
 
 @dataclass(frozen=True)
 class Services:
-    """The operator's settings, the tools, the models and the file store."""
+    """The operator's settings, the tools, the models and the file store; nothing of any run."""
 
     settings: Settings
     tools: dict[str, Tool]
@@ -26,14 +29,78 @@ class Services:
     store: FileStore
     mcp: McpBox | None = None
 
-    async def ready(self) -> None:
-        """Have the tools of the MCP servers as well, from the first time on. Raises McpSetupError
-        when a server cannot be used."""
+    async def turn(self, runtime: Runtime[Context]) -> Turn:
+        """The turn of a node, with the tools of the MCP servers from the first one on.
+
+        Raises McpSetupError when a server cannot be used, and ValueError when the Context asks for what the
+        operator does not allow.
+        """
         if self.mcp is not None:
             await self.mcp.fill(self.tools)
+        return Turn(self, bounded(context_from(runtime.context), self.settings), runtime)
 
-    def context(self, runtime: Runtime[Context]) -> Context:
-        """The run's context within the operator's bounds. Raises ValueError when it asks for what is not
-        allowed."""
-        given: Context | dict[str, Any] | None = runtime.context
-        return bounded(context_from(given), self.settings)
+
+@dataclass(frozen=True)
+class AskResult(Generic[T]):
+    """What a question to a model came to, and what it cost."""
+
+    reply: T | None
+    """None where no valid reply came."""
+    usage: Usage
+    text: str = ""
+    """JSON text of the reply."""
+    problem: str = ""
+    """Why there is no reply."""
+    error: ModelError | None = None
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One turn of a node: its services, the run's Context within the operator's bounds, and its runtime."""
+
+    services: Services
+    context: Context
+    runtime: Runtime[Context]
+
+    def emit(self, event: str, **details: Any) -> None:
+        """Send a custom stream event. It carries no task id of its own, so details name the subtask."""
+        self.runtime.stream_writer({"event": event, **details})
+
+    async def ask(
+        self,
+        role: str,
+        messages: Sequence[Message],
+        reply: ReplySpec[T],
+        allowed: Allowance,
+        *,
+        check: Callable[[T], str | None] | None = None,
+        model: Role | None = None,
+        lenient: bool = False,
+        event: Mapping[str, Any] | None = None,
+    ) -> AskResult[T]:
+        """Ask the model of `role`, or of `model`; a reply that stays invalid is a result without one.
+
+        With `lenient` any failure of the model is such a result. `event` holds the details of the stream
+        event that announces the call. Raises the other ModelErrors, and ReplayError in any case: a recording
+        that lacks a reply would go unseen.
+        """
+        if event is not None:
+            self.emit("thinking", role=role, **event)
+        try:
+            asked = await self.services.models.ask(
+                role=role,
+                model=self.context.model_for(model or role),  # type: ignore[arg-type]
+                fallback=self.context.fallback_model,
+                messages=messages,
+                reply=reply,
+                check=check,
+                allowance=allowed,
+            )
+        except ReplayError:
+            raise
+        except ModelError as error:
+            if not (lenient or isinstance(error, ReplyError)):
+                raise
+            problem = (error.problem if isinstance(error, ReplyError) else "") or str(error)
+            return AskResult(None, error.usage, problem=problem, error=error)
+        return AskResult(asked.reply, asked.usage, asked.text)

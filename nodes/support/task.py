@@ -4,6 +4,7 @@ next one."""
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
@@ -98,6 +99,7 @@ async def begin_task(
         "status": "running",
         "guidance": guidance,
         "plan": {},
+        "statuses": {CLEAR: None},
         "dispatch": [],
         "proposals": {CLEAR: None},
         "results": {CLEAR: None},
@@ -220,7 +222,7 @@ def after_begin(state: AgentState, update: dict[str, Any]) -> AgentState:
     """The state as it will stand once `update` of `begin_task` is applied, for the rest of the planner's
     turn."""
     merged: dict[str, Any] = {**state, **update}
-    for channel in ("proposals", "results", "short_term", "long_term", "usage"):
+    for channel in ("statuses", "proposals", "results", "short_term", "long_term", "usage"):
         merged[channel] = {}
     return merged  # type: ignore[return-value]
 
@@ -229,3 +231,57 @@ def fail(reason: str) -> dict[str, Any]:
     """The update that ends a task without an answer: said openly, and the thread can be resumed."""
     text = f"I could not answer: {reason}. The work done so far is kept, and the thread can be resumed."
     return {"status": "failed", "answer": "", "messages": [AIMessage(text)]}
+
+
+async def refuse(state: AgentState, reason: str, services: Services, user: str = LOCAL_USER) -> Json:
+    """The update that ends a task that cannot be taken on: said openly, with nothing spent.
+
+    What a further task would be refused for as well is let go of, so that it can be taken on: files that
+    cannot be had, and the guidance. Both are kept aside for `graph.resume`.
+    """
+    files, lacking = await asyncio.to_thread(_sorted, state, services, user)
+    old = state.get("progress", {})
+    progress = counters(state, str(state.get("task") or ""))
+    human = last_human(state.get("messages", []))
+    progress["message_id"] = (human.id or "") if human else ""
+    progress["refused"] = sanitize_text(reason)
+    progress["given"] = {
+        "files": lacking,
+        "guidance": _guidance(state),
+        "asked": old.get("asked", ""),
+        "message_id": old.get("message_id", ""),
+    }
+    return {
+        "status": "failed",
+        "answer": "",
+        "sources": [],
+        "plan": {},
+        "statuses": {CLEAR: None},
+        "draft": {},
+        "guidance": [],
+        "files": [CLEAR, *files],
+        "progress": progress,
+        "messages": [AIMessage(f"I cannot take this on: {progress['refused']}")],
+    }
+
+
+def _sorted(state: AgentState, services: Services, user: str) -> tuple[list[FileRef], list[Any]]:
+    """The thread's files that can be had, as references, and the others as they were named."""
+    files: list[FileRef] = []
+    lacking: list[Any] = []
+    settings = settings_of(services, user)
+    for item in state.get("files", []):
+        try:
+            files.append(take_in(item, store=services.store, settings=settings))
+        except FilesError:
+            # Content that cannot be used is not kept; a file of that name may be had later.
+            broken = isinstance(item, Mapping) and "data" in item
+            lacking.append(str(item.get("name")) if isinstance(item, Mapping) and broken else item)
+    return files, lacking
+
+
+def _guidance(state: AgentState) -> Any:
+    try:
+        return guidance_of(state, task_text(state)[0])
+    except TaskError:
+        return state.get("guidance") or []

@@ -7,17 +7,15 @@ from typing import Any
 
 from forethought.journal import current_journal
 from forethought.models.allowance import Allowance
-from forethought.nodes.support.approval import Verdict
+from forethought.nodes.support.addresses import for_person
+from forethought.nodes.support.approval import Verdict, ask_person
 from forethought.nodes.support.calls import CallResult, PriorAttempts, call_once, prior_attempts
 from forethought.nodes.support.code_actions import CodeActions
-from forethought.nodes.support.inert import for_person
 from forethought.nodes.support.inspection import Inspection
-from forethought.nodes.support.person import ask_person
 from forethought.nodes.support.prompt_text import compact
 from forethought.nodes.support.provenance import joined
-from forethought.nodes.support.services import Services
+from forethought.nodes.support.services import Services, Turn
 from forethought.state.agent import AgentState, Proposal
-from forethought.state.context import Context
 from forethought.text import cut
 from forethought.tools.base import Tool, ToolEnv
 from forethought.tools.call import call_tool
@@ -58,8 +56,7 @@ async def make_call(
     verdict: Verdict,
     attempts: PriorAttempts,
     state: AgentState,
-    services: Services,
-    context: Context,
+    turn: Turn,
     allowance: Allowance,
 ) -> CallResult:
     """Make the call that was settled, once: see `nodes.support.calls`.
@@ -67,7 +64,7 @@ async def make_call(
     What models cost that it asks is booked in `allowance`. Raises ReplayError where a recording lacks what
     the tool asked a model.
     """
-    inspection = Inspection(services, context, allowance)
+    services, inspection = turn.services, Inspection(turn, allowance)
     call_id = current_journal().id(f"call {proposal['n']}")
     env = replace(_environment(proposal, state, services, inspection, verdict), call_id=call_id)
     code = CodeActions(services.tools, env, state, proposal["n"], inspection)

@@ -15,7 +15,7 @@ from langgraph.runtime import Runtime
 
 from forethought.nodes.distiller.checks import slug
 from forethought.nodes.support.offline import jobs_for, next_wave
-from forethought.nodes.support.reading import read_state
+from forethought.nodes.support.state_reader import read_state
 from forethought.nodes.synthesizer.error_types import failed_tasks
 from forethought.nodes.synthesizer.messages import label_messages
 from forethought.nodes.synthesizer.take import SynthesizeServices

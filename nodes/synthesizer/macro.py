@@ -10,7 +10,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
 from forethought.nodes.support.offline import jobs_for, next_wave
-from forethought.nodes.support.reading import read_state
+from forethought.nodes.support.state_reader import read_state
 from forethought.nodes.synthesizer.labels import error_path
 from forethought.nodes.synthesizer.leaks import References
 from forethought.nodes.synthesizer.messages import error_messages

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from forethought.models.types import Message
-from forethought.nodes.support.offline import prompt_messages
+from forethought.prompts.render import prompt_messages
 from forethought.state.synthesizer import (
     ErrorReflection,
     ErrorType,

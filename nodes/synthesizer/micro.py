@@ -10,7 +10,7 @@ from langgraph.runtime import Runtime
 
 from forethought.models.types import ReplyError
 from forethought.nodes.support.offline import jobs_for, next_wave
-from forethought.nodes.support.reading import read_state
+from forethought.nodes.support.state_reader import read_state
 from forethought.nodes.synthesizer.leaks import References
 from forethought.nodes.synthesizer.messages import reflect_messages
 from forethought.nodes.synthesizer.take import SynthesizeServices, no_failures_line, trial_record

@@ -1,5 +1,5 @@
-"""Foresight through the compiled graph (SAMULE 3.2.3): a change of format triggers a reflection exactly where
-it happens, a paraphrase none; a model judges only where rules cannot tell and nobody would look again."""
+"""Foresight through the compiled graph (SAMULE 3.2.3): a model judges only where rules cannot tell and nobody
+would look again."""
 
 from __future__ import annotations
 
@@ -11,107 +11,10 @@ from tests.support.agent import Drive, Driven, Script, World
 from tests.support.model_server import SeenRequest
 from tests.support.replies import INVALID, call, finish, plan, sub, verdict
 
-BEFORE = '{"id": 1, "price": 12, "currency": "EUR"}'
-AGAIN = '{"id": 2, "price": 9, "currency": "EUR"}'
-TABLE, TABLE_AGAIN = "name,price,unit\nnail,2,piece", "name,price,unit\nscrew,3,piece\nbolt,4,piece"
-PIPES, PIPES_AGAIN = "name | year\nA | 2024", "name | year\nB | 2023"
-LIST, LIST_AGAIN = '[{"name": "A", "seats": 4}]', '[{"name": "B", "seats": 2}, {"name": "C", "seats": 3}]'
-XML, XML_AGAIN = "<room><name>A</name><seats>4</seats></room>", "<room><name>B</name><seats>2</seats></room>"
-
-CHANGES = [
-    (BEFORE, AGAIN, "price of 3: 14 euros"),
-    (BEFORE, AGAIN, '{"error": "quota exceeded"}'),
-    (BEFORE, AGAIN, '[{"id": 3, "price": 14, "currency": "EUR"}]'),
-    (BEFORE, AGAIN, '{"data": {"id": 3, "price": 14, "currency": "EUR"}, "version": 2}'),
-    (BEFORE, AGAIN, "<item><id>3</id><price>14</price></item>"),
-    (BEFORE, AGAIN, "id,price,currency\n3,14,EUR"),
-    (BEFORE, AGAIN, '{"identifier": 3, "amount": 14, "unit": "EUR"}'),
-    (BEFORE, AGAIN, '{"id": 3, "price": 14'),
-    (TABLE, TABLE_AGAIN, "name;price;unit\nhook;5;piece"),
-    (TABLE, TABLE_AGAIN, "article,net,gross,tax\nhook,5,6,1"),
-    (TABLE, TABLE_AGAIN, "The hook costs 5 a piece."),
-    (TABLE, TABLE_AGAIN, '{"name": "hook", "price": 5}'),
-    (PIPES, PIPES_AGAIN, "name\tyear\nC\t2022"),
-    (PIPES, PIPES_AGAIN, "C was founded in 2022."),
-    (LIST, LIST_AGAIN, '{"name": "D", "seats": 5}'),
-    (LIST, LIST_AGAIN, '[{"title": "D", "capacity": 5}]'),
-    (LIST, LIST_AGAIN, "<!doctype html><html><body>Bad gateway</body></html>"),
-    (XML, XML_AGAIN, "<fault><code>500</code><text>no</text></fault>"),
-    (XML, XML_AGAIN, '{"name": "C", "seats": 3}'),
-    (XML, XML_AGAIN, "Room C has three seats."),
-]
-PARAPHRASES = [
-    (BEFORE, AGAIN, '{"currency": "USD", "price": 14.5, "id": 3}'),
-    (BEFORE, AGAIN, '{\n  "id": 3,\n  "price": null,\n  "currency": "EUR"\n}'),
-    (BEFORE, AGAIN, '{"id": 3, "price": 14, "currency": "EUR", "note": "on offer"}'),
-    (BEFORE, AGAIN, '{"id": 3, "price": 14}'),
-    (TABLE, TABLE_AGAIN, "Name, Price, Unit\nhook, 5, piece"),
-    (TABLE, TABLE_AGAIN, 'name,price,unit\n"hook, long",5,piece'),
-    (TABLE, TABLE_AGAIN, "name,price,unit\nhook,5,piece\neye,6,piece\nring,7,piece"),
-    (TABLE, TABLE_AGAIN, "unit,name,price\npiece,hook,5"),
-    (PIPES, PIPES_AGAIN, "year | name\n2022 | C"),
-    (PIPES, PIPES_AGAIN, "name | year | city\nC | 2022 | Oslo"),
-    (LIST, LIST_AGAIN, "[]"),
-    (LIST, LIST_AGAIN, '[{"seats": 5, "name": "D"}, {"seats": null, "name": "E"}]'),
-    (XML, XML_AGAIN, "<ROOM>\n <seats>3</seats>\n <name>C</name>\n</ROOM>"),
-    (XML, XML_AGAIN, '<room id="7"><name>C</name><seats>3</seats></room>'),
-    ("It is open from 9 to 5.", "Open 10 to 4.", "Opening hours: nine to five, closed on Sundays."),
-    ("The fee is 12 euros.", "A fee of 9 euros applies.", "Fee: EUR 14 (fourteen euros)."),
-    ("Born in Oslo in 1920.", "Birthplace: Bergen, 1931.", "She came to the world in Tromsø, in 1944."),
-    ("no rooms are free", "2 rooms are free", "There are three rooms left."),
-    ("", "Nothing was found.", "Found: nothing."),
-    (BEFORE, "Nothing was found.", AGAIN),
-]
-
-
-async def reads_four_times(drive: Drive, first: str, second: str, third: str) -> Driven:
-    """A subtask that looks four times; what comes fourth is as the third."""
-    moves = [*(call("x", finishes=False, note=str(n)) for n in range(4)), finish("read")]
-    out: Driven = await drive(
-        Script(moves={"a": moves}), World({"x": [first or "none", second, third, third]})
-    )
-    return out
-
 
 def reflections(out: Driven) -> list[int]:
     """The steps that were reflected on."""
     return [step["n"] for step in out.steps if "foresight" in step]
-
-
-@pytest.mark.parametrize(("first", "second", "third"), CHANGES)
-async def test_a_change_of_format_is_reflected_on_where_it_happens(
-    drive: Drive, first: str, second: str, third: str
-) -> None:
-    out = await reads_four_times(drive, first, second, third)
-    assert reflections(out) == [3]
-    assert [step["surprise"] for step in out.steps[:4]] == ["none", "none", "serious", "none"]
-    prompts = [seen.last for seen in out.asked("ToolChoice", "a")]
-    assert ["reflection on what came" in text for text in prompts] == [False, False, False, True, True]
-    assert out.status == "answered"
-    assert "ForesightVerdict" not in out.kinds
-
-
-@pytest.mark.parametrize(("first", "second", "third"), PARAPHRASES)
-async def test_a_paraphrase_is_not(drive: Drive, first: str, second: str, third: str) -> None:
-    out = await reads_four_times(drive, first, second, third)
-    assert reflections(out) == []
-    assert not any("reflection on what came" in seen.text for seen in out.requests)
-
-
-def test_there_are_twenty_of_each() -> None:
-    assert len(CHANGES) == len(PARAPHRASES) == 20
-
-
-async def test_a_changed_format_does_not_finish_a_subtask(drive: Drive) -> None:
-    moves = [
-        call("x", finishes=False),
-        call("x", finishes=False, note="2"),
-        call("x", note="3"),
-        finish("so"),
-    ]
-    out = await drive(Script(moves={"a": moves}), World({"x": [BEFORE, AGAIN, "an outage"]}))
-    assert [step["finished"] for step in out.steps] == [False, False, False, True]
-    assert out.state["replans"] == []
 
 
 async def test_a_model_judges_where_rules_cannot_tell_and_nobody_would_look_again(drive: Drive) -> None:

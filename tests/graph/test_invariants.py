@@ -32,8 +32,9 @@ import forethought.nodes.tool_executor
 from forethought.graph.agent import build_agent
 from forethought.nodes.support.budget import active_seconds
 from forethought.settings import Settings
+from forethought.state.agent import with_statuses
 from forethought.state.context import Context
-from forethought.state.plan_patches import join_plans
+from forethought.state.reducers import merge
 from tests.support.wild import AT_EFFECT, INPUT, OUTPUT, SECONDS, USD, Clock, Process, Wild
 
 Json = dict[str, Any]
@@ -253,7 +254,8 @@ class Thread(RuleBasedStateMachine):
         update = part.get("replan_trigger")
         if update and update["dispatch"]:
             finished = {step["subtask"] for step in self._steps() if step["finished"]}
-            plan = join_plans(self.state["plan"], [update["plan"]] if "plan" in update else [])
+            statuses = merge(self.state.get("statuses"), update.get("statuses"))
+            plan = with_statuses({**self.state, "statuses": statuses})["plan"]
             self.dispatched.append((update, plan, dict.fromkeys(finished)))
 
     def _steps(self) -> list[Json]:

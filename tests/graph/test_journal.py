@@ -20,8 +20,7 @@ from forethought.models.types import ModelRequest, TransportError
 from forethought.settings import Settings
 from forethought.shutdown import Halt, Shutdown, sleep_unless_stopping
 from forethought.state.agent import AgentState
-from forethought.state.checkpoints import GraphCheckpoints
-from forethought.state.forking import before_execution, before_step, fork, substitute
+from forethought.state.history import GraphCheckpoints, before_execution, before_step, fork, substitute
 from forethought.storage import address_of, open_threads
 from forethought.tools.base import ToolEnv, make_tool
 from tests.support.crashes import Answers, Moment, Seen, Witness

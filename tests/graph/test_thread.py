@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import HumanMessage
 
-from forethought.graph.reentering import back_to_work
+from forethought.graph.resume import restart_failed_task
 from tests.support.agent import Drive, Script, World, broken, dump
 from tests.support.model_server import Fault
 from tests.support.replies import answer, call, plan, sub
@@ -269,7 +269,7 @@ async def test_a_refused_task_is_taken_on_with_all_that_came_with_it(
 async def again(out: Any) -> None:
     """Put the failed task back to work, as `forethought resume` does."""
     snapshot = await out.graph.aget_state(out.config)
-    await back_to_work(out.graph, out.config, snapshot.values)
+    await restart_failed_task(out.graph, out.config, snapshot.values)
     await out.go(None)
 
 

@@ -12,7 +12,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.types import interrupt
 from pydantic import BaseModel
 
-from forethought.graph.wiring import wired
+from forethought.graph.node_wrapper import wrap_node
 from forethought.settings import Settings
 
 CONFIG: Any = {"configurable": {"thread_id": "t"}}
@@ -47,7 +47,7 @@ async def test_no_error_of_a_node_is_stored_with_a_secret(
 
     saver = InMemorySaver()
     graph: Any = StateGraph(dict)
-    graph.add_node("node", wired(node, SimpleNamespace(settings=settings(api_key=SECRET))))
+    graph.add_node("node", wrap_node(node, SimpleNamespace(settings=settings(api_key=SECRET))))
     graph.add_edge(START, "node")
     with pytest.raises(raised) as caught:
         await graph.compile(checkpointer=saver).ainvoke({"x": 1}, CONFIG)
@@ -61,7 +61,7 @@ async def test_a_question_to_a_person_passes_through(settings: Callable[..., Set
         return {"said": interrupt("which?")}
 
     graph: Any = StateGraph(dict)
-    graph.add_node("node", wired(node, SimpleNamespace(settings=settings(api_key=SECRET))))
+    graph.add_node("node", wrap_node(node, SimpleNamespace(settings=settings(api_key=SECRET))))
     graph.add_edge(START, "node")
     got = await graph.compile(checkpointer=InMemorySaver()).ainvoke({"x": 1}, CONFIG)
     assert got["__interrupt__"][0].value == "which?"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from langgraph.types import Command
 
-from forethought.graph.reentering import back_to_work
+from forethought.graph.resume import restart_failed_task
 from forethought.nodes.support.budget import spent
 from forethought.tools.base import ToolEnv, make_tool
 from tests.support.agent import Drive, Script, World, kind_of, subtask_of
@@ -130,7 +130,7 @@ async def test_an_answer_that_there_is_no_time_to_wait_for_is_written_on_resume(
     out = await drive(Script(answers=waits), max_seconds=30, setting={"request_retries": 10})
     assert out.status == "failed"
     assert "the time of the task is spent" in out.state["messages"][-1].text
-    await back_to_work(out.graph, out.config, out.state)
+    await restart_failed_task(out.graph, out.config, out.state)
     await out.go(None)
     assert (out.status, out.state["answer"]) == ("answered", "the answer")
     assert len(out.asked("ToolChoice")) == 1
@@ -174,7 +174,7 @@ async def test_a_task_that_had_no_time_to_wait_is_worked_on_when_it_is_resumed(
     out = await drive(model, max_seconds=30, setting={"request_retries": 10})
     assert out.status == "failed"
     model.well = True
-    await back_to_work(out.graph, out.config, out.state)
+    await restart_failed_task(out.graph, out.config, out.state)
     await out.go(None, max_seconds=seconds)
     assert (out.status, len(out.steps)) == ("answered", 1)
     calls = {role: usage["calls"] for role, usage in out.state["usage"].items()}

@@ -73,7 +73,7 @@ async def test_a_model_without_eyes_is_a_failed_step_that_says_what_to_set(drive
     )
     step = out.steps[0]
     assert (step["ok"], step["cause"]) == (False, "tool")
-    assert "cannot see images; set vision_model" in step["observation"]
+    assert "vision_model=provider:name" in step["observation"]
     assert "ask the user what it shows" in step["observation"]
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from forethought.knowledge.planning_errors import Pattern, PlanningError
 from forethought.models.types import Message
+from forethought.nodes.answer_agent import answer_messages
 from forethought.nodes.planner import planner_messages
 from forethought.nodes.prospective_reflector import reflector_messages
-from forethought.nodes.support.answer_prompt import answer_messages
 from forethought.nodes.support.services import Services
 from forethought.nodes.tool_agent import subtask_of, tool_messages
 from forethought.prompts.render import render

@@ -24,6 +24,7 @@ from langgraph.types import Command
 
 from forethought.graph.agent import build_agent
 from forethought.settings import Settings
+from forethought.state.agent import with_statuses
 from forethought.state.context import Context
 from forethought.tools.base import Observation, Tool, ToolError, make_tool
 from tests.support.model_server import Answer, ModelServer, Reply, SeenRequest
@@ -214,7 +215,7 @@ class Driven:
     @property
     def subtasks(self) -> dict[str, str]:
         """Status by subtask of the final plan."""
-        return {item["id"]: item["status"] for item in self.state["plan"]["subtasks"]}
+        return {item["id"]: item["status"] for item in with_statuses(self.state)["plan"]["subtasks"]}
 
 
 Drive = Callable[..., Any]

@@ -14,9 +14,9 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 
 from forethought.evals.actions import parse_call
-from forethought.evals.harness.meter import Meter, MeteredTransport
+from forethought.evals.harness.budget import Meter, MeteredTransport
 from forethought.evals.toolset import make_toolset
-from forethought.evals.types import Attempt, Budget, Episode, Method, Sample, ToolSpec, Workshop
+from forethought.evals.types import Attempt, Budget, Episode, Method, Sample, ToolSpec, TrialContext
 from forethought.models.ask import Models
 from forethought.models.live import LiveTransport
 from forethought.rollouts.types import EnvironmentReply
@@ -193,7 +193,7 @@ class Worked:
 
     attempt: Attempt
     server: ModelServer
-    workshop: Workshop
+    workshop: TrialContext
     meter: Meter
 
     def asked(self, name: str) -> list[SeenRequest]:
@@ -225,12 +225,12 @@ class Bureau:
         answer_format: str = "",
         saver: InMemorySaver | None = None,
         meter: Meter | None = None,
-    ) -> Workshop:
+    ) -> TrialContext:
         """A workshop."""
         made, budget = self.settings(server, request_retries=0), budget or Budget()
         transport = MeteredTransport(LiveTransport(made), (meter or Meter(),), budget.max_tokens)
         told = task or (episode.task if episode else "What is asked?")
-        return Workshop(
+        return TrialContext(
             sample=Sample(sample, told, files=tuple(files), answer_format=answer_format),
             tools=make_toolset(made, budget, episode, tools, builtin),
             episode=episode,

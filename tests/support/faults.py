@@ -19,7 +19,7 @@ from typing import Any, Literal
 from langgraph.checkpoint.memory import InMemorySaver
 
 from forethought.graph.agent import build_agent
-from forethought.graph.reentering import back_to_work
+from forethought.graph.resume import restart_failed_task
 from forethought.models.live import LiveTransport
 from forethought.models.retry import Backoff
 from forethought.models.types import ModelError
@@ -233,7 +233,7 @@ async def run_cell(case: Case, place: Place, streaming: bool, folder: Path) -> C
         if line:
             model.mended = True
             if first.get("status") == "failed":
-                await back_to_work(graph, CONFIG, snapshot.values)
+                await restart_failed_task(graph, CONFIG, snapshot.values)
             await _go(graph, None, streaming)
         end = dict((await graph.aget_state(CONFIG)).values)
     finally:

@@ -16,17 +16,18 @@ from typing_extensions import TypedDict
 
 from forethought.evals.types import (
     Attempt,
+    Benchmark,
     DataError,
     Episode,
     InfrastructureError,
+    Method,
     Sample,
     Score,
     Services,
+    TrialContext,
     UnscoredError,
-    Workshop,
 )
 from forethought.models.types import Message, no_usage, reply_spec
-from forethought.tools.base import Tool
 from forethought.trajectories.types import Trajectory, TrajectoryStep
 
 _HERE = "tests.support.tiny_benchmark"
@@ -47,14 +48,13 @@ class Verdict(BaseModel):
     right: bool
 
 
-class Tiny:
+class Tiny(Benchmark):
     """Counts things; `judge=model` has a model judge."""
 
     name = "tiny"
     title = "Tiny benchmark"
     about = "Counts things."
     main_metric = "right"
-    builtin_tools: Sequence[str] = ()
     options: Mapping[str, str] = {"judge": "exact, model or nobody", "split": "test or train"}
 
     def samples(self, data: Path, options: Mapping[str, str]) -> list[Sample]:
@@ -81,10 +81,6 @@ class Tiny:
             raise InfrastructureError("there is no server for nowhere")
         return None
 
-    def tools(self, sample: Sample, services: Services) -> Sequence[Tool]:
-        """None."""
-        return ()
-
     async def score(self, sample: Sample, attempt: Attempt, services: Services) -> Score:
         """Whether the answer is the target."""
         if sample.data["judge"] == "model":
@@ -94,9 +90,7 @@ class Tiny:
                 messages=[Message("user", f"Is {attempt.answer} right for {sample.id}?")],
                 reply=reply_spec(Verdict),
             )
-            return Score(
-                {"right": float(asked.reply.right), "length": len(attempt.answer)}, usage=asked.usage
-            )
+            return Score({"right": float(asked.reply.right), "length": len(attempt.answer)})
         if sample.data["judge"] == "nobody":
             raise UnscoredError("the answers are not public")
         right = float(attempt.answer == sample.target)
@@ -108,10 +102,6 @@ class Tiny:
         """How many samples were tried."""
         return {"tried": len(scored)}
 
-    def floor(self, sample: Sample) -> float | None:
-        """Nothing is right for nobody who says nothing."""
-        return 0.0
-
 
 class Said(TypedDict, total=False):
     """State of the methods' graph."""
@@ -120,21 +110,14 @@ class Said(TypedDict, total=False):
     answer: str
 
 
-class Asks:
+class Asks(Method):
     """Asks the model `times` times, in a graph of one node."""
-
-    needs_training = False
-    asks_outcome = False
 
     def __init__(self, name: str, times: int) -> None:
         self.name, self.times = name, times
         self.about = f"Asks {times} time(s)."
 
-    async def train(self, workshops: Sequence[Workshop]) -> Mapping[str, Any]:
-        """Nothing."""
-        return {}
-
-    async def run(self, workshop: Workshop) -> Attempt:
+    async def run(self, workshop: TrialContext) -> Attempt:
         """The model's last answer."""
 
         async def ask(state: Said) -> Said:
@@ -179,7 +162,7 @@ class Learns(Asks):
 
     needs_training = True
 
-    async def train(self, workshops: Sequence[Workshop]) -> Mapping[str, Any]:
+    async def train(self, workshops: Sequence[TrialContext]) -> Mapping[str, Any]:
         """Tries each, and asks for the outcome."""
         outcomes = []
         for workshop in workshops:

@@ -15,8 +15,6 @@ from forethought.tools.media.sound import RATE, Sound
 from forethought.tools.media.transcript import Segment, Transcriber, Transcript
 
 INSTALL = "pip install 'forethought[audio]'"
-_FILES = {"large": "large-v3", "turbo": "large-v3-turbo"}
-"""Names that stand for a file of another name."""
 
 _lock = threading.Lock()
 _loaded: dict[str, Any] = {}
@@ -24,17 +22,9 @@ _loaded: dict[str, Any] = {}
 
 
 def whisper_lacks(settings: Settings) -> str:
-    """What keeps whisper from being used, weights aside; '' if nothing does."""
+    """What keeps whisper from being used; '' if nothing does."""
     there = importlib.util.find_spec("whisper") is not None
     return "" if there else f"openai-whisper is not installed: {INSTALL}"
-
-
-def weights(model: str) -> Path:
-    """Where the weights of `model` (a name, or a path to a checkpoint) are, or will be once downloaded."""
-    if _is_path(model):
-        return Path(model)
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache) / "whisper" / f"{_FILES.get(model, model)}.pt"
 
 
 def transcribe_here(sound: Sound, settings: Settings) -> Transcript:

@@ -72,33 +72,30 @@ async def _results(queue: Queue, settings: Settings, batch: str | None) -> Async
 
 async def _result(queue: Queue, graph: AgentGraph, job: Json) -> Json:
     """What the thread says of the job. One that cannot be read is told, and no other job's matter."""
-    from forethought.graph.validation import StateError
     from forethought.storage import StorageError
 
     try:
         snapshot = await _state(queue, graph, job)
-    except (StorageError, StateError) as error:
+    except StorageError as error:
         return {"status": DAMAGED, "error": one_line(error, 300)}
     told = report(job["thread_id"], snapshot, job["error"] or None)
     return {key: told[key] for key in _RESULT if key in told}
 
 
 async def _state(queue: Queue, graph: AgentGraph, job: Json) -> StateSnapshot:
-    """The thread's newest state in which the job's task was the present one. Raises StorageError,
-    StateError."""
+    """The thread's newest state in which the job's task was the present one. Raises StorageError."""
     from forethought.batch.given import read_given
     from forethought.batch.own_task import is_asked, is_given, is_present
-    from forethought.batch.thread_run import checked_history, checked_state
 
     config: Any = {"configurable": {"thread_id": job["thread_id"]}}
-    snapshot = await checked_state(graph, config)
+    snapshot = await graph.aget_state(config)
     try:
         task = read_given(job["given"], queue.threads.cipher).task
     except ValueError:  # a worker says so, and carries nothing out
         return snapshot
     if not snapshot.values or await is_asked(queue.threads, snapshot, task):
         return snapshot
-    async for older in checked_history(graph, config):
+    async for older in graph.aget_state_history(config):
         if is_present(older.values, task) and not is_given(older):
             return older
     return snapshot._replace(values={}, tasks=(), interrupts=())

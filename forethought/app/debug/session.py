@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from forethought.app.errors import CliError
@@ -28,8 +26,8 @@ from forethought.app.threads.thread import DEBUGGING, Thread, check_thread_id, o
 from forethought.app.transport import Answering, choose_transport
 from forethought.graph.debugger import build_debugger
 from forethought.settings import Settings
-from forethought.state.checkpoints import Point, point_of
 from forethought.state.debugger import DebuggerContext
+from forethought.state.history import Point, point_of
 from forethought.storage import address_of, open_threads
 from forethought.tools.registry import toolbox
 from forethought.trajectories.own import from_state
@@ -250,9 +248,6 @@ def make_environment(spec: str, trajectory: Trajectory) -> Environment:
     module, _, name = spec.partition(":")
     if not module or not name:
         raise CliError(f"{flag}: write MODULE:NAME")
-    if str(Path.cwd()) not in sys.path:
-        # Last, so that a file that happens to lie here takes no installed module's place.
-        sys.path.append(str(Path.cwd()))
     try:
         environment: Any = getattr(import_module(module), name)(trajectory)
     except Exception as error:
@@ -267,7 +262,7 @@ def _in_environment(environment: Environment, settings: Settings) -> MakeRollout
     """Re-runs of a trajectory in the world that it ran in: the debugger's model acts there."""
     from forethought.models import Models
     from forethought.rollouts.environment import EnvironmentRollouts
-    from forethought.rollouts.policy import ModelPolicy
+    from forethought.rollouts.policies import ModelPolicy
 
     def make(trajectory: Trajectory, thread_id: str | None, context: DebuggerContext) -> Rollouts:
         policy = ModelPolicy(Models(settings), context.model, context.max_observation_chars)

@@ -1,4 +1,4 @@
-"""`forethought eval report` and `eval compare`: what one or several evaluations came to."""
+"""`eval list`, `eval report` and `eval compare`: what there is, and what evaluations came to."""
 
 from __future__ import annotations
 
@@ -6,20 +6,55 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
 from forethought.app.display import make_console
 from forethought.app.errors import CliError
-from forethought.app.eval.extra import need_evals
+from forethought.app.options import Flags, settings_from
 from forethought.app.tell import tell
-from forethought.app.text import clean, one_line
+from forethought.app.text import clean, one_line, to_json
+from forethought.evals import registry
+from forethought.evals.results import Evaluation, ResultsError, Run, as_json_text, merged, read_evaluations
+from forethought.evals.types import DataError, InfrastructureError
+from forethought.settings import Settings
 
-if TYPE_CHECKING:
-    from forethought.evals.report.rows import Figures, Summary
-    from forethought.evals.results import Evaluation, Run
+Json = dict[str, Any]
+
+
+def list_evaluations(as_json: bool) -> int:
+    """Show what can be evaluated. Returns the exit code. Raises CliError."""
+    settings = settings_from(Flags())
+    benchmarks = [_benchmark(name, settings) for name in registry.BENCHMARKS]
+    methods = [{"name": name, "about": registry.method(name).about} for name in registry.method_names()]
+    if as_json:
+        print(to_json({"benchmarks": benchmarks, "methods": methods}))
+        return 0
+    console = make_console()
+    console.print("benchmarks")
+    for item in benchmarks:
+        console.print(Text(f"  {item['name']}: {item['title']}. {item['about']}".rstrip()))
+        place = f" in {item['data']}" if Path(item["data"]).exists() else ", which need no data"
+        here = f"{item['samples']} samples{place}" if item["samples"] else item["missing"]
+        console.print(Text(f"    {here}", style="green" if item["samples"] else "yellow"))
+    console.print("methods")
+    for item in methods:
+        console.print(Text(f"  {item['name']}: {item['about']}"))
+    return 0
+
+
+def _benchmark(name: str, settings: Settings) -> Json:
+    data = settings.benchmarks_dir / name
+    record: Json = {"name": name, "title": "", "about": "", "data": str(data), "samples": 0, "missing": ""}
+    try:
+        benchmark = registry.benchmark(name)
+        record |= {"title": benchmark.title, "about": benchmark.about, "options": dict(benchmark.options)}
+        record["samples"] = len(benchmark.samples(data, {}))
+    except (DataError, InfrastructureError, ImportError) as error:
+        record["missing"] = one_line(error, 1000)
+    return record
 
 
 def report(logs: Sequence[Path], html: bool, as_json: bool, benchmark: str | None = None) -> int:
@@ -27,22 +62,20 @@ def report(logs: Sequence[Path], html: bool, as_json: bool, benchmark: str | Non
 
     Raises CliError for what is no evaluation, OSError where nothing can be written.
     """
-    need_evals()
-    from forethought.evals.merge import read_all
     from forethought.evals.report.write import write_page, write_tables
 
-    told: list[Any] = []
+    records: list[Json] = []
     with _as_cli_errors():
-        for evaluation in read_all(logs):
-            found = write_tables(evaluation, summary_for(evaluation, benchmark))
-            page = write_page(evaluation, found) if html else None
-            told.append(_told(evaluation, found) | ({"page": str(page)} if page else {}))
+        for evaluation in read_evaluations(logs):
+            figures = write_tables(evaluation, _summary_for(evaluation, benchmark))
+            page = write_page(evaluation, figures) if html else None
+            records.append(_record(evaluation, figures) | ({"page": str(page)} if page else {}))
             if not as_json:
-                show(evaluation.run, found)
+                show(evaluation.run, figures)
             if page:
                 tell(f"page: {page}")
     if as_json:
-        _print(told[0] if len(told) == 1 else told)
+        sys.stdout.write(as_json_text(records[0] if len(records) == 1 else records))
     return 0
 
 
@@ -51,20 +84,18 @@ def compare(logs: Sequence[Path], html: Path | None, as_json: bool, benchmark: s
 
     Raises CliError for what cannot be compared, OSError where the page cannot be written.
     """
-    need_evals()
-    from forethought.evals.merge import merged, read_all
-    from forethought.evals.report.rows import figures
-    from forethought.evals.report.write import write_page_to
+    from forethought.evals.report.rows import figures_of
+    from forethought.evals.report.write import write_page
 
     with _as_cli_errors():
-        evaluation, differences = merged(read_all(logs))
-        found = figures(evaluation, summary_for(evaluation, benchmark))
+        evaluation, differences = merged(read_evaluations(logs))
+        figures = figures_of(evaluation, _summary_for(evaluation, benchmark))
         if html:
-            write_page_to(html, evaluation, found)
+            write_page(evaluation, figures, html)
     if as_json:
-        _print(_told(evaluation, found) | {"differences": differences})
+        sys.stdout.write(as_json_text(_record(evaluation, figures) | {"differences": differences}))
     else:
-        show(evaluation.run, found)
+        show(evaluation.run, figures)
     for line in differences:
         tell(line)
     if html:
@@ -72,31 +103,30 @@ def compare(logs: Sequence[Path], html: Path | None, as_json: bool, benchmark: s
     return 0
 
 
-def show(run: Run, found: Figures) -> None:
+def show(run: Run, figures: Any) -> None:
     """The main table and the comparisons, on the terminal."""
     from forethought.evals.report.table import HEAD, cells, notes, paired_text
 
     console = make_console()
     console.print(Text(run.title or run.benchmark, style="bold"))
-    for note in notes(run, found):
+    for note in notes(run, figures):
         console.print(Text(clean(note.strip("*"))))
     table = Table(*HEAD, box=None, pad_edge=False)
     for column in table.columns[1:]:
         column.justify = "right"
-    for row in found.rows:
+    for row in figures.rows:
         table.add_row(*(Text(clean(cell)) for cell in cells(row)))
     console.print(table)
-    for one in found.paired:
+    for one in figures.paired:
         console.print(Text(clean(paired_text(one))))
 
 
-def summary_for(evaluation: Evaluation, named: str | None = None) -> Summary | None:
+def _summary_for(evaluation: Evaluation, named: str | None) -> Any:
     """The benchmark's own figures; None for one that is not ours and that nobody has `named` now.
 
     The evaluation's name for it is read from its folder, so that it never names what is imported. Raises
     CliError where `named` is another one, or cannot be imported.
     """
-    from forethought.evals import registry
     from forethought.evals.report.write import summary_of
 
     name = evaluation.run.benchmark
@@ -112,20 +142,13 @@ def summary_for(evaluation: Evaluation, named: str | None = None) -> Summary | N
     return None
 
 
-def _told(evaluation: Evaluation, found: Figures) -> dict[str, Any]:
-    return {"folder": str(evaluation.folder), "run": evaluation.run.model_dump(), **found.as_json()}
-
-
-def _print(value: Any) -> None:
-    from forethought.evals.results import as_json
-
-    sys.stdout.write(as_json(value))
+def _record(evaluation: Evaluation, figures: Any) -> Json:
+    return {"folder": str(evaluation.folder), "run": evaluation.run.model_dump(), **figures.as_json()}
 
 
 @contextmanager
 def _as_cli_errors() -> Iterator[None]:
-    from forethought.evals.plots.canvas import PlotError
-    from forethought.evals.results import ResultsError
+    from forethought.evals.plots import PlotError
 
     try:
         yield

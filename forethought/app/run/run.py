@@ -83,8 +83,7 @@ def fork(thread_id: str, before: int, guidance: str, flags: Flags, as_json: bool
     answering = choose_transport(flags.record, flags.replay, {"thread": thread_id})
 
     async def begin(thread: Thread) -> None:
-        from forethought.state.checkpoints import GraphCheckpoints
-        from forethought.state.forking import ForkError, before_step, fork
+        from forethought.state.history import ForkError, GraphCheckpoints, before_step, fork
 
         checkpoints = GraphCheckpoints(thread.graph, thread.config)
         try:
@@ -208,7 +207,7 @@ async def _open_thread(
 
 async def _restart(thread: Thread, snapshot: StateSnapshot, flags: Flags) -> None:
     """Put a failed task back to work. Raises CliError when the task is finished."""
-    from forethought.graph.reentering import back_to_work
+    from forethought.graph.resume import restart_failed_task
 
     status = snapshot.values.get("status")
     if status != "failed":
@@ -216,4 +215,4 @@ async def _restart(thread: Thread, snapshot: StateSnapshot, flags: Flags) -> Non
             f"thread {thread.id} is finished ({status}); see it with: forethought show {thread.id}, "
             f"or give it a next task: forethought run TASK --thread {thread.id}{resume_flags(flags)}"
         )
-    await back_to_work(thread.graph, thread.config, snapshot.values)
+    await restart_failed_task(thread.graph, thread.config, snapshot.values)

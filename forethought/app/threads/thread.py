@@ -14,7 +14,7 @@ from forethought.app.errors import CliError
 from forethought.app.options import Flags, check_repeated, context_from_flags, settings_from
 from forethought.app.runner import Session
 from forethought.app.text import one_line
-from forethought.graph.run_metadata import saved_of, saved_with
+from forethought.graph.resume import run_metadata, run_options
 from forethought.settings import Settings
 from forethought.state.context import Context
 from forethought.storage import address_of, open_lessons, open_threads
@@ -65,7 +65,7 @@ async def open_thread(
         if found is None and must_exist:
             raise unknown_thread(thread_id)
         try:
-            saved = saved_of(found.metadata if found else None)
+            saved = run_options(found.metadata if found else None)
         except ValueError as error:
             raise CliError(f"thread {thread_id}: {error}") from error
         check_repeated(f"thread {thread_id}", flags, settings, tools=saved.tools, base_url=saved.base_url)
@@ -79,7 +79,7 @@ async def open_thread(
             graph = build_agent(settings=settings, checkpointer=saver, store=store, transport=transport)
         except ValueError as error:
             raise CliError(str(error)) from error
-        metadata = saved_with(context, settings)
+        metadata = run_metadata(context, settings)
         yield Thread(thread_id, saver, graph, context, settings, found is not None, metadata=metadata)
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
 from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -13,40 +12,31 @@ from forethought.evals.baselines.bench import Bench, make_bench
 from forethought.evals.baselines.loop import Graph
 from forethought.evals.baselines.state import State, Try
 from forethought.evals.baselines.transcript import trajectory
-from forethought.evals.types import Attempt, Workshop
+from forethought.evals.types import Attempt, Method, TrialContext
 from forethought.models.types import Usage
 
 RECURSION_LIMIT = 10_000
 """Far above what the budget allows: it ends a run, this never should."""
 
 
-class Baseline(ABC):
+class Baseline(Method):
     """A method that is a small graph. Subclasses wire it."""
-
-    name: str
-    about: str
-    needs_training: bool = False
-    asks_outcome: bool = False
 
     @abstractmethod
     def wire(self, bench: Bench) -> Graph:
         """The graph of one attempt."""
 
-    def notes(self, workshop: Workshop) -> dict[str, Any]:
+    def notes(self, workshop: TrialContext) -> dict[str, Any]:
         """What stands in every prompt of the attempt besides the task."""
         return {}
 
-    async def train(self, workshops: Sequence[Workshop]) -> Mapping[str, Any]:
-        """Nothing is learned before the evaluation."""
-        return {}
-
-    async def run(self, workshop: Workshop) -> Attempt:
+    async def run(self, workshop: TrialContext) -> Attempt:
         """See Method."""
         started = time.monotonic()
         state, bench = await self.carried_out(workshop)
         return attempt_of(state, bench, state["chosen"], time.monotonic() - started)
 
-    async def carried_out(self, workshop: Workshop) -> tuple[State, Bench]:
+    async def carried_out(self, workshop: TrialContext) -> tuple[State, Bench]:
         """The state at the end of the graph. A thread that was broken off begins anew: its world is gone.
 
         Raises ModelError, InfrastructureError.

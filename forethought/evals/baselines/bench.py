@@ -7,19 +7,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from langgraph.runtime import Runtime
+
 from forethought.evals.baselines.state import OBSERVATION_CHARS, Limits, State, moves_of
-from forethought.evals.counting import Watched
-from forethought.evals.harness.meter import Meter
+from forethought.evals.harness.budget import Meter, MeteredTransport
 from forethought.evals.prompts import render
-from forethought.evals.toolset import Toolset, toolset_of
-from forethought.evals.types import InfrastructureError, Workshop
+from forethought.evals.toolset import Toolset
+from forethought.evals.types import InfrastructureError, TrialContext
+from forethought.models.allowance import Allowance
 from forethought.models.ask import Models
 from forethought.models.tokens import estimate_tokens
 from forethought.models.types import Message, ReplySpec
 from forethought.nodes.support.code_actions import CodeActions
 from forethought.nodes.support.inspection import Inspection
 from forethought.nodes.support.prompt_text import files_text
-from forethought.nodes.support.services import Services
+from forethought.nodes.support.services import Services, Turn
 from forethought.state.agent import FileRef
 from forethought.state.context import Context
 from forethought.tools.base import Observation, ToolEnv
@@ -39,7 +41,7 @@ LONGEST_FORMAT = 300
 class Bench:
     """One attempt's tools, model and means. It holds nothing that a checkpoint would need."""
 
-    workshop: Workshop
+    workshop: TrialContext
     tools: Toolset
     meter: Meter
     """All that the attempt cost so far."""
@@ -75,7 +77,9 @@ class Bench:
 
     async def call(self, name: str, arguments: dict[str, Any], n: int) -> Observation:
         """Carry out one call. Raises InfrastructureError where not the task but the means failed."""
-        inspection = Inspection(self.services, Context(model=self.workshop.model))
+        inspection = Inspection(
+            Turn(self.services, Context(model=self.workshop.model), Runtime()), Allowance()
+        )
         env = ToolEnv(
             settings=self.services.settings,
             files={item["name"]: item["hash"] for item in self.files},
@@ -132,16 +136,16 @@ class Bench:
         return _ANSWER_TOKENS + estimate_tokens(shown[:_MOST_CHARS])
 
 
-async def make_bench(workshop: Workshop) -> Bench:
+async def make_bench(workshop: TrialContext) -> Bench:
     """The bench of an attempt. Raises InfrastructureError, and ConfigurationError where the model cannot be
     asked."""
     try:
-        tools = toolset_of(workshop)
+        tools = workshop.tools
         files = await asyncio.to_thread(take_files, workshop)
     except (ValueError, FilesError) as error:
         raise InfrastructureError(f"sample {workshop.sample.id}: {error}") from error
     meter = Meter()
-    watched = Watched(workshop.models.transport, (meter,), stop=lambda: tools.broken)
+    watched = MeteredTransport(workshop.models.transport, (meter,), stop=lambda: tools.broken)
     models = Models(workshop.settings, watched)
     await asyncio.to_thread(models.verify, [workshop.model])
     store = FileStore(workshop.settings.blobs_dir)
@@ -149,7 +153,7 @@ async def make_bench(workshop: Workshop) -> Bench:
     return Bench(workshop, tools, meter, services, files)
 
 
-def take_files(workshop: Workshop) -> list[FileRef]:
+def take_files(workshop: TrialContext) -> list[FileRef]:
     """The sample's files, stored. Reads and writes the disk. Raises FilesError."""
     store, taken = FileStore(workshop.settings.blobs_dir), dict[str, FileRef]()
     for path in workshop.sample.files:

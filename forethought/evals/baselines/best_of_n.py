@@ -22,7 +22,7 @@ from forethought.evals.baselines.loop import Graph, new_graph
 from forethought.evals.baselines.state import Limits, State, Try
 from forethought.evals.baselines.transcript import try_text
 from forethought.evals.prompts.baseline_replies import Selection
-from forethought.evals.types import BudgetSpent, Workshop
+from forethought.evals.types import BudgetSpent, TrialContext
 from forethought.models.types import ReplyError, reply_spec
 
 TRIES = 3
@@ -36,7 +36,7 @@ class BestOfN(Baseline):
     name = "best-of-n"
     about = f"Best-of-N: {TRIES} independent ReAct tries, a majority or the model itself chooses"
 
-    def notes(self, workshop: Workshop) -> dict[str, Any]:
+    def notes(self, workshop: TrialContext) -> dict[str, Any]:
         """See Baseline."""
         return {"attempt": {"total": TRIES, "seed": workshop.seed}}
 

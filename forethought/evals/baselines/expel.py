@@ -27,7 +27,7 @@ from forethought.evals.baselines.learning import Trial, pooled, trials_of
 from forethought.evals.baselines.react import React
 from forethought.evals.prompts import render
 from forethought.evals.prompts.baseline_replies import InsightOperations
-from forethought.evals.types import BudgetSpent, Workshop
+from forethought.evals.types import BudgetSpent, TrialContext
 from forethought.lessons.ranking import rank
 from forethought.models.ask import Models
 from forethought.models.types import Message, ReplyError, reply_spec
@@ -45,7 +45,7 @@ class Expel(React):
     about = "ExpeL: insights and similar solved tasks from training samples (Zhao et al. 2023)"
     needs_training = True
 
-    def notes(self, workshop: Workshop) -> dict[str, Any]:
+    def notes(self, workshop: TrialContext) -> dict[str, Any]:
         """The insights, the most important first, and the most similar solved tasks."""
         learned = workshop.learned
         insights = sorted(learned.get("insights", []), key=lambda item: -item["importance"])
@@ -57,7 +57,7 @@ class Expel(React):
             ],
         }
 
-    async def train(self, workshops: Sequence[Workshop]) -> Mapping[str, Any]:
+    async def train(self, workshops: Sequence[TrialContext]) -> Mapping[str, Any]:
         """Insights and examples. Raises ModelError, InfrastructureError when no sample could be tried."""
         trials, problems = await trials_of(workshops)
         extraction = Extraction(

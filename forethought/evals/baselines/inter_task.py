@@ -18,7 +18,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from forethought.evals.baselines.learning import PARALLEL, Trial, pooled, trials_of
 from forethought.evals.baselines.react import React
-from forethought.evals.types import BudgetSpent, Workshop
+from forethought.evals.types import BudgetSpent, TrialContext
 from forethought.graph.synthesizer import build_synthesizer
 from forethought.state.synthesizer import SynthesizerContext
 from forethought.trajectories.types import Loaded, Reference
@@ -34,11 +34,11 @@ class InterTask(React):
     about = "inter-task error reflection: reflections on error types of training samples (SAMULE 4.2)"
     needs_training = True
 
-    def notes(self, workshop: Workshop) -> dict[str, Any]:
+    def notes(self, workshop: TrialContext) -> dict[str, Any]:
         """The reflections, by error type."""
         return {"errors": list(workshop.learned.get("errors", []))[:MOST_TYPES]}
 
-    async def train(self, workshops: Sequence[Workshop]) -> Mapping[str, Any]:
+    async def train(self, workshops: Sequence[TrialContext]) -> Mapping[str, Any]:
         """Reflections on error types. Raises ModelError, and InfrastructureError when no sample could be
         tried."""
         trials, problems = await trials_of(workshops)
@@ -57,7 +57,7 @@ class InterTask(React):
 
 
 async def _synthesized(
-    trials: Sequence[Trial], workshops: Sequence[Workshop], problems: list[str]
+    trials: Sequence[Trial], workshops: Sequence[TrialContext], problems: list[str]
 ) -> Mapping[str, Any]:
     """The synthesizer's state after its macro level; the merge, for training a model, is left out."""
     graph = build_synthesizer(workshops[0].settings, InMemorySaver(), pooled(workshops))

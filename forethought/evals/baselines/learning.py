@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from forethought.evals.baselines.reflexion import Reflexion
 from forethought.evals.baselines.transcript import trajectory, try_text
-from forethought.evals.types import BudgetSpent, InfrastructureError, Workshop
+from forethought.evals.types import BudgetSpent, InfrastructureError, TrialContext
 from forethought.models.types import ModelReply, ModelRequest, Transport, Verifying
 from forethought.trajectories.types import Trajectory
 
@@ -54,19 +54,19 @@ class Pooled:
                 transport.verify(model)
 
 
-def pooled(workshops: Sequence[Workshop]) -> Pooled:
+def pooled(workshops: Sequence[TrialContext]) -> Pooled:
     """The transports of all workshops."""
     return Pooled([workshop.models.transport for workshop in workshops])
 
 
-async def trials_of(workshops: Sequence[Workshop]) -> tuple[list[Trial], list[str]]:
+async def trials_of(workshops: Sequence[TrialContext]) -> tuple[list[Trial], list[str]]:
     """All trials at all samples, in their order, and what could not be tried.
 
     Raises InfrastructureError when nothing could be, ModelError.
     """
     places = asyncio.Semaphore(PARALLEL)
 
-    async def one(workshop: Workshop) -> list[Trial] | InfrastructureError:
+    async def one(workshop: TrialContext) -> list[Trial] | InfrastructureError:
         async with places:
             try:
                 return await _explored(workshop)
@@ -85,7 +85,7 @@ async def trials_of(workshops: Sequence[Workshop]) -> tuple[list[Trial], list[st
     return [trial for item in made if isinstance(item, list) for trial in item], problems
 
 
-async def _explored(workshop: Workshop) -> list[Trial]:
+async def _explored(workshop: TrialContext) -> list[Trial]:
     if workshop.outcome is None:
         raise InfrastructureError(f"sample {workshop.sample.id}: nobody says whether a trial succeeded")
     state, bench = await Reflexion().carried_out(workshop)

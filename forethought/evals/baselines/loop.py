@@ -18,7 +18,7 @@ from langgraph.graph import START, StateGraph
 from forethought.evals.baselines.bench import Bench
 from forethought.evals.baselines.state import Limits, Move, State, Try, moves_of
 from forethought.evals.baselines.transcript import shown
-from forethought.evals.counting import StepsSpent
+from forethought.evals.harness.budget import StepsSpent
 from forethought.evals.prompts.baseline_replies import ClosingAnswer, ReactMove, react_spec
 from forethought.evals.toolset import opening
 from forethought.evals.types import BudgetSpent

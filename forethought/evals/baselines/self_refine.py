@@ -21,7 +21,7 @@ from forethought.evals.baselines.reflexion import half_in_a_world
 from forethought.evals.baselines.state import State, moves_of
 from forethought.evals.baselines.transcript import shown
 from forethought.evals.prompts.baseline_replies import DraftFeedback
-from forethought.evals.types import BudgetSpent, Workshop
+from forethought.evals.types import BudgetSpent, TrialContext
 from forethought.models.types import ReplyError, reply_spec
 
 DRAFTS = 4
@@ -34,7 +34,7 @@ class SelfRefine(Baseline):
     name = "self-refine"
     about = "Self-Refine: draft, own feedback, better draft (Madaan et al. 2023)"
 
-    def notes(self, workshop: Workshop) -> dict[str, Any]:
+    def notes(self, workshop: TrialContext) -> dict[str, Any]:
         """See Baseline."""
         return {"one_history": workshop.episode is None}
 

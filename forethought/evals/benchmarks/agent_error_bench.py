@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forethought.evals import critical_error_task
-from forethought.evals.annotations import accuracy, read_annotated
+from forethought.evals.annotations import agreement, read_annotated
 from forethought.evals.benchmarks.reading import Source, check_unique
-from forethought.evals.types import Attempt, DataError, Episode, Sample, Score, Services
+from forethought.evals.types import Attempt, Benchmark, DataError, Sample, Score, Services
 from forethought.knowledge.error_taxonomy import load_taxonomy
 from forethought.trajectories.types import Annotation, Loaded
 
 if TYPE_CHECKING:
-    from forethought.tools.base import Tool
+    pass
 
 SOURCE = Source(
     "AgentErrorBench (MIT licence) is on the Google Drive that https://github.com/ulab-uiuc/AgentDebug links "
@@ -28,7 +28,7 @@ SOURCE = Source(
 MEASURES = ("step", "step_and_module", "all_correct")
 
 
-class AgentErrorBench:
+class AgentErrorBench(Benchmark):
     """See the module."""
 
     name = "agent-error-bench"
@@ -37,7 +37,6 @@ class AgentErrorBench:
         "200 failed runs of ALFWorld, WebShop and GAIA with their critical errors; MIT; AgentDebug Table 1"
     )
     main_metric = "all_correct"
-    builtin_tools: Sequence[str] = ()
     options: Mapping[str, str] = {"environment": "alfworld, gaia or webshop (default: all)"}
 
     def samples(self, data: Path, options: Mapping[str, str]) -> list[Sample]:
@@ -54,21 +53,12 @@ class AgentErrorBench:
             raise DataError(f"option environment={wanted}: the data has {', '.join(known)}")
         return [sample for sample in samples if wanted in (None, sample.groups["environment"])]
 
-    def episode(self, sample: Sample, services: Services) -> Episode | None:
-        """None: the run is over."""
-        return None
-
-    def tools(self, sample: Sample, services: Services) -> Sequence[Tool]:
-        """None: the task has the whole run."""
-        return ()
-
     async def score(self, sample: Sample, attempt: Attempt, services: Services) -> Score:
         """Table 1's three measures, each 0 or 1."""
         taxonomy = load_taxonomy()
         known = Annotation.model_validate(sample.target)
         found = critical_error_task.read(attempt.answer, taxonomy)
-        row = accuracy([(found, known)], taxonomy)
-        values = {measure: float(getattr(row, measure).count) for measure in MEASURES}
+        values = {name: float(agrees) for name, agrees in agreement(found, known, taxonomy).items()}
         return Score(values, f"found: {_short(found)}; labelled: {_short(known)}")
 
     def summary(self, scored: Sequence[tuple[Sample, Sequence[Score]]]) -> Mapping[str, float]:
@@ -82,10 +72,6 @@ class AgentErrorBench:
             for measure in MEASURES
             if rows
         }
-
-    def floor(self, sample: Sample) -> float | None:
-        """0: nothing found is wrong."""
-        return 0.0
 
 
 def _mean(measure: str, scores: Sequence[Score]) -> float:

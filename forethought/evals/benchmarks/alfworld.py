@@ -7,15 +7,22 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from pydantic import BaseModel
 
 from forethought.evals.benchmarks.reading import Source, chosen, json_of, row_of, whole
 from forethought.evals.environments.alfworld.episode import AlfworldEpisode
-from forethought.evals.types import Attempt, DataError, InfrastructureError, Sample, Score, Services
-from forethought.tools.base import Tool
+from forethought.evals.types import (
+    Attempt,
+    Benchmark,
+    DataError,
+    InfrastructureError,
+    Sample,
+    Score,
+    Services,
+)
 
 SOURCE = Source(
     "ALFWorld's games (MIT) come with `alfworld-download --data-dir DIR`; `alfworld-generate` makes those of "
@@ -50,14 +57,13 @@ class _Trajectory(BaseModel):
     task_type: str
 
 
-class Alfworld:
+class Alfworld(Benchmark):
     """The benchmark."""
 
     name = "alfworld"
     title = "ALFWorld"
     about = "household tasks in text games (134 unseen, 140 seen); code and games MIT; AgentDebug's tables"
     main_metric = "success"
-    builtin_tools: Sequence[str] = ()
     steps: int = 60
     """50 commands, and room for moves that are none."""
     options: Mapping[str, str] = {
@@ -94,24 +100,12 @@ class Alfworld:
             raise InfrastructureError(f"the game {path} is gone")
         return AlfworldEpisode.of_file(path, sample.task, sample.data["max_steps"])
 
-    def tools(self, sample: Sample, services: Services) -> Sequence[Tool]:
-        """None: a game takes text."""
-        return ()
-
     async def score(self, sample: Sample, attempt: Attempt, services: Services) -> Score:
         """1 if the game was won."""
         if attempt.reward is None:
             raise InfrastructureError("the game gave no reward")
         won = attempt.reward >= 1.0
         return Score({"success": float(won)}, "" if won else "The goal did not hold when the game ended.")
-
-    def summary(self, scored: Sequence[tuple[Sample, Sequence[Score]]]) -> Mapping[str, float]:
-        """Nothing but means."""
-        return {}
-
-    def floor(self, sample: Sample) -> float | None:
-        """No goal holds at the beginning."""
-        return 0.0
 
 
 def _home(data: Path, split: str) -> Path:

@@ -13,10 +13,18 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from forethought.evals.benchmarks.gaia_scorer import kind_of, quasi_exact_match
 from forethought.evals.benchmarks.reading import Source, check_unique, chosen, find, jsonl_of, row_of
-from forethought.evals.types import Attempt, DataError, Episode, Sample, Score, Services, UnscoredError
+from forethought.evals.types import (
+    Attempt,
+    Benchmark,
+    DataError,
+    Sample,
+    Score,
+    Services,
+    UnscoredError,
+)
 
 if TYPE_CHECKING:
-    from forethought.tools.base import Tool
+    pass
 
 SOURCE = Source(
     "GAIA is gated: accept its terms at https://huggingface.co/datasets/gaia-benchmark/GAIA, download it "
@@ -42,7 +50,7 @@ class _Row(BaseModel):
     file_name: str | None = None
 
 
-class Gaia:
+class Gaia(Benchmark):
     """See the module."""
 
     name = "gaia"
@@ -75,14 +83,6 @@ class Gaia:
         check_unique([sample.id for sample in samples], path, SOURCE)
         return [sample for sample in samples if level in ("all", sample.groups["level"])]
 
-    def episode(self, sample: Sample, services: Services) -> Episode | None:
-        """None: there is no world but the tools'."""
-        return None
-
-    def tools(self, sample: Sample, services: Services) -> Sequence[Tool]:
-        """None of its own."""
-        return ()
-
     async def score(self, sample: Sample, attempt: Attempt, services: Services) -> Score:
         """1 for a quasi-exact match. Raises UnscoredError for the test split."""
         if sample.target is None:
@@ -93,10 +93,6 @@ class Gaia:
         expected = str(sample.target)
         correct = quasi_exact_match(attempt.answer, expected)
         return Score({"correct": float(correct)}, f"compared as a {kind_of(expected)}")
-
-    def summary(self, scored: Sequence[tuple[Sample, Sequence[Score]]]) -> Mapping[str, float]:
-        """Nothing: the levels are a group, and pass@1 is the mean."""
-        return {}
 
     def floor(self, sample: Sample) -> float | None:
         """0 for an empty answer; None where answers are not public."""

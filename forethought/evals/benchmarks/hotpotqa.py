@@ -16,7 +16,7 @@ from forethought.evals.benchmarks import learned_from
 from forethought.evals.benchmarks.answer_metrics import exact_match, hotpotqa_overlap
 from forethought.evals.benchmarks.paragraphs import Paragraph, as_prompt, paragraph_tools
 from forethought.evals.benchmarks.reading import Source, check_unique, chosen, find, json_of, rows_of
-from forethought.evals.types import Attempt, Episode, Sample, Score, Services
+from forethought.evals.types import Attempt, Benchmark, Sample, Score, Services
 
 if TYPE_CHECKING:
     from forethought.tools.base import Tool
@@ -45,14 +45,13 @@ class _Row(BaseModel):
     context: list[tuple[str, list[str]]] = Field(default_factory=list)
 
 
-class HotpotQA:
+class HotpotQA(Benchmark):
     """See the module."""
 
     name = "hotpotqa"
     title = "HotpotQA"
     about = "7,405 questions over two paragraphs (dev); CC BY-SA 4.0; PreFlect learns planning errors from it"
     main_metric = "em"
-    builtin_tools: Sequence[str] = ()
     options: Mapping[str, str] = {
         "setting": "distractor (default): each question's own paragraphs; fullwiki: the web",
         "context": "distractor only: tools (default) to search them, or prompt, which shows them all",
@@ -68,10 +67,6 @@ class HotpotQA:
         samples = [_sample(number, row, setting, context, path) for number, row in enumerate(rows)]
         check_unique([sample.id for sample in samples], path, SOURCE)
         return learned_from.without_learned_from(samples, [row.question for row in rows], options)
-
-    def episode(self, sample: Sample, services: Services) -> Episode | None:
-        """None: there is no world but the tools'."""
-        return None
 
     def tools(self, sample: Sample, services: Services) -> Sequence[Tool]:
         """The search in the question's paragraphs, the web, or nothing where the prompt has all."""
@@ -94,10 +89,6 @@ class HotpotQA:
             "recall": overlap.recall,
         }
         return Score(values, f"expected: {expected}")
-
-    def summary(self, scored: Sequence[tuple[Sample, Sequence[Score]]]) -> Mapping[str, float]:
-        """Nothing: every figure is a mean."""
-        return {}
 
     def floor(self, sample: Sample) -> float | None:
         """0 for an empty answer, unless the expected one is empty once normalised."""

@@ -19,7 +19,7 @@ from forethought.evals.benchmarks import learned_from
 from forethought.evals.benchmarks.answer_metrics import musique_exact_match, musique_f1, normalised
 from forethought.evals.benchmarks.paragraphs import Paragraph, as_prompt, paragraph_tools
 from forethought.evals.benchmarks.reading import Source, check_unique, chosen, find, jsonl_of, row_of
-from forethought.evals.types import Attempt, Episode, Sample, Score, Services
+from forethought.evals.types import Attempt, Benchmark, Sample, Score, Services
 
 if TYPE_CHECKING:
     from forethought.tools.base import Tool
@@ -48,14 +48,13 @@ class _Row(BaseModel):
     paragraphs: list[_Paragraph] = Field(min_length=1)
 
 
-class Musique:
+class Musique(Benchmark):
     """See the module."""
 
     name = "musique"
     title = "MuSiQue"
     about = "2,417 questions of two to four hops (dev); CC BY 4.0; PreFlect learns planning errors from it"
     main_metric = "f1"
-    builtin_tools: Sequence[str] = ()
     options: Mapping[str, str] = {
         "version": "ans (default), or full, with unanswerable questions",
         "split": "dev (default) or train",
@@ -77,10 +76,6 @@ class Musique:
         samples = [_sample(row, version, context) for row in rows]
         check_unique([sample.id for sample in samples], path, SOURCE)
         return learned_from.without_learned_from(samples, [row.question for row in rows], options)
-
-    def episode(self, sample: Sample, services: Services) -> Episode | None:
-        """None: there is no world but the tools'."""
-        return None
 
     def tools(self, sample: Sample, services: Services) -> Sequence[Tool]:
         """The search in the question's paragraphs, or nothing where the prompt has all."""

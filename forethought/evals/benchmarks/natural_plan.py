@@ -16,10 +16,10 @@ from forethought.evals.benchmarks.natural_plan_calendar import read_slot
 from forethought.evals.benchmarks.natural_plan_meeting import Friend, Task, clock, meetings, sentences
 from forethought.evals.benchmarks.natural_plan_trip import read_stays, same_trip
 from forethought.evals.benchmarks.reading import Source, check_unique, chosen, find, json_of, row_of
-from forethought.evals.types import Attempt, Episode, Sample, Score, Services
+from forethought.evals.types import Attempt, Benchmark, Sample, Score, Services
 
 if TYPE_CHECKING:
-    from forethought.tools.base import Tool
+    pass
 
 SOURCE = Source(
     "Get trip_planning.json, meeting_planning.json and calendar_scheduling.json from the folder data of "
@@ -70,14 +70,13 @@ class _Calendar(_Row):
 _ROWS: Mapping[str, type[_Row]] = {"trip": _Trip, "meeting": _Meeting, "calendar": _Calendar}
 
 
-class NaturalPlan:
+class NaturalPlan(Benchmark):
     """See the module."""
 
     name = "natural-plan"
     title = "NATURAL PLAN"
     about = "1,600 trips, 1,000 days of meetings, 1,000 calendars; CC BY 4.0; SAMULE Table 1 (trip, meeting)"
     main_metric = "solve_rate"
-    builtin_tools: Sequence[str] = ()
     options: Mapping[str, str] = {
         "task": "all (default), trip, meeting or calendar",
         "shots": "5 (default): with five solved examples; or 0",
@@ -88,14 +87,6 @@ class NaturalPlan:
         task, shots = chosen(options, "task", ("all", *TASKS)), chosen(options, "shots", ("5", "0"))
         wanted = TASKS if task == "all" else (task,)
         return [sample for each in wanted for sample in _read(each, data, shots)]
-
-    def episode(self, sample: Sample, services: Services) -> Episode | None:
-        """None: a plan is words alone."""
-        return None
-
-    def tools(self, sample: Sample, services: Services) -> Sequence[Tool]:
-        """None of its own."""
-        return ()
 
     async def score(self, sample: Sample, attempt: Attempt, services: Services) -> Score:
         """1 for a plan that is solved by the official rules."""

@@ -1,39 +1,70 @@
-"""What WebShop and the small shop have in common as benchmarks: options, tasks and scores."""
+"""WebShop (Yao et al. 2022) over HTTP at a shop that the operator runs, and a small shop of our own.
+
+AgentDebug's figure 5 uses WebShop. It draws product prices and price limits anew each time it starts, so that
+figures of two starts are not of quite the same tasks; what goal N asks for is read from the running shop.
+The small shop has made-up products and needs no data; its figures are not WebShop's.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
-from forethought.evals.types import Attempt, InfrastructureError, Sample, Score, Services
-from forethought.tools.base import Tool
+import httpx
 
-RENDERINGS = ("rich", "text")
+from forethought.evals.benchmarks.reading import chosen, whole
+from forethought.evals.environments.small_shop import shop as small
+from forethought.evals.environments.small_shop.goods import catalogue
+from forethought.evals.environments.webshop.episode import TIMEOUT_S, Shop, ShopEpisode, session_of
+from forethought.evals.environments.webshop.page import parse_page
+from forethought.evals.types import (
+    Attempt,
+    Benchmark,
+    DataError,
+    InfrastructureError,
+    Sample,
+    Score,
+    Services,
+)
+
+URL = "http://127.0.0.1:3000"
+SPLITS = {"test": range(500), "eval": range(500, 1500)}
+"""Numbers of the goals, as WebShop's own agents split them."""
 MAX_STEPS = 100
 OPTIONS = {
     "observation": "rich (lines, default) or text (WebShop's text mode, parts separated by [SEP])",
     "max_steps": f"actions that a session lasts at most (default {MAX_STEPS}, as in WebShop's own agents)",
 }
+_START = (
+    "start WebShop (github.com/princeton-nlp/WebShop, MIT; its products are downloaded by its setup.sh) with "
+    "`python -m web_agent_site.app`, and name its address with --option url=http://HOST:PORT"
+)
 
 
-def task_of(instruction: str) -> str:
-    """What the agent is asked."""
-    return (
-        "You are in a web shop. Find the product that fits this instruction, choose the options that it asks "
-        f"for, and buy it: {instruction}"
-    )
-
-
-class Shopping:
+class _Shopping(Benchmark):
     """Scoring by the reward of the purchase; a session without one gets 0."""
 
-    main_metric: ClassVar[str] = "reward"
-    builtin_tools: ClassVar[Sequence[str]] = ()
-    steps: ClassVar[int] = 100
+    main_metric = "reward"
+    steps = MAX_STEPS
 
-    def tools(self, sample: Sample, services: Services) -> Sequence[Tool]:
-        """None: a shop takes text."""
-        return ()
+    def episode(self, sample: Sample, services: Services) -> ShopEpisode:
+        """A session in the shop."""
+        return ShopEpisode(
+            self.shop(sample.data),
+            sample.data["goal"],
+            name=self.name,
+            task=sample.task,
+            instruction=sample.data["instruction"],
+            rendering=sample.data["rendering"],
+            max_steps=sample.data["max_steps"],
+        )
+
+    def shop(self, data: Mapping[str, Any]) -> Shop:
+        """The connection to a sample's shop."""
+        raise NotImplementedError
 
     async def score(self, sample: Sample, attempt: Attempt, services: Services) -> Score:
         """The reward, and success where it is whole (Yao et al. 2022, section 2.2)."""
@@ -42,10 +73,95 @@ class Shopping:
         values = {"reward": attempt.reward, "success": float(attempt.reward == 1.0)}
         return Score(values, "" if attempt.reward else "Nothing was bought, or nothing of the right kind.")
 
-    def summary(self, scored: Sequence[tuple[Sample, Sequence[Score]]]) -> Mapping[str, float]:
-        """Nothing but means."""
-        return {}
 
-    def floor(self, sample: Sample) -> float | None:
-        """Who buys nothing earns nothing."""
-        return 0.0
+class WebShop(_Shopping):
+    """WebShop itself."""
+
+    name = "webshop"
+    title = "WebShop"
+    about = "buying what an instruction asks for in a shop that you run (MIT); AgentDebug's figure 5"
+    options: Mapping[str, str] = {
+        "url": f"address of the running shop (default {URL})",
+        "split": "test (goals 0 to 499, default) or eval (500 to 1499)",
+        **OPTIONS,
+    }
+
+    def samples(self, data: Path, options: Mapping[str, str]) -> list[Sample]:
+        """The split's goals; asks the running shop, once a goal, until it has no more of them."""
+        split, url = chosen(options, "split", tuple(SPLITS)), options.get("url", URL)
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.username:
+            raise DataError(f"option url={url}: give an address such as {URL}")
+        common = {"url": url, **_session(options)}
+        samples = [
+            _sample(f"goal-{number:04}", number, instruction, {"split": split}, common)
+            for number, instruction in _instructions(url, SPLITS[split])
+        ]
+        if not samples:
+            raise DataError(f"the shop at {url} has no goals of split {split}; {_START}")
+        return samples
+
+    def shop(self, data: Mapping[str, Any]) -> Shop:
+        """See `_Shopping`."""
+        return Shop(data["url"])
+
+
+class SmallShop(_Shopping):
+    """The small shop, within the process."""
+
+    name = "small-shop"
+    title = "Small shop (our own)"
+    about = "buying in a small made-up shop by WebShop's rules; our own, in no table of the papers"
+    options: Mapping[str, str] = {"seed": "which goods and errands (a number from 1, default 1)", **OPTIONS}
+
+    def samples(self, data: Path, options: Mapping[str, str]) -> list[Sample]:
+        """The seed's errands."""
+        seed = whole(options, "seed") or 1
+        common = {"seed": seed, **_session(options)}
+        return [
+            _sample(f"seed{seed}-{number:02}", number, errand.instruction, {"product": errand.noun}, common)
+            for number, errand in enumerate(catalogue(seed).errands)
+        ]
+
+    def shop(self, data: Mapping[str, Any]) -> Shop:
+        """See `_Shopping`."""
+        return Shop(small.INSIDE, httpx.MockTransport(_small_shop(data["seed"])))
+
+
+@lru_cache(maxsize=8)
+def _small_shop(seed: int) -> small.Shop:
+    return small.Shop(catalogue(seed))
+
+
+def _session(options: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "rendering": chosen(options, "observation", ("rich", "text")),
+        "max_steps": whole(options, "max_steps") or MAX_STEPS,
+    }
+
+
+def _sample(
+    id: str, number: int, instruction: str, groups: Mapping[str, str], common: Mapping[str, Any]
+) -> Sample:
+    task = (
+        "You are in a web shop. Find the product that fits this instruction, choose the options that it asks "
+        f"for, and buy it: {instruction}"
+    )
+    return Sample(id, task, groups=groups, data={**common, "goal": number, "instruction": instruction})
+
+
+def _instructions(url: str, goals: range) -> Iterator[tuple[int, str]]:
+    """What the shop asks for, by goal; it answers with an error to a number that it does not have."""
+    with httpx.Client(timeout=TIMEOUT_S, trust_env=False) as client:
+        for number in goals:
+            try:
+                response = client.get(f"{url.rstrip('/')}/{session_of(number)}")
+                if response.is_error and number > 0:
+                    return
+                yield number, parse_page(response.raise_for_status().text).instruction
+            except (httpx.HTTPError, ValueError) as error:
+                reason = " ".join(str(error).split()) or type(error).__name__
+                raise DataError(f"there is no WebShop at {url} ({reason}): {_START}") from error
+
+
+WEBSHOP, SMALL_SHOP = WebShop(), SmallShop()

@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forethought.evals.benchmarks.reading import Source, csv_of, find, whole
-from forethought.evals.prompts import render
 from forethought.evals.prompts.judge_replies import FactGrade
-from forethought.evals.types import Attempt, Episode, Sample, Score, Services
-from forethought.models.types import Message, reply_spec
+from forethought.evals.types import Attempt, Benchmark, Sample, Score, Services
 
 if TYPE_CHECKING:
-    from forethought.tools.base import Tool
+    pass
 
 FILE = "simple_qa_test_set.csv"
 SOURCE = Source(
@@ -27,7 +25,7 @@ _DRAWN_WITH = 0
 """The seed with which simple-evals draws its examples."""
 
 
-class SimpleQA:
+class SimpleQA(Benchmark):
     """See the module."""
 
     name = "simpleqa"
@@ -52,37 +50,23 @@ class SimpleQA:
             return samples
         return random.Random(_DRAWN_WITH).sample(samples, wanted)
 
-    def episode(self, sample: Sample, services: Services) -> Episode | None:
-        """None: there is no world but the tools'."""
-        return None
-
-    def tools(self, sample: Sample, services: Services) -> Sequence[Tool]:
-        """None of its own."""
-        return ()
-
     async def score(self, sample: Sample, attempt: Attempt, services: Services) -> Score:
         """The judge's grade; an empty answer is not attempted, and no judge is asked. Raises ModelError."""
         if not attempt.answer.strip():
             return _graded("not_attempted", "there is no answer")
-        system, user = render(
-            "simpleqa_judge", question=sample.task, reference=str(sample.target), answer=attempt.answer
+        reply = await services.ask(
+            "judge",
+            "simpleqa_judge",
+            FactGrade,
+            question=sample.task,
+            reference=str(sample.target),
+            answer=attempt.answer,
         )
-        asked = await services.models.ask(
-            role="judge",
-            model=services.judge_model,
-            messages=[Message("system", system), Message("user", user)],
-            reply=reply_spec(FactGrade),
-        )
-        score = _graded(asked.reply.grade, asked.reply.reasoning)
-        return Score(score.values, score.explanation, score.label, asked.usage)
+        return _graded(reply.grade, reply.reasoning)
 
     def summary(self, scored: Sequence[tuple[Sample, Sequence[Score]]]) -> Mapping[str, float]:
         """Correct given attempted and F1, over all trials of all samples."""
         return aggregate([score.label for _, scores in scored for score in scores])
-
-    def floor(self, sample: Sample) -> float | None:
-        """0: an empty answer is not attempted."""
-        return 0.0
 
 
 def aggregate(grades: Sequence[str]) -> Mapping[str, float]:

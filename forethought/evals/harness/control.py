@@ -1,17 +1,12 @@
-"""What may begin, and what ends an evaluation early: caps, failures in a row, an error that would meet all.
-
-Samples of all methods wait at one gate, so that `parallel` of them run whatever their method, and the methods
-go through the samples side by side: what a cap leaves is paired.
-"""
+"""What may begin, and what ends an evaluation early: caps, failures in a row, a wrong key."""
 
 from __future__ import annotations
 
 import asyncio
-import heapq
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from forethought.evals.harness.meter import Meter
+from forethought.evals.harness.budget import Meter
 from forethought.models.errors import status_of
 from forethought.models.types import ConfigurationError
 
@@ -24,44 +19,12 @@ def meets_all(error: BaseException) -> bool:
     return isinstance(error, ConfigurationError) and status_of(error) not in _OF_THE_REQUEST
 
 
-class Gate:
-    """Lets `places` through at a time, those of the lowest rank first."""
-
-    def __init__(self, places: int) -> None:
-        self._free = places
-        self._waiting: list[tuple[tuple[int, int], int, asyncio.Future[None]]] = []
-        self._came = 0
-
-    async def enter(self, rank: tuple[int, int]) -> None:
-        """Wait for a place."""
-        if self._free and not self._waiting:
-            self._free -= 1
-            return
-        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._came += 1
-        heapq.heappush(self._waiting, (rank, self._came, place))
-        try:
-            await place
-        except asyncio.CancelledError:
-            if place.done() and not place.cancelled():
-                self.leave()
-            raise
-
-    def leave(self) -> None:
-        """Give the place up."""
-        while self._waiting:
-            *_, place = heapq.heappop(self._waiting)
-            if not place.done():
-                place.set_result(None)
-                return
-        self._free += 1
-
-
 @dataclass
 class Control:
     """An evaluation's brakes."""
 
-    gate: Gate
+    parallel: asyncio.Semaphore
+    """Samples of all methods wait here in turn, so that the methods go through the samples side by side."""
     spent: Meter
     """Everything that this evaluation paid for, earlier sittings included."""
     max_usd: float | None = None
@@ -84,9 +47,8 @@ class Control:
 
     def affordable(self) -> bool:
         """Whether the caps allow another sample; where they do not, that is remembered."""
-        usd, tokens = self.spent.usage["usd"], self.spent.tokens
-        over = (self.max_usd is not None and usd >= self.max_usd) or (
-            self.max_tokens is not None and tokens >= self.max_tokens
+        over = (self.max_usd is not None and self.spent.usage["usd"] >= self.max_usd) or (
+            self.max_tokens is not None and self.spent.tokens >= self.max_tokens
         )
         self.capped |= over
         return not over

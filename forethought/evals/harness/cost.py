@@ -1,12 +1,10 @@
-"""What an evaluation cost, and will have cost: the same estimate as that of a collection, by method."""
+"""What an evaluation cost, and will have cost."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
-from forethought.collecting.estimate import Cost, estimate
-from forethought.collecting.folder import Trial
+from forethought.collecting.estimate import Cost
 from forethought.evals.results import Result
 from forethought.models.allowance import total
 from forethought.models.types import Usage
@@ -21,31 +19,29 @@ def spent_on(results: Sequence[Result], usage: Usage) -> Cost:
 
 def expected(results: Sequence[Result], left: Mapping[str, int], spent: Usage) -> Cost:
     """What it will have taken with `left` further runs by method: a method is expected to cost what its
-    scored runs did, one without any what the others do. `spent` holds what failed and was learned, too.
-    Raises ValueError when no run came to its end."""
-    scored = [result for result in results if result.tried]
-    whole, so_far = estimate([_trial(result) for result in scored], left), spent_on(results, spent)
-    known = spent_on(scored, total(*(_usage(result) for result in scored)))
-    usd = (whole.usd, so_far.usd, known.usd)
-    return replace(
-        whole,
-        tokens=whole.tokens + so_far.tokens - known.tokens,
-        usd=None if None in usd else (usd[0] or 0) + (usd[1] or 0) - (usd[2] or 0),
+    scored runs did, one without any what the others do. Raises ValueError when no run has a score."""
+    by_method: dict[str, list[Result]] = {}
+    for result in results:
+        if result.tried:
+            by_method.setdefault(result.method, []).append(result)
+    if not by_method:
+        raise ValueError("an estimate needs a finished run")
+    means = {method: _mean(scored) for method, scored in by_method.items()}
+    usual = [sum(figures) / len(means) for figures in zip(*means.values(), strict=True)]
+    tokens, usd, seconds = (
+        sum(means.get(method, usual)[figure] * runs for method, runs in left.items()) for figure in range(3)
+    )
+    so_far = spent_on(results, spent)
+    return Cost(
+        runs=sum(map(len, by_method.values())) + sum(left.values()),
+        tokens=so_far.tokens + tokens,
+        usd=None if so_far.usd is None else so_far.usd + usd,
+        seconds=so_far.seconds + seconds,
     )
 
 
-def _usage(result: Result) -> Usage:
-    return total(result.usage, result.judge_usage)
-
-
-def _trial(result: Result) -> Trial:
-    return Trial(
-        task=result.method,
-        trial=result.trial,
-        status=result.status,
-        outcome="unknown",
-        by="",
-        reason="",
-        usage=_usage(result),
-        seconds=result.seconds,
-    )
+def _mean(results: Sequence[Result]) -> tuple[float, float, float]:
+    """Tokens, dollars and seconds a run."""
+    usage = total(*(total(result.usage, result.judge_usage) for result in results))
+    tokens, seconds = usage["input_tokens"] + usage["output_tokens"], sum(one.seconds for one in results)
+    return tokens / len(results), usage["usd"] / len(results), seconds / len(results)

@@ -15,18 +15,15 @@ import json
 import os
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from forethought.evals.harness.choices import ChoiceError, Choices
-from forethought.evals.harness.ledger import LEDGER_FILE, Ledger
-from forethought.evals.harness.lines import append, mend
+from forethought.evals.harness.ledger import Ledger, append, mend
+from forethought.evals.harness.plan import EvaluationPlan
 from forethought.evals.results import RESULTS_FILE, RUN_FILE, Evaluation, Result, read_evaluation
-from forethought.models.allowance import total
-from forethought.models.types import Usage
 from forethought.text import one_line
 from forethought.trajectories.questions import fingerprint
 from forethought.trajectories.types import Loaded
@@ -55,23 +52,23 @@ class RunFolder:
         """inspect's logs."""
         return self.root / "logs"
 
-    def open(self, choices: Choices) -> Evaluation:
+    def open(self, plan: EvaluationPlan) -> Evaluation:
         """Begin the evaluation, or go on with it: methods, trials and samples may be added, nothing else may
-        differ. Returns what is finished. Raises ChoiceError, ResultsError and OSError."""
+        differ. Returns what is finished. Raises ValueError, ResultsError and OSError."""
         path = self.root / RUN_FILE
-        order = _described(choices)
+        described = _described(plan)
         if path.exists():
             known = read_json(path)
-            _refuse_changes(self.root, known, order)
-            order = _merged(known, order)
+            _refuse_changes(self.root, known, described)
+            described = _merged(known, described)
         self.logs.mkdir(parents=True, exist_ok=True)
-        _write(path, order)
+        _write(path, described)
         mend(self.root / RESULTS_FILE)
         return read_evaluation(self.root)
 
     def ledger(self) -> Ledger:
-        """What was paid for in this folder, and is from now on. Raises ChoiceError and OSError."""
-        return Ledger.open(self.root / LEDGER_FILE, self._told())
+        """What was paid for in this folder, and is from now on. Raises ValueError and OSError."""
+        return Ledger.open(self.root / "spent.jsonl")
 
     def keep(self, result: Result) -> None:
         """Append a line, and have it on the disk. Raises OSError."""
@@ -86,7 +83,7 @@ class RunFolder:
         return path.as_posix()
 
     def learned(self, method: str) -> Json | None:
-        """{samples, learned, usage, seconds} of a method that was trained. Raises ChoiceError."""
+        """{samples, learned, usage, seconds} of a method that was trained. Raises ValueError."""
         path = self._learned(method)
         return read_json(path) if path.exists() else None
 
@@ -95,85 +92,75 @@ class RunFolder:
         self._learned(method).parent.mkdir(exist_ok=True)
         _write(self._learned(method), learned)
 
-    def _told(self) -> Usage:
-        """What the trials and trainings cost that came to an end: all that is known without a ledger."""
-        path = self.root / RESULTS_FILE
-        lines = path.read_text("utf-8").splitlines() if path.exists() else []
-        records = [json.loads(line) for line in lines if line.strip()]
-        records += [read_json(path) for path in sorted((self.root / "learned").glob("*.json"))]
-        return total(*(record.get(name) or {} for record in records for name in ("usage", "judge_usage")))
-
     def _learned(self, method: str) -> Path:
         return self.root / "learned" / f"{method}.json"
 
 
-def _described(choices: Choices) -> Json:
+def _described(plan: EvaluationPlan) -> Json:
     try:
         release = version("forethought")
     except PackageNotFoundError:
         release = ""
     return {
-        "benchmark": choices.benchmark.name,
-        "title": choices.benchmark.title,
-        "main_metric": choices.benchmark.main_metric,
-        "options": dict(choices.options),
-        "methods": [method.name for method in choices.methods],
-        "trials": choices.trials,
-        "limit": choices.limit,
-        "seed": choices.seed,
-        "model": choices.model,
-        "judge_model": choices.judge_model,
-        "user_model": choices.user_model,
-        "budget": {"max_steps": choices.budget.max_steps, "max_tokens": choices.budget.max_tokens},
-        "seconds": choices.seconds,
-        "context": dict(choices.context),
+        "benchmark": plan.benchmark.name,
+        "title": plan.benchmark.title,
+        "main_metric": plan.benchmark.main_metric,
+        "options": dict(plan.options),
+        "methods": [method.name for method in plan.methods],
+        "trials": plan.trials,
+        "limit": plan.limit,
+        "seed": plan.seed,
+        "model": plan.model,
+        "judge_model": plan.judge_model,
+        "user_model": plan.user_model,
+        "budget": asdict(plan.budget),
+        "seconds": plan.seconds,
+        "context": dict(plan.context),
         "begun": datetime.now(UTC).isoformat(timespec="seconds"),
-        "scripted": choices.scripted,
+        "scripted": plan.scripted,
         "version": release,
-        "samples": {sample.id: fingerprint(sample.task) for sample in choices.samples},
+        "samples": {sample.id: fingerprint(sample.task) for sample in plan.samples},
     }
 
 
-def _refuse_changes(root: Path, known: Json, order: Json) -> None:
+def _refuse_changes(root: Path, known: Json, described: Json) -> None:
     for name in _SAME:
-        was, wanted = known.get(name), json.loads(json.dumps(order[name]))
+        was, wanted = known.get(name), json.loads(json.dumps(described[name]))
         if was != wanted:
-            old, new = (one_line(json.dumps(value, ensure_ascii=False), 80) for value in (was, wanted))
-            raise ChoiceError(
-                f"{root} was begun with {name.replace('_', ' ')} {old}, not {new}: use the same, or name "
-                "another --out"
+            raise ValueError(
+                f"{root} was begun with {name.replace('_', ' ')} {one_line(json.dumps(was), 80)}, not "
+                f"{one_line(json.dumps(wanted), 80)}: use the same, or name another --out"
             )
-    prints = known.get("samples")
-    before = prints if isinstance(prints, dict) else {}
-    changed = [id for id, text in order["samples"].items() if before.get(id, text) != text]
+    before = known.get("samples", {})
+    changed = [id for id, text in described["samples"].items() if before.get(id, text) != text]
     if changed:
-        raise ChoiceError(
+        raise ValueError(
             f"{root}: the sample {changed[0]} had another text when it was tried: is the data another? "
             "Name another --out"
         )
 
 
-def _merged(known: Json, order: Json) -> Json:
+def _merged(known: Json, described: Json) -> Json:
     """What was begun, with what is added to it."""
-    limits = (known.get("limit"), order["limit"])
+    limits = (known.get("limit"), described["limit"])
     return {
-        **order,
-        "begun": known.get("begun", order["begun"]),
-        "methods": list(dict.fromkeys([*known.get("methods", []), *order["methods"]])),
-        "trials": max(int(known.get("trials", 1)), order["trials"]),
+        **described,
+        "begun": known.get("begun", described["begun"]),
+        "methods": list(dict.fromkeys([*known.get("methods", []), *described["methods"]])),
+        "trials": max(int(known.get("trials", 1)), described["trials"]),
         "limit": None if None in limits else max(limits),
-        "samples": {**known.get("samples", {}), **order["samples"]},
+        "samples": {**known.get("samples", {}), **described["samples"]},
     }
 
 
 def read_json(path: Path) -> Json:
-    """The JSON object in a file. Raises ChoiceError."""
+    """The JSON object in a file. Raises ValueError."""
     try:
         value = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise ChoiceError(f"{path}: damaged ({error}); name another --out") from error
+        raise ValueError(f"{path}: damaged ({error}); name another --out") from error
     if not isinstance(value, dict):
-        raise ChoiceError(f"{path}: damaged (no JSON object); name another --out")
+        raise ValueError(f"{path}: damaged (no JSON object); name another --out")
     return value
 
 

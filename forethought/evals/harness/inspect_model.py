@@ -34,7 +34,8 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
-from forethought.models.types import Call, Message, ModelReply, ModelRequest, Pricing, Transport, Verifying
+from forethought.evals.harness.budget import WrappedTransport
+from forethought.models.types import Call, Message, ModelReply, ModelRequest, Transport
 from forethought.redaction import redact_error
 
 PROVIDER = "forethought"
@@ -68,23 +69,13 @@ _EXCHANGE: ContextVar[_Exchange] = ContextVar("forethought_exchange")
 
 
 @dataclass(frozen=True)
-class InspectTransport:
+class InspectTransport(WrappedTransport):
     """Carries requests to `inner` through inspect: its log holds them, and its limits count them.
 
-    `scrub` blots the secrets out of replies and errors: inspect writes them down before our own does.
+    `scrub` redacts the secrets in replies and errors: inspect writes them down before our own does.
     """
 
-    inner: Transport
     scrub: Callable[[str], str] = lambda text: text
-
-    def verify(self, model: str) -> None:
-        """As `inner` does. Raises ConfigurationError."""
-        if isinstance(self.inner, Verifying):
-            self.inner.verify(model)
-
-    def priced(self, model: str) -> bool:
-        """As `inner` says; True where it cannot tell."""
-        return self.inner.priced(model) if isinstance(self.inner, Pricing) else True
 
     async def send(self, request: ModelRequest) -> ModelReply:
         """The reply of `inner`. Raises its errors, and inspect's LimitExceededError."""

@@ -11,9 +11,9 @@ from inspect_ai import Task, eval_async
 from forethought.evals.harness.control import Control
 from forethought.evals.harness.inspect_model import inspect_name
 from forethought.evals.harness.isolation import inspect_kept_to
-from forethought.evals.harness.tasks import Key, MethodRun
-from forethought.evals.harness.training import Training
-from forethought.evals.harness.trial import Bench
+from forethought.evals.harness.tasks import Key, MethodTask
+from forethought.evals.harness.training import training_task
+from forethought.evals.harness.trial import EvaluationRun
 from forethought.evals.results import Result
 from forethought.evals.types import Method
 
@@ -22,7 +22,7 @@ _MOST_CALLS = 10_000
 
 
 async def run_methods(
-    bench: Bench,
+    run: EvaluationRun,
     open: Sequence[tuple[Method, Sequence[Key]]],
     learned: Mapping[str, Mapping[str, Any]],
     control: Control,
@@ -31,14 +31,14 @@ async def run_methods(
 ) -> None:
     """Run what is `open` of each method. Raises the error that stopped it all, and CancelledError when it was
     interrupted; what is finished by then is kept."""
-    runs = [
-        MethodRun(bench, method, control, frozenset(keys), learned.get(method.name, {}), finished)
+    tasks = [
+        MethodTask(run, method, control, frozenset(keys), learned.get(method.name, {}), finished).task()
         for method, keys in open
         if keys
     ]
-    if not runs:
+    if not tasks:
         return
-    work = asyncio.create_task(_evaluated(bench, [run.task() for run in runs], parallel))
+    work = asyncio.create_task(_evaluate(run, tasks, parallel))
     control.stop = work.cancel
     try:
         await work
@@ -51,23 +51,25 @@ async def run_methods(
         raise control.error
 
 
-async def train(bench: Bench, method: Method) -> Mapping[str, Any]:
+async def train(run: EvaluationRun, method: Method) -> Mapping[str, Any]:
     """What the method learned from the training samples, now kept. Raises ModelError, InfrastructureError,
     and what is a bug."""
-    training = Training(bench, method)
-    await _evaluated(bench, [training.task()], 1)
-    if training.error is not None:
-        raise training.error
-    assert training.learned is not None
-    return training.learned
+    errors: list[Exception] = []
+    await _evaluate(run, [training_task(run, method, errors)], 1)
+    if errors:
+        raise errors[0]
+    record = run.folder.learned(method.name)
+    assert record is not None
+    learned: Mapping[str, Any] = record["learned"]
+    return learned
 
 
-async def _evaluated(bench: Bench, tasks: list[Task], parallel: int) -> None:
-    with inspect_kept_to(bench.folder.root):
+async def _evaluate(run: EvaluationRun, tasks: list[Task], parallel: int) -> None:
+    with inspect_kept_to(run.folder.root):
         logs = await eval_async(
             tasks,
-            model=inspect_name(bench.choices.model),
-            log_dir=str(bench.folder.logs),
+            model=inspect_name(run.plan.model),
+            log_dir=str(run.folder.logs),
             log_format="eval",
             log_level="critical",
             log_model_api=True,

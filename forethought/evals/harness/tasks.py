@@ -19,9 +19,9 @@ from pydantic import JsonValue
 from forethought.evals.harness.control import Control
 from forethought.evals.harness.inspect_model import inspect_name
 from forethought.evals.harness.story import shortened, telling
-from forethought.evals.harness.trial import Bench, TrialRun
+from forethought.evals.harness.trial import EvaluationRun, Trial
 from forethought.evals.results import Result
-from forethought.evals.types import Attempt, InfrastructureError, Method, Sample, UnscoredError
+from forethought.evals.types import Attempt, InfrastructureError, Method, Sample
 
 Key = tuple[str, int]
 """A sample's id, and which trial of it."""
@@ -30,35 +30,37 @@ BACKSTOP = 3
 
 
 @dataclass
-class MethodRun:
+class MethodTask:
     """One method on the samples of an evaluation."""
 
-    bench: Bench
+    run: EvaluationRun
     method: Method
     control: Control
     open: Collection[Key]
     """What is to be run."""
     learned: Mapping[str, JsonValue] = field(default_factory=dict)
     finished: Callable[[Result], None] = lambda result: None
-    """Told of each trial that has ended."""
-    _running: dict[Key, TrialRun] = field(default_factory=dict)
+    """Called with each trial that has ended."""
+    _begun: set[Key] = field(default_factory=set)
+    results: dict[Key, Result] = field(default_factory=dict)
+    """Of the trials that were tried."""
 
     def task(self) -> Task:
         """The task that inspect runs."""
-        choices = self.bench.choices
+        plan = self.run.plan
         ids = {id for id, _ in self.open}
-        samples = [_sample(sample) for sample in choices.samples if sample.id in ids]
+        samples = [_inspect_sample(sample) for sample in plan.samples if sample.id in ids]
         return Task(
-            dataset=inspect_dataset.MemoryDataset(samples, name=choices.benchmark.name),
+            dataset=inspect_dataset.MemoryDataset(samples, name=plan.benchmark.name),
             solver=agent(self),
             scorer=judged(self),
             epochs=Epochs(max((trial for _, trial in self.open), default=1), "mean"),
             early_stopping=self,
             fail_on_error=False,
             cleanup=self._leave,
-            model=inspect_name(choices.model),
-            name=f"{choices.benchmark.name}-{self.method.name}",
-            metadata={"method": self.method.about, "options": dict(choices.options)},
+            model=inspect_name(plan.model),
+            name=f"{plan.benchmark.name}-{self.method.name}",
+            metadata={"method": self.method.about, "options": dict(plan.options)},
         )
 
     # inspect's protocol of early stopping: which samples begin
@@ -70,17 +72,15 @@ class MethodRun:
     async def schedule_sample(self, id: str | int, epoch: int) -> EarlyStop | None:
         """Wait for a place; a sample is not begun that is finished, or that the caps do not allow, or once
         the evaluation is to stop."""
-        key = (str(id), epoch)
-        if key not in self.open:
+        if (str(id), epoch) not in self.open:
             return EarlyStop(id=id, epoch=epoch, reason="finished, or not asked for")
-        await self.control.gate.enter((epoch, self._place(key[0])))
+        await self.control.parallel.acquire()
         if not self.control.may_begin():
-            self.control.gate.leave()
+            self.control.parallel.release()
             capped = self.control.capped
             reason = "the cap of the evaluation is reached" if capped else "the evaluation is stopped"
             return EarlyStop(id=id, epoch=epoch, reason=reason)
-        sample = self.bench.choices.samples[self._place(key[0])]
-        self._running[key] = TrialRun(self.bench, self.method, sample, epoch, self.learned)
+        self._begun.add((str(id), epoch))
         return None
 
     async def complete_sample(
@@ -94,71 +94,55 @@ class MethodRun:
 
     async def _leave(self, state: TaskState) -> None:
         """The sample is through, however it ended."""
-        if self._running.pop((str(state.sample_id), state.epoch), None):
-            self.control.gate.leave()
+        key = (str(state.sample_id), state.epoch)
+        if key in self._begun:
+            self._begun.remove(key)
+            self.control.parallel.release()
 
-    # what the solver and the scorer do
+    async def carry_out(self, key: Key) -> Attempt:
+        """Have the sample tried and judged within inspect's limits, and its record kept.
 
-    async def attempt(self, key: Key) -> Attempt:
-        """Have the sample tried, within inspect's limits. Raises what made it impossible, once it is kept."""
-        run, choices = self._running[key], self.bench.choices
+        Raises what made it impossible, once that is kept.
+        """
+        sample = next(sample for sample in self.run.plan.samples if sample.id == key[0])
+        trial = Trial(self.run, self.method, sample, key[1], self.learned)
+        seconds, tokens = self.run.plan.seconds, round(self.run.plan.budget.max_tokens * BACKSTOP)
         try:
-            with (
-                time_limit(choices.seconds),
-                token_limit(round(choices.budget.max_tokens * BACKSTOP)),
-                telling(),
-            ):
-                return await run.run()
-        except LimitExceededError as error:
-            known = InfrastructureError(_limit_line(error))
-            self._failed(run, known)
-            raise known from error
+            with time_limit(seconds), token_limit(tokens), telling():
+                attempt = await trial.try_sample()
+            with time_limit(seconds):
+                result = await trial.judge()
+        except LimitExceededError as limit:
+            error = InfrastructureError(f"{'its judge: ' if trial.attempt else ''}{_limit_line(limit)}")
+            self._failed(trial, error)
+            raise error from limit
         except Exception as error:
-            self._failed(run, error)
-            raise
-
-    async def judge(self, key: Key) -> Result:
-        """Have the attempt judged and its record kept. Raises what made it impossible, once that is kept."""
-        run = self._running[key]
-        try:
-            with time_limit(self.bench.choices.seconds):
-                result = await self._scored(run)
-        except LimitExceededError as error:
-            known = InfrastructureError(f"its judge: {_limit_line(error)}")
-            self._failed(run, known)
-            raise known from error
-        except Exception as error:
-            self._failed(run, error)
+            self._failed(trial, error)
             raise
         self.control.succeeded()
+        self.results[key] = result
         self._keep(result)
-        return result
+        return attempt
 
-    async def _scored(self, run: TrialRun) -> Result:
-        try:
-            return await run.result(await run.score())
-        except UnscoredError as error:
-            return run.unscored(error)
-
-    def _failed(self, run: TrialRun, error: Exception) -> None:
-        self._keep(run.failure(error))
+    def _failed(self, trial: Trial, error: Exception) -> None:
+        self._keep(trial.failure(error))
         self.control.failed(error)
 
     def _keep(self, result: Result) -> None:
-        self.bench.folder.keep(result)
+        self.run.folder.keep(result)
         self.finished(result)
-
-    def _place(self, id: str) -> int:
-        return next(at for at, sample in enumerate(self.bench.choices.samples) if sample.id == id)
 
 
 @solver
-def agent(run: MethodRun) -> Solver:
-    """The method, as inspect's solver."""
+def agent(task: MethodTask) -> Solver:
+    """The method and the benchmark's score, as inspect's solver: both are in the log then."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        attempt = await run.attempt((str(state.sample_id), state.epoch))
-        transcript().info(_told(attempt), source=run.method.name)
+        attempt = await task.carry_out((str(state.sample_id), state.epoch))
+        names = ("status", "answer", "steps", "tries", "reward", "self_scores")
+        transcript().info(
+            shortened({name: getattr(attempt, name) for name in names}), source=task.method.name
+        )
         state.messages.append(ChatMessageAssistant(content=attempt.answer, source="generate"))
         state.output = ModelOutput.from_content(str(state.model), attempt.answer)
         state.completed = True
@@ -168,25 +152,25 @@ def agent(run: MethodRun) -> Solver:
 
 
 @scorer(metrics=[mean(), stderr()])
-def judged(run: MethodRun) -> Scorer:
-    """The benchmark's score, as inspect's scorer."""
+def judged(task: MethodTask) -> Scorer:
+    """The score that the trial has, as inspect's scorer."""
 
     async def score(state: TaskState, target: Target) -> inspect_scorer.Score:
-        result = await run.judge((str(state.sample_id), state.epoch))
+        result = task.results[str(state.sample_id), state.epoch]
         if result.score is None:
             return inspect_scorer.Score.unscored(answer=result.answer, explanation=result.explanation)
-        told = {"values": result.values, "label": result.label, "status": result.status}
+        names = {"values", "label", "status", "thread", "trajectory"}
         return inspect_scorer.Score(
             value=result.score,
             answer=result.answer,
             explanation=result.explanation or None,
-            metadata={**told, "thread": result.thread, "trajectory": result.trajectory},
+            metadata=result.model_dump(include=names),
         )
 
     return score
 
 
-def _sample(sample: Sample) -> inspect_dataset.Sample:
+def _inspect_sample(sample: Sample) -> inspect_dataset.Sample:
     target = sample.target
     return inspect_dataset.Sample(
         id=sample.id,
@@ -194,20 +178,6 @@ def _sample(sample: Sample) -> inspect_dataset.Sample:
         target=target if isinstance(target, str) else json.dumps(target, ensure_ascii=False, default=str),
         metadata={"groups": dict(sample.groups), "files": [file.name for file in sample.files]},
     )
-
-
-def _told(attempt: Attempt) -> JsonValue:
-    told: JsonValue = shortened(
-        {
-            "status": attempt.status,
-            "answer": attempt.answer,
-            "steps": attempt.steps,
-            "tries": attempt.tries,
-            "reward": attempt.reward,
-            "self_scores": attempt.self_scores,
-        }
-    )
-    return told
 
 
 def _limit_line(error: LimitExceededError) -> str:

@@ -1,4 +1,4 @@
-"""One trial of one sample with one method: the workshop, the attempt, its score, its record."""
+"""One trial of one sample with one method: the attempt, its score, its record."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
-from forethought.evals.harness.choices import Choices
-from forethought.evals.harness.empty import unanswered
+from forethought.evals.harness.budget import Meter, MeteredTransport
 from forethought.evals.harness.folder import RunFolder
-from forethought.evals.harness.meter import Meter, MeteredTransport
+from forethought.evals.harness.plan import EvaluationPlan
 from forethought.evals.results import UNSCORED, Result
-from forethought.evals.toolset import make_toolset, toolset_of
+from forethought.evals.toolset import Toolset, make_toolset
 from forethought.evals.types import (
     Attempt,
     BudgetSpent,
@@ -23,25 +22,24 @@ from forethought.evals.types import (
     InfrastructureError,
     Method,
     Sample,
-    Score,
     Services,
+    TrialContext,
     UnscoredError,
-    Workshop,
 )
 from forethought.models.ask import Models
-from forethought.models.types import ModelError, ReplyError, Transport, Usage
+from forethought.models.types import ModelError, ModelReply, ModelRequest, ReplyError, Transport
 from forethought.settings import Settings
 from forethought.text import one_line
-from forethought.trajectories.types import Loaded, Outcome, Reference
+from forethought.trajectories.types import Loaded, Outcome, Reference, Trajectory
 
 _SEEDS = 2**31
 
 
 @dataclass(frozen=True)
-class Bench:
+class EvaluationRun:
     """What all trials of an evaluation share."""
 
-    choices: Choices
+    plan: EvaluationPlan
     settings: Settings
     transport: Transport
     """Answers model calls; within a sample of inspect they are logged."""
@@ -52,34 +50,26 @@ class Bench:
 
 
 @dataclass
-class TrialRun:
+class Trial:
     """A trial under way."""
 
-    bench: Bench
+    run: EvaluationRun
     method: Method
     sample: Sample
-    trial: int
+    number: int
     learned: Mapping[str, Any] = field(default_factory=dict)
     training: bool = False
     """Whether it is learned from, and not evaluated."""
-    asked_outcome: bool = False
     attempt: Attempt | None = None
-    seconds: float = 0.0
-    _own: Meter = field(default_factory=Meter)
-    _judging: Meter = field(default_factory=Meter)
+    own: Meter = field(default_factory=Meter)
+    """What the method's calls cost."""
+    judging: Meter = field(default_factory=Meter)
+    """What judges and simulated users cost."""
+    _seconds: float = 0.0
+    _asked_outcome: bool = False
     _episode: Episode | None = None
 
-    @property
-    def usage(self) -> Usage:
-        """What the method's calls cost."""
-        return self._own.usage
-
-    @property
-    def judge_usage(self) -> Usage:
-        """What judges and simulated users cost."""
-        return self._judging.usage
-
-    async def run(self) -> Attempt:
+    async def try_sample(self) -> Attempt:
         """Have the method try the sample. Raises ModelError, InfrastructureError, and what is a bug.
 
         A model that gives no usable reply, and a budget that ends where the method does not expect it, are
@@ -87,40 +77,38 @@ class TrialRun:
         """
         started = time.monotonic()
         try:
-            workshop = self.workshop()
+            context = self.context()
             try:
-                self.attempt = await self.method.run(workshop)
+                self.attempt = await self.method.run(context)
             except (ReplyError, BudgetSpent) as error:
-                self.attempt = unanswered(error, workshop, self.usage)
-            toolset_of(workshop).check_served()
+                self.attempt = self._unanswered(error, context.tools)
+            context.tools.check_served()
         finally:
-            self.seconds = time.monotonic() - started
+            self._seconds = time.monotonic() - started
             await self.close()
         return self.attempt
 
-    def workshop(self) -> Workshop:
+    def context(self) -> TrialContext:
         """What the method is given. Raises InfrastructureError, and ValueError for tools that clash."""
-        choices, benchmark = self.bench.choices, self.bench.choices.benchmark
-        services = self._services()
+        plan, benchmark, settings = self.run.plan, self.run.plan.benchmark, self.run.settings
+        services = self._services(self._counted(self.judging))
         self._episode = benchmark.episode(self.sample, services)
         own = benchmark.tools(self.sample, services)
         may_ask = self.method.asks_outcome or self.training
-        return Workshop(
+        return TrialContext(
             sample=replace(self.sample, target=None, groups={}, data={}),
-            tools=make_toolset(
-                self.bench.settings, choices.budget, self._episode, own, benchmark.builtin_tools
-            ),
+            tools=make_toolset(settings, plan.budget, self._episode, own, benchmark.builtin_tools),
             episode=self._episode,
-            models=Models(self.bench.settings, self._counted(self._own, choices.budget.max_tokens)),
-            model=choices.model,
-            settings=self.bench.settings,
-            budget=choices.budget,
-            checkpointer=self.bench.saver,
-            thread=self._thread(),
-            seed=(choices.seed * 1_000 + self.trial) % _SEEDS,
+            models=Models(settings, self._counted(self.own, plan.budget.max_tokens)),
+            model=plan.model,
+            settings=settings,
+            budget=plan.budget,
+            checkpointer=self.run.saver,
+            thread=self._thread,
+            seed=(plan.seed * 1_000 + self.number) % _SEEDS,
             outcome=self._outcome if may_ask else None,
             learned=self.learned,
-            context=choices.context,
+            context=plan.context,
         )
 
     async def close(self) -> None:
@@ -129,46 +117,30 @@ class TrialRun:
             episode, self._episode = self._episode, None
             await episode.close()
 
-    async def score(self) -> Score:
-        """The benchmark's score of the attempt. Raises ModelError and InfrastructureError."""
-        assert self.attempt is not None
-        return await self.bench.choices.benchmark.score(self.sample, self.attempt, self._services())
+    async def judge(self) -> Result:
+        """The record of the attempt with its score, its trajectory written.
 
-    async def result(self, score: Score) -> Result:
-        """The record of a scored trial, its trajectory written. Raises InfrastructureError for a score that
-        is no number, and OSError."""
-        if not all(math.isfinite(value) for value in score.values.values()):
-            raise InfrastructureError(f"the score is no number: {dict(score.values)}")
-        main = float(score.values[self.bench.choices.benchmark.main_metric])
-        return self._attempted(
-            values={name: float(value) for name, value in score.values.items()},
-            score=main,
-            label=score.label,
-            explanation=score.explanation,
-            drafts_scores=await self._scores_of_drafts(),
-            trajectory=self._keep_trajectory("success" if main >= 1 else "failure"),
-        )
-
-    def unscored(self, error: UnscoredError) -> Result:
-        """The record of an attempt that cannot be scored here. Raises OSError."""
-        why, trajectory = str(error), self._keep_trajectory("unknown")
-        return self._attempted(score=None, label=UNSCORED, explanation=why, trajectory=trajectory)
-
-    def failure(self, error: BaseException) -> Result:
-        """The record of a trial that could not be tried or judged: it has no score."""
-        line = one_line(error) or type(error).__name__
-        known = isinstance(error, ModelError | InfrastructureError)
-        answer = self.attempt.answer if self.attempt else ""
-        return self._record(
-            score=None,
-            answer=answer,
-            error=one_line(line if known else f"{type(error).__name__}: {line}", 1_000),
-        )
-
-    def _attempted(self, **fields: Any) -> Result:
-        attempt = self.attempt
+        Raises ModelError, InfrastructureError (also for a score that is no number) and OSError.
+        """
+        attempt, benchmark = self.attempt, self.run.plan.benchmark
         assert attempt is not None
+        judged: dict[str, Any]
+        try:
+            score = await benchmark.score(self.sample, attempt, self._services(self._counted(self.judging)))
+        except UnscoredError as error:
+            judged = {"score": None, "label": UNSCORED, "explanation": str(error)}
+            outcome: Outcome = "unknown"
+        else:
+            if not all(math.isfinite(value) for value in score.values.values()):
+                raise InfrastructureError(f"the score is no number: {dict(score.values)}")
+            main = float(score.values[benchmark.main_metric])
+            outcome = "success" if main >= 1 else "failure"
+            values = {name: float(value) for name, value in score.values.items()}
+            judged = {"score": main, "values": values, "label": score.label, "explanation": score.explanation}
+            judged["drafts_scores"] = await self._draft_scores(attempt)
         return self._record(
+            **judged,
+            trajectory=self._keep_trajectory(attempt.trajectory, outcome),
             answer=attempt.answer,
             status=attempt.status,
             steps=attempt.steps,
@@ -176,55 +148,77 @@ class TrialRun:
             tries=attempt.tries,
             self_scores={role: list(scores) for role, scores in attempt.self_scores.items()},
             plan_errors=[list(errors) for errors in attempt.plan_errors],
-            **fields,
+        )
+
+    def failure(self, error: BaseException) -> Result:
+        """The record of a trial that could not be tried or judged: it has no score."""
+        line = one_line(error) or type(error).__name__
+        known = isinstance(error, ModelError | InfrastructureError)
+        answer = self.attempt.answer if self.attempt else ""
+        return self._record(
+            score=None, answer=answer, error=(line if known else f"{type(error).__name__}: {line}")[:1_000]
         )
 
     def _record(self, **fields: Any) -> Result:
         return Result(
             method=self.method.name,
             sample=self.sample.id,
-            trial=self.trial,
+            trial=self.number,
             groups=dict(self.sample.groups),
-            usage=self.usage,
-            judge_usage=self.judge_usage,
-            seconds=round(self.seconds, 3),
-            floor=self.bench.choices.benchmark.floor(self.sample),
-            thread=self._thread(),
-            asked_outcome=self.asked_outcome,
+            usage=self.own.usage,
+            judge_usage=self.judging.usage,
+            seconds=round(self._seconds, 3),
+            floor=self.run.plan.benchmark.floor(self.sample),
+            thread=self._thread,
+            asked_outcome=self._asked_outcome,
             **fields,
         )
 
-    def _thread(self) -> str:
-        name = f"{self.method.name}-training" if self.training else self.method.name
-        return f"{name}--{self.sample.id}--{self.trial}"
-
-    def _services(self, transport: Transport | None = None) -> Services:
-        choices = self.bench.choices
-        return Services(
-            settings=self.bench.settings,
-            models=Models(self.bench.settings, transport or self._counted(self._judging)),
-            judge_model=choices.judge_model,
-            user_model=choices.user_model,
+    def _unanswered(self, error: Exception, tools: Toolset) -> Attempt:
+        """An attempt without an answer, whose trajectory says why."""
+        spent = isinstance(error, BudgetSpent)
+        trajectory = Trajectory(
+            id=self._thread,
+            task=self.sample.task or self.sample.id,
+            environment=self._episode.name if self._episode else "",
+            halted=spent,
+            notes=(one_line(error),),
+        )
+        return Attempt(
+            answer="",
+            status="budget_exhausted" if spent else "failed",
+            trajectory=trajectory,
+            usage=self.own.usage,
+            seconds=self.own.usage["seconds"],
+            steps=tools.counter.used,
+            reward=tools.reward,
         )
 
+    @property
+    def _thread(self) -> str:
+        name = f"{self.method.name}-training" if self.training else self.method.name
+        return f"{name}--{self.sample.id}--{self.number}"
+
+    def _services(self, transport: Transport) -> Services:
+        plan, settings = self.run.plan, self.run.settings
+        return Services(settings, Models(settings, transport), plan.judge_model, plan.user_model)
+
     def _counted(self, meter: Meter, max_tokens: int | None = None) -> MeteredTransport:
-        return MeteredTransport(self.bench.transport, (meter, self.bench.spent), max_tokens)
+        return MeteredTransport(self.run.transport, (meter, self.run.spent), max_tokens)
 
     async def _outcome(self, attempt: Attempt) -> bool:
         """The benchmark's verdict on a try: whether it reached the highest score."""
-        self.asked_outcome = True
-        benchmark = self.bench.choices.benchmark
-        score = await benchmark.score(self.sample, attempt, self._services())
+        self._asked_outcome = True
+        benchmark = self.run.plan.benchmark
+        score = await benchmark.score(self.sample, attempt, self._services(self._counted(self.judging)))
         return score.values[benchmark.main_metric] >= 1
 
-    async def _scores_of_drafts(self) -> list[float]:
+    async def _draft_scores(self, attempt: Attempt) -> list[float]:
         """Scores of the earlier answers, where an answer is all that counts and no model judges it."""
-        attempt, benchmark = self.attempt, self.bench.choices.benchmark
-        assert attempt is not None
-        if attempt.reward is not None or not attempt.drafts:
+        benchmark = self.run.plan.benchmark
+        if attempt.reward is not None:
             return []
-        services = self._services(_NoModel())
-        scores = []
+        services, scores = self._services(_NoModel()), []
         for draft in attempt.drafts:
             try:
                 score = await benchmark.score(self.sample, replace(attempt, answer=draft), services)
@@ -233,23 +227,16 @@ class TrialRun:
             scores.append(float(score.values[benchmark.main_metric]))
         return scores
 
-    def _keep_trajectory(self, outcome: Outcome) -> str:
-        assert self.attempt is not None
+    def _keep_trajectory(self, trajectory: Trajectory, outcome: Outcome) -> str:
         target = self.sample.target
-        gold = (target,) if isinstance(target, str) else tuple(target) if _texts(target) else ()
-        loaded = Loaded(
-            trajectory=self.attempt.trajectory,
-            reference=Reference(outcome=outcome, gold=gold),
-        )
-        return self.bench.folder.keep_trajectory(self.method.name, self.sample.id, self.trial, loaded)
+        answers = [target] if isinstance(target, str) else target if isinstance(target, list | tuple) else []
+        gold = tuple(answers) if all(isinstance(answer, str) for answer in answers) else ()
+        loaded = Loaded(trajectory=trajectory, reference=Reference(outcome=outcome, gold=gold))
+        return self.run.folder.keep_trajectory(self.method.name, self.sample.id, self.number, loaded)
 
 
 class _NoModel:
     """Refuses: drafts are not worth a judge's call each."""
 
-    async def send(self, request: Any) -> Any:
+    async def send(self, request: ModelRequest) -> ModelReply:
         raise InfrastructureError("no model is asked about a draft")
-
-
-def _texts(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(item, str) for item in value)

@@ -1,8 +1,1 @@
-"""The methods under evaluation, by name: our agent, our agent without each of its mechanisms, and what it is
-compared with."""
-
-from __future__ import annotations
-
-from forethought.evals.methods.registry import method, method_names
-
-__all__ = ["method", "method_names"]
+"""Our agent, its ablations and the debugger as methods under evaluation."""

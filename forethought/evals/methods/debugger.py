@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from forethought.evals import critical_error_task
-from forethought.evals.types import Attempt, BudgetSpent, InfrastructureError, Workshop
+from forethought.evals.types import Attempt, BudgetSpent, InfrastructureError, Method, TrialContext
 from forethought.models.allowance import total
 from forethought.trajectories.types import Annotation, Trajectory, TrajectoryStep
 
@@ -24,21 +24,15 @@ _LEAST_TOKENS = 1_000
 
 
 @dataclass
-class Debugger:
+class Debugger(Method):
     """One way of finding the critical error."""
 
     name: str
     about: str
     choices: Mapping[str, Any] = field(default_factory=dict)
     """Fields of DebuggerContext."""
-    needs_training: bool = False
-    asks_outcome: bool = False
 
-    async def train(self, workshops: Sequence[Workshop]) -> Mapping[str, Any]:
-        """Nothing is learned."""
-        return {}
-
-    async def run(self, workshop: Workshop) -> Attempt:
+    async def run(self, workshop: TrialContext) -> Attempt:
         """The critical error of the run that the task is about; a thread that was begun is gone on with."""
         started = time.monotonic()
         try:
@@ -57,7 +51,7 @@ class Debugger:
             steps=0,
         )
 
-    async def _debugged(self, run: Trajectory, workshop: Workshop) -> tuple[bool, Mapping[str, Any]]:
+    async def _debugged(self, run: Trajectory, workshop: TrialContext) -> tuple[bool, Mapping[str, Any]]:
         """Whether the budget ended it, and the state that it ended with. Raises ModelError."""
         from forethought.graph.debugger import build_debugger
         from forethought.state.debugger import DebuggerContext
@@ -85,7 +79,7 @@ def _annotation(critical: Mapping[str, Any]) -> Annotation | None:
     return Annotation.model_validate(fields) if fields else None
 
 
-def _told(workshop: Workshop, critical: Mapping[str, Any], answer: str) -> Trajectory:
+def _told(workshop: TrialContext, critical: Mapping[str, Any], answer: str) -> Trajectory:
     """The debugging as a run of one step; its labels are in the thread."""
     step = TrajectoryStep(number=1, planning=critical.get("root_cause", ""), action=answer)
     return Trajectory(

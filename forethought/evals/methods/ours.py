@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,11 +13,10 @@ from langgraph.types import Command
 from pydantic import ValidationError
 
 from forethought.evals.baselines.bench import LONGEST_FORMAT, take_files
-from forethought.evals.counting import Watched
-from forethought.evals.harness.meter import Meter
+from forethought.evals.harness.budget import Meter, MeteredTransport
 from forethought.evals.methods.readout import Readout, read_out
-from forethought.evals.toolset import Toolset, opening, toolset_of
-from forethought.evals.types import Attempt, BudgetSpent, InfrastructureError, Workshop
+from forethought.evals.toolset import Toolset, opening
+from forethought.evals.types import Attempt, BudgetSpent, InfrastructureError, Method, TrialContext
 from forethought.graph.agent import AgentGraph, build_agent
 from forethought.nodes.support.task import models_used
 from forethought.state.context import Context
@@ -30,21 +29,15 @@ _LEAST_TOKENS = 1_000
 
 
 @dataclass
-class Ours:
+class Ours(Method):
     """The agent of this project, with some switches changed."""
 
     name: str = "ours"
     about: str = "our agent, all mechanisms at their defaults (PreFlect, MIRROR, SAMULE's foresight)"
     switches: Mapping[str, Any] = field(default_factory=dict)
     """Fields of Context that make the method what it is."""
-    needs_training: bool = False
-    asks_outcome: bool = False
 
-    async def train(self, workshops: Sequence[Workshop]) -> Mapping[str, Any]:
-        """Nothing is learned before the evaluation."""
-        return {}
-
-    async def run(self, workshop: Workshop) -> Attempt:
+    async def run(self, workshop: TrialContext) -> Attempt:
         """See Method. A thread that was broken off begins anew: its world is gone.
 
         A call that would need a person's approval is refused; any other question to a person ends the
@@ -53,7 +46,7 @@ class Ours:
         started = time.monotonic()
         meter = Meter()
         try:
-            tools = toolset_of(workshop)
+            tools = workshop.tools
             graph = self._graph(workshop, tools, meter)
             given = await self._given(workshop, tools)
         except (ValueError, FilesError) as error:
@@ -69,7 +62,7 @@ class Ours:
         reward = await tools.finish(made.answer)
         return _attempt(made, workshop, tools, meter, reward, time.monotonic() - started, stopped)
 
-    def context(self, workshop: Workshop) -> Context:
+    def context(self, workshop: TrialContext) -> Context:
         """What the agent is run with: the operator's choices, then the method's own, then the evaluation's.
 
         Raises InfrastructureError for a choice that is none.
@@ -95,10 +88,10 @@ class Ours:
             where = ".".join(str(part) for part in first["loc"])
             raise InfrastructureError(f"--set {where}: {first['msg']}") from error
 
-    def _graph(self, workshop: Workshop, tools: Toolset, meter: Meter) -> AgentGraph:
+    def _graph(self, workshop: TrialContext, tools: Toolset, meter: Meter) -> AgentGraph:
         """The agent with the sample's tools and no other."""
         settings = workshop.settings.model_copy(update={"tools": None, "mcp_file": None})
-        watched = Watched(workshop.models.transport, (meter,), stop=lambda: tools.broken)
+        watched = MeteredTransport(workshop.models.transport, (meter,), stop=lambda: tools.broken)
         return build_agent(
             list(tools.values()),
             settings,
@@ -107,7 +100,7 @@ class Ours:
             builtin=(),
         )
 
-    async def _given(self, workshop: Workshop, tools: Toolset) -> dict[str, Any]:
+    async def _given(self, workshop: TrialContext, tools: Toolset) -> dict[str, Any]:
         """The task as a client would send it. Raises FilesError, InfrastructureError, ConfigurationError."""
         await asyncio.to_thread(workshop.models.verify, models_used(self.context(workshop)))
         task = opening(workshop.sample.task, await tools.begin())
@@ -148,7 +141,7 @@ class _Run:
 
 def _attempt(
     made: Readout,
-    workshop: Workshop,
+    workshop: TrialContext,
     tools: Toolset,
     meter: Meter,
     reward: float | None,

@@ -24,15 +24,3 @@ _BASELINES: list[Baseline] = [
 _ALL: list[Method] = [Ours(), *_ABLATIONS, *_BASELINES, *DEBUGGERS]
 METHODS: Mapping[str, Method] = {made.name: made for made in _ALL}
 """All of them, ours first. They hold nothing of any run."""
-
-
-def method_names() -> list[str]:
-    """The names of all methods: ours, its ablations, the baselines, the debugger."""
-    return list(METHODS)
-
-
-def method(name: str) -> Method:
-    """The method `name`. Raises ValueError, one line that lists those there are."""
-    if name not in METHODS:
-        raise ValueError(f"there is no method {name!r}; methods are {', '.join(METHODS)}")
-    return METHODS[name]

@@ -7,9 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from forethought.evals.results import Evaluation, Result, by_sample, mean_by_sample, metrics_of
-from forethought.evals.statistics.intervals import Interval, mean_interval
-from forethought.evals.statistics.paired import Paired, compare_paired
-from forethought.evals.statistics.trials import curves
+from forethought.evals.statistics import Interval, Paired, compare_paired, mean_interval, pass_curves
 
 Summary = Callable[[Sequence[Result]], Mapping[str, float]]
 """A benchmark's own figures over all results of a method."""
@@ -70,7 +68,7 @@ class Figures:
         return asdict(self)
 
 
-def figures(evaluation: Evaluation, summary: Summary | None = None) -> Figures:
+def figures_of(evaluation: Evaluation, summary: Summary | None = None) -> Figures:
     """The figures of `evaluation`; `summary` gives the benchmark's own."""
     methods, seed = evaluation.methods, evaluation.run.seed
     rows = [_row(evaluation, method, summary) for method in methods]
@@ -98,7 +96,7 @@ def _row(evaluation: Evaluation, method: str, summary: Summary | None) -> Row:
         groups=_groups(results, seed),
         floor=_floor(results),
         spend=_spend(results),
-        pass_k=curves([[item.score or 0.0 for item in items] for items in trials.values()])
+        pass_k=pass_curves([[item.score or 0.0 for item in items] for items in trials.values()])
         if several
         else (),
         asked_outcome=any(result.asked_outcome for result in results),

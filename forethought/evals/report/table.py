@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from forethought.evals.report.rows import Figures, Row
 from forethought.evals.results import Run
-from forethought.evals.statistics.intervals import Interval
-from forethought.evals.statistics.paired import Paired
+from forethought.evals.statistics import Interval, Paired
 
 HEAD = ("method", "samples", "score [95 %]", "floor", "tokens", "USD", "seconds", "steps", "not tried")
 
@@ -35,9 +34,8 @@ def markdown(run: Run, figures: Figures) -> str:
     parts = [f"# {run.title or run.benchmark}", "\n".join(notes(run, figures)), _main(figures)]
     parts += [text for text in (_metrics(figures), _groups(figures), _pass_k(figures)) if text]
     if figures.paired:
-        parts.append(
-            "\n".join(["Against the first method, on the same samples:", "", *paired_lines(figures.paired)])
-        )
+        lines = [f"- {paired_text(one)}" for one in figures.paired]
+        parts.append("\n".join(["Against the first method, on the same samples:", "", *lines]))
     return "\n\n".join(parts) + "\n"
 
 
@@ -119,11 +117,6 @@ def _pass_k(figures: Figures) -> str:
         [row.method, *(percent(v) for _, at, hat in row.pass_k for v in (at, hat))] for row in figures.rows
     ]
     return table(head, [[*row, *[""] * (len(head) - len(row))] for row in rows])
-
-
-def paired_lines(compared: Sequence[Paired]) -> list[str]:
-    """Each comparison as a line of a list."""
-    return [f"- {paired_text(one)}" for one in compared]
 
 
 def paired_text(one: Paired) -> str:

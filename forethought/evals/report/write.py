@@ -1,43 +1,85 @@
-"""Writing what an evaluation came to into its folder: table.md, results.json, plots, report.html."""
+"""Writing what an evaluation came to: table.md, results.json, plots, report.html."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from forethought.evals.plots.figures import draw_all
-from forethought.evals.report.page import page
-from forethought.evals.report.rows import Figures, Summary, figures
-from forethought.evals.report.table import markdown
-from forethought.evals.results import Evaluation, Result, as_json
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from forethought.evals.plots import draw_all
+from forethought.evals.report.rows import Figures, Summary, figures_of
+from forethought.evals.report.table import HEAD, cells, interval, markdown, notes, paired_text, percent
+from forethought.evals.results import Evaluation, Result, as_json_text
 from forethought.evals.types import Benchmark, Sample, Score
 
-TABLE_FILE, FIGURES_FILE, PAGE_FILE, PLOTS_FOLDER = "table.md", "results.json", "report.html", "plots"
+LONGEST_ANSWER = 4_000
 
 
 def write_tables(evaluation: Evaluation, summary: Summary | None = None) -> Figures:
     """Write table.md and results.json into the evaluation's folder. Returns the figures."""
-    found = figures(evaluation, summary)
-    _write(evaluation.folder / TABLE_FILE, markdown(evaluation.run, found))
-    _write(
-        evaluation.folder / FIGURES_FILE,
-        as_json({"run": evaluation.run.model_dump(), **found.as_json()}),
-    )
-    return found
+    figures = figures_of(evaluation, summary)
+    _write(evaluation.folder / "table.md", markdown(evaluation.run, figures))
+    record = {"run": evaluation.run.model_dump(), **figures.as_json()}
+    _write(evaluation.folder / "results.json", as_json_text(record))
+    return figures
 
 
-def write_page(evaluation: Evaluation, found: Figures) -> Path:
-    """Draw the plots and write report.html; its path. Raises PlotError without matplotlib."""
-    path = evaluation.folder / PAGE_FILE
-    write_page_to(path, evaluation, found)
+def write_page(evaluation: Evaluation, figures: Figures, path: Path | None = None) -> Path:
+    """Write the page at `path`, by default report.html in the evaluation's folder, its plots in a folder
+    beside it. Returns its path. Raises PlotError without matplotlib."""
+    path = path or evaluation.folder / "report.html"
+    plots = draw_all(evaluation, figures, path.parent / "plots")
+    _write(path, page(evaluation, figures, plots))
     return path
 
 
-def write_page_to(path: Path, evaluation: Evaluation, found: Figures) -> None:
-    """The page at `path`, its plots in a folder beside it."""
-    plots = draw_all(evaluation, found, path.parent / PLOTS_FOLDER)
-    _write(path, page(evaluation, found, plots))
+def page(evaluation: Evaluation, figures: Figures, plots: Mapping[str, Path]) -> str:
+    """The figures as one HTML page that loads nothing from anywhere; answers and explanations are shown as
+    text, whatever they hold. Reads the plots."""
+    folder = Path(__file__).parent
+    environment = Environment(loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined)
+    environment.filters |= {"interval": interval, "percent": percent}
+    return environment.get_template("page.html.j2").render(
+        run=evaluation.run,
+        notes=notes(evaluation.run, figures),
+        head=HEAD,
+        rows=[cells(row) for row in figures.rows],
+        figures=figures,
+        metrics=list(dict.fromkeys(n for row in figures.rows for n in (*row.metrics, *row.summary))),
+        groups=sorted({name for row in figures.rows for name in row.groups}),
+        paired=[paired_text(one) for one in figures.paired],
+        plots=[(caption, _inline(path)) for caption, path in plots.items()],
+        methods=evaluation.methods,
+        samples=_samples(evaluation),
+        longest=LONGEST_ANSWER,
+    )
+
+
+def _inline(path: Path) -> Markup:
+    """The drawing of an SVG file, without its XML head."""
+    text = path.read_text("utf-8")
+    return Markup(text[text.index("<svg") :])
+
+
+def _samples(evaluation: Evaluation) -> list[dict[str, Any]]:
+    """Each sample with its results by method, hardest first."""
+    grouped: dict[str, dict[str, list[Result]]] = {}
+    for result in sorted(evaluation.results, key=lambda item: (item.sample, item.trial)):
+        grouped.setdefault(result.sample, {}).setdefault(result.method, []).append(result)
+
+    def mean(sample: str) -> float:
+        results = [result for results in grouped[sample].values() for result in results]
+        scores = [result.score for result in results if result.score is not None]
+        return sum(scores) / len(scores) if scores else 0.0
+
+    return [
+        {"id": sample, "by_method": grouped[sample]}
+        for sample in sorted(grouped, key=lambda id: (mean(id), id))
+    ]
 
 
 def _write(path: Path, text: str) -> None:

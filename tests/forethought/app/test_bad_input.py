@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -13,6 +15,7 @@ import pytest
 
 from forethought.app.errors import explain
 from tests.forethought.app.conftest import Cli, Outcome
+from tests.forethought.app.debug_script import trajectory
 from tests.support.model_server import Fault
 
 Scripted = Callable[..., Any]
@@ -111,6 +114,71 @@ def test_each_bad_input_is_told_in_one_line(
         assert "pa/ss" not in done.err
         assert "pass@" not in done.err
     assert (tmp_path / "notes.txt").read_text().startswith("only some notes"), "a foreign file stays as it is"
+
+
+OFFLINE = [
+    ("debug", "name what is to be debugged: a THREAD, or --trajectory FILE"),
+    ("debug t1 --trajectory run.json", "cannot go together"),
+    ("debug 't 9'", "thread id 't 9'"),
+    ("debug --trajectory gone.json", "gone.json: cannot be read"),
+    ("debug --trajectory .", "is a folder: name one file"),
+    ("debug --trajectory broken.json", "broken.json: broken JSON"),
+    ("debug --trajectory other.json", "this is no trajectory in a known format"),
+    ("debug --trajectory empty.json", "the file is empty"),
+    ("debug --trajectory run.json --rerun --expect x", "--environment MODULE:NAME"),
+    ("debug --trajectory run.json --method counterfactual --expect x", "--environment MODULE:NAME"),
+    ("debug t1 --method counterfactual --judge person", "too many runs for a person"),
+    ("debug t1 --method counterfactual", "somebody has to say whether a re-run succeeded"),
+    ("debug t1 --rerun", "somebody has to say whether a re-run succeeded"),
+    ("debug t1 --rerun --judge none", "somebody has to say"),
+    ("debug t1 --rerun=magic", "--rerun"),
+    ("debug t1 --judge gold", "--judge gold needs the answer of a right run"),
+    ("debug t1 --judge model", "--judge model needs the answer of a right run"),
+    ("debug t1 --judge environment", "--judge environment needs --environment"),
+    ("debug t1 --expect ' '", "--expect is empty"),
+    ("debug t1 --pick a", "--pick goes with --trajectory"),
+    ("debug t1 --environment a:b", "--environment goes with --trajectory"),
+    ("debug t1 --set max_steps=3", "--set: unknown setting 'max_steps'"),
+    ("debug t1 --set trials=0", "--set trials"),
+    ("debug t1 --model nonsense!", "is not a model's name"),
+    ("distill gone.jsonl", "gone.jsonl: cannot be read"),
+    ("distill run.json --exclude gone.txt", "gone.txt: cannot be read"),
+    ("distill run.json --set max_run=3", "did you mean max_runs"),
+    ("distill run.json --set max_runs=1", "--set max_runs"),
+    ("distill run.json --set max_runs", "write KEY=VALUE"),
+    ("synthesize gone.jsonl --out r", "gone.jsonl: cannot be read"),
+    ("synthesize tasks.jsonl tasks.jsonl --out r", "is a tasks file: give it alone"),
+    ("synthesize tasks.jsonl --out r --success luck", "'luck' is not one of 'exact', 'f1', 'model'"),
+    ("synthesize tasks.jsonl --out r --set steps_per_call=0", "--set steps_per_call: '0'"),
+    ("synthesize tasks.jsonl --out r --set step_per_call=1", "unknown setting 'step_per_call'"),
+    ("synthesize unjudged.jsonl --out r", "expected"),
+    ("synthesize tasks.jsonl --out tasks.jsonl", "--out tasks.jsonl: this file is read from"),
+    ("synthesize tasks.jsonl --out folder", "--out folder: this is a folder; name a file"),
+]
+
+
+def test_each_bad_input_of_an_offline_command_is_told_before_anything_is_asked_or_kept(
+    cli: Cli, scripted: Scripted, tmp_path: Path
+) -> None:
+    _, server = scripted()
+    (tmp_path / "folder").mkdir()
+    files = {
+        "run.json": json.dumps(trajectory()),
+        "broken.json": '{"id": ',
+        "other.json": '{"colour": "red"}',
+        "empty.json": "",
+        "tasks.jsonl": '{"id": "a", "task": "Count.", "expected": "42"}\n',
+        "unjudged.jsonl": '{"id": "a", "task": "Count."}\n',
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    for line, message in OFFLINE:
+        done = cli(*shlex.split(line))
+        assert (done.code, is_one_clear_line(done)) == (2, True), (line, done)
+        assert message in done.err, (line, done.err)
+    assert server.requests == []
+    assert {name: (tmp_path / name).read_text() for name in files} == files
+    assert not [path for path in tmp_path.rglob("*") if path.suffix in {".sqlite", ".yaml"}]
 
 
 def test_an_unknown_thread_is_told_from_a_known_one(cli: Cli, scripted: Scripted) -> None:

@@ -156,26 +156,6 @@ def test_tasks_of_an_evaluation_are_refused(cli: Cli, served: Serve, log: str, t
     assert [task["task"] for task in out.json["tasks"].values()] == [question("Bern")]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
-        (("nowhere.jsonl",), "nowhere.jsonl: cannot be read"),
-        (("runs.jsonl", "--exclude", "nowhere.txt"), "nowhere.txt: cannot be read"),
-        (("runs.jsonl", "--set", "max_run=3"), "did you mean max_runs"),
-        (("runs.jsonl", "--set", "max_runs=1"), "--set max_runs"),
-        (("runs.jsonl", "--set", "max_runs"), "write KEY=VALUE"),
-    ],
-)
-def test_wrong_use_is_one_line(
-    cli: Cli, served: Serve, log: str, arguments: tuple[str, ...], line: str
-) -> None:
-    served(Distiller())
-    out = cli("distill", *arguments)
-    assert out.code == 2
-    assert line in out.err
-    assert out.err.count("\n") == 1
-
-
 def test_a_folder_of_a_collection_is_read(cli: Cli, served: Serve, tmp_path: Path) -> None:
     served(Distiller())
     save(tmp_path / "c" / "trajectories" / "runs.jsonl", runs("Ulm", "ffs"))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from forethought.app.errors import CliError
 from forethought.app.options import Flags, check_repeated, context_from_flags, settings_from
-from forethought.graph.run_metadata import saved_of, saved_with
+from forethought.graph.resume import run_metadata, run_options
 from forethought.settings import Settings
 from forethought.state.context import Context
 
@@ -65,7 +65,7 @@ def test_the_environments_password_and_key_are_used_again_for_the_threads_addres
 ) -> None:
     address = "https://me:secret@host:8000/v1?x=1&api_key=of-mine"
     monkeypatch.setenv("FORETHOUGHT_BASE_URL", address)
-    saved = saved_of(saved_with(Context(), Settings()))
+    saved = run_options(run_metadata(Context(), Settings()))
     assert saved.base_url == "https://host:8000/v1?x=1"
     check_repeated("thread t", Flags(), settings_from(Flags()), base_url=saved.base_url)
 

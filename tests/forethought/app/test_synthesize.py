@@ -7,8 +7,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from forethought.training.dataset import read_rows
 from forethought.training.records import ReflectionRecord
 from tests.forethought.app.conftest import Cli, Serve
@@ -148,31 +146,3 @@ def test_settings_go_to_the_synthesis_or_to_the_agent(cli: Cli, served: Serve, t
     assert server.names.count("StepLabels") == 2
     assert out.json["outcomes"] == {"failure": 1}
     assert out.json["notes"] == ["there is one task only: no reflections across tasks"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
-        (("nowhere.jsonl",), "nowhere.jsonl: cannot be read"),
-        (("t.jsonl", "t.jsonl"), "is a tasks file: give it alone"),
-        (("t.jsonl", "--success", "luck"), "'luck' is not one of 'exact', 'f1', 'model'"),
-        (("t.jsonl", "--set", "steps_per_call=0"), "--set steps_per_call: '0'"),
-        (("t.jsonl", "--set", "step_per_call=1"), "unknown setting 'step_per_call'"),
-        (("broken.jsonl",), "expected"),
-        (("t.jsonl", "--out", "t.jsonl"), "--out t.jsonl: this file is read from; name another one"),
-        (("t.jsonl", "--out", "folder"), "--out folder: this is a folder; name a file"),
-    ],
-)
-def test_bad_input_is_one_line(
-    cli: Cli, served: Serve, tmp_path: Path, arguments: tuple[str, ...], line: str
-) -> None:
-    server = served(Counter())
-    before = Path(tasks(tmp_path / "t.jsonl", "cats")).read_bytes()
-    (tmp_path / "broken.jsonl").write_text('{"id": "a", "task": "Count."}\n')
-    (tmp_path / "folder").mkdir()
-    out = cli("synthesize", "--out", "r.jsonl", *arguments)
-    assert out.code == 2
-    assert line in out.err
-    assert out.err.count("\n") == 1
-    assert server.requests == []
-    assert (tmp_path / "t.jsonl").read_bytes() == before

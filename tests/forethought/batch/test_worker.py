@@ -16,7 +16,7 @@ from forethought.batch import BatchTask, cancel, progress_of, retry
 from forethought.batch.submitting import enqueue
 from forethought.batch.worker import SharedDrain
 from forethought.graph.agent import build_agent
-from forethought.graph.run_metadata import saved_of
+from forethought.graph.resume import run_options
 from forethought.models.types import ConfigurationError
 from forethought.state.context import Context
 from tests.forethought.batch.conftest import MakeBench, script
@@ -335,7 +335,7 @@ async def test_a_job_is_bounded_by_the_worker_that_carries_it_out(bench: MakeBen
         assert b.asked("task-one") == CALLS[:2], "its plan waits for approval"
         graph = build_agent(settings=b.settings, checkpointer=b.queue.threads)
         snapshot = await graph.aget_state({"configurable": {"thread_id": "b:task-one"}})
-        kept = saved_of(snapshot.metadata).context
+        kept = run_options(snapshot.metadata).context
         assert (kept["max_tokens"], kept["approve_plan"], kept["approve_tools"]) == (50_000, True, "always")
 
 

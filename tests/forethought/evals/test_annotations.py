@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from forethought.evals.annotations import accuracy, labels, read_annotated
+from forethought.evals.annotations import agreement, labels, read_annotated
 from forethought.knowledge.error_taxonomy import load_taxonomy
 from forethought.trajectories.types import Annotation, Module
 from tests.forethought.trajectories import examples
@@ -18,26 +18,21 @@ def mark(step: int, module: Module, kind: str) -> Annotation:
 
 
 KNOWN = mark(3, "planning", "inefficient_planning")
-PAIRS = [
-    (KNOWN, KNOWN),
-    (mark(3, "planning", "Inefficient_plan"), KNOWN),
-    (mark(3, "planning", "impossible_action"), KNOWN),
-    (mark(3, "action", "format_error"), KNOWN),
-    (mark(2, "planning", "inefficient_planning"), KNOWN),
-    (None, KNOWN),
-]
 
 
-def test_each_metric_asks_for_more_than_the_one_before():
-    row = accuracy(PAIRS, load_taxonomy())
-    assert (row.step.count, row.step_and_module.count, row.all_correct.count) == (4, 3, 2)
-    assert {share.total for share in (row.step, row.step_and_module, row.all_correct)} == {6}
-    assert accuracy(PAIRS).all_correct.count == 1
-
-
-def test_nothing_to_count():
-    row = accuracy([])
-    assert (row.step.share, row.step.interval) == (0.0, (0.0, 1.0))
+@pytest.mark.parametrize(
+    ("found", "measures"),
+    [
+        (KNOWN, (True, True, True)),
+        (mark(3, "planning", "Inefficient_plan"), (True, True, True)),
+        (mark(3, "planning", "impossible_action"), (True, True, False)),
+        (mark(3, "action", "format_error"), (True, False, False)),
+        (mark(2, "planning", "inefficient_planning"), (False, False, False)),
+        (None, (False, False, False)),
+    ],
+)
+def test_each_measure_asks_for_more_than_the_one_before(found, measures):
+    assert tuple(agreement(found, KNOWN, load_taxonomy()).values()) == measures
 
 
 def test_labels_are_read_in_the_taxonomy_s_names():
@@ -77,7 +72,6 @@ def test_a_folder_of_annotated_trajectories_is_measured(tmp_path):
     assert [loaded.trajectory.id for loaded in found] == ["a", "b"]
     known = [loaded.reference.annotation for loaded in found]
     assert [each.error_type for each in known if each] == ["inefficient_planning", "hallucination"]
-    assert accuracy([(each, each) for each in known if each]).all_correct.share == 1
 
 
 @pytest.mark.parametrize(

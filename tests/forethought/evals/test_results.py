@@ -8,8 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forethought.evals.merge import merged, read_all
-from forethought.evals.results import ResultsError, mean_by_sample, read_evaluation
+from forethought.evals.results import (
+    ResultsError,
+    mean_by_sample,
+    merged,
+    read_evaluation,
+    read_evaluations,
+)
 from tests.support.evaluations import result_record, write_folder
 
 
@@ -71,7 +76,7 @@ def test_wild_lines_end_in_results_or_one_line(
 def test_merging_names_equal_methods_by_folder_and_tells_differences(tmp_path: Path) -> None:
     one = write_folder(tmp_path / "one", [result_record("ours", "a", 1.0), result_record("react", "a", 0.0)])
     two = write_folder(tmp_path / "two", [result_record("ours", "a", 0.0)], model="openai:other")
-    evaluation, differences = merged(read_all([one, two / "logs" / "x.eval"]))
+    evaluation, differences = merged(read_evaluations([one, two / "logs" / "x.eval"]))
     assert evaluation.methods == ["ours (one)", "react", "ours (two)"]
     assert differences == ["model differs: one: openai:scripted; two: openai:other"]
 
@@ -79,7 +84,7 @@ def test_merging_names_equal_methods_by_folder_and_tells_differences(tmp_path: P
 def test_merging_tells_what_our_agent_was_set_to(tmp_path: Path) -> None:
     one = write_folder(tmp_path / "one", [result_record("ours", "a", 1.0)])
     two = write_folder(tmp_path / "two", [result_record("ours", "a", 0.0)], context={"max_rounds": 2})
-    assert merged(read_all([one, two]))[1] == ["context differs: one: {}; two: {'max_rounds': 2}"]
+    assert merged(read_evaluations([one, two]))[1] == ["context differs: one: {}; two: {'max_rounds': 2}"]
 
 
 def test_samples_of_other_data_are_not_compared(tmp_path: Path) -> None:
@@ -89,16 +94,16 @@ def test_samples_of_other_data_are_not_compared(tmp_path: Path) -> None:
         for name, samples in zip(("one", "two"), texts, strict=True)
     )
     with pytest.raises(ResultsError, match="the sample b has another text than in"):
-        merged(read_all([one, two]))
+        merged(read_evaluations([one, two]))
 
 
 def test_other_benchmarks_are_not_compared(tmp_path: Path) -> None:
     one = write_folder(tmp_path / "one", [result_record("ours", "a", 1.0)])
     two = write_folder(tmp_path / "two", [result_record("ours", "a", 0.0)], benchmark="gaia")
     with pytest.raises(ResultsError, match="compare evaluations of one benchmark"):
-        merged(read_all([one, two]))
+        merged(read_evaluations([one, two]))
 
 
 def test_an_evaluation_without_results(tmp_path: Path) -> None:
     with pytest.raises(ResultsError, match="no finished sample yet"):
-        read_all([write_folder(tmp_path, [])])
+        read_evaluations([write_folder(tmp_path, [])])

@@ -19,7 +19,6 @@ from forethought.evals.toolset import (
     make_toolset,
     observation_text,
     opening,
-    toolset_of,
 )
 from forethought.evals.types import Budget, InfrastructureError, ToolSpec
 from forethought.models.schema import strict_schema
@@ -27,9 +26,8 @@ from forethought.rollouts.types import EnvironmentReply
 from forethought.settings import Settings
 from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
 from forethought.tools.call import call_tool
-from tests.support.evaluating import Bureau, HouseEpisode, SafeEpisode
+from tests.support.evaluating import HouseEpisode, SafeEpisode
 from tests.support.household import Household
-from tests.support.model_server import ModelServer, script
 
 MakeSettings = Callable[..., Settings]
 
@@ -215,19 +213,6 @@ def test_names_that_clash_are_refused(settings: MakeSettings) -> None:
 def test_the_operators_own_tools_are_not_offered(settings: MakeSettings) -> None:
     tools = make_toolset(settings(tools="json"), Budget(), builtin=["python", "read_file"])
     assert list(tools) == ["read_file", "python"]
-
-
-async def test_tools_that_came_as_a_plain_mapping_are_counted_as_well(
-    bureau: Bureau, model_server: Callable[..., ModelServer], env: ToolEnv
-) -> None:
-    workshop = bureau.workshop(model_server(script("")), episode=SafeEpisode(), tools=[make_tool(lookup)])
-    assert toolset_of(workshop) is workshop.tools
-    again = toolset_of(replace(workshop, tools=dict(workshop.tools)))
-    assert list(again) == ["read_digit", "open_safe", "lookup"]
-    await again.begin()
-    await called(again, env, "read_digit", which="first")
-    await called(again, env, "lookup", key="a")
-    assert again.counter.used == 2
 
 
 @given(st.text(), st.lists(st.text(max_size=300), max_size=5), st.booleans())

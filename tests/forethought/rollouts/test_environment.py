@@ -11,11 +11,10 @@ from langgraph.errors import GraphDrained
 
 from forethought.models.ask import Models
 from forethought.models.types import no_usage
-from forethought.rollouts.environment import EnvironmentRollouts, recorded
+from forethought.rollouts.environment import EnvironmentRollouts, recorded, restored
 from forethought.rollouts.evaluators import EnvironmentReward, GoldAnswer
-from forethought.rollouts.policy import ModelPolicy
+from forethought.rollouts.policies import ModelPolicy
 from forethought.rollouts.types import Act, EnvironmentReply, Replayed, Rolled, RolloutError
-from forethought.rollouts.world import restored
 from forethought.settings import Settings
 from forethought.trajectories.types import Trajectory, TrajectoryStep
 from tests.support.household import RUINS, Habit, Household, moves, reachable, right_action

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from forethought.rollouts.thread import ThreadRollouts, within
+from forethought.rollouts.thread import ThreadRollouts, usage_between, within
 from forethought.rollouts.types import Environment, EnvironmentReply, RolloutError
 from forethought.state.context import Context
 from tests.forethought.rollouts.conftest import Record, Recorded, exact
@@ -359,3 +359,10 @@ def test_a_budget_of_its_own_that_is_smaller_stays() -> None:
     assert isinstance(lower, Context)
     assert (lower.max_tokens, lower.max_usd, lower.max_steps) == (3_000, 0.5, 7)
     assert "model" not in lower.model_fields_set
+
+
+def test_a_budget_that_was_too_short_is_nothing_that_was_spent() -> None:
+    before = {"planner": {"calls": 1, "out_of_time": 60.0}, "tool": {"calls": 2}}
+    after = {"planner": {"calls": 2}, "tool": {"calls": 5, "estimated": 1}}
+    spent = usage_between(before, after)
+    assert (spent["calls"], spent["estimated"], "out_of_time" in spent) == (4, 1, False)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forethought.nodes.support.foresight import compare, missing_terms
+from forethought.nodes.support.foresight import Finding, compare, missing_terms
 from forethought.tools.base import Observation
 
 
@@ -35,6 +35,6 @@ def test_no_text_breaks_it(expected: str, text: str) -> None:
 
 
 def test_what_rules_can_tell() -> None:
-    assert compare('"a"', Observation("b")) == ("minor", "Expected, but not in what came: 'a'.")
-    assert compare('"a"', Observation("A")) == ("none", "")
-    assert compare('"a"', Observation("b", ok=False, cause="tool")) == ("minor", "")
+    assert compare('"a"', Observation("b")) == Finding("minor", "Expected, but not in what came: 'a'.")
+    assert compare('"a"', Observation("A")) == Finding()
+    assert compare('"a"', Observation("b", ok=False, cause="tool")) == Finding("minor")

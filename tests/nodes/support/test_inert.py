@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from forethought.nodes.support.addresses import addresses_in
-from forethought.nodes.support.inert import for_person, inert
+from forethought.nodes.support.addresses import addresses_in, for_person, inert
 
 KNOWN = addresses_in("https://x.org/a")
 

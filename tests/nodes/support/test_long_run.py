@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 
-from forethought.nodes.support.long_run import MANY, MATERIAL_CHARS, MOST_LINES, SAID_CHARS
 from forethought.nodes.support.prompt_text import (
+    MANY,
+    MATERIAL_CHARS,
+    MOST_LINES,
     OBSERVATION_CHARS,
+    SAID_CHARS,
     earlier_items,
     memory_items,
     plan_text,

@@ -9,23 +9,21 @@ from statistics import fmean
 
 from forethought.evals.benchmarks.stable_tool_bench.apis import apis_of
 from forethought.evals.benchmarks.stable_tool_bench.data import SERVER, SETS, read_samples
-from forethought.evals.benchmarks.stable_tool_bench.judging import WORTH, Judge, majority, preference
+from forethought.evals.benchmarks.stable_tool_bench.judging import WORTH, SolutionJudge, majority, preference
 from forethought.evals.benchmarks.stable_tool_bench.offered import api_tool
 from forethought.evals.benchmarks.stable_tool_bench.reference import Solution
 from forethought.evals.benchmarks.stable_tool_bench.serving import ApiServer, server_for
-from forethought.evals.types import Attempt, Episode, Sample, Score, Services
-from forethought.models.types import no_usage
+from forethought.evals.types import Attempt, Benchmark, Episode, Sample, Score, Services
 from forethought.tools.base import Tool
 
 
-class StableToolBench:
+class StableToolBench(Benchmark):
     """See `forethought.evals.types.Benchmark`."""
 
     name = "stabletoolbench"
     title = "StableToolBench"
     about = "765 solvable queries over simulated web APIs in six sets; Apache 2.0; MIRROR tables 1, 3 and 4"
     main_metric = "pass_rate"
-    builtin_tools: Sequence[str] = ()
     options: Mapping[str, str] = {
         "set": f"which sets, comma-separated: {', '.join(SETS)} or all (the default)",
         "server": f"address of the virtual API server (default {SERVER})",
@@ -54,11 +52,7 @@ class StableToolBench:
         Raises InfrastructureError where the API server is gone: calls then failed for no fault of the agent.
         """
         await asyncio.to_thread(_server(sample).check)
-        judge, query, times = (
-            Judge(services, no_usage()),
-            str(sample.data["query"]),
-            sample.data["judgements"],
-        )
+        judge, query, times = SolutionJudge(services), str(sample.data["query"]), sample.data["judgements"]
         ours = Solution(attempt.answer if attempt.status != "failed" else "", _calls(attempt))
         statuses = await judge.statuses(query, ours, times)
         verdict, told = majority(statuses), judge.reason
@@ -69,7 +63,7 @@ class StableToolBench:
             outcome = await preference(judge, query, (ours, verdict), (reference, theirs))
             values |= {"win_rate": float(outcome == "win"), "tie_rate": float(outcome == "tie")}
             told += f"\n{outcome} against the reference, which is {theirs}: {judge.reason}"
-        return Score(values, told, verdict, judge.usage)
+        return Score(values, told, verdict)
 
     def summary(self, scored: Sequence[tuple[Sample, Sequence[Score]]]) -> Mapping[str, float]:
         """The average over the sets of the pass rates and win rates, as the papers' tables have it."""
@@ -84,10 +78,6 @@ class StableToolBench:
                 found[f"{metric}_set_average"] = fmean(means)
         return found
 
-    def floor(self, sample: Sample) -> float | None:
-        """Without an answer nothing is solved."""
-        return 0.0
-
 
 def _server(sample: Sample) -> ApiServer:
     return server_for(sample.data["server"], sample.data["cache"])
@@ -96,3 +86,6 @@ def _server(sample: Sample) -> ApiServer:
 def _calls(attempt: Attempt) -> tuple[str, ...]:
     steps = [step for step in attempt.trajectory.steps if step.action]
     return tuple(f"{step.action}\n-> {step.observation}" for step in steps)
+
+
+BENCHMARK = StableToolBench()

@@ -16,11 +16,8 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel
 
 from forethought.evals.benchmarks.stable_tool_bench.reference import Solution
-from forethought.evals.prompts import render
 from forethought.evals.prompts.judge_replies import AnswerStatus, BetterAnswer
 from forethought.evals.types import Services
-from forethought.models.allowance import total
-from forethought.models.types import Message, Usage, reply_spec
 
 Status = Literal["solved", "unsure", "unsolved"]
 Preference = Literal["win", "tie", "loss"]
@@ -32,11 +29,10 @@ R = TypeVar("R", bound=BaseModel)
 
 
 @dataclass
-class Judge:
-    """Judges with one model; `usage` is what it has cost so far."""
+class SolutionJudge:
+    """Judges solutions with one model."""
 
     services: Services
-    usage: Usage
     reason: str = ""
     """Of the last verdict."""
 
@@ -45,9 +41,12 @@ class Judge:
         if not solution.answer.strip():
             self.reason = "there is no answer"
             return "unsolved"
-        verdict = await self._ask("stb_answer", AnswerStatus, query=query, answer=solution.answer)
+        verdict = await self.services.ask(
+            "judge", "stb_answer", AnswerStatus, query=query, answer=solution.answer
+        )
         if verdict.status == "unsure":
-            verdict = await self._ask(
+            verdict = await self.services.ask(
+                "judge",
                 "stb_execution",
                 AnswerStatus,
                 query=query,
@@ -79,24 +78,13 @@ class Judge:
             "second": two.answer or "(no answer)",
             "second_calls": shown_calls(two),
         }
-        reply = await self._ask("stb_compare", BetterAnswer, **values)
+        reply = await self.services.ask("judge", "stb_compare", BetterAnswer, **values)
         self.reason = reply.reason
         return reply.better
 
-    async def _ask(self, template: str, reply: type[R], **values: str) -> R:
-        system, user = render(template, **values)
-        asked = await self.services.models.ask(
-            role="judge",
-            model=self.services.judge_model,
-            messages=[Message("system", system), Message("user", user)],
-            reply=reply_spec(reply),
-        )
-        self.usage = total(self.usage, asked.usage)
-        return asked.reply
-
 
 async def preference(
-    judge: Judge, query: str, ours: tuple[Solution, Status], theirs: tuple[Solution, Status]
+    judge: SolutionJudge, query: str, ours: tuple[Solution, Status], theirs: tuple[Solution, Status]
 ) -> Preference:
     """Who wins: the better verdict, or else the better solution."""
     mine, other = WORTH[ours[1]], WORTH[theirs[1]]

@@ -11,13 +11,20 @@ from forethought.evals.benchmarks.travel_planner.database import database
 from forethought.evals.benchmarks.travel_planner.given_information import given_information_tool
 from forethought.evals.benchmarks.travel_planner.plan import parse_plan
 from forethought.evals.benchmarks.travel_planner.query import query_of
-from forethought.evals.benchmarks.travel_planner.reading import read_plan
 from forethought.evals.benchmarks.travel_planner.reference import ReferenceSandbox
 from forethought.evals.benchmarks.travel_planner.sandbox import Sandbox
 from forethought.evals.benchmarks.travel_planner.scoring import explanation, judge, micro_rates, values_of
 from forethought.evals.benchmarks.travel_planner.search_tools import search_tools
-from forethought.evals.types import Attempt, DataError, Episode, InfrastructureError, Sample, Score, Services
-from forethought.models.types import no_usage
+from forethought.evals.prompts.judge_replies import TravelPlan
+from forethought.evals.types import (
+    Attempt,
+    Benchmark,
+    DataError,
+    InfrastructureError,
+    Sample,
+    Score,
+    Services,
+)
 from forethought.tools.base import Tool
 
 _ABOUT = {
@@ -29,7 +36,7 @@ _ABOUT = {
 }
 
 
-class TravelPlanner:
+class TravelPlanner(Benchmark):
     """See `forethought.evals.types.Benchmark`."""
 
     name = "travelplanner"
@@ -39,7 +46,6 @@ class TravelPlanner:
         "Face; MIRROR table 2, SAMULE table 1"
     )
     main_metric = "final_pass"
-    builtin_tools: Sequence[str] = ()
     options: Mapping[str, str] = {
         name: f"{_ABOUT[name]}: {' or '.join(allowed)} (default {allowed[0]})"
         for name, allowed in CHOICES.items()
@@ -48,10 +54,6 @@ class TravelPlanner:
     def samples(self, data: Path, options: Mapping[str, str]) -> list[Sample]:
         """See `Benchmark`."""
         return read_samples(data, options)
-
-    def episode(self, sample: Sample, services: Services) -> Episode | None:
-        """None: the searches change nothing."""
-        return None
 
     def tools(self, sample: Sample, services: Services) -> Sequence[Tool]:
         """The search tools of two-stage planning, or the given information where it is behind a tool."""
@@ -63,11 +65,12 @@ class TravelPlanner:
 
     async def score(self, sample: Sample, attempt: Attempt, services: Services) -> Score:
         """Each constraint, 0 or 1, and the macro and final passes; hard ones only where the query has any."""
-        query, usage = query_of(sample.target), no_usage()
+        query = query_of(sample.target)
         plan = parse_plan(attempt.answer)
         by_model = not plan and bool(attempt.answer.strip()) and sample.data["parse"] == "model"
         if by_model:
-            plan, usage = await read_plan(attempt.answer, services)
+            reply = await services.ask("judge", "travel_parse", TravelPlan, answer=attempt.answer)
+            plan = [{"days": str(number), **day.model_dump()} for number, day in enumerate(reply.days, 1)]
         sandbox = _sandbox(sample)
         try:
             judged = await asyncio.to_thread(judge, query, plan, sandbox)
@@ -77,18 +80,17 @@ class TravelPlanner:
         if by_model:
             told.append("the plan was turned into JSON by the judge's model")
         values = values_of(query, judged)
-        return Score(values, "\n".join(told), "passed" if values["final_pass"] else "", usage)
+        return Score(values, "\n".join(told), "passed" if values["final_pass"] else "")
 
     def summary(self, scored: Sequence[tuple[Sample, Sequence[Score]]]) -> Mapping[str, float]:
         """The micro pass rates: shares of all constraints of all plans."""
         return micro_rates([score.values for _, scores in scored for score in scores])
-
-    def floor(self, sample: Sample) -> float | None:
-        """Without a plan nothing passes."""
-        return 0.0
 
 
 def _sandbox(sample: Sample) -> Sandbox:
     if sample.data["database"]:
         return database(Path(sample.data["database"]))
     return ReferenceSandbox(sample.data["reference"], sample.target["org"], sample.target["dest"])
+
+
+BENCHMARK = TravelPlanner()

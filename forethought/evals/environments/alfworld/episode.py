@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from forethought.evals.environments.alfworld.process import Game, Position
+from forethought.evals.environments.alfworld.game import Game, Position
 from forethought.evals.types import ToolSpec
 from forethought.rollouts.types import EnvironmentReply
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from forethought.evals.environments.checkouts.worker import TOOL_SECONDS, limited, serve, stand_in
+from forethought.evals.environments.worker import TOOL_SECONDS, limited, serve_domain, stand_in, tool_spec
 
 Json = dict[str, Any]
 GREETING = "Hi! How can I help you today?"
@@ -40,7 +40,12 @@ class Domain:
         """Tools, policy and tasks."""
         tools = self.env.get_tools()
         return {
-            "tools": [self._tool(tool.openai_schema["function"]) for tool in tools],
+            "tools": [
+                tool_spec(
+                    tool.openai_schema["function"], self._writes(tool.openai_schema["function"]["name"])
+                )
+                for tool in tools
+            ],
             "policy": self.env.get_policy(),
             "tasks": [
                 {**task.model_dump(mode="json"), "instruction": str(task.user_scenario)}
@@ -112,15 +117,8 @@ class Domain:
         worth = float(self.reward([True] * len(asserted))["reward"])
         return None if asserted and worth else worth
 
-    def _tool(self, info: Json) -> Json:
-        tools = self.env.tools
-        kind = getattr(tools.tool_type(info["name"]), "value", "write")
-        return {
-            "name": info["name"],
-            "description": info["description"],
-            "parameters": info["parameters"],
-            "changes_world": kind == "write",
-        }
+    def _writes(self, name: str) -> bool:
+        return bool(getattr(self.env.tools.tool_type(name), "value", "write") == "write")
 
 
 class _Judged:
@@ -157,9 +155,7 @@ def main(checkout: str, domain: str, split: str) -> None:
     package.__path__ = [str(Path(checkout) / "src" / "tau2")]
     sys.modules["tau2"] = package  # its own __init__ would import agents, voices and runners
     stand_in(absent=("addict", "deepdiff", "litellm", "pandas", "toml"), quiet=("dotenv", "loguru"))
-    made = Domain(domain, split)
-    operations = (made.describe, made.reset, made.open, made.call, made.say, made.reward, made.floor)
-    serve({operation.__name__: operation for operation in operations})
+    serve_domain(Domain(domain, split))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import importlib
 import sys
 from typing import Any
 
-from forethought.evals.environments.checkouts.worker import TOOL_SECONDS, limited, serve, stand_in
+from forethought.evals.environments.worker import TOOL_SECONDS, limited, serve_domain, stand_in, tool_spec
 
 Json = dict[str, Any]
 STOP = "###STOP###"
@@ -49,7 +49,10 @@ class Domain:
     def describe(self) -> Json:
         """Tools, policy and tasks."""
         return {
-            "tools": [_tool(info["function"]) for info in self.env.tools_info],
+            "tools": [
+                tool_spec(info["function"], not info["function"]["name"].startswith(_READS))
+                for info in self.env.tools_info
+            ],
             "policy": self.env.wiki,
             "tasks": [task.model_dump() for task in self.env.tasks],
         }
@@ -94,32 +97,20 @@ class Domain:
 
 def _rewarded(result: Any) -> Json:
     info = result.info.model_dump()
-    if "r_actions" in info:
-        said = "" if info["r_actions"] else "the database differs from that after the gold actions"
-    else:
-        missing = [output for output, found in info["outputs"].items() if not found]
-        said = f"not said: {', '.join(missing)}" if missing else ""
-        if not missing and not result.reward:
-            said = "the database differs from that after the gold actions"
-    return {"reward": float(result.reward), "explanation": said}
-
-
-def _tool(info: Json) -> Json:
-    return {
-        "name": info["name"],
-        "description": info["description"],
-        "parameters": info["parameters"],
-        "changes_world": not info["name"].startswith(_READS),
-    }
+    missing = [output for output, found in info.get("outputs", {}).items() if not found]
+    reason = "the database differs from that after the gold actions"
+    if missing:
+        reason = f"not said: {', '.join(missing)}"
+    elif result.reward or info.get("r_actions"):
+        reason = ""
+    return {"reward": float(result.reward), "explanation": reason}
 
 
 def main(checkout: str, domain: str, split: str) -> None:
     """Serve a domain of the checkout."""
     sys.path.insert(0, checkout)
     stand_in(absent=("litellm",))
-    made = Domain(domain, split)
-    operations = (made.describe, made.reset, made.open, made.call, made.say, made.reward, made.floor)
-    serve({operation.__name__: operation for operation in operations})
+    serve_domain(Domain(domain, split))
 
 
 if __name__ == "__main__":

@@ -14,8 +14,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from forethought.evals.actions import call_text, parse_call
-from forethought.evals.environments.checkouts.process import Checkout
-from forethought.evals.environments.service_desk.people import GREETING, Customer, Said, Turn, judged
+from forethought.evals.environments.process import WorkerProcess
+from forethought.evals.environments.service_desk.people import (
+    GREETING,
+    Customer,
+    CustomerMessage,
+    Turn,
+    judged,
+)
 from forethought.evals.types import Services, ToolSpec
 from forethought.rollouts.types import EnvironmentReply, Replayed
 from forethought.text import one_line
@@ -60,8 +66,8 @@ class ServiceDesk:
         self,
         case: Case,
         services: Services,
-        start: Callable[[], Checkout],
-        lent: Checkout | None = None,
+        start: Callable[[], WorkerProcess],
+        lent: WorkerProcess | None = None,
         customer: Customer | None = None,
     ) -> None:
         self.case, self.name, self.task = case, case.name, case.task
@@ -70,7 +76,7 @@ class ServiceDesk:
         self.explanation = ""
         """Why the reward is not 1. Not for the agent."""
         self._start, self._lent = start, lent
-        self._own: Checkout | None = None
+        self._own: WorkerProcess | None = None
         self._turns: list[Turn] = []
         self._last = EnvironmentReply("")
 
@@ -85,10 +91,10 @@ class ServiceDesk:
         await checkout.asked("reset", task=self.case.number)
         self._turns = [Turn("agent", GREETING)]
         first = await self.customer.reply(self._turns)
-        self._turns.append(Turn("customer", first.message))
-        await checkout.asked("open", reply=first.message)
+        self._turns.append(Turn("customer", first.text))
+        await checkout.asked("open", reply=first.text)
         self.explanation = ""
-        self._last = EnvironmentReply(f"The customer writes: {first.message}")
+        self._last = EnvironmentReply(f"The customer writes: {first.text}")
         return self._last
 
     async def step(self, action: str) -> EnvironmentReply:
@@ -124,14 +130,14 @@ class ServiceDesk:
             await asyncio.to_thread(self._own.close)
             self._own = None
 
-    async def _checkout(self) -> Checkout:
+    async def _checkout(self) -> WorkerProcess:
         if self._lent is not None:
             return self._lent
         if self._own is None:
             self._own = await asyncio.to_thread(self._start)
         return self._own
 
-    async def _carried_out(self, action: str, recorded: Said | None) -> EnvironmentReply:
+    async def _carried_out(self, action: str, recorded: CustomerMessage | None) -> EnvironmentReply:
         if self._last.done:
             return EnvironmentReply("The conversation is over.", reward=self._last.reward, done=True)
         try:
@@ -153,14 +159,14 @@ class ServiceDesk:
         self._took(got)
         return self._last
 
-    async def _respond(self, message: str, recorded: Said | None) -> EnvironmentReply:
+    async def _respond(self, message: str, recorded: CustomerMessage | None) -> EnvironmentReply:
         checkout = await self._checkout()
         self._turns.append(Turn("agent", message))
-        said = recorded or await self.customer.reply(self._turns)
-        self._turns.append(Turn("customer", said.message))
-        got = await checkout.asked("say", message=message, reply=said.message, ends=said.ends)
-        text = f"{said.message}\n\n{ENDED}".strip() if said.ends else said.message
-        if said.ends and "explanation" not in got:
+        heard = recorded or await self.customer.reply(self._turns)
+        self._turns.append(Turn("customer", heard.text))
+        got = await checkout.asked("say", message=message, reply=heard.text, ends=heard.ends)
+        text = f"{heard.text}\n\n{ENDED}".strip() if heard.ends else heard.text
+        if heard.ends and "explanation" not in got:
             await self._settle(text)
         else:
             self._took({**got, "observation": text})
@@ -187,10 +193,10 @@ def _action(step: TrajectoryStep) -> str:
     return step.action
 
 
-def _heard(observation: str) -> Said:
+def _heard(observation: str) -> CustomerMessage:
     """What the customer said, read from what the agent was shown."""
     message, ended, _ = observation.partition(ENDED)
-    return Said(message.strip(), bool(ended))
+    return CustomerMessage(message.strip(), bool(ended))
 
 
 def _same(reply: EnvironmentReply, recorded: str) -> bool:

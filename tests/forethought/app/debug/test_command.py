@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
 from forethought.app.debug.command import with_rerun_method
 from tests.forethought.app.conftest import Cli
-from tests.forethought.app.debug_script import GUIDANCE, Start, failed_run, trajectory, write
+from tests.forethought.app.debug_script import GUIDANCE, Start, failed_run
 from tests.support.model_server import Fault
 
 LABELS = ["StepLabels"] * 4
@@ -181,51 +180,6 @@ def test_a_run_that_broke_off_with_an_error_can_be_debugged_and_one_that_waits_c
     script.fault = lambda seen: None
     found = cli("debug", "t1", "--json")
     assert (found.code, found.json["subject"]["steps"]) == (0, 3), found.err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
-        ((), "name what is to be debugged: a THREAD, or --trajectory FILE"),
-        (("t1", "--trajectory", "r.json"), "cannot go together"),
-        (("t 9",), "thread id 't 9'"),
-        (("--trajectory", "gone.json"), "gone.json: cannot be read"),
-        (("--trajectory", "."), "is a folder: name one file"),
-        (("--trajectory", "broken.json"), "broken.json: broken JSON"),
-        (("--trajectory", "other.json"), "this is no trajectory in a known format"),
-        (("--trajectory", "empty.json"), "the file is empty"),
-        (("t1", "--method", "counterfactual", "--judge", "person"), "too many runs for a person"),
-        (("--trajectory", "r.json", "--rerun", "--expect", "x"), "--environment MODULE:NAME"),
-        (("--trajectory", "r.json", "--method", "counterfactual", "--expect", "x"), "--environment MODULE"),
-        (("t1", "--rerun"), "somebody has to say whether a re-run succeeded"),
-        (("t1", "--method", "counterfactual"), "somebody has to say whether a re-run succeeded"),
-        (("t1", "--rerun", "--judge", "none"), "somebody has to say"),
-        (("t1", "--judge", "gold"), "--judge gold needs the answer of a right run"),
-        (("t1", "--judge", "model"), "--judge model needs the answer of a right run"),
-        (("t1", "--judge", "environment"), "--judge environment needs --environment"),
-        (("t1", "--expect", " "), "--expect is empty"),
-        (("t1", "--pick", "a"), "--pick goes with --trajectory"),
-        (("t1", "--environment", "a:b"), "--environment goes with --trajectory"),
-        (("t1", "--rerun=magic"), "--rerun"),
-        (("t1", "--set", "max_steps=3"), "--set: unknown setting 'max_steps'"),
-        (("t1", "--set", "trials=0"), "--set trials"),
-        (("t1", "--model", "nonsense!"), "is not a model's name"),
-    ],
-)  # fmt: skip
-def test_what_cannot_work_is_refused_in_a_line(
-    cli: Cli, debugging: Start, tmp_path: Path, arguments: tuple[str, ...], line: str
-) -> None:
-    _, server = debugging()
-    write(tmp_path / "r.json", trajectory())
-    write(tmp_path / "broken.json", '{"id": ')
-    write(tmp_path / "other.json", {"colour": "red"})
-    write(tmp_path / "empty.json", "")
-    refused = cli("debug", *arguments)
-    assert refused.code == 2, refused.err
-    assert line in refused.err
-    assert refused.err.count("\n") == 1, refused.err
-    assert server.requests == []
-    assert cli("threads", "--all", "--json").json == [], "nothing is left"
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from forethought.evals.results import read_evaluation
-from forethought.evals.types import Attempt, Sample, Workshop
+from forethought.evals.types import Attempt, Sample, TrialContext
 from forethought.tools.base import ToolEnv
 from forethought.tools.call import call_tool
 from forethought.tools.web.engines import EngineFailed, Hit
@@ -314,7 +314,7 @@ def test_a_cap_in_dollars_needs_a_price(cli: Cli, counting: Start) -> None:
     assert "no price is known for openai:scripted; use --max-tokens-total" in out.err
 
 
-def test_samples_trials_and_methods_may_be_added(cli: Cli, counting: Start) -> None:
+def test_samples_trials_and_methods_may_be_total(cli: Cli, counting: Start) -> None:
     policy = Counting()
     counting(policy)
     assert cli(*command("--yes", "--limit", "2")).code == 0
@@ -342,13 +342,12 @@ def test_other_choices_are_refused(
     cli: Cli, counting: Start, tmp_path: Path, more: tuple[str, ...], said: str
 ) -> None:
     server = counting(Counting())
-    from forethought.app.eval.choosing import choose
-    from forethought.app.eval.state import Asked
-    from forethought.app.options import Flags
+    from forethought.app.eval.commands import EvalOptions
+    from forethought.app.eval.plan import plan_evaluation
     from forethought.evals.harness.folder import RunFolder
 
-    asked = Asked(NAME, (ONCE,), Path("o"), data=tmp_path / "data")
-    RunFolder(tmp_path / "o").open(choose(asked, Flags())[1])
+    options = EvalOptions(name=NAME, method=ONCE, data=tmp_path / "data")
+    RunFolder(tmp_path / "o").open(plan_evaluation(options)[1])
     before = (tmp_path / "o" / "run.json").read_bytes()
     out = cli(*command("--yes", *more))
     assert (out.code, server.requests) == (2, [])
@@ -378,7 +377,7 @@ def test_a_method_is_given_no_target_and_nothing_of_the_world_s_making(
     counting(Counting())
     run, seen = tiny_benchmark.Asks.run, list[Sample]()
 
-    async def watched(self: tiny_benchmark.Asks, workshop: Workshop) -> Attempt:
+    async def watched(self: tiny_benchmark.Asks, workshop: TrialContext) -> Attempt:
         seen.append(workshop.sample)
         return await run(self, workshop)
 
@@ -402,7 +401,7 @@ def test_a_sample_whose_searches_all_failed_was_not_tried(
     counting(Counting())
     run = tiny_benchmark.Asks.run
 
-    async def searching(self: tiny_benchmark.Asks, workshop: Workshop) -> Attempt:
+    async def searching(self: tiny_benchmark.Asks, workshop: TrialContext) -> Attempt:
         await call_tool(workshop.tools["web_search"], {"query": "x"}, ToolEnv(settings=workshop.settings))
         return await run(self, workshop)
 
@@ -536,10 +535,10 @@ def test_ctrl_c_keeps_what_is_done(cli: Cli, counting: Start) -> None:
 def test_without_the_extra_it_says_what_to_install(
     cli: Cli, counting: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from forethought.app.eval import extra as eval_extra
+    from forethought.app.eval import commands
 
     counting(Counting())
-    monkeypatch.setattr(eval_extra, "find_spec", lambda name: None)
+    monkeypatch.setattr(commands, "find_spec", lambda name: None)
     out = cli(*command("--yes"))
     assert (out.code, "pip install 'forethought[evals]'" in out.err) == (2, True)
 

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from forethought.app.doctor.doctor import database_check
-from forethought.app.doctor.samples import SAMPLES
-from forethought.settings import Settings
 from tests.forethought.app.conftest import Cli
 from tests.support.model_server import Fault
 
@@ -92,58 +86,6 @@ def test_a_fork_repeats_only_what_comes_after(cli: Cli, scripted: Scripted) -> N
     assert (refused.code, "its steps are 1 to 3" in refused.err) == (2, True)
 
 
-def test_doctor_tries_everything_and_shows_no_key(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, scripted: Scripted
-) -> None:
-    scripted()
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-key")
-    monkeypatch.setenv("FORETHOUGHT_API_KEY", "another-secret-key")
-    found = cli("doctor", "--json")
-    assert found.code == 0, found.out
-    assert "secret-key" not in found.out + found.err + cli("doctor").out
-    checks = {check["name"]: check for check in found.json["checks"]}
-    for name in (
-        "python",
-        "langgraph",
-        "database",
-        "python sandbox",
-        "base URL",
-        *(f"reads {s}" for s in SAMPLES),
-    ):
-        assert checks[name]["ok"], checks[name]
-    assert checks["model keys"]["detail"] == "OPENAI_API_KEY"
-    assert not (tmp_path / "data" / "threads.sqlite").exists(), "a trial leaves nothing behind"
-
-
-def test_doctor_says_what_does_not_work(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    found = cli(
-        "doctor",
-        "--db",
-        str(tmp_path / "file" / "t.sqlite"),
-        "--base-url",
-        "http://user:pw1234@127.0.0.1:1/v1",
-    )
-    assert found.code == 1
-    assert "the core does not work" in found.out
-    assert "http://127.0.0.1:1/v1: ConnectError" in found.out
-    assert "pw1234" not in found.out
-
-    from forethought.tools.documents import load
-
-    monkeypatch.setitem(load.READERS, "docx", lambda data: (_ for _ in ()).throw(ValueError("no parser")))
-    checks = {check["name"]: check for check in cli("doctor", "--json").json["checks"]}
-    assert not checks["reads docx"]["ok"]
-    assert checks["reads pdf"]["ok"]
-
-
-def test_doctor_leaves_the_threads_alone(cli: Cli, scripted: Scripted) -> None:
-    scripted()
-    cli("run", "What is 40 + 2?", "--thread", "t1")
-    assert cli("doctor").code == 0
-    assert cli("show", "t1", "--json").json["answer"] == "42"
-
-
 def test_help_and_version(cli: Cli) -> None:
     for arguments in (["--help"], ["run", "--help"], ["resume", "--help"], ["doctor", "--help"]):
         said = cli(*arguments)
@@ -163,18 +105,6 @@ def test_a_narrow_terminal_cuts_no_threads_id(
     assert cli("run", "x", "--thread", "20260517-3f9a1c").code == 0
     monkeypatch.setenv("COLUMNS", "40")
     assert "20260517-3f9a1c" in cli("threads").out
-
-
-def test_doctor_sees_a_database_that_no_run_could_use(cli: Cli, scripted: Scripted, tmp_path: Path) -> None:
-    scripted()
-    assert cli("run", "x", "--db", "damaged.sqlite").code == 0
-    content = (tmp_path / "damaged.sqlite").read_bytes()
-    (tmp_path / "damaged.sqlite").write_bytes(content[:8192] + b"\xff" * (len(content) - 8192))
-    with closing(sqlite3.connect(tmp_path / "other.sqlite")) as connection:
-        connection.execute("CREATE TABLE checkpoints (name TEXT)")
-    for name, said in (("damaged", "the file is damaged"), ("other", "it is another program's")):
-        check = database_check(Settings(db=f"{name}.sqlite"))
-        assert (check.ok, check.core, said in check.detail) == (False, True, True), check
 
 
 def test_the_package_runs_as_a_module() -> None:

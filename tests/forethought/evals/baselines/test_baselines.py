@@ -14,9 +14,9 @@ from hypothesis import settings as with_settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 
-from forethought.evals.methods import method
+from forethought.evals.registry import method
 from forethought.evals.toolset import make_toolset
-from forethought.evals.types import Budget, InfrastructureError, Sample, Workshop
+from forethought.evals.types import Budget, InfrastructureError, Sample, TrialContext
 from forethought.models.ask import Models
 from forethought.models.types import ModelReply, ModelRequest, TransportError
 from forethought.settings import Settings
@@ -268,7 +268,7 @@ async def test_whatever_the_model_says(texts: list[str], name: str, max_steps: i
     made = Settings(data_dir=Path("never-written"))
     episode = HouseEpisode(Household(1)) if world else None
     wild, budget = Wild(texts), Budget(max_steps=max_steps, max_tokens=20_000)
-    workshop = Workshop(
+    workshop = TrialContext(
         sample=Sample("s1", "What?"),
         tools=make_toolset(made, budget, episode, [make_tool(lookup)]),
         episode=episode,

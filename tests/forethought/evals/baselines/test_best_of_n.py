@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from forethought.evals.baselines.best_of_n import majority
 from forethought.evals.baselines.state import Try
-from forethought.evals.methods import method
+from forethought.evals.registry import method
 from forethought.evals.types import Budget
 from tests.support.evaluating import Bureau, Replies, SafeEpisode, done, move
 from tests.support.model_server import Answer, SeenRequest

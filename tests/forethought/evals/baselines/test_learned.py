@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from forethought.evals.baselines.learning import Pooled
-from forethought.evals.methods import method
-from forethought.evals.types import Attempt, Budget, BudgetSpent, InfrastructureError, Workshop
+from forethought.evals.registry import method
+from forethought.evals.types import Attempt, Budget, BudgetSpent, InfrastructureError, TrialContext
 from forethought.models.types import Message, ModelReply, ModelRequest
 from tests.support.evaluating import Bureau, HouseEpisode, Replies, done
 from tests.support.household import Household
@@ -62,7 +62,7 @@ def teacher(**others: Any) -> Replies:
     )
 
 
-def workshops(bureau: Bureau, server: ModelServer, **given: Any) -> list[Workshop]:
+def workshops(bureau: Bureau, server: ModelServer, **given: Any) -> list[TrialContext]:
     """A workshop for each training sample."""
     return [
         bureau.workshop(server, task=task, sample=name, outcome=measured, **given)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from forethought.evals.baselines.plan_and_act import WHOLE_TASK
-from forethought.evals.methods import method
+from forethought.evals.registry import method
 from forethought.evals.types import Budget
 from forethought.tools.base import make_tool
 from tests.support.evaluating import Bureau, Replies, done, move

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from forethought.evals.methods import method
+from forethought.evals.registry import method
 from forethought.evals.types import Attempt, Budget
 from forethought.tools.base import make_tool
 from tests.support.evaluating import Bureau, HouseEpisode, Replies, done, expert, move

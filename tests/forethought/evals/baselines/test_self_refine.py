@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from forethought.evals.methods import method
+from forethought.evals.registry import method
 from forethought.tools.base import make_tool
 from tests.support.evaluating import Bureau, Replies, SafeEpisode, done, move
 

@@ -29,7 +29,7 @@ async def test_search_names_the_best_first_and_shows_beginnings() -> None:
     found = await call("search_paragraphs", query="river danube")
     lines = found.text.splitlines()
     assert [line.split(":")[0] for line in lines] == ["Danube", "Ulm"]
-    assert lines[1].endswith("[...]")
+    assert lines[1].endswith("…")
     assert len(lines[1]) < 200
 
 

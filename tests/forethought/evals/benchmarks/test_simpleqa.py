@@ -78,7 +78,6 @@ async def test_the_judge_is_shown_question_reference_and_answer_as_data(
     found = await BENCHMARK.score(sample, said, services(settings(server)))
     assert (found.label, found.explanation) == ("correct", "Both say Ulm.")
     assert found.values == {"correct": 1.0, "incorrect": 0.0, "not_attempted": 0.0}
-    assert found.usage["calls"] == 1
     (seen,) = server.requests
     assert seen.reply_name == "FactGrade"
     shown = seen.messages[1][1]

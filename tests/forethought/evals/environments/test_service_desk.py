@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from forethought.evals.actions import call_text
-from forethought.evals.benchmarks.service import ServiceBenchmark
-from forethought.evals.benchmarks.tau2 import BENCHMARK as TAU2
-from forethought.evals.benchmarks.tau_bench import BENCHMARK as TAU_BENCH
-from forethought.evals.environments.checkouts.process import Checkout
+from forethought.evals.benchmarks.service import TAU2, TAU_BENCH, ServiceBenchmark
+from forethought.evals.environments.checkouts import open_checkout
+from forethought.evals.environments.process import WorkerProcess
 from forethought.evals.environments.service_desk.desk import ENDED, ServiceDesk
 from forethought.evals.toolset import OVER
 from forethought.evals.types import InfrastructureError, Sample, Services
@@ -26,7 +25,7 @@ from tests.support.model_server import Answer, Fault, ModelServer, SeenRequest
 Json = dict[str, Any]
 LEND = call_text("lend_book", tiny_checkouts.LEND)
 ASK = call_text("respond", {"message": "Who are you?"})
-Desk = tuple[ServiceBenchmark, list[Sample], Checkout]
+Desk = tuple[ServiceBenchmark, list[Sample], WorkerProcess]
 
 
 @pytest.fixture(scope="module", params=["tau_bench", "tau2"])
@@ -229,7 +228,7 @@ async def test_a_desk_ends_the_process_that_it_started(made: Desk, open_desk: An
     process = desk._own._process
     assert process.poll() is None
     await desk.close()
-    assert process.poll() == 0
+    assert process.poll() is not None
 
 
 class TestTauBench:
@@ -273,7 +272,7 @@ class TestTau2:
 async def test_a_process_that_is_gone_is_told_in_a_line(tmp_path: Path) -> None:
     folder = tiny_checkouts.tau2(tmp_path)
     (folder / "data/tau2/domains/retail/db.json").write_text("{")
-    with Checkout("tau2", folder, "retail", "base") as checkout:
+    with open_checkout("tau2", folder, "retail", "base") as checkout:
         with pytest.raises(InfrastructureError, match=r"ended at describe: json.*JSONDecodeError") as caught:
             checkout.ask("describe")
         assert "\n" not in str(caught.value)
@@ -289,7 +288,7 @@ async def test_no_key_reaches_the_checkout(tmp_path: Path, monkeypatch: pytest.M
     environment.write_text(
         environment.read_text() + "\nimport os\nALL['env'] = (None, str(dict(os.environ)), {}, '')\n"
     )
-    with Checkout("tau_bench", folder, "retail", "test") as checkout:
+    with open_checkout("tau_bench", folder, "retail", "test") as checkout:
         (told,) = [tool for tool in checkout.ask("describe")["tools"] if tool["name"] == "env"]
     assert "PYTHONHASHSEED" in told["description"]
     assert "sk-secret" not in told["description"]

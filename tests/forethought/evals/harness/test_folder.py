@@ -9,17 +9,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from forethought.evals.harness.choices import ChoiceError, Choices
 from forethought.evals.harness.folder import RunFolder
+from forethought.evals.harness.plan import EvaluationPlan
 from forethought.evals.results import Result, read_evaluation
 from forethought.evals.types import Budget, Sample
 from forethought.models.types import Usage
 from tests.support.tiny_benchmark import BENCHMARK, once
 
 
-def choices(trials: int = 1) -> Choices:
+def plan(trials: int = 1) -> EvaluationPlan:
     """One method on two samples."""
-    return Choices(
+    return EvaluationPlan(
         benchmark=BENCHMARK,
         methods=(once,),
         samples=(Sample("a", "Count a."), Sample("b", "Count b.")),
@@ -50,14 +50,14 @@ def result(sample: str, trial: int = 1, score: float | None = 1.0, tokens: int =
 def test_a_torn_line_is_dropped_and_whole_ones_stay(tmp_path: Path, cut: int, text: str) -> None:
     folder = RunFolder(tmp_path)
     (tmp_path / "results.jsonl").unlink(missing_ok=True)
-    folder.open(choices())
+    folder.open(plan())
     folder.keep(result("a"))
     folder.keep(result("b").model_copy(update={"answer": text}))
     whole = (tmp_path / "results.jsonl").read_bytes()
     first = whole.index(b"\n") + 1
     kept = min(first + cut, len(whole))
     (tmp_path / "results.jsonl").write_bytes(whole[:kept])
-    found = folder.open(choices())
+    found = folder.open(plan())
     wanted = ["a", "b"] if kept >= len(whole) - 1 else ["a"]
     assert [one.sample for one in found.results] == wanted
     folder.keep(result("b", 2))
@@ -65,31 +65,16 @@ def test_a_torn_line_is_dropped_and_whole_ones_stay(tmp_path: Path, cut: int, te
     assert [(one.sample, one.trial) for one in again.results] == [*((id, 1) for id in wanted), ("b", 2)]
 
 
-def test_a_folder_that_kept_no_ledger_begins_one_with_what_its_records_tell(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path)
-    folder.open(choices())
-    folder.keep(result("a", score=None, tokens=5))
-    folder.keep(result("a", tokens=7))
-    folder.keep_learned("once", {"samples": ["b"], "usage": {"input_tokens": 3, "usd": 1.0}, "learned": {}})
-    for _ in range(2):
-        spent = folder.ledger().usage
-        assert (spent["input_tokens"], spent["output_tokens"], spent["usd"]) == (5 + 7 + 2 + 3, 2, 2.5)
-    folder.ledger().add(Usage(calls=1, input_tokens=4))
-    folder.keep(result("b", tokens=4))
-    assert folder.ledger().usage["input_tokens"] == 5 + 7 + 2 + 3 + 4, "a call is counted once"
-    assert len(read_evaluation(tmp_path).results) == 1 + 1, "of one trial the last line counts"
-
-
 def test_more_trials_may_be_asked_for_and_fewer(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     for trials, kept in ((2, 2), (4, 4), (1, 4)):
-        folder.open(choices(trials))
+        folder.open(plan(trials))
         assert json.loads((tmp_path / "run.json").read_text())["trials"] == kept
 
 
 @pytest.mark.parametrize("content", ["[]", "{", "[" * 100_000, '"x"'], ids=len)
 def test_a_damaged_run_file_is_told(tmp_path: Path, content: str) -> None:
     (tmp_path / "run.json").write_text(content)
-    with pytest.raises(ChoiceError, match=r"run\.json: damaged"):
-        RunFolder(tmp_path).open(choices())
+    with pytest.raises(ValueError, match=r"run\.json: damaged"):
+        RunFolder(tmp_path).open(plan())
     assert (tmp_path / "run.json").read_text() == content

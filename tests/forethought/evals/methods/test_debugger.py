@@ -9,7 +9,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from forethought.evals import critical_error_task
-from forethought.evals.methods import method
+from forethought.evals.registry import method
 from forethought.evals.types import Budget, InfrastructureError
 from forethought.knowledge.error_taxonomy import load_taxonomy
 from forethought.models.types import TransportError

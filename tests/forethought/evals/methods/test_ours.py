@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from forethought.evals.harness.meter import Meter
-from forethought.evals.methods import method
+from forethought.evals.harness.budget import Meter
 from forethought.evals.methods.ours import NOBODY
+from forethought.evals.registry import method
 from forethought.evals.types import Budget, InfrastructureError
 from forethought.rollouts.types import EnvironmentReply
 from forethought.settings import Settings
@@ -205,7 +205,7 @@ async def test_a_thread_that_was_broken_off_begins_anew(bureau: Bureau) -> None:
 
 
 async def test_subtasks_share_a_world_one_after_the_other(bureau: Bureau) -> None:
-    class Watched(SafeEpisode):
+    class MeteredTransport(SafeEpisode):
         inside = widest = 0
 
         async def step(self, action: str) -> EnvironmentReply:
@@ -215,7 +215,7 @@ async def test_subtasks_share_a_world_one_after_the_other(bureau: Bureau) -> Non
             self.inside -= 1
             return reply
 
-    safe = Watched()
+    safe = MeteredTransport()
     replies = roles(
         Plan=[plan(sub("s1"), sub("s2"), sub("s3"))],
         ToolChoice=[call(tool="read_digit", which=which) for which in ("first", "second", "third")],

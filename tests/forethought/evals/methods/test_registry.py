@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from forethought.evals.methods import method, method_names
 from forethought.evals.methods.ablations import ABLATIONS
 from forethought.evals.methods.ours import Ours
+from forethought.evals.registry import method, method_names
 from forethought.evals.types import Budget, InfrastructureError
 from forethought.state.context import Context
 from tests.support.evaluating import Bureau, HouseEpisode
@@ -31,7 +31,7 @@ def test_all_methods_are_there_ours_first() -> None:
         assert "\n" not in made.about
     assert [name for name in NAMES if method(name).needs_training] == ["expel", "inter-task"]
     assert [name for name in NAMES if method(name).asks_outcome] == ["reflexion"]
-    with pytest.raises(ValueError, match="no method 'oars'; methods are ours, "):
+    with pytest.raises(ValueError, match="unknown method 'oars'; did you mean ours"):
         method("oars")
 
 

@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from matplotlib.figure import Figure
 
 from forethought.app.main import run_cli
-from forethought.evals.plots.canvas import axes
-from forethought.evals.plots.figures import rounds_against_accuracy
-from forethought.evals.report.rows import figures
+from forethought.evals.plots import rounds_against_accuracy
+from forethought.evals.report.rows import figures_of
 from forethought.evals.report.table import markdown
 from forethought.evals.report.write import write_page, write_tables
 from forethought.evals.results import Evaluation, read_evaluation
@@ -36,7 +36,7 @@ def evaluation(tmp_path: Path) -> Evaluation:
 
 
 def test_rows(evaluation: Evaluation) -> None:
-    ours, react = figures(evaluation).rows
+    ours, react = figures_of(evaluation).rows
     assert ours.main
     assert react.main
     assert (ours.samples, ours.main.mean, ours.floor) == (3, pytest.approx(2 / 3), pytest.approx(1 / 3))
@@ -51,24 +51,24 @@ def test_rows(evaluation: Evaluation) -> None:
 def test_an_unknown_price_is_not_zero(tmp_path: Path) -> None:
     usage = {"calls": 1, "input_tokens": 5, "output_tokens": 5, "usd": 0.0, "unpriced": 1}
     found = read_evaluation(write_folder(tmp_path, [result_record("ours", "a", 1.0, usage=usage)]))
-    row = figures(found).rows[0]
+    row = figures_of(found).rows[0]
     assert row.spend.usd is None
-    assert "| ? |" in markdown(found.run, figures(found))
+    assert "| ? |" in markdown(found.run, figures_of(found))
 
 
 def test_the_first_method_is_the_base(evaluation: Evaluation) -> None:
-    (one,) = figures(evaluation).paired
+    (one,) = figures_of(evaluation).paired
     assert (one.base, one.other, one.difference.n, one.better, one.worse) == ("ours", "react", 2, 0, 1)
 
 
 def test_markdown_says_what_it_rests_on(evaluation: Evaluation) -> None:
-    text = markdown(evaluation.run, figures(evaluation))
+    text = markdown(evaluation.run, figures_of(evaluation))
     assert "20 steps and 100,000 tokens a sample" in text
     assert "1 trial(s) could not be tried" in text
     assert "| react* | 2 |" in text
     assert "scripted:" not in text.replace("openai:scripted", "")
     scripted = evaluation.run.model_copy(update={"scripted": True})
-    assert "The model is scripted" in markdown(scripted, figures(evaluation))
+    assert "The model is scripted" in markdown(scripted, figures_of(evaluation))
 
 
 def test_what_cannot_be_scored_is_told_apart_from_what_failed(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_what_cannot_be_scored_is_told_apart_from_what_failed(tmp_path: Path) ->
         result_record("ours", "b", None, error="no server"),
     ]
     found = read_evaluation(write_folder(tmp_path, lines))
-    made = figures(found)
+    made = figures_of(found)
     assert (made.rows[0].infrastructure_failures, made.rows[0].unscored) == (1, 1)
     text = markdown(found.run, made)
     assert "1 trial(s) could not be tried" in text
@@ -88,7 +88,7 @@ def test_what_cannot_be_scored_is_told_apart_from_what_failed(tmp_path: Path) ->
 def test_what_our_agent_was_set_to_is_told(tmp_path: Path) -> None:
     folder = write_folder(tmp_path, [result_record("ours", "a", 1.0)], context={"max_rounds": 2})
     found = read_evaluation(folder)
-    assert "seed 7; --set max_rounds 2. " in markdown(found.run, figures(found))
+    assert "seed 7; --set max_rounds 2. " in markdown(found.run, figures_of(found))
 
 
 def test_a_sample_without_an_answer_stays_in_the_curve_of_rounds(tmp_path: Path) -> None:
@@ -98,11 +98,11 @@ def test_a_sample_without_an_answer_stays_in_the_curve_of_rounds(tmp_path: Path)
         result_record("ours", "c", 1.0, answer="judged by a model"),
     ]
     found = read_evaluation(write_folder(tmp_path, lines))
-    with axes() as on:
-        assert rounds_against_accuracy(on, found, figures(found))
-        (curve,) = on.get_lines()
-        assert curve.get_ydata().tolist() == [0.0, 50.0]
-        assert curve.get_label() == "ours (n=2)"
+    on = Figure().subplots()
+    assert rounds_against_accuracy(on, found, figures_of(found))
+    (curve,) = on.get_lines()
+    assert curve.get_ydata().tolist() == [0.0, 50.0]
+    assert curve.get_label() == "ours (n=2)"
 
 
 def test_plots_bear_odd_names_and_rounded_means(tmp_path: Path) -> None:
@@ -110,12 +110,14 @@ def test_plots_bear_odd_names_and_rounded_means(tmp_path: Path) -> None:
     scores = [0.6666666666666666] * 40 + [0.6666666666666667]
     lines = [result_record(name, f"s{at}", score) for at, score in enumerate(scores)]
     found = read_evaluation(write_folder(tmp_path, lines, methods=[name]))
-    assert name in write_page(found, figures(found)).read_text()
+    assert name in write_page(found, figures_of(found)).read_text()
 
 
 def test_several_trials_show_pass_k(tmp_path: Path) -> None:
     lines = [result_record("ours", "a", score, trial=at) for at, score in enumerate((1.0, 0.0), 1)]
-    text = markdown((found := read_evaluation(write_folder(tmp_path, lines, trials=2))).run, figures(found))
+    text = markdown(
+        (found := read_evaluation(write_folder(tmp_path, lines, trials=2))).run, figures_of(found)
+    )
     assert "| ours | 1 x 2 |" in text
     assert "| ours | 50.0 | 50.0 | 100.0 | 0.0 |" in text
 
@@ -129,7 +131,7 @@ def test_tables_are_written_as_markdown_and_json(evaluation: Evaluation) -> None
 
 
 def test_the_page_shows_text_as_text_and_loads_nothing(evaluation: Evaluation) -> None:
-    path = write_page(evaluation, figures(evaluation))
+    path = write_page(evaluation, figures_of(evaluation))
     html = path.read_text()
     assert "<script" not in html
     assert "the server &lt;script&gt;is gone" in html
@@ -139,8 +141,8 @@ def test_the_page_shows_text_as_text_and_loads_nothing(evaluation: Evaluation) -
 
 
 def test_the_same_evaluation_gives_the_same_page(evaluation: Evaluation) -> None:
-    first = write_page(evaluation, figures(evaluation)).read_bytes()
-    assert write_page(evaluation, figures(evaluation)).read_bytes() == first
+    first = write_page(evaluation, figures_of(evaluation)).read_bytes()
+    assert write_page(evaluation, figures_of(evaluation)).read_bytes() == first
 
 
 def test_a_folder_names_no_code_that_is_imported(

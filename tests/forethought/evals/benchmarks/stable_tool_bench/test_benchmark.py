@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from forethought.evals.benchmarks.stable_tool_bench import BENCHMARK
+from forethought.evals.benchmarks.stable_tool_bench.benchmark import BENCHMARK
 from forethought.evals.benchmarks.stable_tool_bench.data import SETS, sets_of
 from forethought.evals.benchmarks.stable_tool_bench.judging import Status, majority
 from forethought.evals.benchmarks.stable_tool_bench.reference import final_answer
@@ -126,7 +126,7 @@ async def test_the_pass_rate_is_the_mean_of_the_judgements(tmp_path: Path, score
     verdicts = Verdicts("solved", "unsure", "unsolved", execution="unsure")
     got = await scored(sample_in(tmp_path), with_calls("Clear."), verdicts)
     assert got.values == {"pass_rate": 0.5, "solved": 0.0}
-    assert (got.label, got.usage["calls"]) == ("unsure", 4)
+    assert got.label == "unsure"
     assert verdicts.kinds == ["answer", "answer", "execution", "answer"]
 
 

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from forethought.evals.benchmarks.stable_tool_bench import BENCHMARK
 from forethought.evals.benchmarks.stable_tool_bench.apis import apis_of
+from forethought.evals.benchmarks.stable_tool_bench.benchmark import BENCHMARK
 from forethought.evals.benchmarks.stable_tool_bench.names import (
     category_folder,
     function_name,

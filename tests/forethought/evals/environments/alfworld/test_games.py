@@ -11,10 +11,10 @@ from benchmarks.alfworld_expert import in_turn, play
 from benchmarks.alfworld_games import TASKS, generate, write
 from forethought.evals.benchmarks.alfworld import BENCHMARK
 from forethought.evals.environments.alfworld.episode import AlfworldEpisode
-from forethought.evals.environments.alfworld.process import Game
+from forethought.evals.environments.alfworld.game import Game
 from forethought.evals.types import InfrastructureError, Sample
+from forethought.rollouts.environment import restored
 from forethought.rollouts.types import EnvironmentReply
-from forethought.rollouts.world import restored
 from forethought.trajectories.types import TrajectoryStep
 
 pytestmark = pytest.mark.alfworld

@@ -1,1 +1,0 @@
-"""doctor: whether this installation works, part by part."""

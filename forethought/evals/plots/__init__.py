@@ -1,1 +1,0 @@
-"""Plots of an evaluation, as SVG and PNG."""

@@ -1,1 +1,0 @@
-"""How sure a figure is: intervals, paired comparisons, pass^k."""

@@ -1,0 +1,120 @@
+"""A graph whose clients cannot take the operator's budgets away: those of a server, Studio, a fork.
+
+A plan, a proposal, a step may be edited from outside of a run. What a run is bounded by may not: else the
+operator's budgets (`forethought.state.bounds`) would be what a client says has been spent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Self
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Command, Overwrite, StateUpdate
+from langgraph.typing import ContextT, InputT, OutputT, StateT
+
+from forethought.settings import Settings
+from forethought.state.bounds import bounds_budgets
+from forethought.state.reducers import CLEAR
+
+WIDEST = 64
+"""Most subtasks of a wave that a run of any graph may send side by side (`max_parallel`)."""
+_trusted: ContextVar[bool] = ContextVar("trusted", default=False)
+
+
+class UpdateError(ValueError):
+    """A write that only a run may make; one line that says which."""
+
+
+@contextmanager
+def trusted_update() -> Iterator[None]:
+    """While it is the project's own code that writes to a thread, and not whoever uses it."""
+    token = _trusted.set(True)
+    try:
+        yield
+    finally:
+        _trusted.reset(token)
+
+
+class BoundedGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
+    """A compiled graph that, where the operator bounds what runs may spend, checks writes from outside.
+
+    Every way of running a graph asynchronously comes through `astream`, every update of a state through the
+    bulk ones.
+    """
+
+    def __init__(self, *, bounds: bool, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.bounds = bounds
+
+    @classmethod
+    def of(cls, compiled: CompiledStateGraph[StateT, ContextT, InputT, OutputT], settings: Settings) -> Self:
+        """`compiled`, within the bounds of `settings`."""
+        # As Pregel.copy does it.
+        values = {key: value for key, value in vars(compiled).items() if key != "__orig_class__"}
+        return cls(bounds=bounds_budgets(settings), **values)
+
+    def astream(
+        self, input: InputT | Command[Any] | None, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> AsyncIterator[Any]:
+        """See CompiledStateGraph. Raises UpdateError for a command that may not be given."""
+        if isinstance(input, Command) and self.bounds:
+            check_update(input)
+        return super().astream(input, config, **kwargs)
+
+    async def abulk_update_state(
+        self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
+    ) -> RunnableConfig:
+        """See CompiledStateGraph. Raises UpdateError before anything is written."""
+        self._check(supersteps)
+        return await super().abulk_update_state(config, supersteps)
+
+    def bulk_update_state(
+        self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
+    ) -> RunnableConfig:
+        """As `abulk_update_state`."""
+        self._check(supersteps)
+        return super().bulk_update_state(config, supersteps)
+
+    def _check(self, supersteps: Sequence[Sequence[StateUpdate]]) -> None:
+        if self.bounds and not _trusted.get():
+            for update in (update for superstep in supersteps for update in superstep):
+                check_update(update[0])
+
+
+def check_update(values: Any) -> None:
+    """Raises UpdateError where an update takes a bound away: `values` by channel, or a Command, which may
+    resume and write, but send nobody to a node."""
+    if isinstance(values, Command):
+        if values.goto:
+            raise UpdateError("a command may not name the node that runs next: write to the thread instead")
+        values = values.update
+    pairs = values.items() if isinstance(values, Mapping) else values or ()
+    for pair in pairs if isinstance(pairs, Iterable) else [pairs]:
+        if not (isinstance(pair, list | tuple) and len(pair) == 2 and isinstance(pair[0], str)):
+            raise UpdateError("what is written to a thread is given by channel")
+        if not _may_write(*pair):
+            raise UpdateError(f"channel {pair[0]} bounds the run: from outside it is only added to")
+
+
+def _may_write(channel: str, value: Any) -> bool:
+    if isinstance(value, Overwrite) or (
+        isinstance(value, Mapping) and ("__overwrite__" in value or value.get("type") == "__overwrite__")
+    ):
+        return False
+    if channel in ("dispatch", "wave"):
+        return isinstance(value, list) and len(value) <= WIDEST
+    if channel == "usage":
+        return isinstance(value, Mapping) and CLEAR not in value and all(map(_is_spending, value.values()))
+    return channel != "progress"
+
+
+def _is_spending(figures: Any) -> bool:
+    return isinstance(figures, Mapping) and all(
+        isinstance(figure, int | float) and math.isfinite(figure) and figure >= 0
+        for figure in figures.values()
+    )

@@ -1,0 +1,94 @@
+"""Resuming a thread: what it was run with, and putting a failed task back to work.
+
+What a thread was run with is kept with each of its checkpoints and read back as data: the Context is gone on
+with, address and tools are told to a person, who gives them again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, Field, ValidationError
+
+from forethought.graph.bounded_graph import trusted_update
+from forethought.redaction import without_credentials
+from forethought.settings import Settings
+from forethought.state.context import Context
+from forethought.state.reducers import CLEAR
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
+
+    from forethought.graph.agent import AgentGraph
+
+Json = dict[str, Any]
+_KEY = "forethought"
+"""Key of a checkpoint's metadata that holds, as JSON text, what the thread is run with."""
+
+
+class RunOptions(BaseModel):
+    """What a thread was run with."""
+
+    context: Json = Field(default_factory=dict)
+    base_url: str | None = None
+    tools: str | None = None
+
+
+def run_metadata(context: Context, settings: Settings) -> Json:
+    """The metadata of every checkpoint of a run."""
+    options = RunOptions(
+        context=context.model_dump(mode="json"),
+        base_url=without_credentials(settings.base_url),
+        tools=settings.tools,
+    )
+    return {_KEY: json.dumps(options.model_dump(), ensure_ascii=False)}
+
+
+def run_options(metadata: Mapping[str, Any] | None) -> RunOptions:
+    """What `run_metadata` kept; empty for another program's thread. Settings of other releases are dropped.
+
+    Raises ValueError, in one line, for what it has not written.
+    """
+    text = (metadata or {}).get(_KEY)
+    if not isinstance(text, str):
+        return RunOptions()
+    try:
+        options = RunOptions.model_validate_json(text)
+    except ValidationError as error:
+        raise ValueError("what it was run with is damaged") from error
+    options.context = {key: value for key, value in options.context.items() if key in Context.model_fields}
+    return options
+
+
+async def restart_failed_task(graph: AgentGraph, config: RunnableConfig, values: Mapping[str, Any]) -> None:
+    """Have a task with the state `values`, whose status is failed, go on when its thread is run next: where
+    the next step is decided, or at the planner without a plan. A wait that it had no time for is over by now.
+    """
+    planned = bool((values.get("plan") or {}).get("subtasks"))
+    # The edge behind answer_agent leads to the planner while the task runs: as the next round begins.
+    node = "replan_trigger" if planned else "answer_agent"
+    usage = {
+        role: {name: figure for name, figure in figures.items() if name != "out_of_time"}
+        for role, figures in (values.get("usage") or {}).items()
+    }
+    update = {"status": "running", "usage": {CLEAR: None, **usage}, **_rejected_input(values)}
+    with trusted_update():
+        await graph.aupdate_state(config, update, as_node=node)
+
+
+def _rejected_input(values: Mapping[str, Any]) -> Json:
+    """The files and the guidance of a task that was refused, so that it is taken on as if it were asked only
+    now; {} for one that was not refused."""
+    progress = values.get("progress") or {}
+    if not progress.get("refused"):
+        return {}
+    given = progress.get("given", {})
+    # As they stood before: by them the planner's entry tells what is asked, and in which message.
+    before = {name: given.get(name, "") for name in ("asked", "message_id")}
+    return {
+        "files": given.get("files", []),
+        "guidance": given.get("guidance", []),
+        "progress": {**progress, **before},
+    }

@@ -1,0 +1,71 @@
+"""Intra-reflection (MIRROR 3.4): ask, let the author score its reply, and revise it while it is too low.
+
+Departure from MIRROR: revisions are bounded, and the best-scored reply stands when they are used up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
+
+from forethought.models.allowance import total
+from forethought.models.types import Message, Usage, no_usage
+from forethought.nodes.support.services import AskResult
+from forethought.prompts.render import render
+
+
+class Scored(Protocol):
+    """A reply that its author has scored."""
+
+    score: int
+    evaluation: str
+
+
+S = TypeVar("S", bound=Scored)
+
+
+@dataclass
+class Revised(Generic[S]):
+    """The replies of a turn, and what they cost together."""
+
+    best: S | None = None
+    rejected: list[S] = field(default_factory=list)
+    """Those that scored too low, the best of them included."""
+    usage: Usage = field(default_factory=no_usage)
+    revisions: int = 0
+    problem: str = ""
+    """Why the last question got no valid reply; '' if it got one."""
+
+
+async def revise_until(
+    ask: Callable[[Sequence[Message], int], Awaitable[AskResult[S]]],
+    messages: Sequence[Message],
+    *,
+    template: str,
+    threshold: int | None,
+    most: int,
+    may_revise: Callable[[Usage], bool],
+) -> Revised[S]:
+    """Ask until a reply scores `threshold` (None: any reply passes), at most 1 + `most` times.
+
+    `ask` gets the messages and the number of the revision; `template` renders the request to revise;
+    `may_revise` tells from what the turn has cost whether another call can be paid.
+    """
+    turn: Revised[S] = Revised()
+    while True:
+        result = await ask(messages, turn.revisions)
+        turn.usage = total(turn.usage, result.usage)
+        if (reply := result.reply) is None:
+            turn.problem = result.problem
+            return turn
+        passed = threshold is None or reply.score >= threshold
+        if passed or turn.best is None or reply.score >= turn.best.score:
+            turn.best = reply
+        if not passed:
+            turn.rejected.append(reply)
+        if passed or turn.revisions >= most or not may_revise(turn.usage):
+            return turn
+        turn.revisions += 1
+        _, text = render(template, score=reply.score, threshold=threshold, evaluation=reply.evaluation)
+        messages = [*messages, Message("assistant", result.text), Message("user", text)]

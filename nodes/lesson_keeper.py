@@ -48,7 +48,7 @@ async def lesson_keeper(
     passed = state["status"] == "answered"
     thread = thread_of()
     mark = f"{thread}/{state['progress']['task']}"
-    await book.settle([item["id"] for item in lesson_items(state)], mark, passed=passed, now=now)
+    await book.count_outcome([item["id"] for item in lesson_items(state)], mark, passed=passed, now=now)
     lessons: Lessons = {**state.get("lessons", {}), "due": False, "kept": "", "problem": ""}
     update: dict[str, Any] = {"lessons": lessons}
     if what_failed(state):

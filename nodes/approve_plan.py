@@ -11,7 +11,6 @@ from pydantic import ValidationError
 
 from forethought.nodes.support.approval import read_reply
 from forethought.nodes.support.plans import dropped_ids, join_plan, plan_problem, plan_update, same_words
-from forethought.nodes.support.prompt_text import trajectory
 from forethought.nodes.support.provenance import joined as joined_origins
 from forethought.nodes.support.services import Services
 from forethought.prompts.replies import PlannedSubtask
@@ -46,7 +45,7 @@ async def approve_plan(state: AgentState, runtime: Runtime[Context], *, services
             subtasks, problem = _edited(value, state, services)
             if not problem:
                 version = progress["version"] + 1
-                taken = dropped_ids(trajectory(state), plan)
+                taken = dropped_ids(state, plan)
                 joined = join_plan(subtasks, old=plan, results=state.get("results", {}), taken=taken)
                 edited: Plan = {
                     **plan,

@@ -21,7 +21,7 @@ from forethought.lessons.proposals import Proposal, propose, review_file
 from forethought.lessons.record import Lesson, lesson_id, now_utc
 from forethought.models.types import Message, Usage, no_usage, reply_spec
 from forethought.nodes.support.budget import allowance
-from forethought.nodes.support.lessons import lesson_items, open_book, thread_of
+from forethought.nodes.support.lessons import open_book, thread_of
 from forethought.nodes.support.prompt_text import plan_text, rounds_texts, steps_text, trajectory
 from forethought.nodes.support.provenance import influence, thread_origin
 from forethought.nodes.support.services import Services, Turn
@@ -48,7 +48,9 @@ async def lesson_keeper(
     passed = state["status"] == "answered"
     thread = thread_of()
     mark = f"{thread}/{state['progress']['task']}"
-    await book.settle([item["id"] for item in lesson_items(state)], mark, passed=passed, now=now)
+    await book.count_outcome(
+        [item["id"] for item in state.get("lessons", {}).get("shown", [])], mark, passed=passed, now=now
+    )
     lessons: Lessons = {**state.get("lessons", {}), "due": False, "kept": "", "problem": ""}
     update: dict[str, Any] = {"lessons": lessons}
     if what_failed(state):

@@ -18,7 +18,7 @@ from forethought.models.types import Message, ReplySpec, Usage, reply_spec
 from forethought.nodes.support.ask import Revised, revise_until
 from forethought.nodes.support.budget import allowance, exhausted, left_text
 from forethought.nodes.support.foresight import ForesightModel
-from forethought.nodes.support.lessons import lesson_items, open_book, recall, user_of
+from forethought.nodes.support.lessons import open_book, recall, user_of
 from forethought.nodes.support.plans import dropped_ids, join_plan, plan_problem, plan_update
 from forethought.nodes.support.prompt_text import (
     earlier_items,
@@ -46,13 +46,13 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
     A first plan that stays invalid ends the task as failed; a re-plan that does keeps the old plan.
     """
     turn = await services.turn(runtime)
-    state, update = with_statuses(state), {}
+    state = with_statuses(state)
+    update: dict[str, Any] = {}
     if is_new_task(state):
         try:
-            update = await _begin(state, turn)
+            update, state = await _begin(state, turn)
         except TaskError as error:
             return await refuse(state, str(error), services, user_of(runtime))
-        state = after_begin(state, update)
     progress = _planned(state)
     update["progress"] = {**progress, "rejection": ""}
     if exhausted(state, turn.context, steps=False):
@@ -70,10 +70,10 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
     return update
 
 
-async def _begin(state: AgentState, turn: Turn) -> dict[str, Any]:
-    """The update that begins a task: lessons of earlier ones, and what its words tell (SAMULE 3.2.3).
+async def _begin(state: AgentState, turn: Turn) -> tuple[dict[str, Any], AgentState]:
+    """The update that begins a task, and the state as it stands then. Raises TaskError.
 
-    Raises TaskError.
+    It brings lessons of earlier tasks, and what the person's words tell (SAMULE 3.2.3).
     """
     context = turn.context
     if context.lessons:
@@ -83,14 +83,17 @@ async def _begin(state: AgentState, turn: Turn) -> dict[str, Any]:
     if context.lessons or "lessons" in state:
         update["lessons"] = await recall(begun, turn.runtime, context)
     foreseen = state.get("draft", {}).get("expected_reply", "")
-    if context.foresees_user and foreseen:
+    if foreseen and context.foresees_user:
         model = ForesightModel(turn, allowance(begun, context))
         found = await model.next_message(foreseen, state.get("answer", ""), begun)
         update["usage"] = {**update["usage"], "planner": found.usage}
         if found.reflection:
             said = f"Expected: {foreseen}\n{found.note}\n{found.reflection}"
             update["progress"] = {**update["progress"], "reflection": said}
-    return update
+        begun = {**begun, "progress": update["progress"]}
+    if "lessons" in update:
+        begun = {**begun, "lessons": update["lessons"]}
+    return update, begun
 
 
 def _planned(state: AgentState) -> Progress:
@@ -166,15 +169,15 @@ def _without_plan(
 def _joined(
     reply: PlanReply, state: AgentState, progress: Progress, revisions: int, context: Context
 ) -> Plan:
-    old, results = state.get("plan"), state.get("results", {})
-    taken = dropped_ids(trajectory(state), old)
+    old, results, why = state.get("plan"), state.get("results", {}), _why(state)
+    taken = dropped_ids(state, old)
     return {
         "version": progress["version"] + 1,
         "subtasks": join_plan(reply.subtasks, old=old, results=results, discard=reply.discard, taken=taken),
         "evaluation": reply.evaluation,
         "score": reply.score if context.plan_intra else 0,
         "revisions": revisions,
-        "why": _why(state),
+        "why": why,
         "n": progress["n"],
         "unresolved": False,
         "reviewed": False,
@@ -210,17 +213,17 @@ def planner_messages(state: AgentState, services: Services, context: Context) ->
         replanning=context.replanning,
         again=context.replanning or context.max_rounds > 1,
         task=state["task"],
+        why=_why(state),
         answer_format=context.answer_format,
         files=files_text(state.get("files", [])),
         guidance=state.get("guidance", []),
         earlier=earlier_items(state["progress"]),
         reflection=state["progress"].get("reflection", ""),
-        lessons=lesson_items(state),
+        lessons=state.get("lessons", {}).get("shown", []),
         rounds=rounds_texts(state.get("long_term", {})) if context.long_term_memory else [],
         steps=steps_text(trajectory(state), results),
         results=result_items(results),
         current=plan_text(state.get("plan", {})),
-        why=_why(state),
         left=left_text(state, context),
     )
     return [Message("system", system), Message("user", user)]

@@ -20,7 +20,6 @@ from forethought.knowledge.planning_errors import PlanningError, load_planning_e
 from forethought.models.allowance import total
 from forethought.models.types import Message, ReplySpec, Usage, no_usage, reply_spec
 from forethought.nodes.support.budget import allowance, exhausted, left_text
-from forethought.nodes.support.lessons import lesson_items
 from forethought.nodes.support.plans import dropped_ids, join_plan, plan_problem, plan_update
 from forethought.nodes.support.prompt_text import (
     files_text,
@@ -163,7 +162,7 @@ async def _revise(
         reflection.reviews[-1]["changes"] = f"no valid revision: {result.problem}"
         return False
     reflection.reviews[-1] = {**reflection.reviews[-1], "revised": True, "changes": result.reply.changes}
-    taken = dropped_ids(trajectory(state), *(plan for _, plan in reflection.candidates))
+    taken = dropped_ids(state, *(plan for _, plan in reflection.candidates))
     subtasks = join_plan(result.reply.subtasks, old=reflection.plan, results=results, taken=taken)
     version = max(reflection.version, state["progress"]["version"]) + 1
     reflection.plan = {**reflection.plan, "version": version, "subtasks": subtasks}
@@ -202,7 +201,7 @@ def reflector_messages(
         task=state["task"],
         files=files_text(state.get("files", [])),
         guidance=state.get("guidance", []),
-        lessons=lesson_items(state),
+        lessons=state.get("lessons", {}).get("shown", []),
         steps=steps_text(steps, state.get("results", {})),
         tool_record=tool_record(steps),
         results=result_items(state.get("results", {})),

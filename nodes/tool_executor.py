@@ -22,12 +22,10 @@ from forethought.nodes.support.approval import Verdict, settle
 from forethought.nodes.support.budget import allowance
 from forethought.nodes.support.calls import CallResult
 from forethought.nodes.support.foresight import Finding, ForesightModel
-from forethought.nodes.support.inspection import beyond
 from forethought.nodes.support.provenance import made_of
-from forethought.nodes.support.repeats import earlier_failure
 from forethought.nodes.support.services import Services, Turn
 from forethought.nodes.support.state_reader import read_state
-from forethought.nodes.support.tool_call import find_prior_call, make_call
+from forethought.nodes.support.tool_env import beyond, earlier_failure, find_prior_call, make_call
 from forethought.nodes.tool_agent import memory_of
 from forethought.state.agent import AgentState, Dispatch, Proposal, Step, Surprise
 from forethought.state.context import Context

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from pydantic import BaseModel
 
 from forethought.app.command_flags import ModelOptions
 from forethought.app.errors import ANSWERED, FAILED, NOT_PASSED, WAITS, CliError
@@ -77,10 +78,7 @@ class RecordedRun:
 def distill(options: DistillOptions) -> int:
     """Distill planning errors from tasks whose runs partly failed and partly succeeded."""
     from forethought.app import distill_view as view
-    from forethought.app.distill_file import write_distilled
     from forethought.app.runner import open_runner
-    from forethought.json_files import FileError
-    from forethought.knowledge.provenance import provenance_path
     from forethought.trajectories.questions import read_questions
 
     settings = settings_from(options.flags)
@@ -90,26 +88,18 @@ def distill(options: DistillOptions) -> int:
         exclude = [text for path in options.exclude or () for text in read_questions(path)]
     except ValueError as error:
         raise CliError(one_line(error, 1000)) from error
-    state: Json = {"trajectories": [run.loaded.model_dump(mode="json") for run in runs]}
-    state |= {"files": {run.loaded.trajectory.id: run.file for run in runs}, "exclude": exclude}
+    graph_input: Json = {"trajectories": [run.loaded.model_dump(mode="json") for run in runs]}
+    graph_input |= {"files": {run.loaded.trajectory.id: run.file for run in runs}, "exclude": exclude}
+    choices = context.model_dump(exclude={"review", "max_parallel", "max_tokens", "max_usd"})
+    id = material_id("distill", [choices, sorted(exclude)], [run.loaded for run in runs])
     with open_runner(options.as_json) as runner:
-        session = runner.open(_open_session(_id(context, runs, exclude), settings, context))
-        graph_input, tasks = runner.run(_first_input(session, state, options.fresh))
-        display = view.DistillDisplay(runner.console, tasks)
-        ending = runner.drive(session, graph_input, display, view.ask_review)
+        session = runner.open(_open_session(id, settings, context))
+        first = runner.run(begin_or_continue(session, graph_input, options.fresh))
+        tasks = runner.run(session.snapshot()).values.get("tasks") or {}
+        ending = runner.drive(session, first, view.DistillDisplay(runner.console, tasks), view.ask_review)
         result = view.distillation_report(session, ending, options.out)
-        # A review that drops every error takes them out of the file too.
-        reviewed_away = result["status"] == "no_errors" and result["reviews"] and options.out.exists()
-        if ending.snapshot and (result["status"] == "distilled" or reviewed_away):
-            try:
-                merged = write_distilled(options.out, ending.snapshot.values, session.id, options.source)
-            except FileError as error:
-                line = f"{error}; what was distilled is kept: mend it and run the same command"
-                raise CliError(line) from error
-            names = ("added", "replaced", "kept", "removed")
-            result["written"] = {name: getattr(merged, name) for name in names}
-            if result["out"]:
-                result |= {"out": str(merged.path), "provenance": str(provenance_path(merged.path))}
+        if ending.snapshot:
+            _write(result, ending.snapshot.values, options)
         view.show_distillation(result, runner.console)
         runner.print_json(result)
         if result["status"] == "interrupted":
@@ -117,6 +107,26 @@ def distill(options: DistillOptions) -> int:
         elif result["problem"]:
             tell(result["problem"])
         return runner.exit_code(ending, _EXIT_CODES.get(result["status"], FAILED))
+
+
+def _write(result: Json, values: Json, options: DistillOptions) -> None:
+    """Merge the errors into the file of errors, and say in `result` what was written. Raises CliError."""
+    from forethought.app.distill_file import write_distilled
+    from forethought.json_files import FileError
+    from forethought.knowledge.provenance import provenance_path
+
+    # A review that drops every error takes them out of the file too.
+    reviewed_away = result["status"] == "no_errors" and result["reviews"] and options.out.exists()
+    if result["status"] != "distilled" and not reviewed_away:
+        return
+    try:
+        merged = write_distilled(options.out, values, result["distillation"], options.source)
+    except FileError as error:
+        line = f"{error}; what was distilled is kept: mend it and run the same command"
+        raise CliError(line) from error
+    result["written"] = {name: getattr(merged, name) for name in ("added", "replaced", "kept", "removed")}
+    if result["out"]:
+        result |= {"out": str(merged.path), "provenance": str(provenance_path(merged.path))}
 
 
 def read_runs(paths: Sequence[Path]) -> list[RecordedRun]:
@@ -149,12 +159,24 @@ def _renamed(loaded: Loaded, key: str) -> Loaded:
     return loaded.model_copy(update={"trajectory": loaded.trajectory.model_copy(update={"id": key})})
 
 
-def _id(context: DistillerContext, runs: Sequence[RecordedRun], exclude: Sequence[str]) -> str:
-    """The thread's id: the same for the same trajectories and settings."""
-    settings = context.model_dump(exclude={"review", "max_parallel", "max_tokens", "max_usd"})
-    material = [run.loaded.model_dump_json() for run in runs]
-    text = json.dumps([settings, sorted(exclude), material], ensure_ascii=False)
-    return f"distill:{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:16]}"
+def material_id(kind: str, settings: Any, material: Sequence[BaseModel]) -> str:
+    """A thread's id: the same for the same material and settings, so that a command continues its own."""
+    text = json.dumps([settings, [item.model_dump_json() for item in material]], ensure_ascii=False)
+    return f"{kind}:{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:16]}"
+
+
+async def begin_or_continue(session: Session, graph_input: Json, fresh: bool) -> Json | None:
+    """What the graph is given: `graph_input` at first, nothing where it continues.
+
+    `fresh` forgets what was done. A finished thread is given empty input, for its last step alone.
+    """
+    if fresh:
+        await session.saver.adelete_thread(session.id)
+    snapshot = await session.snapshot()
+    if snapshot.interrupts or snapshot.tasks:
+        return None
+    finished = bool(snapshot.values.get("tasks"))
+    return {name: type(value)() for name, value in graph_input.items()} if finished else graph_input
 
 
 @asynccontextmanager
@@ -167,14 +189,3 @@ async def _open_session(id: str, settings: Settings, context: DistillerContext) 
     Models(settings).verify([context.model])
     async with claimed_threads(address_of(settings).beside(DATABASE), settings.key, id) as saver:
         yield Session(id, saver, build_distiller(settings, saver), context)
-
-
-async def _first_input(session: Session, state: Json, fresh: bool) -> tuple[Json | None, Json]:
-    """What the graph is given (`state` at first, nothing where it continues), and the tasks known so far."""
-    if fresh:
-        await session.saver.adelete_thread(session.id)
-    snapshot = await session.snapshot()
-    tasks = snapshot.values.get("tasks") or {}
-    if snapshot.interrupts or snapshot.tasks:
-        return None, tasks
-    return ({"trajectories": []} if tasks else state), tasks

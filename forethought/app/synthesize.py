@@ -7,7 +7,6 @@ settings: the same command continues it, and repeats no finished model call and 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import shutil
 from collections.abc import AsyncIterator
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from forethought.app.command_flags import Checkers, ModelOptions, Tools
+from forethought.app.distill import begin_or_continue, material_id, read_runs
 from forethought.app.errors import ANSWERED, FAILED, NOT_PASSED, CliError
 from forethought.app.options import context_of, settings_from
 from forethought.app.tell import tell
@@ -90,14 +90,11 @@ class Plan:
     @property
     def id(self) -> str:
         """The thread's id: the same for the same material and settings."""
-        settings: list[Any] = [self.context.model_dump(exclude={"max_parallel", "max_tokens", "max_usd"})]
+        choices: list[Any] = [self.context.model_dump(exclude={"max_parallel", "max_tokens", "max_usd"})]
         if self.tasks:
-            options = self.options
-            settings += [self.agent.model_dump(mode="json"), options.success, options.least_f1]
-            settings.append(options.judge_model)
-        material = [item.model_dump_json() for item in (*self.tasks, *self.trajectories)]
-        text = json.dumps([settings, material], ensure_ascii=False)
-        return f"synthesize:{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:16]}"
+            choices += [self.agent.model_dump(mode="json"), self.options.success, self.options.least_f1]
+            choices.append(self.options.judge_model)
+        return material_id("synthesize", choices, [*self.tasks, *self.trajectories])
 
     @property
     def folder(self) -> Path:
@@ -115,8 +112,12 @@ def synthesize(options: SynthesizeOptions) -> int:
     plan = _plan(options)
     with open_runner(options.as_json) as runner:
         session = runner.open(_open_session(plan))
-        graph_input = runner.run(_first_input(session, plan))
-        ending = runner.drive(session, graph_input, view.SynthesizeDisplay(runner.console))
+        graph_input: Json = {
+            "tasks_file": [task.model_dump(mode="json") for task in plan.tasks],
+            "trajectories": [loaded.model_dump(mode="json") for loaded in plan.trajectories],
+        }
+        first = runner.run(begin_or_continue(session, graph_input, options.fresh))
+        ending = runner.drive(session, first, view.SynthesizeDisplay(runner.console))
         result = view.synthesis_report(session, ending)
         if result["status"] == "synthesized" and ending.snapshot:
             _write_records(plan, ending.snapshot.values)
@@ -149,7 +150,6 @@ def _plan(options: SynthesizeOptions) -> Plan:
 
 def _with_material(plan: Plan) -> Plan:
     """Read the tasks file, or the trajectories. Raises CliError."""
-    from forethought.app.distill import read_runs
     from forethought.collecting.success import check_named
     from forethought.trajectories.tasks import read_tasks
 
@@ -196,21 +196,6 @@ async def _open_session(plan: Plan) -> AsyncIterator[Session]:
         saver = await stack.enter_async_context(opening)
         attempt = await _attempts(plan, stack) if plan.tasks else None
         yield Session(plan.id, saver, build_synthesizer(settings, saver, attempt=attempt), plan.context)
-
-
-async def _first_input(session: Session, plan: Plan) -> Json | None:
-    """What the graph is given: everything at first, nothing where it continues."""
-    if plan.options.fresh:
-        await session.saver.adelete_thread(session.id)
-    snapshot = await session.snapshot()
-    if snapshot.tasks:
-        return None
-    if snapshot.values.get("tasks"):
-        return {"trajectories": [], "tasks_file": []}
-    return {
-        "tasks_file": [task.model_dump(mode="json") for task in plan.tasks],
-        "trajectories": [loaded.model_dump(mode="json") for loaded in plan.trajectories],
-    }
 
 
 async def _attempts(plan: Plan, stack: AsyncExitStack) -> Attempt:

@@ -152,8 +152,8 @@ class Collector:
         ]
         return dict(snapshot.values), plans[::-1]
 
-    async def _invoke(self, given: Any, config: Any) -> None:
-        await self.graph.ainvoke(given, config, context=self.context, durability="sync", control=self.control)
+    async def _invoke(self, state: Any, config: Any) -> None:
+        await self.graph.ainvoke(state, config, context=self.context, durability="sync", control=self.control)
 
     def _attempted(self, task: CollectTask, record: Trial) -> Attempted:
         from forethought.nodes.support.prompt_text import files_text
@@ -170,11 +170,11 @@ class Collector:
         """The task's files, stored, as the agent is given them. Reads the disk. Raises FilesError."""
         from forethought.tools.files import FileStore, from_path
 
-        store, taken = FileStore.of(self.settings), cast(dict[str, dict[str, Any]], {})
+        store, files = FileStore.of(self.settings), cast(dict[str, dict[str, Any]], {})
         for path in task.files:
-            reference = from_path(Path(path), store=store, settings=self.settings, taken_names=taken)
-            taken[reference["name"]] = dict(reference)
-        return list(taken.values())
+            reference = from_path(Path(path), store=store, settings=self.settings, taken_names=files)
+            files[reference["name"]] = dict(reference)
+        return list(files.values())
 
     def _effects(self, values: Mapping[str, Any]) -> dict[str, str]:
         """The effects of the tools that were used; one that is not known may have changed something."""

@@ -83,7 +83,7 @@ def model_judge(models: Models, model: str) -> RunJudge:
             "collect_judge", task=task.task, accepted=list(task.expected), answer=trajectory.answer
         )
         try:
-            asked = await models.ask(
+            result = await models.ask(
                 role="judge",
                 model=model,
                 messages=[Message("system", system), Message("user", user)],
@@ -91,8 +91,8 @@ def model_judge(models: Models, model: str) -> RunJudge:
             )
         except ReplyError as error:
             return RunOutcome("unknown", "model", f"the judge gave no usable verdict: {error}", error.usage)
-        outcome: Outcome = "success" if asked.reply.correct else "failure"
-        return RunOutcome(outcome, "model", asked.reply.reasoning, asked.usage)
+        outcome: Outcome = "success" if result.reply.correct else "failure"
+        return RunOutcome(outcome, "model", result.reply.reasoning, result.usage)
 
     return judge
 
@@ -102,9 +102,9 @@ def checker_judge(name: str, check: Callable[[str, dict[str, Any]], Any]) -> Run
     it raises makes the outcome unknown, and is told."""
 
     async def judge(task: CollectTask, trajectory: Trajectory) -> RunOutcome:
-        given = {"id": task.id, "task": task.task, "files": list(task.files)}
+        fields = {"id": task.id, "task": task.task, "files": list(task.files)}
         try:
-            value = await asyncio.to_thread(check, trajectory.answer, given)
+            value = await asyncio.to_thread(check, trajectory.answer, fields)
             if inspect.isawaitable(value):
                 value = await value
         except Exception as error:

@@ -11,7 +11,7 @@ plans and the tool floor are ours.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
@@ -187,8 +187,3 @@ class Context(BaseModel):
         if own is None and role == "vision":
             own = self.tool_model
         return own or self.model
-
-
-def context_from(value: Context | dict[str, Any] | None) -> Context:
-    """The run's context, whether a client sent a model, a dict or nothing."""
-    return value if isinstance(value, Context) else Context.model_validate(value or {})

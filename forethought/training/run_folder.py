@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from forethought.json_files import FileError, read_object, write_text
+from forethought.json_files import FileError, read_object, write_records
 from forethought.training.errors import TrainingError, needs_extra
 
 RECORD = "training.json"
 LOSSES, PICTURE = "loss.jsonl", "loss.svg"
 _CHECKPOINT = re.compile(r"checkpoint-(\d+)")
-_LOGGED = ("loss", "eval_loss", "learning_rate", "grad_norm", "mean_token_accuracy", "num_tokens")
+_LOGGED = (
+    "step",
+    "epoch",
+    "loss",
+    "eval_loss",
+    "learning_rate",
+    "grad_norm",
+    "mean_token_accuracy",
+    "num_tokens",
+)
 
 
 def last_checkpoint(out: Path) -> Path | None:
@@ -66,47 +74,21 @@ def trained_on(out: Path) -> tuple[list[str], list[str]]:
     return ids, tasks
 
 
-class Losses:
-    """The lines of a run's loss.jsonl. A resumed run drops those of steps that it does again."""
+def write_losses(out: Path, history: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Write loss.jsonl from a trainer's log and draw loss.svg; the lines.
 
-    def __init__(self, out: Path, resumed_at: int = 0) -> None:
-        self.path = out / LOSSES
-        lines = [line for line in read_losses(out) if line["step"] <= resumed_at] if resumed_at else []
-        write_text(self.path, "".join(f"{json.dumps(line)}\n" for line in lines))
-
-    def add(self, step: int, epoch: float | None, logs: dict[str, Any]) -> None:
-        """Append what the trainer logged, if there is a loss in it."""
-        if "loss" not in logs and "eval_loss" not in logs:
-            return
-        line = {"step": step, "epoch": epoch, **{key: logs[key] for key in _LOGGED if key in logs}}
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
-
-
-def read_losses(out: Path) -> list[dict[str, Any]]:
-    """The lines of loss.jsonl, a last one that was broken off left out."""
-    path = out / LOSSES
-    found = []
-    for line in path.read_text("utf-8").splitlines() if path.is_file() else ():
-        try:
-            found.append(json.loads(line))
-        except ValueError:
-            break
-    return found
-
-
-def plot(out: Path) -> Path:
-    """Draw loss.svg from loss.jsonl: the loss of training, and of held-out rows where it was measured.
-
-    Raises TrainingError where there is no loss yet, or nothing to draw with.
+    Raises TrainingError where there is nothing to draw with.
     """
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise needs_extra(error) from error
-    lines = read_losses(out)
-    if not lines:
-        raise TrainingError(f"{out / LOSSES} holds no loss yet")
+    lines = [
+        {key: line[key] for key in _LOGGED if key in line}
+        for line in history
+        if "loss" in line or "eval_loss" in line
+    ]
+    write_records(out / LOSSES, lines)
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.subplots()
     for key, name in (("loss", "training"), ("eval_loss", "held out")):
@@ -118,6 +100,5 @@ def plot(out: Path) -> Path:
     axes.set_ylabel("loss (nats a token of the reflection)")
     axes.set_ylim(bottom=0)
     axes.legend()
-    picture = out / PICTURE
-    figure.savefig(picture, metadata={"Date": None})
-    return picture
+    figure.savefig(out / PICTURE, metadata={"Date": None})
+    return lines

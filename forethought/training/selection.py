@@ -25,7 +25,7 @@ def without_near_duplicates(
     `similar`, above 0 and at most 1, is the share of text from which on two texts are alike: of characters
     for reflections, of words for inputs.
     """
-    kept: list[ReflectionRecord] = []
+    distinct: list[ReflectionRecord] = []
     reflections: list[str] = []
     words: list[list[str]] = []
     dropped = []
@@ -36,12 +36,12 @@ def without_near_duplicates(
         )
         twin = next((at for _, _, at in likely if _alike(own, words[at], similar)), None)
         if twin is not None:
-            dropped.append((record.trajectory_id, kept[twin].trajectory_id))
+            dropped.append((record.trajectory_id, distinct[twin].trajectory_id))
             continue
-        kept.append(record)
+        distinct.append(record)
         reflections.append(record.reflection)
         words.append(own)
-    return kept, dropped
+    return distinct, dropped
 
 
 def _alike(one: list[str], other: list[str], similar: float) -> bool:

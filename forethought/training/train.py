@@ -20,15 +20,7 @@ from forethought.json_files import write_json
 from forethought.training.dataset import Dataset, Row, load_dataset
 from forethought.training.errors import TrainingError, needs_extra
 from forethought.training.fit import Fitted, TooLong, fit
-from forethought.training.run_folder import (
-    PICTURE,
-    RECORD,
-    Losses,
-    check_same_run,
-    last_checkpoint,
-    plot,
-    read_losses,
-)
+from forethought.training.run_folder import PICTURE, RECORD, check_same_run, last_checkpoint, write_losses
 
 _PACKAGES = ("torch", "transformers", "trl", "peft", "datasets", "accelerate")
 
@@ -103,8 +95,7 @@ def train(data: Path, options: TrainOptions, out: Path, say: Callable[[str], Non
         if checkpoint:
             say(f"going on from {checkpoint.name}")
     trainer = _trainer(options, out, tokenizer, train_rows.rows, away.rows)
-    if first:
-        _add_callbacks(trainer, Losses(out, _step_of(checkpoint)))
+    _show_loss_in_the_bar(trainer)
     try:
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     except torch.OutOfMemoryError as error:
@@ -113,15 +104,11 @@ def train(data: Path, options: TrainOptions, out: Path, say: Callable[[str], Non
             "(with --too-long cut), take a smaller base, or more GPUs (--gpus)"
         ) from error
     trainer.save_model(str(out))
-    return _finish(out, record, trainer.state.global_step, first)
-
-
-def _finish(out: Path, record: dict[str, Any], steps: int, first: bool) -> Trained:
+    losses = [line["loss"] for line in trainer.state.log_history if "loss" in line] or [float("nan")]
     if first:
-        plot(out)
-        write_json(out / RECORD, {**record, "finished": True, "steps": steps})
-    losses = [line["loss"] for line in read_losses(out) if "loss" in line] or [float("nan")]
-    return Trained(out, record["rows"], steps, losses[0], losses[-1], out / PICTURE)
+        write_losses(out, trainer.state.log_history)
+        write_json(out / RECORD, {**record, "finished": True, "steps": trainer.state.global_step})
+    return Trained(out, record["rows"], trainer.state.global_step, losses[0], losses[-1], out / PICTURE)
 
 
 def count_tokens(tokenizer: Any, row: Row) -> int:
@@ -206,15 +193,9 @@ def _as_dataset(rows: list[Row]) -> Any:
     return Table.from_dict({"prompt": [m[:-1] for m in messages], "completion": [m[-1:] for m in messages]})
 
 
-def _add_callbacks(trainer: Any, losses: Losses) -> None:
-    """Keep every logged loss, and show the last beside the bar instead of printing a line for each."""
-    from transformers import PrinterCallback, ProgressCallback, TrainerCallback
-
-    class KeepLosses(TrainerCallback):  # type: ignore[misc]
-        """Writes a loss down at once, so that a run that is broken off has it too."""
-
-        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **rest: Any) -> None:
-            losses.add(state.global_step, state.epoch, logs or {})
+def _show_loss_in_the_bar(trainer: Any) -> None:
+    """Show the last loss beside the progress bar instead of printing a line for each."""
+    from transformers import PrinterCallback, ProgressCallback
 
     class Bar(ProgressCallback):  # type: ignore[misc]
         """The progress bar, on stderr."""
@@ -226,11 +207,6 @@ def _add_callbacks(trainer: Any, losses: Losses) -> None:
     for printing in (PrinterCallback, ProgressCallback):
         trainer.remove_callback(printing)
     trainer.add_callback(Bar())
-    trainer.add_callback(KeepLosses())
-
-
-def _step_of(checkpoint: Path | None) -> int:
-    return int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0
 
 
 def _record(options: TrainOptions, dataset: Dataset, fitted: Fitted, limit: int) -> dict[str, Any]:

@@ -22,20 +22,20 @@ STEP_KEYS = ("critical_failure_step", "critical_step")
 def matches(value: object) -> bool:
     """Whether `value` is such a trajectory."""
     whole = mapping(value)
-    told = first(whole, "messages", "chat_history")
-    return isinstance(told, list) and ("chat_history" in whole or isinstance(whole.get("metadata"), dict))
+    messages = first(whole, "messages", "chat_history")
+    return isinstance(messages, list) and ("chat_history" in whole or isinstance(whole.get("metadata"), dict))
 
 
 def read(value: object, name: str) -> list[Loaded]:
     """The trajectory in `value`; `name` (its file's, which labels go by) is its id."""
     whole = mapping(value)
     metadata = mapping(whole.get("metadata"))
-    told = conversation(items(first(whole, "messages", "chat_history")))
+    chat = conversation(items(first(whole, "messages", "chat_history")))
     task = text(metadata.get("task")).strip()
-    if not task and (found := _TASK.search(told.task)):
+    if not task and (found := _TASK.search(chat.task)):
         task = found[1].strip()
     trajectory = trajectory_of(
-        told,
+        chat,
         id=name or text(metadata.get("task_id")),
         source=SOURCE,
         task=task,

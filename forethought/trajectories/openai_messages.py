@@ -38,9 +38,9 @@ def matches(value: object) -> bool:
 def read(value: object, name: str) -> list[Loaded]:
     """The conversation in `value` as one trajectory, named `name` where it has no name of its own."""
     whole = mapping(value)
-    told = conversation(items(value) or items(whole.get("messages")))
+    chat = conversation(items(value) or items(whole.get("messages")))
     trajectory = trajectory_of(
-        told,
+        chat,
         id=text(first(whole, "id", "task_id", "thread_id")) or name,
         source=SOURCE,
         task=text(whole.get("task")),
@@ -74,7 +74,7 @@ class Conversation:
 
 def conversation(messages: Sequence[Any]) -> Conversation:
     """`messages` in turns. An unknown role is kept as an observation and noted."""
-    told = Conversation()
+    chat = Conversation()
     unknown: dict[str, int] = {}
     for message in map(mapping, messages):
         raw = text(first(message, "role", "type"))
@@ -82,29 +82,29 @@ def conversation(messages: Sequence[Any]) -> Conversation:
         if role is None:
             unknown[raw] = unknown.get(raw, 0) + 1
         if role == "assistant":
-            told.turns.append(_turn(message))
+            chat.turns.append(_turn(message))
             continue
         said = _content(message.get("content"))
-        if role == "user" and not told.task and not told.turns:
-            told.task = said
-        elif said and role == "system" and not told.turns:
-            told.before.append(said)
+        if role == "user" and not chat.task and not chat.turns:
+            chat.task = said
+        elif said and role == "system" and not chat.turns:
+            chat.before.append(said)
         elif said:
             label = {"tool": "", "user": "", "system": "[system] "}.get(role or "", f"[{raw[:40]}] ")
-            (told.turns[-1].observed if told.turns else told.before).append(label + said)
+            (chat.turns[-1].observed if chat.turns else chat.before).append(label + said)
         if (
-            told.turns
+            chat.turns
             and role == "tool"
             and (message.get("status") == "error" or message.get("is_error") is True)
         ):
-            told.turns[-1].failure = "tool_execution_error"
+            chat.turns[-1].failure = "tool_execution_error"
     for raw, count in unknown.items():
-        told.notes.append(f"Unknown role {raw[:40]!r} ({count} messages): kept as observations.")
-    return told
+        chat.notes.append(f"Unknown role {raw[:40]!r} ({count} messages): kept as observations.")
+    return chat
 
 
 def trajectory_of(
-    told: Conversation,
+    chat: Conversation,
     *,
     id: str,
     source: str,
@@ -113,9 +113,9 @@ def trajectory_of(
     modules: Callable[[Turn], Json] | None = None,
 ) -> Trajectory:
     """The trajectory that a conversation tells. `modules` reads a turn's modules in another way."""
-    given = "\n\n".join([*told.before, *([told.task] if task and told.task and told.task != task else [])])
+    given = "\n\n".join([*chat.before, *([chat.task] if task and chat.task and chat.task != task else [])])
     steps = []
-    for number, turn in enumerate(told.turns, 1):
+    for number, turn in enumerate(chat.turns, 1):
         calls = turn.calls
         parts = modules(turn) if modules else plain_modules(turn)
         steps.append(
@@ -129,15 +129,15 @@ def trajectory_of(
                 **parts,
             )
         )
-    last = told.turns[-1] if told.turns else None
+    last = chat.turns[-1] if chat.turns else None
     return Trajectory(
         id=id,
-        task=task or told.task or "(no task was given)",
+        task=task or chat.task or "(no task was given)",
         environment=environment,
         source=source,
         steps=tuple(steps),
         answer=last.said if last and not last.calls and not modules else "",
-        notes=tuple(told.notes),
+        notes=tuple(chat.notes),
     )
 
 
@@ -153,13 +153,13 @@ def _turn(message: Json) -> Turn:
     thoughts = [text(first(message, "reasoning_content", "reasoning"))]
     extra = mapping(message.get("additional_kwargs"))
     calls = items(message.get("tool_calls")) or items(extra.get("tool_calls"))
-    told = bool(calls)
-    if not told and message.get("function_call"):
+    listed = bool(calls)
+    if not listed and message.get("function_call"):
         calls = [message["function_call"]]
     for block in map(mapping, items(message.get("content"))):
         if block.get("type") in _THINKING:
             thoughts.append(text(first(block, "thinking", "reasoning", "text")))
-        elif block.get("type") == "tool_use" and not told:
+        elif block.get("type") == "tool_use" and not listed:
             calls.append(block)
     ended = first(message, "finish_reason", "stop_reason")
     return Turn(

@@ -1,16 +1,23 @@
-"""The text of a trajectory for a prompt. Whatever is cut says so, and how much is missing."""
+"""The text of one or several trajectories for a prompt. Whatever is cut says so, and how much is missing."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from forethought.text import cut
-from forethought.trajectories.types import Trajectory, TrajectoryStep
+from forethought.trajectories.types import Outcome, Trajectory, TrajectoryStep
 
 MAX_OBSERVATION = 6_000
 """Characters of one observation, or of one module's output, unless told."""
 HEAD_CHARS = 160
 """Characters of a step's one-line head."""
+PROMPT_CHARS = 320_000
+"""Characters that the runs of one prompt take up at most: some 90 thousand tokens."""
+TASK_CHARS = 20_000
+_LEAST = 200
+_FIRST_STEPS, _LAST_STEPS = 3, 5
+"""Steps at a run's ends that are shown whole where the run is too long to be shown whole."""
 OVERLAP = 4
 """One step in so many of a window is shown for the sake of the steps after it."""
 
@@ -95,3 +102,66 @@ def _line(text: str, limit: int) -> str:
     line = " ".join(text[: limit * 4].split())
     missing = len(text) - limit
     return line if len(line) <= limit and missing <= limit * 3 else f"{line[:limit]} [+{missing} characters]"
+
+
+LabelledRun = tuple[str, Outcome, Trajectory]
+"""A run with the label that the prompt gives it."""
+
+
+def task_text(task: str) -> str:
+    """A task as a prompt shows it."""
+    return cut(task, TASK_CHARS)
+
+
+def all_text(step: TrajectoryStep) -> str:
+    """All text of a step, which a quotation of it may be from."""
+    parts = (step.given, step.memory, step.reflection, step.planning, step.action, step.observation)
+    return "\n".join(part for part in parts if part)
+
+
+def whole_text(trajectory: Trajectory) -> str:
+    """All text of a run, its answer included."""
+    return "\n".join([*map(all_text, trajectory.steps), trajectory.answer])
+
+
+def run_texts(runs: Sequence[LabelledRun], most: int) -> list[dict[str, str]]:
+    """The runs for a prompt, each {label, outcome, ended, text}; `most` bounds (characters) each part of a
+    step, and is lowered until all runs fit."""
+    limit = most
+    while limit > _LEAST and sum(_size(trajectory, limit) for *_, trajectory in runs) > PROMPT_CHARS:
+        limit = max(limit // 2, _LEAST)
+    share = PROMPT_CHARS // max(len(runs), 1)
+    return [
+        {
+            "label": label,
+            "outcome": "failed" if outcome == "failure" else "succeeded",
+            "ended": _ended(trajectory),
+            "text": _run_text(trajectory, limit, share),
+        }
+        for label, outcome, trajectory in runs
+    ]
+
+
+def _ended(trajectory: Trajectory) -> str:
+    if trajectory.halted:
+        return "stopped by its step limit"
+    return "with an answer" if trajectory.answer.strip() else "without an answer"
+
+
+def _size(trajectory: Trajectory, limit: int) -> int:
+    return sum(len(step_text(step, limit)) + 2 for step in trajectory.steps)
+
+
+def _run_text(trajectory: Trajectory, limit: int, share: int) -> str:
+    """The run whole where its share allows it, else its ends whole and the steps between in a line each."""
+    steps = trajectory.steps
+    if not steps:
+        return f"(no steps are recorded) answer: {cut(trajectory.answer, limit) or '(none)'}"
+    whole = [step_text(step, limit) for step in steps]
+    if sum(map(len, whole)) <= share or len(steps) <= _FIRST_STEPS + _LAST_STEPS:
+        return "\n\n".join(whole)
+    between = "\n".join(head(step) for step in steps[_FIRST_STEPS:-_LAST_STEPS])
+    note = (
+        f"[... steps {steps[_FIRST_STEPS].number} to {steps[-_LAST_STEPS - 1].number} in one line each ...]"
+    )
+    return "\n\n".join([*whole[:_FIRST_STEPS], f"{note}\n{cut(between, share)}", *whole[-_LAST_STEPS:]])

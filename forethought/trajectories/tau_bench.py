@@ -1,6 +1,6 @@
 """tau-bench's recorded trajectories: a list of {task_id, reward, info, traj: [messages], trial}.
 
-The agent is told its task by a simulated user, so the task is what that user says first. `info` holds the
+The agent is given its task by a simulated user, so the task is what that user says first. `info` holds the
 user's secret instruction and the right actions: nothing of it is read into the trajectory.
 """
 

@@ -25,7 +25,7 @@ from forethought.nodes.support.state_reader import read_state
 from forethought.prompts.debug_replies import NO_ERROR, StepLabels
 from forethought.state.debugger import DebuggerContext, DebuggerState, Label, LabelDispatch
 from forethought.trajectories.rules import SystemLabel, system_label
-from forethought.trajectories.run_text import PROMPT_CHARS
+from forethought.trajectories.show import PROMPT_CHARS
 from forethought.trajectories.types import MODULES, Trajectory, TrajectoryStep
 
 READS = ("subject",)

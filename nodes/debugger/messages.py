@@ -17,8 +17,7 @@ from forethought.prompts.render import prompt_messages
 from forethought.rollouts.policies import steps_shown
 from forethought.state.debugger import Branch, Critical, DebuggerContext, Label
 from forethought.trajectories.own import SOURCE as OWN
-from forethought.trajectories.run_text import PROMPT_CHARS, task_text
-from forethought.trajectories.show import Window, head, step_text, window_of
+from forethought.trajectories.show import PROMPT_CHARS, Window, head, step_text, task_text, window_of
 from forethought.trajectories.types import MODULES, Trajectory
 
 Labels = Mapping[str, Mapping[str, Label]]

@@ -15,7 +15,7 @@ from forethought.prompts.distill_replies import Aggregation, ComparativeDiagnosi
 from forethought.text import one_line
 from forethought.trajectories.questions import framed, normalised
 from forethought.trajectories.quotes import occurs
-from forethought.trajectories.run_text import all_text
+from forethought.trajectories.show import all_text
 from forethought.trajectories.types import Outcome
 
 COPIED_WORDS = 8

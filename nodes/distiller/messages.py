@@ -10,7 +10,7 @@ from forethought.models.types import Message
 from forethought.nodes.distiller.runs import TaskRuns
 from forethought.prompts.render import prompt_messages
 from forethought.state.distiller import DistillerContext, Entry, GrownError
-from forethought.trajectories.run_text import run_texts, task_text
+from forethought.trajectories.show import run_texts, task_text
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from forethought.nodes.support.offline import OfflineServices
 from forethought.state.distiller import DistillerContext, MixedTask, Run
-from forethought.trajectories.run_text import LabelledRun
+from forethought.trajectories.show import LabelledRun
 from forethought.trajectories.types import Loaded, Trajectory
 
 DistillServices = OfflineServices[DistillerContext]

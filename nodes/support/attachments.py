@@ -1,15 +1,15 @@
 """Files that come inside a message: its image, audio, video, file and text blocks become files of the thread.
 
-Understood are LangChain's standard blocks (`base64` or, as they used to be, `data`), OpenAI's (`image_url`,
-`input_audio`, `file`) and Anthropic's (`source`), with their content in base64 or as a data: address. Nothing
-is ever fetched or opened for a block: a client could else have the server read its own disk or network.
+LangChain reads the blocks of all providers (`content_blocks`); their content is in base64 or a data: address.
+Nothing is ever fetched or opened for a block: a client could else have the server read its own disk or
+network.
 """
 
 from __future__ import annotations
 
 import mimetypes
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -129,51 +129,25 @@ def _named(kind: str, file: FileRef) -> dict[str, Any]:
 def _content(block: Mapping[str, Any]) -> _Content:
     """What the block carries, whoever's form it has. Raises FilesError."""
     kind = _KEPT_AS.get(block["type"], str(block["type"]))
-    layers = list(_layers(block))
-    said = {
-        name: next((v for layer in layers for key in keys if isinstance(v := layer.get(key), str) and v), "")
-        for name, keys in _FIELDS.items()
-    }
-    if said["format"] and not said["type"]:
-        said["type"] = mimetypes.guess_type(f"a.{said['format']}")[0] or ""
-    given = (said["type"] or _USUAL.get(kind, "")).partition(";")[0].lower()
-    data, name = said["data"], said["name"]
-    if data[:5].lower() == "data:":
-        return _from_address(data, kind, name)
-    if data:
-        return _Content(kind, base64=data, type=given, name=name)
-    if said["text"]:
-        return _Content(kind, text=said["text"], type=given or "text/plain", name=name)
-    raise FilesError(_elsewhere(kind, name, said["url"]))
+    try:
+        [found] = HumanMessage([dict(block)]).content_blocks
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise FilesError(f"the {kind} block is malformed; send its content in base64") from error
+    layers = [found, found.get("value"), found.get("extras"), block.get("metadata")]
 
+    def first(*keys: str) -> str:
+        values = (layer.get(key) for layer in layers if isinstance(layer, Mapping) for key in keys)
+        return next((value for value in values if isinstance(value, str) and value), "")
 
-_FIELDS = {
-    "data": ("base64", "data", "file_data"),
-    "text": ("text",),
-    "url": ("url", "file_id", "path", "id"),
-    "type": ("mime_type", "media_type", "mimeType"),
-    "format": ("format",),
-    "name": ("filename", "name", "title"),
-}
-
-
-def _layers(block: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The block, and the objects in it in which one provider or another keeps what matters.
-
-    A data: address under `url` or as `image_url` itself is content like any other.
-    """
-    inner = (block.get(key) for key in ("image_url", "input_audio", "file", "source", "metadata", "extras"))
-    for layer in (block, *inner):
-        found = {"url": layer} if isinstance(layer, str) else layer
-        if not isinstance(found, Mapping):
-            continue
-        url = found.get("url")
-        if isinstance(url, str) and url[:5].lower() == "data:":
-            yield {**found, "data": url}
-        elif found.get("type") == "text" and "data" in found:  # Anthropic's documents of plain text
-            yield {"text": found["data"], "media_type": found.get("media_type")}
-        else:
-            yield found
+    name, address = first("filename", "name", "title"), first("url", "image_url", "file_id", "path")
+    if address[:5].lower() == "data:":
+        return _from_address(address, kind, name)
+    media_type = (first("mime_type") or _USUAL.get(kind, "")).partition(";")[0].lower()
+    if data := first("base64", "data"):
+        return _Content(kind, base64=data, type=media_type, name=name)
+    if text := first("text"):
+        return _Content(kind, text=text, type=media_type or "text/plain", name=name)
+    raise FilesError(_elsewhere(kind, name, address))
 
 
 def _from_address(address: str, kind: str, name: str) -> _Content:

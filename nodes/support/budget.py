@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from forethought.models.allowance import Allowance, tokens_of, total
 from forethought.models.types import Usage
-from forethought.nodes.support.prompt_text import MATERIAL_CHARS, OBSERVATION_CHARS, trajectory
-from forethought.state.agent import AgentState
+from forethought.nodes.support.prompt_text import MATERIAL_CHARS, OBSERVATION_CHARS
+from forethought.state.agent import AgentState, Step
 from forethought.state.context import Context
 
 _ANSWER_TOKENS = 3_000
@@ -37,10 +37,16 @@ def spent(state: AgentState, now: Usage | None = None) -> Spent:
     return Spent(progress.get("n", 0) - progress.get("base_n", 0), tokens_of(usage), usage["usd"])
 
 
+def _steps(state: AgentState) -> list[Step]:
+    """The steps of the present task, in any order."""
+    task = state.get("progress", {}).get("task", 1)
+    return [step for step in state.get("trajectory", []) if step["task"] == task]
+
+
 def active_seconds(state: AgentState) -> float:
     """Seconds that the task took: subtasks side by side count once, waiting for a person not at all."""
     waves: dict[int, float] = {}
-    for step in trajectory(state):
+    for step in _steps(state):
         waves[step["wave"]] = max(waves.get(step["wave"], 0.0), step["seconds"])
     usage = state.get("usage", {})
     alone = sum(u.get("seconds", 0.0) for role, u in usage.items() if role not in ("tool", "inspector"))
@@ -55,7 +61,7 @@ def reserve_tokens(state: AgentState, context: Context) -> int:
 
 def _seen_tokens(state: AgentState) -> int:
     """What task and steps take in the answer's prompt, by their length."""
-    steps = [f"{step['observation'][:OBSERVATION_CHARS]}{step['arguments']}" for step in trajectory(state)]
+    steps = [f"{step['observation'][:OBSERVATION_CHARS]}{step['arguments']}" for step in _steps(state)]
     told = sum(len(text.encode(errors="replace")) for text in steps)
     earlier = str(state.get("progress", {}).get("earlier") or "")
     asked = len(f"{state.get('task', '')}{earlier}".encode(errors="replace"))
@@ -141,7 +147,7 @@ def wave_width(state: AgentState, context: Context) -> Width:
     widths = [Width(context.max_parallel, ""), Width(context.max_steps - used.steps, "steps")]
     if context.max_tokens is not None:
         left = context.max_tokens - used.tokens - reserve_tokens(state, context)
-        each = max(tokens_of(step), 1) + _seen_tokens(state) // max(len(trajectory(state)), 1)
+        each = max(tokens_of(step), 1) + _seen_tokens(state) // max(len(_steps(state)), 1)
         widths.append(Width(left // each, "tokens"))
     if context.max_usd is not None and step["usd"]:
         left_usd = context.max_usd * (1 - _ANSWER_SHARE) - used.usd
@@ -152,7 +158,7 @@ def wave_width(state: AgentState, context: Context) -> Width:
 
 def _step_cost(state: AgentState) -> Usage:
     """What a step is taken to cost: the mean of those seen, else of a call; `usd` is 0 where unknown."""
-    known = [step["usage"] for step in trajectory(state) if tokens_of(step["usage"])]
+    known = [step["usage"] for step in _steps(state) if tokens_of(step["usage"])]
     sums = total(*known) if known else total(*state.get("usage", {}).values())
     count = len(known) or sums["calls"] or 1
     tokens = max(tokens_of(sums) // count, 0 if known else _FIRST_STEP_TOKENS)

@@ -66,8 +66,3 @@ def _name(item: Any) -> str:
 
 def _shown(lesson: Lesson) -> ShownLesson:
     return {"id": lesson.id, "text": cut(lesson.text(), _SHOWN_CHARS), "origin": lesson.origin}
-
-
-def lesson_items(state: AgentState) -> list[ShownLesson]:
-    """The lessons that this task's prompts show."""
-    return state.get("lessons", {}).get("shown", [])

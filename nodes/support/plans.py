@@ -3,12 +3,12 @@ done."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from forethought.prompts.replies import PlannedSubtask
-from forethought.state.agent import Plan, Result, Step, Subtask
+from forethought.state.agent import AgentState, Plan, Result, Subtask
 from forethought.state.reducers import CLEAR
 
 
@@ -79,13 +79,14 @@ def same_words(one: str, other: str) -> bool:
     return " ".join(one.split()).casefold() == " ".join(other.split()).casefold()
 
 
-def dropped_ids(steps: Iterable[Step], *plans: Plan | None) -> set[str]:
+def dropped_ids(state: AgentState, *plans: Plan | None) -> set[str]:
     """Ids under which the task has worked and which none of `plans` holds.
 
     Other work gets other ids, since an id's failed attempts count against it.
     """
     held = {subtask["id"] for plan in plans for subtask in (plan or {}).get("subtasks", [])}
-    return {step["subtask"] for step in steps} - held
+    task = state["progress"]["task"]
+    return {step["subtask"] for step in state.get("trajectory", []) if step["task"] == task} - held
 
 
 def join_plan(

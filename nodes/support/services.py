@@ -13,7 +13,7 @@ from forethought.models.ask import Models
 from forethought.models.types import Message, ModelError, ReplayError, ReplyError, ReplySpec, T, Usage
 from forethought.settings import Settings
 from forethought.state.bounds import bounded
-from forethought.state.context import Context, Role, context_from
+from forethought.state.context import Context, Role
 from forethought.tools.base import Tool
 from forethought.tools.files import FileStore
 from forethought.tools.mcp import McpBox
@@ -37,7 +37,8 @@ class Services:
         """
         if self.mcp is not None:
             await self.mcp.fill(self.tools)
-        return Turn(self, bounded(context_from(runtime.context), self.settings), runtime)
+        context = Context.model_validate(runtime.context or {})
+        return Turn(self, bounded(context, self.settings), runtime)
 
 
 @dataclass(frozen=True)

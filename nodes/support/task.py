@@ -4,7 +4,7 @@ next one."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
@@ -79,14 +79,15 @@ async def begin_task(
     """
     state, mended = _sanitized(state)
     text, human = task_text(state)
+    models = models_used(context)
     try:
-        await asyncio.to_thread(services.models.verify, models_used(context))
+        await asyncio.to_thread(services.models.verify, models)
         files, replaced = await asyncio.to_thread(_take_in, state, services, user)
         if context.prospective_reflection and context.planning_errors:
             await asyncio.to_thread(load_planning_errors, services.settings.planning_errors_file)
     except (ConfigurationError, FilesError, FileError) as error:
         raise TaskError(str(error)) from error
-    _check_prices(services, context)
+    _check_prices(services, context, models)
     guidance = guidance_of(state, text)
     progress = counters(state, text)
     asked = human or HumanMessage(text, id=f"task-{progress['task']}")
@@ -172,9 +173,9 @@ def counters(state: AgentState, text: str) -> Progress:
     }
 
 
-def _check_prices(services: Services, context: Context) -> None:
+def _check_prices(services: Services, context: Context, models: Sequence[str]) -> None:
     """A budget in dollars that could not be kept is refused before anything is spent."""
-    unknown = [model for model in models_used(context) if not services.models.priced(model)]
+    unknown = [model for model in models if not services.models.priced(model)]
     if context.max_usd is not None and unknown:
         raise TaskError(
             f"max_usd cannot be kept: the price of {unknown[0]} is unknown; leave it out (max_usd=none) and "

@@ -17,7 +17,7 @@ from forethought.nodes.synthesizer.take import SynthesizeServices
 from forethought.prompts.synthesize_replies import MergedReflection
 from forethought.state.job import Job
 from forethought.state.synthesizer import SynthesizerContext, SynthesizerState
-from forethought.trajectories.run_text import whole_text
+from forethought.trajectories.show import whole_text
 
 READS = ("tasks", "trials", "reflections", "labels", "error_reflections", "references")
 

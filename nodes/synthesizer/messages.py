@@ -15,8 +15,7 @@ from forethought.state.synthesizer import (
     TrialRecord,
 )
 from forethought.text import cut
-from forethought.trajectories.run_text import PROMPT_CHARS, run_texts, task_text
-from forethought.trajectories.show import Window, step_text
+from forethought.trajectories.show import PROMPT_CHARS, Window, run_texts, step_text, task_text
 from forethought.trajectories.types import Trajectory
 
 WHOLE_CHARS = 80_000

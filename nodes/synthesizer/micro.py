@@ -18,7 +18,7 @@ from forethought.prompts.synthesize_replies import TrialReflection
 from forethought.state.job import Job
 from forethought.state.reducers import CLEAR
 from forethought.state.synthesizer import SynthesizerContext, SynthesizerState
-from forethought.trajectories.run_text import whole_text
+from forethought.trajectories.show import whole_text
 from forethought.trajectories.tasks import CollectTask, RunError
 
 _MICRO = ("attempt_trial ", "reflect_trial ")

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from forethought.settings import Settings
 from forethought.state.bounds import bounded, models_of
-from forethought.state.context import Context, context_from
+from forethought.state.context import Context
 
 Make = Callable[..., Settings]
 
@@ -60,7 +60,7 @@ def test_what_a_run_asks_for_survives_the_bounds(settings: Make) -> None:
 )
 def test_a_context_holds_nothing_that_could_harm(bad: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
-        context_from(bad)
+        Context.model_validate(bad)
 
 
 def test_models_by_role() -> None:

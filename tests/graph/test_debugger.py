@@ -53,26 +53,6 @@ async def test_the_stages_come_in_the_order_of_algorithm_1(debug: Debug) -> None
     assert [(branch["attempt"], branch["success"]) for branch in out["branches"]] == [(1, False), (2, True)]
 
 
-async def test_reruns_are_bounded(debug: Debug) -> None:
-    world = TruthfulWorld(RUN, {})
-    out = await debug(
-        RUN,
-        Reader(ERRORS, REFINED),
-        rollouts=lambda *_: world,
-        rerun="agentdebug",
-        expect=GOLD,
-        max_reruns=3,
-    )
-    assert out["status"] == "not_fixed"
-    assert len(world.calls) == len(out["branches"]) == 3
-
-
-async def test_without_a_rerun_it_ends_with_what_it_found(debug: Debug) -> None:
-    out = await debug(RUN, Reader(ERRORS))
-    assert (await nodes(out))[-1] == "find_critical"
-    assert out["status"] == "found"
-
-
 @pytest.mark.parametrize("method", ["direct", "brute_force", "binary_search"])
 async def test_the_baselines_of_stage_2_have_no_labels(debug: Debug, method: str) -> None:
     point = {"step": 2, "module": "action", "error_type": "format_error", "reason": "r", "suggestion": "s"}
@@ -129,16 +109,6 @@ async def test_resuming_after_a_crash_repeats_no_label_of_the_failed_one_s_sibli
     assert asked_step(server.requests[0]) == 3
     assert set(out["labels"]) == {"1", "2", "3", "4"}
     assert out["usage"]["label"]["calls"] == 4
-
-
-async def test_a_thread_of_the_debuggers_may_be_used_again(debug: Debug) -> None:
-    out = await debug(RUN, Reader(ERRORS))
-    other = trajectory(2, task="Find the other key.")
-    await out.graph.ainvoke({"trajectory": other.model_dump()}, out.config, context=DebuggerContext())
-    state = (await out.graph.aget_state(out.config)).values
-    assert set(state["labels"]) == {"1", "2"}
-    assert state["usage"]["label"]["calls"] == 2
-    assert state["subject"]["task"] == "Find the other key."
 
 
 async def test_all_that_is_kept_is_plain_json(debug: Debug) -> None:

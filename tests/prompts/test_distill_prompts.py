@@ -20,7 +20,7 @@ from forethought.nodes.distiller.runs import TaskRuns
 from forethought.prompts.distill_replies import Aggregation, ComparativeDiagnosis, PatternSet
 from forethought.prompts.render import render
 from forethought.state.distiller import DistillerContext, Entry, GrownError
-from forethought.trajectories.run_text import PROMPT_CHARS
+from forethought.trajectories.show import PROMPT_CHARS
 from tests.support.distilling import task_runs
 from tests.support.golden import check_golden
 from tests.support.strict_subset import gemini_faults, openai_faults

@@ -33,7 +33,7 @@ from forethought.state.synthesizer import (
     TaskRecord,
     TrialRecord,
 )
-from forethought.trajectories.run_text import PROMPT_CHARS
+from forethought.trajectories.show import PROMPT_CHARS
 from forethought.trajectories.types import TrajectoryStep
 from tests.support.golden import check_golden
 from tests.support.strict_subset import gemini_faults, openai_faults

@@ -18,10 +18,9 @@ from forethought.models.allowance import Allowance
 from forethought.models.ask import Models
 from forethought.models.tokens import estimate_tokens
 from forethought.models.types import Message, ReplySpec
-from forethought.nodes.support.code_actions import CodeActions
-from forethought.nodes.support.inspection import Inspection
 from forethought.nodes.support.prompt_text import files_text
 from forethought.nodes.support.services import Services, Turn
+from forethought.nodes.support.tool_env import CodeActions, Inspection
 from forethought.state.agent import FileRef
 from forethought.state.context import Context
 from forethought.tools.base import Observation, ToolEnv

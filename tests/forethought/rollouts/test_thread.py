@@ -157,24 +157,21 @@ async def test_siblings_that_came_before_are_kept_and_later_ones_run_again(recor
 
 
 @pytest.mark.parametrize(
-    ("action", "tool", "arguments"),
-    [("", "lookup", {"key": "better", "note": None}), ('lookup({"key": "better", "note": null})', "", {})],
+    ("action", "tool", "arguments", "calls", "result"),
+    [
+        ("", "lookup", {"key": "better", "note": None}, ["better", "c"], "value of better"),
+        ('lookup({"key": "better", "note": null})', "", {}, ["better", "c"], "value of better"),
+        ("finish: it is 7", "", {}, ["c"], "it is 7"),
+    ],
 )
-async def test_an_action_is_replaced_by_another_call(
-    record: Record, action: str, tool: str, arguments: dict[str, Any]
+async def test_an_action_is_replaced_by_another_call_or_a_result(
+    record: Record, action: str, tool: str, arguments: dict[str, Any], calls: list[str], result: str
 ) -> None:
     out = await record(Script(plans=[CHAIN], answers=ANSWERS))
     rolled = await (await out.rollouts()).substituted(2, action, tool, arguments)
-    assert out.world.calls == ["better", "c"]
+    assert out.world.calls == calls
     assert out.kinds == ["ToolChoice", "AnswerDraft"]
-    assert (rolled.kept, rolled.trajectory.step(2).observation) == (1, "value of better")
-
-
-async def test_a_call_is_replaced_by_a_result(record: Record) -> None:
-    out = await record(Script(plans=[CHAIN], answers=ANSWERS))
-    rolled = await (await out.rollouts()).substituted(2, "finish: it is 7", "", {})
-    assert (out.world.calls, rolled.trajectory.step(2).action) == (["c"], "finish: it is 7")
-    assert (await out.state())["results"]["b"]["text"] == "it is 7"
+    assert (rolled.kept, (await out.state())["results"]["b"]["text"]) == (1, result)
 
 
 async def test_a_substitution_among_siblings_leaves_those_before_it_alone(record: Record) -> None:
@@ -222,14 +219,9 @@ async def test_a_checkpoint_that_is_gone_is_said_in_one_line(record: Record) -> 
         with pytest.raises(RolloutError, match=r"^thread t: the checkpoint before .* is gone") as raised:
             await gone
         assert "\n" not in str(raised.value)
-
-
-async def test_a_thread_that_is_not_there(record: Record) -> None:
-    out = await record(Script(plans=[CHAIN]))
-    again = await out.rollouts()
     await out.saver.adelete_thread("t")
     with pytest.raises(RolloutError, match="there is no thread t"):
-        await again.from_step(1, "action", [])
+        await type(again)(out.thread, again.trajectory, again.read).from_step(1, "action", [])
 
 
 def storing() -> Script:

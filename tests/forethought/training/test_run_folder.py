@@ -1,4 +1,4 @@
-"""A run's folder: what can be gone on with, and its losses."""
+"""A run's folder: what can be gone on with."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from forethought.json_files import FileError
 from forethought.training.errors import TrainingError
-from forethought.training.run_folder import Losses, check_same_run, last_checkpoint, read_losses, trained_on
+from forethought.training.run_folder import check_same_run, last_checkpoint, trained_on
 from forethought.training.train import TrainOptions
 
 OPTIONS = TrainOptions().model_dump()
@@ -61,23 +61,6 @@ def test_the_last_whole_checkpoint_counts_by_number(tmp_path: Path) -> None:
         (tmp_path / name / "trainer_state.json").write_text(text)
     (tmp_path / "checkpoint-12").mkdir()
     assert last_checkpoint(tmp_path) == tmp_path / "checkpoint-10"
-
-
-def test_a_resumed_run_drops_the_losses_it_does_again(tmp_path: Path) -> None:
-    first = Losses(tmp_path)
-    for step in range(1, 6):
-        first.add(step, step / 5, {"loss": 1 / step, "other": 3})
-    first.add(5, 1.0, {"train_runtime": 3})
-    with (tmp_path / "loss.jsonl").open("a") as file:
-        file.write('{"step": 6, "lo')
-    Losses(tmp_path, resumed_at=3).add(4, 0.8, {"loss": 0.2})
-    assert [(line["step"], line["loss"]) for line in read_losses(tmp_path)] == [
-        (1, 1.0),
-        (2, 0.5),
-        (3, 1 / 3),
-        (4, 0.2),
-    ]
-    assert "other" not in read_losses(tmp_path)[0]
 
 
 @pytest.mark.parametrize("content", ["{}", "[]", "{", '{"task_ids": 1, "tasks": []}'])

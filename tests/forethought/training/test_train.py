@@ -11,7 +11,6 @@ import pytest
 from forethought.json_files import sha256
 from forethought.training.dataset import export
 from forethought.training.errors import TrainingError
-from forethought.training.run_folder import Losses, read_losses
 from forethought.training.train import TrainOptions, train
 from tests.forethought.training.samples import record, write_records
 
@@ -39,6 +38,10 @@ def options(base: Path, **changes: Any) -> TrainOptions:
     )
 
 
+def losses(out: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (out / "loss.jsonl").read_text().splitlines()]
+
+
 def weights(out: Path) -> dict[str, Any]:
     from safetensors.torch import load_file
 
@@ -53,7 +56,7 @@ def test_the_loss_falls_and_the_run_leaves_all_that_it_was_made_with(
     rows = len((data / "train.jsonl").read_text().splitlines())
     assert made.steps == 4 * rows
     assert made.last_loss < made.first_loss / 2
-    lines = read_losses(out)
+    lines = losses(out)
     rates = [line["learning_rate"] for line in lines if "learning_rate" in line]
     assert rates[0] == pytest.approx(1e-2)
     assert rates == sorted(rates, reverse=True)
@@ -90,19 +93,21 @@ def test_a_run_that_was_broken_off_goes_on_to_the_same_weights(
 ) -> None:
     asked = options(base_model)
     train(data, asked, tmp_path / "whole", print)
-    add, seen = Losses.add, []
+    from trl import SFTTrainer
 
-    def until(self: Losses, step: int, epoch: float | None, logs: dict[str, Any]) -> None:
-        add(self, step, epoch, logs)
-        seen.append(step)
-        if step == 13:
+    step, taken = SFTTrainer.training_step, []
+
+    def until(self: Any, *given: Any, **rest: Any) -> Any:
+        taken.append(1)
+        if len(taken) == 14:
             raise KeyboardInterrupt
+        return step(self, *given, **rest)
 
-    monkeypatch.setattr(Losses, "add", until)
+    monkeypatch.setattr(SFTTrainer, "training_step", until)
     out = tmp_path / "broken"
     with pytest.raises(KeyboardInterrupt):
         train(data, asked, out, print)
-    monkeypatch.setattr(Losses, "add", add)
+    monkeypatch.setattr(SFTTrainer, "training_step", step)
     (out / "checkpoint-99").mkdir()  # as a kill while a checkpoint is written leaves it
     with pytest.raises(TrainingError, match="seed was 0"):
         train(data, options(base_model, seed=1), out, print)
@@ -112,7 +117,7 @@ def test_a_run_that_was_broken_off_goes_on_to_the_same_weights(
     whole, broken = weights(tmp_path / "whole"), weights(out)
     assert whole.keys() == broken.keys()
     assert all(whole[name].allclose(broken[name], atol=1e-6) for name in whole)
-    steps = [line["step"] for line in read_losses(out) if "loss" in line]
+    steps = [line["step"] for line in losses(out) if "loss" in line]
     assert steps == list(range(1, 21))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -77,7 +78,6 @@ def test_zero_steps_and_megabytes_in_one_observation_are_read(tmp_path):
         ("a.json", '{"task": "x", "steps": [{"number": 0}]}', "greater than or equal to 1"),
         ("a.json", '{"task": "x", "steps": [{"number": 2}, {"number": 1}]}', "rise"),
         ("a.json", '{"task": "x", "steps": [], "gold": "y"}', "gold.*correct it"),
-        ("a.json", '[{"run_type": "llm", "id": "a", "parent_run_id": "a"}]', "no trajectory"),
         ("a.txt", "Dear diary", "known are"),
         ("a.txt", b"Question: \xff\xfe\xfd", "save the file as UTF-8"),
     ],
@@ -99,62 +99,15 @@ def test_paths_that_lead_nowhere_and_folders_without_trajectories(tmp_path):
         from_json([CHAT, CHAT])
 
 
+KEYS = re.findall(
+    r"\w+",
+    """role type content tool_calls function name arguments messages traj metadata chat_history task steps
+    number trajectory progress n id reward info choices message error plan subtasks shown draft
+    function_call""",
+)
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12),
-    lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.dictionaries(
-            st.sampled_from(
-                [
-                    *(
-                        "role",
-                        "type",
-                        "content",
-                        "tool_calls",
-                        "function",
-                        "name",
-                        "arguments",
-                        "messages",
-                        "traj",
-                    ),
-                    *(
-                        "metadata",
-                        "chat_history",
-                        "task",
-                        "steps",
-                        "number",
-                        "trajectory",
-                        "progress",
-                        "n",
-                        "id",
-                    ),
-                    *(
-                        "run_type",
-                        "child_runs",
-                        "parent_run_id",
-                        "inputs",
-                        "outputs",
-                        "generations",
-                        "reward",
-                        "info",
-                    ),
-                    *(
-                        "choices",
-                        "message",
-                        "kwargs",
-                        "error",
-                        "plan",
-                        "subtasks",
-                        "shown",
-                        "draft",
-                        "function_call",
-                    ),
-                ]
-            ),
-            inner,
-            max_size=6,
-        )
-    ),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=6),
     max_leaves=25,
 )
 messages = st.lists(

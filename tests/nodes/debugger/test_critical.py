@@ -58,6 +58,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         "does not stand in step 2; it stands in step 4",
     ),
     "made-up evidence": (critical(2, evidence="open the safe behind it"), "does not stand in step 2: copy"),
+    "step 0 with an error": (critical(0), "error_type must be no_error"),
     "an effect before its cause": (
         critical(2, cascading_effects=[{"step": 1, "impact": "x"}]),
         "names step 1, which is not later than the critical step 2",
@@ -97,18 +98,6 @@ async def test_effects_are_kept_in_their_order(debug: Debug) -> None:
     assert [item["step"] for item in out["critical"]["cascading_effects"]] == [3, 5]
 
 
-async def test_no_valid_one_is_not_found_and_says_why(debug: Debug) -> None:
-    out = await debug(trajectory(2), Reader(replies={"CriticalError": [critical(7)]}), fine_grained=False)
-    assert (out["status"], out["critical"]) == ("not_found", {})
-    assert "there is no step 7" in out["problem"]
-    assert out["usage"]["critical"]["calls"] == 3
-
-
-async def test_a_refusal_is_not_found_too(debug: Debug) -> None:
-    out = await debug(trajectory(2), Reader(replies={"CriticalError": [Fault("refusal")]}))
-    assert out["status"] == "not_found"
-
-
 async def test_direct_prompting_asks_once_without_labels_and_definitions(debug: Debug) -> None:
     point = {
         "step": 3,
@@ -144,8 +133,13 @@ async def test_where_nothing_can_be_shown_there_is_no_critical_error(debug: Debu
     assert "Every claim is supported." in out["problem"]
 
 
-async def test_step_0_names_no_error(debug: Debug) -> None:
-    reader = Reader(replies={"CriticalError": [critical(0), critical(3)]})
-    out = await debug(trajectory(5), reader, fine_grained=False)
-    assert "error_type must be no_error" in out.asked("CriticalError")[1].last
-    assert out["critical"]["critical_step"] == 3
+@pytest.mark.parametrize(
+    ("reply", "said", "calls"), [(critical(7), "there is no step 7", 3), (Fault("refusal"), "refused", 1)]
+)
+async def test_without_a_valid_one_it_is_not_found_and_says_why(
+    debug: Debug, reply: Any, said: str, calls: int
+) -> None:
+    out = await debug(trajectory(2), Reader(replies={"CriticalError": [reply]}), fine_grained=False)
+    assert (out["status"], out["critical"]) == ("not_found", {})
+    assert said in out["problem"]
+    assert out["usage"]["critical"]["calls"] == calls

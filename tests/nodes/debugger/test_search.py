@@ -43,14 +43,6 @@ async def test_the_step_that_was_found_stands_and_only_its_module_is_asked_for(d
     assert out["critical"]["critical_step"] == 2
 
 
-async def test_where_no_step_saves_the_run_none_is_critical(debug: Debug) -> None:
-    for method in ("brute_force", "binary_search"):
-        out = await debug(trajectory(3), salvaged(lambda step: False), method=method)
-        assert out["status"] == "not_found"
-        assert "CriticalError" not in out.kinds
-        assert out["critical"] == {}
-
-
 @pytest.mark.parametrize("count", [1, 2, 7, 30, 100])
 @pytest.mark.parametrize("place", [0.0, 0.4, 1.0])
 async def test_binary_search_needs_no_more_than_log_n_probes(debug: Debug, count: int, place: float) -> None:
@@ -67,14 +59,32 @@ async def test_the_two_ask_different_questions(debug: Debug) -> None:
     assert "a capable agent takes over" in still.asked("Salvage")[0].role_text
 
 
-async def test_where_the_run_can_be_made_on_brute_force_tries_instead_of_judging(debug: Debug) -> None:
-    run = trajectory(6)
-    world = TruthfulWorld(run, {4: [True]}, gone=[2])
-    out = await debug(run, Reader(), method="brute_force", rollouts=lambda *_: world, expect=GOLD)
+@pytest.mark.parametrize(
+    ("method", "turning", "found", "runs"),
+    [("brute_force", [4], 4, 3), ("binary_search", range(1, 12), 11, 5)],
+)
+async def test_where_the_run_can_be_made_on_steps_are_tried_instead_of_judged(
+    debug: Debug, method: str, turning: Any, found: int, runs: int
+) -> None:
+    run = trajectory(16)
+    world = TruthfulWorld(run, {step: [True] for step in turning}, gone=[2])
+    out = await debug(run, Reader(), method=method, rollouts=lambda *_: world, expect=GOLD)
     assert "Salvage" not in out.kinds
-    assert out["critical"]["critical_step"] == 4
-    assert world.calls == [(1, "corrected 1"), (3, "corrected 3"), (4, "corrected 4")]
-    assert any("checkpoint before step 2 is gone" in note for note in out["notes"])
+    assert out["critical"]["critical_step"] == found
+    assert len(world.calls) <= runs
+    assert all(action == f"corrected {step}" for step, action in world.calls)
+
+
+@pytest.mark.parametrize("method", ["brute_force", "binary_search", "counterfactual"])
+async def test_where_no_step_saves_the_run_none_is_critical(debug: Debug, method: str) -> None:
+    reader = salvaged(lambda step: False)
+    runs = (
+        {"rollouts": lambda *_: TruthfulWorld(RUN, {}), "expect": GOLD} if method == "counterfactual" else {}
+    )
+    out = await debug(RUN, reader, method=method, trials=1, fine_grained=False, **runs)
+    assert (out["status"], out["critical"]) == ("not_found", {})
+    assert "CriticalError" not in out.kinds
+    assert len(out["probes"]) == (3 if method == "binary_search" else 6)
 
 
 async def test_a_run_that_cannot_be_made_on_here_is_judged_instead(debug: Debug) -> None:
@@ -85,14 +95,6 @@ async def test_a_run_that_cannot_be_made_on_here_is_judged_instead(debug: Debug)
         trajectory(3), salvaged(lambda step: step == 2), method="brute_force", rollouts=nowhere, expect=GOLD
     )
     assert out["critical"]["critical_step"] == 2
-
-
-async def test_binary_search_tries_too(debug: Debug) -> None:
-    run = trajectory(16)
-    world = TruthfulWorld(run, {step: [True] for step in range(1, 12)})
-    out = await debug(run, Reader(), method="binary_search", rollouts=lambda *_: world, expect=GOLD)
-    assert out["critical"]["critical_step"] == 11
-    assert len(world.calls) <= 5
 
 
 async def test_a_search_stops_when_the_budget_is_spent(debug: Debug) -> None:
@@ -200,13 +202,6 @@ async def test_an_action_that_needs_no_correction_is_not_run(debug: Debug) -> No
     assert world.calls[0] == (3, "take the key")
 
 
-async def test_where_nothing_turns_the_run_none_is_critical(debug: Debug) -> None:
-    out = await run_in(debug, TruthfulWorld(RUN, {}), trials=1)
-    assert out["status"] == "not_found"
-    assert len(out["probes"]) == 6
-    assert "CriticalError" not in out.kinds
-
-
 async def test_it_needs_a_place_to_run_in_and_a_judge(debug: Debug) -> None:
     nowhere = await debug(RUN, Reader(), method="counterfactual", expect=GOLD)
     assert nowhere["status"] == "failed"
@@ -233,11 +228,7 @@ async def test_a_spent_budget_keeps_what_was_tried(debug: Debug) -> None:
 def test_the_interval_holds_the_rate_and_stays_between_0_and_1(counts: tuple[int, int]) -> None:
     flips, trials = counts
     low, high = wilson(flips, trials)
-    assert 0 <= low <= flips / trials + 1e-9
-    assert flips / trials - 1e-9 <= high <= 1
-
-
-def test_known_intervals() -> None:
     assert wilson(0, 0) == (0.0, 1.0)
     assert [round(x, 3) for x in wilson(5, 10)] == [0.237, 0.763]
-    assert [round(x, 3) for x in wilson(0, 3)] == [0.0, 0.561]
+    assert 0 <= low <= flips / trials + 1e-9
+    assert flips / trials - 1e-9 <= high <= 1

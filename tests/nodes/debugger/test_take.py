@@ -18,44 +18,25 @@ def nowhere(*_: Any) -> Any:
     raise RolloutError("only threads can be run again here")
 
 
-async def test_a_successful_run_costs_no_call(debug: Debug) -> None:
-    out = await debug(trajectory(3, answer=GOLD), expect=GOLD)
-    assert out["status"] == "successful"
-    assert out["verdict"]["success"] is True
-    assert out["verdict"]["by"] == "gold"
-    assert not out.kinds
-
-
-async def test_a_failed_run_is_debugged_though_it_claims_success(debug: Debug) -> None:
-    out = await debug(trajectory(2, answer="Success! The task is solved."), expect=GOLD)
-    assert out["verdict"]["success"] is False
-    assert out["status"] == "found"
-
-
-async def test_what_nobody_judged_is_taken_as_failed_and_says_so(debug: Debug) -> None:
-    out = await debug(trajectory(2))
-    assert (out["verdict"]["success"], out["verdict"]["by"]) == (False, "")
-    assert "nobody judged it" in out["verdict"]["reason"]
-
-
-@pytest.mark.parametrize(("outcome", "status"), [("success", "successful"), ("failure", "found")])
-async def test_the_source_may_have_judged_it(debug: Debug, outcome: Any, status: str) -> None:
-    loaded = Loaded(trajectory=trajectory(2), reference=Reference(outcome=outcome))
-    out = await debug({"trajectory": loaded.model_dump()}, judge="none")
-    assert (out["status"], out["verdict"]["by"]) == (status, "record")
-
-
-async def test_no_steps_is_a_clear_end(debug: Debug) -> None:
-    out = await debug(trajectory(0))
-    assert out["status"] == "failed"
-    assert "no steps" in out["problem"]
-    assert not out.kinds
-
-
-async def test_one_step_is_enough(debug: Debug) -> None:
-    out = await debug(trajectory(1))
-    assert out.kinds == ["StepLabels", "CriticalError"]
-    assert out["critical"]["critical_step"] == 1
+@pytest.mark.parametrize(
+    ("answer", "outcome", "expect", "status", "by"),
+    [
+        (GOLD, "unknown", GOLD, "successful", "gold"),
+        ("Success! The task is solved.", "unknown", GOLD, "found", "gold"),
+        ("no key", "success", "", "successful", "record"),
+        ("no key", "failure", "", "found", "record"),
+        ("no key", "unknown", "", "found", ""),
+    ],
+)
+async def test_a_run_is_judged_by_the_evaluator_or_its_source_or_taken_as_failed(
+    debug: Debug, answer: str, outcome: Any, expect: str, status: str, by: str
+) -> None:
+    loaded = Loaded(trajectory=trajectory(1, answer=answer), reference=Reference(outcome=outcome))
+    out = await debug({"trajectory": loaded.model_dump()}, expect=expect)
+    verdict = out["verdict"]
+    assert (out["status"], verdict["success"], verdict["by"]) == (status, status == "successful", by)
+    assert out.kinds == ([] if status == "successful" else ["StepLabels", "CriticalError"])
+    assert by or "nobody judged it" in verdict["reason"]
 
 
 @pytest.mark.parametrize(
@@ -65,6 +46,7 @@ async def test_one_step_is_enough(debug: Debug) -> None:
         ({"thread_id": "a", "trajectory": {"steps": []}}, "cannot go together"),
         ({"thread_id": "a"}, "threads cannot be read here"),
         ({"trajectory": {"nothing": "known"}}, "no trajectory in a known format"),
+        ({"trajectory": {"task": "x", "steps": []}}, "no steps"),
         ({"trajectory": {"task": "x", "steps": [{"number": 0}]}}, "greater than or equal to 1"),
     ],
 )
@@ -92,14 +74,6 @@ async def test_a_thread_is_read_and_run_again_under_its_id(debug: Debug) -> None
     assert out["subject"]["id"] == "t-1"
     assert asked[0] == ("t-1", "t-1")
     assert out["status"] == "fixed"
-
-
-async def test_a_thread_that_is_not_there_is_one_clear_line(debug: Debug) -> None:
-    async def load(thread: str) -> Loaded:
-        raise ValueError(f"there is no thread {thread}")
-
-    out = await debug({"thread_id": "t-1"}, load_thread=load)
-    assert (out["status"], out["problem"]) == ("failed", "there is no thread t-1")
 
 
 async def test_no_prompt_holds_an_accepted_answer_or_an_annotation(debug: Debug) -> None:
@@ -176,5 +150,8 @@ async def test_a_thread_that_is_used_again_takes_over_nothing(debug: Debug) -> N
     assert (first["status"], first["thread"]) == ("successful", "t-1")
     second = await debug(trajectory(3, answer=GOLD), checkpointer=saver)
     assert (second["status"], second["thread"], second["accepted"]) == ("found", "", [])
-    third = await debug({"trajectory": {"nothing": "known"}}, checkpointer=saver)
-    assert (third["status"], third["subject"]) == ("failed", {})
+    assert set(second["labels"]) == {"1", "2", "3"}
+    third = await debug(trajectory(1), checkpointer=saver)
+    assert (set(third["labels"]), third["usage"]["label"]["calls"]) == ({"1"}, 1)
+    fourth = await debug({"trajectory": {"nothing": "known"}}, checkpointer=saver)
+    assert (fourth["status"], fourth["subject"]) == ("failed", {})

@@ -106,7 +106,6 @@ def test_a_block_becomes_a_file_and_only_its_name_stays(take: Take, store: FileS
     [
         {"type": "text-plain", "text": "Käse"},
         {"type": "text-plain", "text": "Käse", "mime_type": "text/plain"},
-        {"type": "file", "source_type": "text", "text": "Käse", "mime_type": "text/plain"},
         {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "Käse"}},
         {"type": "file", "url": "data:,K%C3%A4se"},
         {"type": "file", "url": "data:text/plain;charset=utf-8,K%C3%A4se"},

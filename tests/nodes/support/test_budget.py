@@ -13,7 +13,7 @@ from forethought.models.live import LiveTransport
 from forethought.models.tokens import estimate_tokens
 from forethought.models.types import ModelReply, ModelRequest
 from forethought.nodes.support.budget import Width, exhausted, left_text, reserve_tokens, spent, wave_width
-from forethought.nodes.support.repeats import earlier_failure
+from forethought.nodes.support.tool_env import earlier_failure
 from forethought.settings import Settings
 from forethought.state.context import Context
 from tests.support.agent import Drive, Script, World, kind_of

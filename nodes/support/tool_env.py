@@ -1,0 +1,292 @@
+"""One call of a step: what the tool may use of the run, and the calls that it may make itself.
+
+The tool may put questions about a document or an image to the run's models (PreFlect A.2). A program of the
+agent's may make calls (code actions, PreFlect), each a recorded sub-step: only of what reads
+(`tools.sandbox.calls.from_code`), and under the rules that hold for the agent itself: arguments are checked,
+time and text are limited, secrets are taken out. A call (tool and arguments) that failed in this task is
+never made a second time, whether the agent asks for it or a program of the agent's (MIRROR's published code
+sends failed calls again).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from forethought.journal import current_journal
+from forethought.models.allowance import Allowance
+from forethought.models.types import Image, Message, ReplayError, ReplyError, Usage, reply_spec
+from forethought.nodes.support.addresses import for_person
+from forethought.nodes.support.approval import Verdict, ask_person
+from forethought.nodes.support.calls import CallResult, PriorAttempts, call_once, prior_attempts
+from forethought.nodes.support.prompt_text import compact, never_begun, trajectory
+from forethought.nodes.support.provenance import joined
+from forethought.nodes.support.services import Services, Turn
+from forethought.prompts.render import render
+from forethought.prompts.replies import DocumentAnswer
+from forethought.state.agent import AgentState, Proposal
+from forethought.state.context import Role
+from forethought.text import cut
+from forethought.tools.base import Observation, Tool, ToolEnv, ToolError
+from forethought.tools.call import call_tool, normalise
+from forethought.tools.sandbox.calls import MAX_CALLS, from_code
+
+Json = dict[str, Any]
+_SHOWN_CHARACTERS = 300
+"""Of a call's arguments, to tell a person of it."""
+ENOUGH = "Go on with what was found."
+RECORDED_CHARACTERS = 2000
+"""How much of an observation a sub-step keeps: the program had it whole, and shows what matters."""
+
+
+@dataclass(frozen=True)
+class PriorCall:
+    """What became of a step's call before this run of the step."""
+
+    verdict: Verdict | None = None
+    """What may be done, where that is decided: the call was made, or was broken off and may have taken
+    effect or was approved. A person who has approved it is not asked again whether it may be made, but what
+    came of it if it may have taken effect."""
+    again: bool = False
+    """Whether it was decided and is yet to be made: it was broken off, and changes nothing."""
+    attempts: PriorAttempts = field(default_factory=PriorAttempts)
+
+
+async def find_prior_call(tool: Tool | None, proposal: Proposal) -> PriorCall:
+    """What the journal knows of the proposal's call; `tool` is None where there is no such tool any more."""
+    if tool is not None and tool.effect == "read":
+        return PriorCall()
+    attempts = await prior_attempts(proposal["n"])
+    if tool is None or not attempts.begun:
+        return PriorCall(attempts=attempts)
+    intent = attempts.intent
+    verdict = Verdict(intent["arguments"], intent["word"], pinned=intent["pinned"])
+    return PriorCall(verdict, attempts.result is None and tool.repeatable, attempts)
+
+
+async def make_call(
+    tool: Tool,
+    proposal: Proposal,
+    verdict: Verdict,
+    attempts: PriorAttempts,
+    state: AgentState,
+    turn: Turn,
+    allowance: Allowance,
+) -> CallResult:
+    """Make the call that was settled, once: see `nodes.support.calls`.
+
+    What models cost that it asks is booked in `allowance`. Raises ReplayError where a recording lacks what
+    the tool asked a model.
+    """
+    services, inspection = turn.services, Inspection(turn, allowance)
+    call_id = current_journal().id(f"call {proposal['n']}")
+    env = replace(_environment(proposal, state, services, inspection, verdict), call_id=call_id)
+    code = CodeActions(services.tools, env, state, proposal["n"], inspection)
+
+    async def make() -> CallResult:
+        observation = await call_tool(tool, verdict.arguments, code.env if tool.runs_code else env)
+        if inspection.missing:
+            raise inspection.missing
+        if code.sub_steps:
+            read = [item["origin"] for item in code.sub_steps]
+            observation = replace(observation, origin=joined([observation.origin, *read]))
+        if inspection.spent:
+            observation = replace(observation, origin=f"{observation.origin}, model")
+        return CallResult(observation, code.sub_steps, list(inspection.spent), list(inspection.paid))
+
+    intent: Json = {
+        "arguments": verdict.arguments,
+        "word": verdict.word,
+        "pinned": verdict.pinned,
+        "call": cut(compact(verdict.arguments), _SHOWN_CHARACTERS),
+    }
+
+    def shown(text: str) -> str:
+        return for_person(text, state, services.tools)
+
+    if attempts.result is not None:
+        allowance.used.extend(attempts.result.inspected)
+        allowance.paid.extend(attempts.result.paid)
+    return await call_once(tool, proposal, intent, attempts, make, shown)
+
+
+def _environment(
+    proposal: Proposal, state: AgentState, services: Services, inspection: Inspection, verdict: Verdict
+) -> ToolEnv:
+    def ask(question: str, choices: list[str]) -> str:
+        shown = [for_person(text, state, services.tools) for text in (question, *choices)]
+        return ask_person(proposal["subtask"], proposal["n"], shown[0], shown[1:])
+
+    return ToolEnv(
+        settings=services.settings,
+        files={item["name"]: item["hash"] for item in state.get("files", []) if not isinstance(item, str)},
+        results={key: result["text"] for key, result in state.get("results", {}).items()},
+        origins={key: result["origin"] for key, result in state.get("results", {}).items()},
+        store=services.store,
+        inspect=inspection,
+        look=inspection.look,
+        ask=ask,
+        book=inspection.paid.append,
+        same_host_only=verdict.pinned,
+    )
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An earlier call that failed, at step `n` or within it."""
+
+    n: int
+    cause: str
+    observation: str
+
+    def refusal(self, tool: Tool) -> Observation:
+        """What the agent sees instead of the same failure again."""
+        text = (
+            f"Not called: the same call failed at step {self.n} ({self.cause}): {cut(self.observation, 800)}"
+        )
+        return Observation(text, ok=False, cause="repeat", origin=f"tool:{tool.name}")
+
+
+def earlier_failure(
+    tool: Tool, arguments: Json, state: AgentState, now: Iterable[Json] = (), n: int = 0
+) -> Failure | None:
+    """The earlier failure of this call in the task, in the sub-steps `now` of the current step `n` too.
+
+    Transport failures of tools that may be called again do not count; one that writes is none of them, since
+    such a failure may have taken effect.
+    """
+    earlier = [*_calls(state), *((n, item) for item in now)]
+    same = compact(normalise(tool, arguments))
+    for at, call in earlier:
+        if call["ok"] or call["tool"] != tool.name or call["cause"] == "repeat":
+            continue
+        if tool.retryable and tool.repeatable and call["cause"] in ("transport", "timeout"):
+            continue
+        if compact(normalise(tool, call["arguments"])) == same:
+            return Failure(at, call["cause"], call["observation"])
+    return None
+
+
+def _calls(state: AgentState) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    for step in trajectory(state):
+        if step["action"] == "call" and not never_begun(step):
+            yield step["n"], step
+        for sub_step in step["sub_steps"]:
+            yield step["n"], sub_step
+
+
+class Inspection:
+    """The inspector of one step's calls, and what it cost: known as it is spent, also where the call that
+    asked is cancelled. Beyond the step's allowance no model is asked.
+
+    A model that gives no answer is a failure of the tool. A recording that lacks the answer is none: it would
+    be lost among the tool's failures, so it is kept in `missing` for the executor to raise.
+    """
+
+    def __init__(self, turn: Turn, allowance: Allowance) -> None:
+        self.allowance = allowance
+        self.missing: ReplayError | None = None
+        self._turn = turn
+
+    @property
+    def spent(self) -> list[Usage]:
+        """What each question cost."""
+        return self.allowance.used
+
+    @property
+    def paid(self) -> list[Usage]:
+        """What the tool paid for by itself, such as a transcription."""
+        return self.allowance.paid
+
+    async def __call__(self, question: str, text: str, name: str) -> DocumentAnswer:
+        """The answer to `question` from `text`. Raises ToolError where the model has none."""
+        system, user = render("inspector", question=question, text=text, name=name)
+        messages = [Message("system", system), Message("user", user)]
+        return await self._ask("tool", messages, name, "Read it by part.")
+
+    async def look(self, question: str, image: Image, name: str) -> DocumentAnswer:
+        """The answer to `question` ('': a description) from an image. Raises ToolError where there is
+        none.
+        """
+        system, user = render("look", question=question, name=name)
+        messages = [Message("system", system), Message("user", user, (image,))]
+        hint = "Go on without the picture, or ask the user what it shows."
+        return await self._ask("vision", messages, name, hint)
+
+    async def _ask(self, model: Role, messages: list[Message], name: str, hint: str) -> DocumentAnswer:
+        if over := self.allowance.spent():
+            raise ToolError(f"no model is asked about {name}: {beyond(over)}", cause="limit", hint=ENOUGH)
+        try:
+            result = await self._turn.ask(
+                "inspector", messages, reply_spec(DocumentAnswer), self.allowance, model=model, lenient=True
+            )
+        except ReplayError as error:
+            self.missing = error
+            raise
+        if result.reply is None:
+            said, cause = result.problem, "tool" if isinstance(result.error, ReplyError) else "transport"
+            if over := self.allowance.spent():
+                said, cause, hint = f"{said}; {beyond(over)}", "limit", ENOUGH
+            raise ToolError(f"no valid answer about {name}: {said}", cause=cause, hint=hint) from result.error
+        return result.reply
+
+
+def beyond(budget: str) -> str:
+    """Why a call is not made."""
+    return f"what this step may use of the budget of {budget} is spent"
+
+
+class CodeActions:
+    """The calls of one program, at step `n`."""
+
+    def __init__(
+        self, tools: Mapping[str, Tool], env: ToolEnv, state: AgentState, n: int, inspection: Inspection
+    ) -> None:
+        self.sub_steps: list[Json] = []
+        """{tool, arguments, ok, cause, observation (its head), origin, seconds} of each call, in order."""
+        self._tools = from_code(tools)
+        self._env, self._state, self._n = replace(env, ask=None), state, n
+        self._inspection = inspection
+
+    @property
+    def env(self) -> ToolEnv:
+        """The run's environment with these calls in it."""
+        return replace(self._env, call=self, offered=self._tools)
+
+    async def __call__(self, name: str, arguments: Json) -> Observation:
+        """Make a call; whatever goes wrong is an observation."""
+        tool = self._tools.get(name)
+        if tool is None:
+            said = f"a program cannot call {name!r}"
+            hint = f"it can call {', '.join(self._tools)}"
+            return Observation(said, ok=False, cause="arguments", hint=hint, origin="model")
+        if len(self.sub_steps) >= MAX_CALLS:
+            said, hint = f"a program may make at most {MAX_CALLS} calls", "go on in another program"
+            return Observation(said, ok=False, cause="limit", hint=hint, origin="model")
+        over = self._inspection.allowance.spent()
+        if over == "seconds" or (over and self._inspection.paid):
+            # Reading costs only time, unless a tool pays by itself; what asks a model is refused there.
+            return Observation(beyond(over), ok=False, cause="limit", hint=ENOUGH, origin="model")
+        started = time.monotonic()
+        failure = earlier_failure(tool, arguments, self._state, self.sub_steps, self._n)
+        observation = failure.refusal(tool) if failure else await call_tool(tool, arguments, self._env)
+        if self._inspection.missing:
+            raise self._inspection.missing
+        self._record(tool, arguments, observation, time.monotonic() - started)
+        return observation
+
+    def _record(self, tool: Tool, arguments: Json, observation: Observation, seconds: float) -> None:
+        text = observation.text + (f"\nHint: {observation.hint}" if observation.hint else "")
+        self.sub_steps.append(
+            {
+                "tool": tool.name,
+                "arguments": arguments,
+                "ok": observation.ok,
+                "cause": observation.cause,
+                "observation": text[:RECORDED_CHARACTERS],
+                "origin": observation.origin,
+                "seconds": round(seconds, 3),
+            }
+        )

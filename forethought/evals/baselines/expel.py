@@ -23,11 +23,11 @@ from forethought.evals.baselines.insights import (
     changed,
     operations_problem,
 )
-from forethought.evals.baselines.learning import Trial, pooled, trials_of
+from forethought.evals.baselines.learning import TrainingTrial, trials_of, unlimited
 from forethought.evals.baselines.react import React
 from forethought.evals.prompts import render
 from forethought.evals.prompts.baseline_replies import InsightOperations
-from forethought.evals.types import BudgetSpent, TrialContext
+from forethought.evals.types import TrialContext
 from forethought.lessons.ranking import rank
 from forethought.models.ask import Models
 from forethought.models.types import Message, ReplyError, reply_spec
@@ -60,9 +60,8 @@ class Expel(React):
     async def train(self, workshops: Sequence[TrialContext]) -> Mapping[str, Any]:
         """Insights and examples. Raises ModelError, InfrastructureError when no sample could be tried."""
         trials, problems = await trials_of(workshops)
-        extraction = Extraction(
-            Models(workshops[0].settings, pooled(workshops)), workshops[0].model, problems
-        )
+        models = Models(workshops[0].settings, unlimited(workshops[0]))
+        extraction = Extraction(models, workshops[0].model, problems)
         await extraction.run(trials)
         solved = {trial.sample: trial for trial in trials if trial.solved}
         return {
@@ -92,17 +91,14 @@ class Extraction:
     problems: list[str]
     insights: list[Insight] = field(default_factory=list)
 
-    async def run(self, trials: Sequence[Trial]) -> None:
+    async def run(self, trials: Sequence[TrainingTrial]) -> None:
         """Draw insights from all pairs, then from the successes."""
-        try:
-            for failed, solved in pairs(trials):
-                await self._draw([failed, solved], paired=True)
-            for chunk in chunks(trials):
-                await self._draw(chunk, paired=False)
-        except BudgetSpent as error:
-            self.problems.append(f"insights: {error}")
+        for failed, solved in pairs(trials):
+            await self._draw([failed, solved], paired=True)
+        for chunk in chunks(trials):
+            await self._draw(chunk, paired=False)
 
-    async def _draw(self, trials: Sequence[Trial], *, paired: bool) -> None:
+    async def _draw(self, trials: Sequence[TrainingTrial], *, paired: bool) -> None:
         system, user = render(
             "insights",
             paired=paired,
@@ -131,9 +127,9 @@ class Extraction:
         self.insights = changed(self.insights, asked.reply.operations)
 
 
-def pairs(trials: Sequence[Trial]) -> list[tuple[Trial, Trial]]:
+def pairs(trials: Sequence[TrainingTrial]) -> list[tuple[TrainingTrial, TrainingTrial]]:
     """Each failed trial with each successful one of its sample."""
-    by_sample: dict[str, list[Trial]] = {}
+    by_sample: dict[str, list[TrainingTrial]] = {}
     for trial in trials:
         by_sample.setdefault(trial.sample, []).append(trial)
     return [
@@ -143,7 +139,7 @@ def pairs(trials: Sequence[Trial]) -> list[tuple[Trial, Trial]]:
     ]
 
 
-def chunks(trials: Sequence[Trial]) -> list[list[Trial]]:
+def chunks(trials: Sequence[TrainingTrial]) -> list[list[TrainingTrial]]:
     """The successes, one a sample, a few at a time; a single one has nothing in common with another."""
     solved = list({trial.sample: trial for trial in trials if trial.solved}.values())
     cut = [solved[at : at + SUCCESSES] for at in range(0, len(solved), SUCCESSES)]

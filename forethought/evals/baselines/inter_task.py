@@ -16,9 +16,9 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 
-from forethought.evals.baselines.learning import PARALLEL, Trial, pooled, trials_of
+from forethought.evals.baselines.learning import PARALLEL, TrainingTrial, trials_of, unlimited
 from forethought.evals.baselines.react import React
-from forethought.evals.types import BudgetSpent, TrialContext
+from forethought.evals.types import TrialContext
 from forethought.graph.synthesizer import build_synthesizer
 from forethought.state.synthesizer import SynthesizerContext
 from forethought.trajectories.types import Loaded, Reference
@@ -42,7 +42,7 @@ class InterTask(React):
         """Reflections on error types. Raises ModelError, and InfrastructureError when no sample could be
         tried."""
         trials, problems = await trials_of(workshops)
-        state = await _synthesized(trials, workshops, problems)
+        state = await _synthesized(trials, workshops)
         labels = state.get("labels", {})
         errors = [
             {"name": name, "text": made["reflection"], "trials": _trials_that_show(labels, name)}
@@ -57,21 +57,18 @@ class InterTask(React):
 
 
 async def _synthesized(
-    trials: Sequence[Trial], workshops: Sequence[TrialContext], problems: list[str]
+    trials: Sequence[TrainingTrial], workshops: Sequence[TrialContext]
 ) -> Mapping[str, Any]:
     """The synthesizer's state after its macro level; the merge, for training a model, is left out."""
-    graph = build_synthesizer(workshops[0].settings, InMemorySaver(), pooled(workshops))
+    graph = build_synthesizer(workshops[0].settings, InMemorySaver(), unlimited(workshops[0]))
     config: RunnableConfig = {"configurable": {"thread_id": "inter-task"}}
     context = SynthesizerContext(model=workshops[0].model, max_parallel=PARALLEL)
     given: Any = {"trajectories": [_loaded(trial).model_dump(mode="json") for trial in trials]}
-    try:
-        await graph.ainvoke(given, config, context=context, interrupt_before=["merge_wave"])
-    except BudgetSpent as error:
-        problems.append(f"reflections: {error}")
+    await graph.ainvoke(given, config, context=context, interrupt_before=["merge_wave"])
     return dict((await graph.aget_state(config)).values)
 
 
-def _loaded(trial: Trial) -> Loaded:
+def _loaded(trial: TrainingTrial) -> Loaded:
     return Loaded(
         trajectory=trial.trajectory, reference=Reference(outcome="success" if trial.solved else "failure")
     )

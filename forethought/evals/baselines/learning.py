@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from forethought.evals.baselines.reflexion import Reflexion
 from forethought.evals.baselines.transcript import trajectory, try_text
-from forethought.evals.types import BudgetSpent, InfrastructureError, TrialContext
-from forethought.models.types import ModelReply, ModelRequest, Transport, Verifying
+from forethought.evals.harness.budget import MeteredTransport
+from forethought.evals.types import InfrastructureError, TrialContext
+from forethought.models.types import Transport
 from forethought.trajectories.types import Trajectory
 
 PARALLEL = 4
@@ -19,7 +20,7 @@ TRIAL_CHARS = 10_000
 
 
 @dataclass(frozen=True)
-class Trial:
+class TrainingTrial:
     """A trial at a training sample."""
 
     sample: str
@@ -30,43 +31,21 @@ class Trial:
     trajectory: Trajectory
 
 
-@dataclass
-class Pooled:
-    """The transports of the training samples, one after the other: what is learned across samples is paid
-    from the budgets of all of them."""
-
-    transports: list[Transport]
-
-    async def send(self, request: ModelRequest) -> ModelReply:
-        """See Transport. Raises BudgetSpent when the budgets of all are spent."""
-        for transport in tuple(self.transports):
-            try:
-                return await transport.send(request)
-            except BudgetSpent:
-                if transport in self.transports:
-                    self.transports.remove(transport)
-        raise BudgetSpent("the budgets of all training samples are spent")
-
-    def verify(self, model: str) -> None:
-        """See Verifying."""
-        for transport in self.transports[:1]:
-            if isinstance(transport, Verifying):
-                transport.verify(model)
+def unlimited(trial: TrialContext) -> Transport:
+    """The transport of a training sample without its budget: what is drawn from all trials together is a few
+    calls a trial, which no sample's own budget is meant for."""
+    transport = trial.models.transport
+    return replace(transport, max_tokens=None) if isinstance(transport, MeteredTransport) else transport
 
 
-def pooled(workshops: Sequence[TrialContext]) -> Pooled:
-    """The transports of all workshops."""
-    return Pooled([workshop.models.transport for workshop in workshops])
-
-
-async def trials_of(workshops: Sequence[TrialContext]) -> tuple[list[Trial], list[str]]:
+async def trials_of(workshops: Sequence[TrialContext]) -> tuple[list[TrainingTrial], list[str]]:
     """All trials at all samples, in their order, and what could not be tried.
 
     Raises InfrastructureError when nothing could be, ModelError.
     """
     places = asyncio.Semaphore(PARALLEL)
 
-    async def one(workshop: TrialContext) -> list[Trial] | InfrastructureError:
+    async def one(workshop: TrialContext) -> list[TrainingTrial] | InfrastructureError:
         async with places:
             try:
                 return await _explored(workshop)
@@ -85,12 +64,12 @@ async def trials_of(workshops: Sequence[TrialContext]) -> tuple[list[Trial], lis
     return [trial for item in made if isinstance(item, list) for trial in item], problems
 
 
-async def _explored(workshop: TrialContext) -> list[Trial]:
+async def _explored(workshop: TrialContext) -> list[TrainingTrial]:
     if workshop.outcome is None:
         raise InfrastructureError(f"sample {workshop.sample.id}: nobody says whether a trial succeeded")
     state, bench = await Reflexion().carried_out(workshop)
     return [
-        Trial(
+        TrainingTrial(
             sample=workshop.sample.id,
             task=state["task"],
             solved=bool(tried["solved"]),

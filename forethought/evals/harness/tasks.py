@@ -18,7 +18,6 @@ from pydantic import JsonValue
 
 from forethought.evals.harness.control import Control
 from forethought.evals.harness.inspect_model import inspect_name
-from forethought.evals.harness.story import shortened, telling
 from forethought.evals.harness.trial import EvaluationRun, Trial
 from forethought.evals.results import Result
 from forethought.evals.types import Attempt, InfrastructureError, Method, Sample
@@ -108,7 +107,7 @@ class MethodTask:
         trial = Trial(self.run, self.method, sample, key[1], self.learned)
         seconds, tokens = self.run.plan.seconds, round(self.run.plan.budget.max_tokens * BACKSTOP)
         try:
-            with time_limit(seconds), token_limit(tokens), telling():
+            with time_limit(seconds), token_limit(tokens):
                 attempt = await trial.try_sample()
             with time_limit(seconds):
                 result = await trial.judge()
@@ -139,10 +138,8 @@ def agent(task: MethodTask) -> Solver:
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         attempt = await task.carry_out((str(state.sample_id), state.epoch))
-        names = ("status", "answer", "steps", "tries", "reward", "self_scores")
-        transcript().info(
-            shortened({name: getattr(attempt, name) for name in names}), source=task.method.name
-        )
+        names = ("status", "answer", "steps", "tries", "reward")
+        transcript().info({name: getattr(attempt, name) for name in names}, source=task.method.name)
         state.messages.append(ChatMessageAssistant(content=attempt.answer, source="generate"))
         state.output = ModelOutput.from_content(str(state.model), attempt.answer)
         state.completed = True

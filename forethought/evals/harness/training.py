@@ -12,7 +12,6 @@ from inspect_ai.log import transcript
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from forethought.evals.harness.inspect_model import inspect_name
-from forethought.evals.harness.story import shortened, telling
 from forethought.evals.harness.trial import EvaluationRun, Trial
 from forethought.evals.types import Method
 from forethought.models.allowance import total
@@ -24,7 +23,7 @@ def learner(run: EvaluationRun, method: Method, errors: list[Exception]) -> Solv
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         try:
-            learned: Any = shortened(await _learn(run, method))
+            learned: Any = await _learn(run, method)
         except Exception as error:
             errors.append(error)
             raise
@@ -53,8 +52,7 @@ async def _learn(run: EvaluationRun, method: Method) -> Mapping[str, Any]:
     started, samples = time.monotonic(), run.plan.training
     trials = [Trial(run, method, sample, 1, training=True) for sample in samples]
     try:
-        with telling():
-            learned = dict(await method.train([trial.context() for trial in trials]))
+        learned = dict(await method.train([trial.context() for trial in trials]))
     finally:
         for trial in trials:
             await trial.close()

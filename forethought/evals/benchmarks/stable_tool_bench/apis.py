@@ -1,23 +1,22 @@
-"""One API of a query as a function that an agent can call."""
+"""One API of a query as a function that an agent can call, and its names on the wire and in the cache."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from forethought.evals.benchmarks.stable_tool_bench.names import (
-    category_folder,
-    function_name,
-    identifier,
-    plain,
-    unique,
-)
 from forethought.evals.types import DataError
 from forethought.prompts.tool_choice import RESERVED
 
 DESCRIPTION = 256
 """Characters of a description that are shown, as in the official inference."""
+LONGEST = 64
+"""Characters that a function's name may have."""
+_FOREIGN = re.compile(r"[^\u4e00-\u9fa5^a-zA-Z0-9_]")
+_PYTHON_WORDS = frozenset({"from", "class", "return", "false", "true", "id", "and"})
+_INVALID = re.compile(r"[^A-Za-z0-9_-]")
 _TYPES = {"NUMBER": "number", "BOOLEAN": "boolean"}
 
 
@@ -78,3 +77,40 @@ def _parameter(entry: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         about = f"{about} (for example {str(example)[:DESCRIPTION]})".strip()
     kind = _TYPES.get(str(entry.get("type")), "string")
     return identifier(str(entry["name"])) or "value", {"type": kind, "description": about}
+
+
+def plain(name: str) -> str:
+    """Lower case with single underscores for all else; `get_` before a digit. '' where nothing is left."""
+    made = re.sub(r"_{2,}", "_", _FOREIGN.sub("_", name)).lower().strip("_")
+    return f"get_{made}" if made[:1].isdigit() else made
+
+
+def identifier(name: str) -> str:
+    """The plain name of an API or parameter, with `is_` before Python's reserved words."""
+    made = plain(name)
+    return f"is_{made}" if made in _PYTHON_WORDS else made
+
+
+def category_folder(category: str) -> str:
+    """A category as a folder's name."""
+    made = re.sub(r"[ ,/]", "_", category)
+    # Only once, as the server does it: three underscores become two.
+    return made.replace("__", "_")
+
+
+def function_name(api: str, tool: str) -> str:
+    """An API's name as a function: its last 64 characters, `api_for_tool`."""
+    return f"{identifier(api)}_for_{plain(tool)}"[-LONGEST:]
+
+
+def unique(names: Sequence[str], taken: Collection[str] = ()) -> list[str]:
+    """Valid function names that differ from each other and from `taken`, in the same order; most stay."""
+    made: list[str] = []
+    for proposed in names:
+        base = _INVALID.sub("_", proposed).strip("_") or "tool"
+        name, number = base, 2
+        while name in made or name in taken:
+            ending = f"_{number}"
+            name, number = base[: LONGEST - len(ending)] + ending, number + 1
+        made.append(name)
+    return made

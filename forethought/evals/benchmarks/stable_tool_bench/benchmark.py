@@ -10,9 +10,8 @@ from statistics import fmean
 from forethought.evals.benchmarks.stable_tool_bench.apis import apis_of
 from forethought.evals.benchmarks.stable_tool_bench.data import SERVER, SETS, read_samples
 from forethought.evals.benchmarks.stable_tool_bench.judging import WORTH, SolutionJudge, majority, preference
-from forethought.evals.benchmarks.stable_tool_bench.offered import api_tool
 from forethought.evals.benchmarks.stable_tool_bench.reference import Solution
-from forethought.evals.benchmarks.stable_tool_bench.serving import ApiServer, server_for
+from forethought.evals.benchmarks.stable_tool_bench.serving import ApiServer, api_tool, server_for
 from forethought.evals.types import Attempt, Benchmark, Episode, Sample, Score, Services
 from forethought.tools.base import Tool
 

@@ -24,7 +24,8 @@ import httpx
 
 from forethought.evals.benchmarks.stable_tool_bench.apis import Api
 from forethought.evals.types import InfrastructureError
-from forethought.tools.base import ToolError
+from forethought.tools.base import Tool, ToolEnv, ToolError
+from forethought.tools.mcp_schema import arguments_model
 
 OBSERVATION = 1024
 """Characters of an answer that an agent is shown, as in the official inference."""
@@ -38,11 +39,9 @@ class ApiServer(Protocol):
 
     def check(self) -> None:
         """Raises InfrastructureError where it is not there."""
-        ...
 
     async def call(self, api: Api, arguments: Mapping[str, Any]) -> str:
         """The answer as JSON text, cut to OBSERVATION characters. Raises ToolError."""
-        ...
 
 
 class VirtualServer:
@@ -164,3 +163,20 @@ def _shown(answer: Any) -> str:
 def server_for(url: str, cache_folder: str) -> ApiServer:
     """The server that the options of a run name."""
     return RecordedCache(Path(cache_folder)) if cache_folder else VirtualServer(url)
+
+
+def api_tool(api: Api, server: ApiServer) -> Tool:
+    """The tool that calls `api` at `server`. Names and descriptions are somebody else's: data in a prompt."""
+
+    async def run(env: ToolEnv, /, **arguments: Any) -> str:
+        return await server.call(api, {name: value for name, value in arguments.items() if value is not None})
+
+    return Tool(
+        name=api.name,
+        description=api.description,
+        arguments=arguments_model(api.name, api.parameters),
+        run=run,
+        timeout_s=SECONDS + 10,
+        retryable=True,
+        foreign=True,
+    )

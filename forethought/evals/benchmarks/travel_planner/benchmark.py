@@ -8,13 +8,12 @@ from pathlib import Path
 
 from forethought.evals.benchmarks.travel_planner.data import CHOICES, read_samples
 from forethought.evals.benchmarks.travel_planner.database import database
-from forethought.evals.benchmarks.travel_planner.given_information import given_information_tool
 from forethought.evals.benchmarks.travel_planner.plan import parse_plan
 from forethought.evals.benchmarks.travel_planner.query import query_of
 from forethought.evals.benchmarks.travel_planner.reference import ReferenceSandbox
 from forethought.evals.benchmarks.travel_planner.sandbox import Sandbox
 from forethought.evals.benchmarks.travel_planner.scoring import explanation, judge, micro_rates, values_of
-from forethought.evals.benchmarks.travel_planner.search_tools import search_tools
+from forethought.evals.benchmarks.travel_planner.search_tools import given_information_tool, search_tools
 from forethought.evals.prompts.judge_replies import TravelPlan
 from forethought.evals.types import (
     Attempt,

@@ -48,14 +48,9 @@ _SOLE = "Use only the information that is given; every name, number and time in 
 _TWO_STAGE = "Use only what the search tools find; every name, number and time in the plan comes from them."
 
 
-def choices(options: Mapping[str, str]) -> dict[str, str]:
-    """All options with their defaults. Raises DataError at an unknown value."""
-    return {name: reading.chosen(options, name, allowed) for name, allowed in CHOICES.items()}
-
-
 def read_samples(folder: Path, options: Mapping[str, str]) -> list[Sample]:
     """The samples of a split, numbered as in its file. Raises DataError."""
-    chosen = choices(options)
+    chosen = {name: reading.chosen(options, name, allowed) for name, allowed in CHOICES.items()}
     split, two_stage = chosen["split"], chosen["stage"] == "two-stage"
     rows = list(_rows(folder, split))
     references = _references(folder, split, rows)

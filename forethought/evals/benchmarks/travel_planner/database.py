@@ -7,10 +7,9 @@ where the rows of each pair of cities lie is kept in memory, and they are read f
 from __future__ import annotations
 
 import csv
-import threading
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,9 @@ from forethought.evals.benchmarks.travel_planner.sandbox import (
     FLIGHT,
     RESTAURANT,
     Drive,
+    Kind,
     Row,
+    Sandbox,
 )
 from forethought.evals.types import DataError
 
@@ -32,6 +33,12 @@ FILES = {
     "distances": "googleDistanceMatrix/distance.csv",
     "states": "background/citySet_with_states.txt",
 }
+_PLACES: Mapping[Kind, Sequence[str]] = {
+    "attractions": ATTRACTION,
+    "restaurants": RESTAURANT,
+    "accommodations": ACCOMMODATION,
+}
+"""The columns of each table of places; the last is the city."""
 _MISSING = frozenset(
     (
         "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>",
@@ -52,75 +59,79 @@ def database(folder: Path) -> Database:
     return Database(folder)
 
 
-class Database:
+class Database(Sandbox):
     """A sandbox over the CSV files in `folder`. Raises DataError where a file or a column is missing."""
 
     name = "the database"
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._lock = threading.RLock()
         self._tables: dict[str, dict[str, list[Row]]] = {}
-        self._pairs: dict[tuple[str, str], array[int]] | None = None
-        self._columns: list[str] = []
-        self._roads: dict[tuple[str, str], Drive | None] | None = None
-        self._states: dict[str, str] | None = None
 
-    def attractions(self, city: str) -> Sequence[Row]:
+    def places(self, kind: Kind, city: str) -> Sequence[Row]:
         """See `Sandbox`."""
-        return self._by_city("attractions", ATTRACTION, "City").get(city, ())
-
-    def restaurants(self, city: str) -> Sequence[Row]:
-        """See `Sandbox`."""
-        return self._by_city("restaurants", RESTAURANT, "City").get(city, ())
-
-    def accommodations(self, city: str) -> Sequence[Row]:
-        """See `Sandbox`."""
-        return self._by_city("accommodations", ACCOMMODATION, "city").get(city, ())
+        if kind not in self._tables:
+            columns, table = _PLACES[kind], dict[str, list[Row]]()
+            for row in self._rows(kind, columns):
+                if _is_complete(row):
+                    table.setdefault(row[columns[-1]], []).append({name: row[name] for name in columns})
+            self._tables[kind] = table
+        return self._tables[kind].get(city, ())
 
     def flights(self, origin: str, destination: str) -> Sequence[Row]:
         """See `Sandbox`."""
-        with self._lock:
-            if self._pairs is None:
-                self._pairs = self._flight_index()
-            offsets = self._pairs.get((origin, destination))
-        return list(self._flight_rows(offsets)) if offsets else ()
+        columns, offsets = self._flight_index
+        found = []
+        with self._path("flights").open("rb") as file:
+            for offset in offsets.get((origin, destination), ()):
+                file.seek(offset)
+                row = dict(zip(columns, _cells(file.readline()), strict=False))
+                if len(row) == len(columns) and _is_complete(row):
+                    found.append({column: row[column] for column in FLIGHT})
+        return found
 
     def drive(self, origin: str, destination: str) -> Drive | None:
         """See `Sandbox`."""
-        with self._lock:
-            if self._roads is None:
-                self._roads = {}
-                for row in self._rows("distances", ("origin", "destination", "duration", "distance")):
-                    known = row["duration"] not in _MISSING and row["distance"] not in _MISSING
-                    road = Drive(row["duration"], row["distance"]) if known else None
-                    self._roads.setdefault((row["origin"], row["destination"]), road)
-            return self._roads.get((origin, destination))
+        return self._roads.get((origin, destination))
 
     def state(self, city: str) -> str | None:
         """See `Sandbox`."""
-        return self._state_of().get(city)
+        return self._states.get(city)
 
     def cities(self, state: str) -> Sequence[str]:
         """See `Sandbox`."""
-        return [city for city, its in self._state_of().items() if its == state]
+        return [city for city, its in self._states.items() if its == state]
 
-    def _state_of(self) -> dict[str, str]:
-        with self._lock:
-            if self._states is None:
-                lines = self._path("states").read_text("utf-8").splitlines()
-                self._states = dict(line.split("\t", 1) for line in lines if "\t" in line)
-            return self._states
+    @cached_property
+    def _roads(self) -> dict[tuple[str, str], Drive | None]:
+        roads: dict[tuple[str, str], Drive | None] = {}
+        for row in self._rows("distances", ("origin", "destination", "duration", "distance")):
+            known = row["duration"] not in _MISSING and row["distance"] not in _MISSING
+            road = Drive(row["duration"], row["distance"]) if known else None
+            roads.setdefault((row["origin"], row["destination"]), road)
+        return roads
 
-    def _by_city(self, table: str, columns: Sequence[str], key: str) -> dict[str, list[Row]]:
-        with self._lock:
-            if table not in self._tables:
-                found: dict[str, list[Row]] = {}
-                for row in self._rows(table, columns):
-                    if _whole(row):
-                        found.setdefault(row[key], []).append({column: row[column] for column in columns})
-                self._tables[table] = found
-            return self._tables[table]
+    @cached_property
+    def _states(self) -> dict[str, str]:
+        lines = self._path("states").read_text("utf-8").splitlines()
+        return dict(line.split("\t", 1) for line in lines if "\t" in line)
+
+    @cached_property
+    def _flight_index(self) -> tuple[list[str], dict[tuple[str, str], array[int]]]:
+        """The columns, and where the rows of each pair of cities begin, in bytes."""
+        path = self._path("flights")
+        pairs: dict[tuple[str, str], array[int]] = {}
+        with path.open("rb") as file:
+            columns = next(csv.reader([file.readline().decode("utf-8")]), [])
+            _check_columns(path, columns, FLIGHT)
+            origin, destination = (columns.index(name) for name in ("OriginCityName", "DestCityName"))
+            at = file.tell()
+            for line in file:
+                cells = _cells(line)
+                if len(cells) > max(origin, destination):
+                    pairs.setdefault((cells[origin], cells[destination]), array("q")).append(at)
+                at += len(line)
+        return columns, pairs
 
     def _path(self, table: str) -> Path:
         path = self.folder / FILES[table]
@@ -132,36 +143,13 @@ class Database:
         path = self._path(table)
         with path.open(encoding="utf-8", newline="") as file:
             rows = csv.DictReader(file, restval="")
-            self._check(path, rows.fieldnames or (), columns)
+            _check_columns(path, rows.fieldnames or (), columns)
             yield from rows
 
-    def _check(self, path: Path, there: Sequence[str], columns: Sequence[str]) -> None:
-        if lacking := [column for column in columns if column not in there]:
-            raise DataError(f"{path} has no column {lacking[0]!r}")
 
-    def _flight_index(self) -> dict[tuple[str, str], array[int]]:
-        """Where the rows of each pair of cities begin, in bytes."""
-        path = self._path("flights")
-        pairs: dict[tuple[str, str], array[int]] = {}
-        with path.open("rb") as file:
-            self._columns = next(csv.reader([file.readline().decode("utf-8")]), [])
-            self._check(path, self._columns, FLIGHT)
-            origin, destination = (self._columns.index(name) for name in ("OriginCityName", "DestCityName"))
-            at = file.tell()
-            for line in file:
-                cells = _cells(line)
-                if len(cells) > max(origin, destination):
-                    pairs.setdefault((cells[origin], cells[destination]), array("q")).append(at)
-                at += len(line)
-        return pairs
-
-    def _flight_rows(self, offsets: Sequence[int]) -> Iterator[Row]:
-        with self._path("flights").open("rb") as file:
-            for offset in offsets:
-                file.seek(offset)
-                row = dict(zip(self._columns, _cells(file.readline()), strict=False))
-                if len(row) == len(self._columns) and _whole(row):
-                    yield {column: row[column] for column in FLIGHT}
+def _check_columns(path: Path, there: Sequence[str], columns: Sequence[str]) -> None:
+    if lacking := [column for column in columns if column not in there]:
+        raise DataError(f"{path} has no column {lacking[0]!r}")
 
 
 def _cells(line: bytes) -> list[str]:
@@ -169,5 +157,5 @@ def _cells(line: bytes) -> list[str]:
     return next(csv.reader([text]), []) if '"' in text else text.split(",")
 
 
-def _whole(row: Mapping[str, Any]) -> bool:
+def _is_complete(row: Mapping[str, Any]) -> bool:
     return all(isinstance(cell, str) and cell not in _MISSING for cell in row.values())

@@ -2,7 +2,7 @@
 
 Forgiven are fences, prose around the list, JSON Lines, Python's quotes, a list inside an object, other
 spellings of a field's name, null for "-", and lists or objects where the format asks for text. What is left
-is judged as it stands.
+is judged as it stands, or is read by the judge's model.
 """
 
 from __future__ import annotations

@@ -19,7 +19,9 @@ from forethought.evals.benchmarks.travel_planner.sandbox import (
     FLIGHT,
     RESTAURANT,
     Drive,
+    Kind,
     Row,
+    Sandbox,
 )
 from forethought.evals.benchmarks.travel_planner.text import on_one_line
 from forethought.evals.types import DataError
@@ -110,7 +112,7 @@ def _cell(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) and value.is_integer() else on_one_line(str(value))
 
 
-class ReferenceSandbox:
+class ReferenceSandbox(Sandbox):
     """A sandbox that holds what the reference information holds, and no more."""
 
     name = "the reference information"
@@ -125,7 +127,7 @@ class ReferenceSandbox:
             kind, _, city = title.partition(" in ")
             if kind in ("Attractions", "Restaurants", "Accommodations"):
                 self._cities[city] = None
-                self._tables[kind, city] = [] if isinstance(content, str) else list(content)
+                self._tables[kind.lower(), city] = [] if isinstance(content, str) else list(content)
             elif isinstance(content, str):
                 self._add_road(title, content)
             else:
@@ -138,17 +140,9 @@ class ReferenceSandbox:
         if ends and line:
             self._roads[ends[1], ends[2]] = Drive(line["duration"], line["distance"])
 
-    def attractions(self, city: str) -> Sequence[Row]:
+    def places(self, kind: Kind, city: str) -> Sequence[Row]:
         """See `Sandbox`."""
-        return self._tables.get(("Attractions", city), ())
-
-    def restaurants(self, city: str) -> Sequence[Row]:
-        """See `Sandbox`."""
-        return self._tables.get(("Restaurants", city), ())
-
-    def accommodations(self, city: str) -> Sequence[Row]:
-        """See `Sandbox`."""
-        return self._tables.get(("Accommodations", city), ())
+        return self._tables.get((kind, city), ())
 
     def flights(self, origin: str, destination: str) -> Sequence[Row]:
         """See `Sandbox`."""

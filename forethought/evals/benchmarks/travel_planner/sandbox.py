@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from forethought.evals.benchmarks.travel_planner.text import on_one_line
 
 Row = Mapping[str, Any]
 """One line of a table, with the database's own column names."""
 Mode = Literal["self-driving", "taxi"]
+Kind = Literal["attractions", "restaurants", "accommodations"]
 
 ATTRACTION = ("Name", "Latitude", "Longitude", "Address", "Phone", "Website", "City")
 RESTAURANT = ("Name", "Average Cost", "Cuisines", "Aggregate Rating", "City")
@@ -44,39 +46,43 @@ class Drive:
         return int(kilometres * 0.05) if mode == "self-driving" else int(kilometres)
 
 
-class Sandbox(Protocol):
+class Sandbox(ABC):
     """What there is: everything is looked up by a city's name without its state."""
 
     name: str
     """Where it comes from, for explanations."""
 
+    @abstractmethod
+    def places(self, kind: Kind, city: str) -> Sequence[Row]:
+        """Rows with the columns of ATTRACTION, RESTAURANT or ACCOMMODATION."""
+
+    @abstractmethod
+    def flights(self, origin: str, destination: str) -> Sequence[Row]:
+        """Rows with the columns of FLIGHT, of every date."""
+
+    @abstractmethod
+    def drive(self, origin: str, destination: str) -> Drive | None:
+        """The road between two cities, if there is one."""
+
+    @abstractmethod
+    def state(self, city: str) -> str | None:
+        """The state of a city; None: there is no such city."""
+
+    @abstractmethod
+    def cities(self, state: str) -> Sequence[str]:
+        """The cities of a state."""
+
     def attractions(self, city: str) -> Sequence[Row]:
         """Rows with the columns of ATTRACTION."""
-        ...
+        return self.places("attractions", city)
 
     def restaurants(self, city: str) -> Sequence[Row]:
         """Rows with the columns of RESTAURANT."""
-        ...
+        return self.places("restaurants", city)
 
     def accommodations(self, city: str) -> Sequence[Row]:
         """Rows with the columns of ACCOMMODATION."""
-        ...
-
-    def flights(self, origin: str, destination: str) -> Sequence[Row]:
-        """Rows with the columns of FLIGHT, of every date."""
-        ...
-
-    def drive(self, origin: str, destination: str) -> Drive | None:
-        """The road between two cities, if there is one."""
-        ...
-
-    def state(self, city: str) -> str | None:
-        """The state of a city; None: there is no such city."""
-        ...
-
-    def cities(self, state: str) -> Sequence[str]:
-        """The cities of a state."""
-        ...
+        return self.places("accommodations", city)
 
 
 def number(row: Row, column: str) -> float:

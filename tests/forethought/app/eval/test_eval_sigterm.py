@@ -1,4 +1,4 @@
-"""SIGTERM to a real `forethought eval run`: samples under way come to their ends, no other begins, and the
+"""SIGTERM to `forethought eval run`: samples under way come to their ends, no other begins, and the
 same command goes on."""
 
 from __future__ import annotations
@@ -6,8 +6,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -15,7 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -23,7 +20,6 @@ from tests.forethought.app.conftest import Cli
 from tests.support.model_server import Answer, ModelServer, Reply, SeenRequest
 from tests.support.tiny_benchmark import LEARNS, NAME, ONCE, TWICE
 
-ROOT = Path(__file__).parents[4]
 TOKENS = 120
 """What a reply costs."""
 IDS = [f"thing{number}" for number in range(8)]
@@ -42,7 +38,7 @@ class Held:
         self.asked[seen.last.split()[-1].rstrip(".")] += 1
         if seen.n >= self.at:
             self.reached.set()
-            self.free.wait(60)
+            self.free.wait(300)
         return Reply({"answer": "42"})
 
 
@@ -72,36 +68,8 @@ def held(
 def command(method: str = ONCE, *more: str) -> tuple[str, ...]:
     """An evaluation of eight samples, two at a time."""
     chosen = ("--method", method, "--train-option", "split=train", "--train", "2")
-    return (
-        "eval",
-        "run",
-        NAME,
-        *chosen,
-        "--data",
-        "data",
-        "--out",
-        "o",
-        "--yes",
-        "--parallel",
-        "2",
-        "--json",
-        *more,
-    )
-
-
-def begun(folder: Path) -> subprocess.Popen[str]:
-    """The command in a process of its own."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "forethought", *command()],
-        cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
-
-
-def ended(process: subprocess.Popen[str]) -> tuple[int, Any, str]:
-    """Its exit code, its result, and the last line that it told."""
-    out, err = process.communicate(timeout=120)
-    return process.returncode, json.loads(out), err.splitlines()[-1]
+    folders = ("--data", "data", "--out", "o")
+    return ("eval", "run", NAME, *chosen, *folders, "--yes", "--parallel", "2", "--json", *more)
 
 
 def scored(folder: Path) -> set[str]:
@@ -114,18 +82,15 @@ def test_samples_under_way_finish_no_other_begins_and_the_same_command_goes_on(
     cli: Cli, held: Callable[[int], Held], tmp_path: Path
 ) -> None:
     model = held(4)
-    process = begun(tmp_path)
-    assert model.reached.wait(60)
-    process.send_signal(signal.SIGTERM)
-    time.sleep(0.3)
-    model.free.set()
-    code, result, line = ended(process)
-    assert (code, line) == (0, "forethought: stopped by SIGTERM; the same command goes on with it")
-    assert (result["status"], result["failed"]) == ("incomplete", {})
+    with terminated(model, free=True):
+        stopped = cli(*command())
+    line = "forethought: stopped by SIGTERM; the same command goes on with it"
+    assert (stopped.code, stopped.err.splitlines()[-1]) == (0, line)
+    assert (stopped.json["status"], stopped.json["failed"]) == ("incomplete", {})
     kept = scored(tmp_path)
     assert kept == set(model.asked), "what was under way has its score"
     assert 4 <= len(kept) <= 5
-    assert result["open"] == len(IDS) - len(kept)
+    assert stopped.json["open"] == len(IDS) - len(kept)
 
     done = cli(*command())
     assert (done.code, done.json["status"], done.json["cost"]["runs"]) == (0, "finished", 8), done.err
@@ -205,7 +170,7 @@ def terminated(model: Held, *, free: bool = False) -> Iterator[None]:
     """This process is told to stop once the model holds its reply; then the model may be let go of."""
 
     def stop() -> None:
-        model.reached.wait(60)
+        model.reached.wait(300)
         os.kill(os.getpid(), signal.SIGTERM)
         if free:
             time.sleep(0.1)

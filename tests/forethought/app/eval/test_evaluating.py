@@ -86,9 +86,13 @@ def lines(folder: str = "o") -> list[dict[str, Any]]:
     return [json.loads(line) for line in Path(folder, "results.jsonl").read_text().splitlines()]
 
 
-def test_every_trial_is_scored_kept_and_logged(cli: Cli, counting: Start) -> None:
+def test_every_trial_is_scored_kept_and_logged_in_the_folder_alone(
+    cli: Cli, counting: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from inspect_ai.log import read_eval_log
 
+    for name in ("HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / "home" / name))
     server = counting(Counting())
     out = cli(*command("--trials", "2", "--yes", "--json", method=f"{ONCE},{TWICE}"))
     assert out.code == 0, out.err
@@ -116,39 +120,21 @@ def test_every_trial_is_scored_kept_and_logged(cli: Cli, counting: Start) -> Non
     usage = [log.stats.model_usage["forethought/openai:scripted"] for log in logs]
     assert sum(one.total_tokens for one in usage) == 120 * len(server.requests)
     assert sum(log.stats.role_usage["asker"].output_tokens for log in logs) == 20 * len(server.requests)
-
-
-def test_the_transcript_tells_calls_and_steps(cli: Cli, counting: Start) -> None:
-    from inspect_ai.log import read_eval_log
-
-    counting(Counting())
-    assert cli(*command("--sample", "owls", "--yes")).code == 0
-    (path,) = Path("o/logs").glob("*.eval")
-    (sample,) = read_eval_log(str(path)).samples or ()
+    (sample,) = (
+        s
+        for log in logs
+        for s in log.samples or ()
+        if (log.eval.task, s.id, s.epoch) == ("tiny-once", "owls", 1)
+    )
     (call,) = [event for event in sample.events if event.event == "model"]
     assert (call.role, call.model) == ("asker", "forethought/openai:scripted")
     assert [message.text for message in call.input] == ["Learned: {}", "Count the owls."]
     assert call.output.completion == '{"answer": "42"}'
-    assert call.call is not None
     assert call.call.request["reply"] == "TinyAnswer"
-    told = {event.source: event.data for event in sample.events if event.event == "info"}
-    assert told["asker"] == {"drafts": ["42"], "answer": "42"}
-    assert told["once"]["status"] == "answered"
-    assert sample.metadata["groups"] == {"size": "small"}
-    assert sample.scores is not None
+    (info,) = [event for event in sample.events if event.event == "info"]
+    assert (info.source, info.data["status"]) == ("once", "answered")
     assert sample.scores["judged"].metadata["thread"] == "once--owls--1"
-
-
-def test_inspect_writes_nothing_outside_of_the_folder(
-    cli: Cli, counting: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
-        monkeypatch.setenv(name, str(tmp_path / "home" / name))
-    counting(Counting())
-    assert cli(*command("--limit", "2", "--yes")).code == 0
-    assert not (tmp_path / "home").exists()
-    assert os.environ["XDG_DATA_HOME"] == str(tmp_path / "home" / "XDG_DATA_HOME")
-    assert {path.name for path in tmp_path.iterdir()} <= {"data", "o"}
+    assert {path.name for path in tmp_path.iterdir()} <= {"data", "o"}, "inspect writes nowhere else"
 
 
 def test_killed_in_the_middle_the_same_command_repeats_no_finished_sample(
@@ -290,8 +276,8 @@ def test_no_call_begins_past_the_budget(cli: Cli, counting: Start) -> None:
 
 def test_a_sample_that_takes_too_long_was_not_tried(cli: Cli, counting: Start) -> None:
     counting(Counting(fault=lambda seen: Fault("hang") if "dogs" in seen.text else None))
-    out = cli(*command("--yes", "--sample", "cats,dogs", "--seconds", "5", "--json"))
-    assert (out.code, out.json["failed"]) == (3, {"once--dogs--1": "more than 5 seconds were taken"})
+    out = cli(*command("--yes", "--sample", "cats,dogs", "--seconds", "2", "--json"))
+    assert (out.code, out.json["failed"]) == (3, {"once--dogs--1": "more than 2 seconds were taken"})
 
 
 def test_the_estimate_is_asked_about_and_the_cap_holds(cli: Cli, counting: Start) -> None:
@@ -466,20 +452,7 @@ def test_a_method_learns_once_from_samples_that_are_not_evaluated(cli: Cli, coun
         (command("--seconds", "inf"), "Invalid value for '--seconds'"),
         (command(method="json:loads"), "json:loads is no method"),
     ],
-    ids=[
-        "benchmark",
-        "module",
-        "method",
-        "sample",
-        "option",
-        "data",
-        "set",
-        "train",
-        "steps",
-        "usd",
-        "seconds",
-        "object",
-    ],
+    ids=lambda value: "",
 )
 def test_wrong_use_is_one_line_and_leaves_nothing(
     cli: Cli, counting: Start, given: tuple[str, ...], said: str

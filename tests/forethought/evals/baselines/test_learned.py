@@ -9,10 +9,8 @@ from typing import Any
 
 import pytest
 
-from forethought.evals.baselines.learning import Pooled
 from forethought.evals.registry import method
-from forethought.evals.types import Attempt, Budget, BudgetSpent, InfrastructureError, TrialContext
-from forethought.models.types import Message, ModelReply, ModelRequest
+from forethought.evals.types import Attempt, InfrastructureError, TrialContext
 from tests.support.evaluating import Bureau, HouseEpisode, Replies, done
 from tests.support.household import Household
 from tests.support.model_server import Answer, ModelServer, SeenRequest
@@ -155,29 +153,3 @@ async def test_samples_that_cannot_be_tried_are_told(bureau: Bureau, model_serve
         await method(name).train([bad])
     with pytest.raises(InfrastructureError, match="nobody says"):
         await method(name).train([bureau.workshop(server)])
-
-
-async def test_when_the_budgets_are_spent_what_was_learned_is_kept(
-    bureau: Bureau, model_server: Serve
-) -> None:
-    server = model_server(teacher())
-    # Each sample's budget allows its own trials and nothing more.
-    learned = await method("expel").train(workshops(bureau, server, budget=Budget(max_tokens=9_000)))
-    assert learned["insights"], "the budgets together pay for the insights"
-
-    class Poor:
-        def __init__(self, calls: int) -> None:
-            self.calls = calls
-
-        async def send(self, request: ModelRequest) -> ModelReply:
-            if not self.calls:
-                raise BudgetSpent("spent")
-            self.calls -= 1
-            return ModelReply("{}")
-
-    pool = Pooled([Poor(1), Poor(0), Poor(2)])
-    request = ModelRequest("baseline", "m", (Message("user", "x"),), "Reply", {})
-    for _ in range(3):
-        await pool.send(request)
-    with pytest.raises(BudgetSpent, match="all training samples"):
-        await pool.send(request)

@@ -13,15 +13,15 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from forethought.evals.benchmarks.stable_tool_bench.apis import apis_of
-from forethought.evals.benchmarks.stable_tool_bench.benchmark import BENCHMARK
-from forethought.evals.benchmarks.stable_tool_bench.names import (
+from forethought.evals.benchmarks.stable_tool_bench.apis import (
+    apis_of,
     category_folder,
     function_name,
     identifier,
     plain,
     unique,
 )
+from forethought.evals.benchmarks.stable_tool_bench.benchmark import BENCHMARK
 from forethought.evals.types import DataError, InfrastructureError, Sample
 from forethought.prompts.tool_choice import RESERVED
 from forethought.settings import Settings

@@ -48,7 +48,7 @@ def load() -> None:
 
     import forethought.app.commands
     import forethought.app.main
-    import forethought.app.run.run
+    import forethought.app.run
     import forethought.app.runner
     import forethought.graph.agent
     import forethought.state.history

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
+from forethought.tools.documents.apart import answer_apart
+from forethought.tools.documents.document import Unreadable
+from forethought.tools.threads import in_daemon_thread
 from forethought.tools.web.fetch import Page, fetch
 from forethought.tools.web.passages import PART, find_passages, split_parts
-from forethought.tools.web.text import page_text
 
 _VIEW_SOURCE = "view-source:"
 _SHOWN = PART * 3 // 2
 """Characters of passages in one observation: all of a part's fit, unless they are very many."""
+READING_S = 40.0
+"""Longest reading of one page."""
 _BY_STATUS = {
     401: ("unavailable", "the page needs a login; use another source"),
     403: ("unavailable", "the site refuses automatic readers; use another source"),
@@ -63,6 +67,23 @@ async def visit_webpage(
 
 
 VISIT_WEBPAGE = make_tool(visit_webpage, effect="egress", timeout_s=75, retryable=True, address="url")
+
+
+async def page_text(page: Page, raw: bool = False) -> str:
+    """Markdown of an HTML page or a document; other text, and every `raw` one, as it was sent.
+
+    Raises ToolError for what is no text.
+    """
+    return await in_daemon_thread(lambda: _read_apart(page, raw))
+
+
+def _read_apart(page: Page, raw: bool) -> str:
+    job = {"job": "page", "url": page.url, "media_type": page.media_type, "charset": page.charset, "raw": raw}
+    try:
+        return str(answer_apart(job, page.body, READING_S)["text"])
+    except Unreadable as error:
+        hint = error.hint if error.cause == "unavailable" else "use another source"
+        raise ToolError(f"{page.url} {error.what}", cause=error.cause, hint=hint) from error
 
 
 def _refused(page: Page, heading: str, origin: str) -> Observation:

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from forethought.app.command_flags import BaseUrl, Checkers, CommandOptions, Model, Sets, Tools
-from forethought.app.errors import ANSWERED, FAILED, NOT_PASSED, WAITS, CliError
+from forethought.app.errors import ANSWERED, FAILED, NOT_PASSED, WAITS, CliError, echo
 from forethought.app.options import Flags, context_of, settings_from
-from forethought.app.tell import tell
 from forethought.app.text import one_line
 from forethought.settings import Settings
 from forethought.state.context import Context
@@ -89,12 +88,12 @@ def collect(options: CollectOptions) -> int:
         show_collection(result, runner.console)
         runner.print_json(result)
         if status == "waits":
-            tell("nothing further was run; go on with the same command and --yes")
+            echo("nothing further was run; go on with the same command and --yes")
             return WAITS
         if status == "finished":
             return runner.exit_code(ending, ANSWERED if result["mixed"] else NOT_PASSED)
         if not (ending.error or ending.stopped):
-            tell("the same command runs what is missing")
+            echo("the same command runs what is missing")
         return runner.exit_code(ending, NOT_PASSED if collection.trials else FAILED)
 
 
@@ -164,7 +163,7 @@ async def _open_collector(
 
 def _carry_out(runner: Runner, collection: Collection, collector: Collector) -> None:
     """Judge what could not be judged, run a few, estimate, run the rest."""
-    from forethought.app.progress import cost_line
+    from forethought.app.display import cost_line
     from forethought.collecting.estimate import estimate, pilots
 
     runner.run(_judge_again(collection, collector))
@@ -188,7 +187,7 @@ def _run(
     runner: Runner, collection: Collection, collector: Collector, runs: Sequence[Run], title: str
 ) -> None:
     """Carry out `runs` under a progress bar that tells the cost so far."""
-    from forethought.app.progress import Bar
+    from forethought.app.display import Bar
     from forethought.collecting.folder import key_of
 
     with Bar(runner.console, title, len(runs)) as bar:

@@ -11,8 +11,8 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 import typer
 from pydantic import BaseModel, ConfigDict
 
+from forethought.app.errors import echo, enable_debug
 from forethought.app.options import Flags, load_dotenv, unknown_variables
-from forethought.app.tell import tell, want_debug
 
 Model = Annotated[
     str | None, typer.Option("--model", help="Model of every role, as provider:name.", metavar="M")
@@ -73,14 +73,14 @@ ThreadId = Annotated[str, typer.Argument(help="The thread's id, as `threads` lis
 
 def begin(debug: bool) -> None:
     """Load .env and set up logging, as every command does first."""
-    want_debug(debug)
+    enable_debug(debug)
     from forethought.telemetry.logs import configure
 
     load_dotenv(Path.cwd())
     configure(os.environ)
-    want_debug(debug)
+    enable_debug(debug)
     for line in unknown_variables(os.environ):
-        tell(line)
+        echo(line)
 
 
 class CommandOptions(BaseModel):

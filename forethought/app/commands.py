@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from forethought.app.batch import commands as batch_commands
+from forethought.app.batch import jobs, submit, worker
 from forethought.app.collect import collect
 from forethought.app.command_flags import (
     AllowWrites,
@@ -50,9 +50,9 @@ app.add_typer(eval_app, name="eval")
 app.command()(typer_command(collect))
 app.command()(typer_command(distill))
 app.command()(typer_command(synthesize))
-app.command()(batch_commands.submit)
-app.command()(batch_commands.worker)
-app.command()(batch_commands.jobs)
+app.command()(typer_command(submit))
+app.command()(typer_command(worker))
+app.command()(typer_command(jobs))
 
 
 def _version(wanted: bool) -> None:
@@ -102,12 +102,12 @@ def run(
 ) -> int:
     """Carry out TASK and print the answer."""
     begin(debug)
+    from forethought.app import run as runs
     from forethought.app.options import Flags
-    from forethought.app.run import run as runs
 
     flags = Flags(model, base_url, db, tuple(sets or ()), tools, record, replay)
     if demo:
-        from forethought.app.run.demo import run_demo
+        from forethought.app.demo import run_demo
 
         return run_demo(flags, given=bool(task or files or record or replay), as_json=as_json)
     return runs.run_task(task, files or [], thread, flags, as_json)
@@ -143,8 +143,8 @@ def resume(
     (unless the environment has them), and a debugging's --environment and --allow-writes, are given again.
     """
     begin(debug)
+    from forethought.app import run as runs
     from forethought.app.options import Flags
-    from forethought.app.run import run as runs
 
     flags = Flags(model, base_url, db, tuple(sets or ()), tools, record, replay, environment, allow_writes)
     return runs.resume(thread, reply or [], flags, as_json)
@@ -248,8 +248,8 @@ def fork(
 ) -> int:
     """Go back to before a step and run on from there; what was done before it is not done again."""
     begin(debug)
+    from forethought.app import run as runs
     from forethought.app.options import Flags
-    from forethought.app.run import run as runs
 
     flags = Flags(model, base_url, db, tuple(sets or ()), tools)
     return runs.fork(thread, before, guidance, flags, as_json)

@@ -19,9 +19,8 @@ import typer
 from pydantic import BaseModel
 
 from forethought.app.command_flags import ModelOptions
-from forethought.app.errors import ANSWERED, FAILED, NOT_PASSED, WAITS, CliError
+from forethought.app.errors import ANSWERED, FAILED, NOT_PASSED, WAITS, CliError, echo
 from forethought.app.options import context_of, settings_from
-from forethought.app.tell import tell
 from forethought.app.text import one_line
 from forethought.settings import Settings
 from forethought.state.distiller import DistillerContext
@@ -103,9 +102,9 @@ def distill(options: DistillOptions) -> int:
         view.show_distillation(result, runner.console)
         runner.print_json(result)
         if result["status"] == "interrupted":
-            tell(f"{len(result['open'])} errors wait for a review; run the same command in a terminal")
+            echo(f"{len(result['open'])} errors wait for a review; run the same command in a terminal")
         elif result["problem"]:
-            tell(result["problem"])
+            echo(result["problem"])
         return runner.exit_code(ending, _EXIT_CODES.get(result["status"], FAILED))
 
 

@@ -1,4 +1,4 @@
-"""The one place where an exception becomes a line for a person and an exit code.
+"""What goes to stderr: exceptions as a line for a person and an exit code, and hints.
 
 Exit codes: 0 answered, or stopped by SIGTERM; 1 failed; 2 wrong use; 3 an answer that did not pass; 4 waits
 for a person; 130 interrupted by Ctrl-C.
@@ -6,16 +6,30 @@ for a person; 130 interrupted by Ctrl-C.
 
 from __future__ import annotations
 
+import logging
+import os
 import sqlite3
 import sys
 from dataclasses import dataclass
 
-from forethought.app.text import one_line
+from forethought.app.text import clean, one_line
+from forethought.redaction import redact_error, redactor
 from forethought.storage.errors import StorageError, is_postgres, postgres_line
 
 ANSWERED, FAILED, WRONG_USE, NOT_PASSED, WAITS, INTERRUPTED = 0, 1, 2, 3, 4, 130
 DRAINED = 0
 """Stopped by SIGTERM as it should: the thread can be resumed."""
+_EXIT_CODES = {
+    "FilesError": WRONG_USE,
+    "TaskError": WRONG_USE,
+    "McpSetupError": WRONG_USE,
+    "DataError": WRONG_USE,
+    "InfrastructureError": FAILED,
+    "ConfigurationError": WRONG_USE,
+    "ModelError": FAILED,
+}
+"""This project's exceptions by name, so that their modules need not be imported."""
+_LOG = logging.getLogger("forethought")
 
 
 class CliError(Exception):
@@ -40,7 +54,7 @@ class Failure:
 
 
 def explain(error: BaseException) -> Failure:
-    """What to tell a person about an exception, whatever it is."""
+    """The line and the exit code for an exception, whatever it is."""
     if isinstance(error, CliError):
         return Failure(error.line, error.code)
     if isinstance(error, sqlite3.Error):
@@ -52,32 +66,14 @@ def explain(error: BaseException) -> Failure:
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return Failure(f"{where}{error.strerror or one_line(error)}", FAILED)
-    if isinstance(
-        error,
-        _known("forethought.tools.files", "FilesError")
-        + _known("forethought.nodes.support.task", "TaskError"),
-    ):
-        return Failure(one_line(error, 1000), WRONG_USE)
-    if isinstance(error, _known("forethought.tools.mcp_settings", "McpSetupError")):
-        return Failure(one_line(error, 1000), WRONG_USE)
-    if isinstance(error, _known("forethought.evals.types", "DataError")):
-        return Failure(one_line(error, 1000), WRONG_USE)
-    if isinstance(error, _known("forethought.evals.types", "InfrastructureError")):
-        return Failure(one_line(error, 1000), FAILED)
-    if isinstance(error, _known("forethought.models.types", "ConfigurationError")):
-        return Failure(one_line(error, 1000), WRONG_USE, model=True)
-    if isinstance(error, _known("forethought.models.types", "ModelError")):
-        return Failure(one_line(error, 1000), FAILED, model=True)
+    for kind in type(error).__mro__:
+        if kind.__module__.startswith("forethought.") and kind.__name__ in _EXIT_CODES:
+            is_model = kind.__name__ in ("ConfigurationError", "ModelError")
+            return Failure(one_line(error, 1000), _EXIT_CODES[kind.__name__], model=is_model)
     what = f"{type(error).__name__}: {one_line(error, 300)}".rstrip(": ")
     return Failure(
         f"internal error: {what}; please report it; --debug shows the traceback", FAILED, internal=True
     )
-
-
-def _known(module: str, name: str) -> tuple[type[BaseException], ...]:
-    """An exception type of a module that was loaded; one that was not has raised nothing."""
-    found = getattr(sys.modules.get(module), name, None)
-    return (found,) if isinstance(found, type) else ()
 
 
 def _database_line(error: sqlite3.Error) -> str:
@@ -97,3 +93,26 @@ def _database_line(error: sqlite3.Error) -> str:
     hint = next((hint for part, hint in advice.items() if part in text), "")
     where = next((f" {one_line(note, 300)}" for note in getattr(error, "__notes__", [])), "")
     return f"the database of threads{where}: {text}" + (f": {hint}" if hint else "")
+
+
+def echo(line: str) -> None:
+    """Print one plain line on stderr, cleaned and redacted."""
+    print(f"forethought: {redactor()(clean(line))}", file=sys.stderr, flush=True)
+
+
+def echo_error(error: BaseException) -> int:
+    """Print what went wrong and return the exit code. With --debug the traceback is logged too."""
+    failure = explain(error)
+    echo(failure.line)
+    for line in str(getattr(error, "detail", "") or "").splitlines():
+        echo(line)
+    if _LOG.isEnabledFor(logging.DEBUG):
+        redact_error(error, redactor())
+        _LOG.error("traceback", exc_info=error)
+    return failure.code
+
+
+def enable_debug(wanted: bool) -> None:
+    """Log tracebacks if `wanted`, or if FORETHOUGHT_DEBUG asks for it."""
+    from_environment = os.environ.get("FORETHOUGHT_DEBUG", "").lower() not in {"", "0", "false", "no", "off"}
+    _LOG.setLevel(logging.DEBUG if wanted or from_environment else logging.WARNING)

@@ -34,10 +34,9 @@ def _run(arguments: Sequence[str]) -> int:
 
     from forethought.app.commands import app
     from forethought.app.debug.command import with_rerun_method
-    from forethought.app.errors import INTERRUPTED
-    from forethought.app.tell import tell_error, want_debug
+    from forethought.app.errors import INTERRUPTED, echo_error, enable_debug
 
-    want_debug(False)
+    enable_debug(False)
     try:
         code = typer.main.get_command(app).main(
             with_rerun_method(arguments), prog_name="forethought", standalone_mode=False
@@ -49,7 +48,7 @@ def _run(arguments: Sequence[str]) -> int:
         raise
     except Exception as error:
         # Typer does not export the base of its parser's errors.
-        return _wrong_use(error) if hasattr(error, "format_message") else tell_error(error)
+        return _wrong_use(error) if hasattr(error, "format_message") else echo_error(error)
     finally:
         if langsmith := sys.modules.get("forethought.telemetry.langsmith"):
             langsmith.flush()
@@ -57,8 +56,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 def _wrong_use(error: Any) -> int:
     """Tell an error of the command line's parser."""
-    from forethought.app.errors import WRONG_USE
-    from forethought.app.tell import tell
+    from forethought.app.errors import WRONG_USE, echo
 
     if type(error).__name__ == "NoArgsIsHelpError":
         print(error.format_message())
@@ -67,7 +65,7 @@ def _wrong_use(error: Any) -> int:
     line = error.format_message().rstrip(".")
     if command == "forethought run" and "extra argument" in line:
         line += ": put the TASK in quotes"
-    tell(f"{line} (see `{command} --help`)")
+    echo(f"{line} (see `{command} --help`)")
     return WRONG_USE
 
 

@@ -35,9 +35,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 from rich.console import Console
 
 from forethought.app.display import make_console
-from forethought.app.errors import DRAINED, INTERRUPTED, CliError, explain
+from forethought.app.errors import DRAINED, INTERRUPTED, CliError, echo, echo_error, explain
 from forethought.app.report import waiting
-from forethought.app.tell import tell, tell_error
 from forethought.app.text import to_json
 from forethought.settings import Settings
 from forethought.storage import Address, open_threads
@@ -171,7 +170,7 @@ class Runner:
             raise CliError(f"interrupted; {self.go_on}", INTERRUPTED) from None
         except Exception as error:
             if explain(error).internal:
-                tell(f"what was done is kept; {self.go_on}")
+                echo(f"what was done is kept; {self.go_on}")
                 raise
             return Ending(error)
         return Ending()
@@ -227,15 +226,15 @@ class Runner:
     def exit_code(self, ending: Ending, code: int) -> int:
         """Tell what stopped the work and how to go on, and return the exit code: `code` if nothing did."""
         if ending.stopped:
-            tell(f"{ending.stopped}; {self.go_on}")
+            echo(f"{ending.stopped}; {self.go_on}")
             return DRAINED
         if ending.error is None:
             return code
-        tell_error(ending.error)
+        echo_error(ending.error)
         if ending.snapshot is not None and ending.snapshot.created_at is None:
-            tell("nothing of it is kept; when that is put right, run it again")
+            echo("nothing of it is kept; when that is put right, run it again")
         else:
-            tell(f"what was done is kept; {self.go_on}")
+            echo(f"what was done is kept; {self.go_on}")
         return explain(ending.error).code
 
 

@@ -19,9 +19,8 @@ import typer
 
 from forethought.app.command_flags import Checkers, ModelOptions, Tools
 from forethought.app.distill import begin_or_continue, material_id, read_runs
-from forethought.app.errors import ANSWERED, FAILED, NOT_PASSED, CliError
+from forethought.app.errors import ANSWERED, FAILED, NOT_PASSED, CliError, echo
 from forethought.app.options import context_of, settings_from
-from forethought.app.tell import tell
 from forethought.app.text import one_line
 from forethought.settings import Settings
 from forethought.state.context import Context
@@ -125,9 +124,9 @@ def synthesize(options: SynthesizeOptions) -> int:
         view.show_synthesis(result, runner.console)
         runner.print_json(result)
         if result["problem"]:
-            tell(result["problem"])
+            echo(result["problem"])
         elif result["out"] and not options.as_json:
-            tell(f"next: forethought train export {options.out} --out DATASET")
+            echo(f"next: forethought train export {options.out} --out DATASET")
         return runner.exit_code(ending, _EXIT_CODES.get(result["status"], FAILED))
 
 

@@ -16,9 +16,8 @@ import typer
 from pydantic import ValidationError
 
 from forethought.app.command_flags import CommandOptions, typer_command
-from forethought.app.errors import ANSWERED, NOT_PASSED, CliError
+from forethought.app.errors import ANSWERED, NOT_PASSED, CliError, echo
 from forethought.app.options import Flags, settings_from
-from forethought.app.tell import tell
 from forethought.app.text import to_json
 
 train_app = typer.Typer(
@@ -135,7 +134,7 @@ def run(options: TrainRunOptions) -> int:
     if options.gpus > 1 and "RANK" not in os.environ:
         return _over_gpus(options.gpus)
     with _one_line_errors():
-        made = train(options.data, chosen, options.out, tell)
+        made = train(options.data, chosen, options.out, echo)
     if os.environ.get("RANK", "0") != "0":
         return ANSWERED
     if options.as_json:
@@ -161,7 +160,7 @@ def gate(options: GateOptions) -> int:
             check_held_out([*prompted, *trained], *trained_on(options.model))
         else:
             missing = options.model / RECORD
-            tell(f"{missing} is missing: whether the tasks were held out cannot be checked")
+            echo(f"{missing} is missing: whether the tasks were held out cannot be checked")
         result = compare(prompted, trained, options.seed)
         path = write_result(options.model, result, options.prompted, options.trained)
     if options.as_json:

@@ -105,17 +105,17 @@ class Models:
             request = ModelRequest(role, model, history, *fixed)
             got = await self._send(request, fallback, usage, allowance.whole_seconds)
             if got.finish_reason == "refusal":
-                said = got.text.strip()[:200] or "no reason given"
-                raise ReplyError(f"{reply.name}: the model refused: {said}", usage, f"refused: {said}")
+                reason = got.text.strip()[:200] or "no reason given"
+                raise ReplyError(f"{reply.name}: the model refused: {reason}", usage, f"refused: {reason}")
             try:
                 value, text = _accept(got, reply, check)
             except ValueError as error:
                 problem = describe(error)
                 spent = allowance.spent()
                 if repairs == MAX_REPAIRS or spent:
-                    why = f"{problem}; the budget of {spent} is spent" if spent else problem
-                    said = f"{reply.name}: no valid reply after {repairs} repairs: {why}"
-                    raise ReplyError(said, usage, problem) from error
+                    reason = f"{problem}; the budget of {spent} is spent" if spent else problem
+                    message = f"{reply.name}: no valid reply after {repairs} repairs: {reason}"
+                    raise ReplyError(message, usage, problem) from error
                 history = (*history, *_repair(got, reply, problem))
                 repairs += 1
                 continue
@@ -126,16 +126,16 @@ class Models:
     ) -> ModelReply:
         """Send and count, into `usage`; an error carries all that was counted so far."""
         started = time.monotonic()
-        scrub = redactor(self.settings)
-        asked = tuple(
-            replace(message, text=scrub(sanitize_text(message.text))) for message in request.messages
+        redact = redactor(self.settings)
+        messages = tuple(
+            replace(message, text=redact(sanitize_text(message.text))) for message in request.messages
         )
 
-        def put_to(model: str) -> Awaitable[ModelReply]:
-            return self._asked(scrub, replace(request, messages=asked, model=model))
+        def send_to(model: str) -> Awaitable[ModelReply]:
+            return self._send_once(replace(request, messages=messages, model=model), redact)
 
         try:
-            got = await self._fallbacks.ask(request.model, fallback, put_to, request.deadline)
+            got = await self._fallbacks.ask(request.model, fallback, send_to, request.deadline)
         except BaseException as error:
             usage["calls"] += 1
             usage["seconds"] += time.monotonic() - started
@@ -151,14 +151,14 @@ class Models:
             usage["fallbacks"] = usage.get("fallbacks", 0) + 1
         return got
 
-    async def _asked(self, scrub: Callable[[str], str], request: ModelRequest) -> ModelReply:
-        asked = {"gen_ai__request__model": request.model, "forethought__role": request.role}
-        with operation("chat", request.model, **asked, forethought__reply=request.reply) as done:
+    async def _send_once(self, request: ModelRequest, redact: Callable[[str], str]) -> ModelReply:
+        """The transport's reply, as one operation of the trace."""
+        attributes = {"gen_ai__request__model": request.model, "forethought__role": request.role}
+        with operation("chat", request.model, **attributes, forethought__reply=request.reply) as done:
             try:
                 got = await self.transport.send(request)
             except BaseException as error:
-                # Of whatever kind: it will be told, shown, and kept with the thread.
-                redact_error(error, scrub)
+                redact_error(error, redact)  # of whatever kind: it is shown, and stored with the thread
                 raise
             done.set(
                 gen_ai__response__model=got.model or None,
@@ -168,8 +168,8 @@ class Models:
                 forethought__cached_tokens=got.cached_tokens,
                 forethought__usd=got.usd,
             )
-        calls = tuple(replace(call, arguments=scrub(call.arguments)) for call in got.calls)
-        return replace(got, text=scrub(got.text), calls=calls)
+        calls = tuple(replace(call, arguments=redact(call.arguments)) for call in got.calls)
+        return replace(got, text=redact(got.text), calls=calls)
 
 
 def _accept(got: ModelReply, spec: ReplySpec[T], check: Callable[[T], str | None] | None) -> tuple[T, str]:
@@ -202,20 +202,20 @@ def _called(got: ModelReply, spec: ReplySpec[Any]) -> dict[str, Any]:
 
 def _repair(got: ModelReply, spec: ReplySpec[Any], problem: str) -> tuple[Message, Message]:
     """The bad reply and what is wrong with it, as the next two messages."""
-    said = got.text.strip()
+    text = got.text.strip()
     if got.calls:
-        said = "\n".join(f"{call.name}({call.arguments})" for call in got.calls)
-    shown = said if len(said) <= _SHOWN else said[:_SHOWN] + " [...]"
+        text = "\n".join(f"{call.name}({call.arguments})" for call in got.calls)
+    shown = text if len(text) <= _SHOWN else text[:_SHOWN] + " [...]"
     again = (
         f"Call one of the functions again ({spec.name})"
         if spec.functions
         else f"Write the whole {spec.name} again as one JSON object"
     )
     # The problem quotes the reply, and the reply may quote a page.
-    text = f"That reply cannot be used:\n{fence(problem, 'problem')}\n{again}."
+    request = f"That reply cannot be used:\n{fence(problem, 'problem')}\n{again}."
     if not spec.functions and "no JSON object" in problem:
-        text += f" It must fit this schema:\n{json.dumps(spec.schema, ensure_ascii=False)}"
-    return Message("assistant", shown or "(empty reply)"), Message("user", text)
+        request += f" It must fit this schema:\n{json.dumps(spec.schema, ensure_ascii=False)}"
+    return Message("assistant", shown or "(empty reply)"), Message("user", request)
 
 
 def describe(error: ValueError) -> str:
@@ -225,7 +225,7 @@ def describe(error: ValueError) -> str:
     parts = []
     for item in error.errors(include_url=False, include_context=False)[:8]:
         path = ".".join(str(part) for part in item["loc"])
-        given = repr(item["input"])
-        got = f" (got {given})" if item["type"] != "missing" and len(given) <= 80 else ""
+        value = repr(item["input"])
+        got = f" (got {value})" if item["type"] != "missing" and len(value) <= 80 else ""
         parts.append(f"{path}: {item['msg']}{got}" if path else f"{item['msg']}{got}")
     return "; ".join(parts)

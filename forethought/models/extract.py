@@ -1,6 +1,4 @@
-"""Finding the JSON object in what a model wrote: fences and prose around it are forgiven, anything else is
-not.
-"""
+"""The JSON object in what a model wrote: code fences and prose around it are forgiven."""
 
 from __future__ import annotations
 
@@ -13,44 +11,36 @@ _FENCE = re.compile(r"```[A-Za-z0-9_-]*[ \t]*\r?\n(.*?)```", re.DOTALL)
 _TRIES = 200
 """Braces tried as the beginning of the object; more would cost quadratic time on junk."""
 _DEEPEST = 100
-"""Levels of nesting that a reply may have."""
-
-
-class Unfit(ValueError):
-    """JSON that a checkpoint cannot hold."""
+"""Levels of nesting that a reply may have: a checkpoint cannot copy any number of them."""
 
 
 def find_object(text: str) -> dict[str, Any]:
     """The JSON object in `text`: the whole of it, a fenced block, or the longest object in the prose.
 
-    Raises ValueError with a short reason; Unfit where the object itself cannot be kept.
+    Raises ValueError with a short reason, also for an object that a checkpoint cannot hold.
     """
-    stripped = text.strip()
-    if not stripped:
+    text = text.strip()
+    if not text:
         raise ValueError("the reply is empty")
-    try:
-        return _object(_loads(stripped))
-    except Unfit:
-        raise
-    except ValueError as error:
-        reason = str(error)
-    for block in _FENCE.findall(stripped):
+    reason = ""
+    for candidate in (text, *map(str.strip, _FENCE.findall(text))):
         try:
-            return _object(_loads(block.strip()))
-        except Unfit:
-            raise
-        except ValueError:
+            value = json.loads(candidate, parse_constant=_no_constant)
+        except (ValueError, RecursionError) as error:
+            reason = reason or _reason(error)
             continue
-    found = _longest(stripped)
-    if found is None:
+        if isinstance(value, dict):
+            return _storable(value)
+        reason = reason or f"a JSON object is needed, not {type(value).__name__}"
+    if (longest := _longest(text)) is None:
         raise ValueError(f"the reply holds no JSON object: {reason}")
-    return found
+    return _storable(longest)
 
 
 def _longest(text: str) -> dict[str, Any] | None:
+    """The longest object that begins at one of the first braces."""
     decoder = json.JSONDecoder(parse_constant=_no_constant)
-    best: tuple[int, dict[str, Any]] | None = None
-    at = text.find("{")
+    best, length, at = None, 0, text.find("{")
     for _ in range(_TRIES):
         if at < 0:
             break
@@ -59,47 +49,37 @@ def _longest(text: str) -> dict[str, Any] | None:
         except (ValueError, RecursionError):
             end = at + 1
         else:
-            if best is None or end - at > best[0]:
-                best = (end - at, value)
+            if end - at > length:
+                best, length = value, end - at
         at = text.find("{", end)
-    return _clean(best[1]) if best else None
+    return best
 
 
-def _loads(text: str) -> Any:
-    try:
-        return _clean(json.loads(text, parse_constant=_no_constant))
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{error.msg} at character {error.pos}") from None
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
+def _reason(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} at character {error.pos}"
+    return "nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
-def _object(value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise ValueError(f"a JSON object is needed, not {type(value).__name__}")
-    return value
+def _storable(value: dict[str, Any]) -> dict[str, Any]:
+    """`value` with "?" for half surrogate pairs. Raises ValueError for what no checkpoint can hold."""
+    return {_checked(key): _checked(item, 1) for key, item in value.items()}
 
 
-def _clean(value: Any, depth: int = 0) -> Any:
-    """Without half surrogate pairs, which could not be stored or sent on as UTF-8.
-
-    Raises Unfit for what a checkpoint cannot hold: numbers beyond 64 bits, and nesting so deep that
-    nothing could copy it.
-    """
+def _checked(value: Any, depth: int = 0) -> Any:
     if depth > _DEEPEST:
-        raise Unfit("nested too deeply")
+        raise ValueError("nested too deeply")
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")
     if isinstance(value, list):
-        return [_clean(item, depth + 1) for item in value]
+        return [_checked(item, depth + 1) for item in value]
     if isinstance(value, dict):
-        return {_clean(key): _clean(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, float) and not math.isfinite(value):
-        raise Unfit("a number is too large")
-    if isinstance(value, int) and not -(2**63) <= value < 2**64:
-        raise Unfit("a number is too large")
+        return {_checked(key): _checked(item, depth + 1) for key, item in value.items()}
+    too_large = isinstance(value, float) and not math.isfinite(value)
+    if too_large or (isinstance(value, int) and not -(2**63) <= value < 2**64):
+        raise ValueError("a number is too large")
     return value

@@ -19,20 +19,20 @@ from forethought.models.allowance import total
 from forethought.models.types import ReplyError, Usage, no_usage
 from forethought.rollouts.types import (
     Act,
+    Continuation,
     Environment,
     EnvironmentReply,
     Policy,
-    Replayed,
-    Rolled,
+    Replay,
     RolloutError,
 )
 from forethought.text import one_line
-from forethought.trajectories.types import Module, Trajectory, TrajectoryStep
+from forethought.trajectories.types import Failure, Module, Trajectory, TrajectoryStep
 
 _HANDED_IN = re.compile(r"\s*(?:finish\s*\[(.*)\]|answer:(.*))\s*", re.IGNORECASE | re.DOTALL)
 """An action that hands in an answer, as the readers of trajectories know it."""
 _SHOWN = 160
-R = TypeVar("R", EnvironmentReply, Replayed)
+R = TypeVar("R", EnvironmentReply, Replay)
 
 
 @dataclass
@@ -44,34 +44,25 @@ class _Run:
     usage: Usage = field(default_factory=no_usage)
     status: str = ""
 
-    def add(self, act: Act, reply: EnvironmentReply) -> None:
+    def add(self, act: Act, reply: EnvironmentReply, failure: Failure = "") -> None:
         """One more step: what was done, and what the environment answered."""
-        number = self.steps[-1].number + 1 if self.steps else 1
+        possible = "; ".join(self.reply.admissible)
         step = TrajectoryStep(
-            number=number,
-            given=given(self.reply),
+            number=self.steps[-1].number + 1 if self.steps else 1,
+            given=f"Possible actions: {possible}" if possible else "",
             memory=act.memory,
             reflection=act.reflection,
             planning=act.planning,
             action=act.action,
             observation=reply.observation,
+            failure=failure,
         )
         self.steps.append(step)
         self.usage, self.reply = total(self.usage, act.usage), reply
 
-    def broken_off(self, error: ReplyError) -> None:
-        """The model had no usable reply: the run ends there, and says so."""
-        number = self.steps[-1].number + 1 if self.steps else 1
-        text = f"The model gave no usable reply: {error.problem or error}"
-        self.steps.append(
-            TrajectoryStep(number=number, given=given(self.reply), observation=text, failure="llm_limit")
-        )
-        self.usage, self.status = total(self.usage, error.usage), "failed"
-
-    def stuck(self, act: Act, error: RolloutError) -> None:
-        """The environment broke: the run ends with the action that it broke at."""
-        self.add(act, EnvironmentReply(str(error), reward=self.reply.reward))
-        self.steps[-1] = self.steps[-1].model_copy(update={"failure": "environment_error"})
+    def fail(self, act: Act, text: str, failure: Failure) -> None:
+        """End the run with a step that could not be finished."""
+        self.add(act, EnvironmentReply(text, reward=self.reply.reward), failure)
         self.status = "failed"
 
 
@@ -96,12 +87,12 @@ class EnvironmentRollouts:
         """The same with another policy, as a baseline needs."""
         return replace(self, policy=policy)
 
-    async def from_step(self, step: int, module: Module, guidance: Sequence[str]) -> Rolled:
+    async def from_step(self, step: int, module: Module, guidance: Sequence[str]) -> Continuation:
         """Replay up to `step`, and let the policy run on from there. A plan is made anew in every step, so
         that a planning error needs no earlier one."""
-        return await self._rolled(self._before(step), guidance)
+        return await self._continue(self._before(step), guidance)
 
-    async def substituted(self, step: int, action: str, tool: str, arguments: dict[str, Any]) -> Rolled:
+    async def substituted(self, step: int, action: str, tool: str, arguments: dict[str, Any]) -> Continuation:
         """Replay up to `step`, carry out `action` instead of its own, and let the policy run on.
 
         Tool and arguments say nothing to an environment, whose actions are text.
@@ -109,11 +100,11 @@ class EnvironmentRollouts:
         prefix = self._before(step)
         if not action.strip():
             raise RolloutError(f"step {step}: an environment needs the corrected action as text")
-        return await self._rolled(prefix, (), Act(action.strip()))
+        return await self._continue(prefix, (), Act(action.strip()))
 
-    async def from_start(self, guidance: Sequence[str]) -> Rolled:
+    async def from_start(self, guidance: Sequence[str]) -> Continuation:
         """Reset, and let the policy run."""
-        return await self._rolled((), guidance)
+        return await self._continue((), guidance)
 
     def _before(self, step: int) -> tuple[TrajectoryStep, ...]:
         numbers = [item.number for item in self.trajectory.steps]
@@ -121,25 +112,25 @@ class EnvironmentRollouts:
             raise RolloutError(f"there is no step {step}; steps are {numbers[0]} to {numbers[-1]}")
         return self.trajectory.steps[: numbers.index(step)]
 
-    async def _rolled(
+    async def _continue(
         self, prefix: Sequence[TrajectoryStep], guidance: Sequence[str], first: Act | None = None
-    ) -> Rolled:
+    ) -> Continuation:
         async with self._one:
             self._made += 1
             name = f"attempt-{self._made}"
             started = time.monotonic()
-            replayed: Replayed = await restored(self.environment, prefix)
-            run = _Run(list(prefix), replayed.reply)
+            replay: Replay = await replay_prefix(self.environment, prefix)
+            run = _Run(list(prefix), replay.reply)
             if first is not None and not run.reply.done:
                 await self._carry_out(run, first)
             await self._run_on(run, guidance)
             halted = not run.reply.done and not run.status
-            return Rolled(
+            return Continuation(
                 branch=name,
                 trajectory=self._told(run, halted),
                 kept=len(prefix),
                 reward=run.reply.reward,
-                diverged=replayed.diverged,
+                diverged=replay.diverged,
                 status=run.status or ("halted" if halted else "done"),
                 usage=run.usage,
                 seconds=time.monotonic() - started,
@@ -153,15 +144,16 @@ class EnvironmentRollouts:
             try:
                 act = await self.policy.act(self.trajectory.task, run.steps, run.reply, guidance)
             except ReplyError as error:
-                run.broken_off(error)
+                text = f"The model gave no usable reply: {error.problem or error}"
+                run.fail(Act("", usage=error.usage), text, "llm_limit")
                 return
             await self._carry_out(run, act)
 
     async def _carry_out(self, run: _Run, act: Act) -> None:
         try:
-            reply = await carried_out(self.environment, act.action)
+            reply = await take_step(self.environment, act.action)
         except RolloutError as error:
-            run.stuck(act, error)
+            run.fail(act, str(error), "environment_error")
         else:
             run.add(act, reply)
 
@@ -188,30 +180,25 @@ def _answer(run: _Run) -> str:
     return (found[1] or found[2] or "").strip() if found else ""
 
 
-def given(reply: EnvironmentReply) -> str:
-    """What stood before a step: the actions that were possible."""
-    return "Possible actions: " + "; ".join(reply.admissible) if reply.admissible else ""
-
-
-async def recorded(
+async def record_run(
     environment: Environment, policy: Policy, max_steps: int = 50, guidance: Sequence[str] = ()
-) -> Rolled:
+) -> Continuation:
     """A first run of `environment` with `policy`: what there is to debug when it fails."""
     blank = Trajectory(id=environment.name, task=environment.task, environment=environment.name, source="run")
-    rolled = await EnvironmentRollouts(environment, policy, blank, max_steps).from_start(guidance)
-    return replace(rolled, branch="original")
+    continuation = await EnvironmentRollouts(environment, policy, blank, max_steps).from_start(guidance)
+    return replace(continuation, branch="original")
 
 
-async def restored(environment: Environment, prefix: Sequence[TrajectoryStep]) -> Replayed:
+async def replay_prefix(environment: Environment, prefix: Sequence[TrajectoryStep]) -> Replay:
     """`environment` reset and brought to where `prefix` ends; what came out differently is said, and the rest
     of the prefix is carried out all the same. Raises RolloutError when the environment breaks."""
     own: Any = getattr(environment, "replay", None)
     if own is not None:
-        return await _guarded(environment, lambda: own(prefix), "in its replay", Replayed)
+        return await _guarded(environment, lambda: own(prefix), "in its replay", Replay)
     reply = await _guarded(environment, environment.reset, "when it was reset", EnvironmentReply)
     diverged = ""
     for step in prefix:
-        reply = await carried_out(environment, step.action)
+        reply = await take_step(environment, step.action)
         if not diverged and one_line(reply.observation) != one_line(step.observation):
             diverged = (
                 f"at step {step.number} the replay saw {one_line(reply.observation, _SHOWN)!r} "
@@ -220,10 +207,10 @@ async def restored(environment: Environment, prefix: Sequence[TrajectoryStep]) -
         if reply.done and step is not prefix[-1]:
             diverged = diverged or f"the replay ended at step {step.number}, before the prefix did"
             break
-    return Replayed(reply, diverged)
+    return Replay(reply, diverged)
 
 
-async def carried_out(environment: Environment, action: str) -> EnvironmentReply:
+async def take_step(environment: Environment, action: str) -> EnvironmentReply:
     """What `environment` answers to `action`. Raises RolloutError when it breaks."""
     when = f"at {one_line(action, _SHOWN)!r}"
     return await _guarded(environment, lambda: environment.step(action), when, EnvironmentReply)

@@ -13,7 +13,7 @@ from forethought.models.ask import Models
 from forethought.models.types import reply_spec
 from forethought.prompts.debug_replies import Judgement
 from forethought.prompts.render import prompt_messages
-from forethought.rollouts.environment import restored
+from forethought.rollouts.environment import replay_prefix
 from forethought.rollouts.matching import same_answer
 from forethought.rollouts.types import Environment, Evaluator, Verdict
 from forethought.trajectories.types import Trajectory
@@ -75,10 +75,10 @@ class EnvironmentReward:
 
     async def judge(self, trajectory: Trajectory) -> Verdict:
         """See `Evaluator`. The environment stands at the trajectory's end afterwards."""
-        replayed = await restored(self.environment, trajectory.steps)
-        verdict = self.of(replayed.reply.reward)
-        if replayed.diverged:
-            return Verdict(verdict.success, f"{verdict.reason}; {replayed.diverged}", verdict.reward)
+        replay = await replay_prefix(self.environment, trajectory.steps)
+        verdict = self.of(replay.reply.reward)
+        if replay.diverged:
+            return Verdict(verdict.success, f"{verdict.reason}; {replay.diverged}", verdict.reward)
         return verdict
 
     def of(self, reward: float) -> Verdict:

@@ -15,8 +15,8 @@ from typing import Any, Protocol, cast
 
 from forethought.models.allowance import total
 from forethought.models.types import Usage
-from forethought.rollouts.environment import restored
-from forethought.rollouts.types import Environment, Rolled, RolloutError
+from forethought.rollouts.environment import replay_prefix
+from forethought.rollouts.types import Continuation, Environment, RolloutError
 from forethought.state.context import Context
 from forethought.state.history import (
     Checkpoints,
@@ -105,13 +105,13 @@ class ThreadRollouts:
     """The last checkpoint of the trajectory's own branch, where it is known; else it is looked for."""
     _one: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def from_step(self, step: int, module: Module, guidance: Sequence[str]) -> Rolled:
+    async def from_step(self, step: int, module: Module, guidance: Sequence[str]) -> Continuation:
         """Run on from just before `step`; from before the plan in force there, for a planning error."""
         leaf = await self._start()
         number = None if step == self._answer_number(leaf) else step
         return await self._run(await _placed(self._place(leaf, number, module)), guidance)
 
-    async def substituted(self, step: int, action: str, tool: str, arguments: dict[str, Any]) -> Rolled:
+    async def substituted(self, step: int, action: str, tool: str, arguments: dict[str, Any]) -> Continuation:
         """Run on from `step` with another move in its place: `tool` with `arguments`, or what `action` says
         (tool({...}), finish: RESULT, replan: REASON; answer: TEXT at the answer's step)."""
         leaf = await self._start()
@@ -121,7 +121,7 @@ class ThreadRollouts:
         proposal = substituted_proposal(place.proposal, action, tool, arguments)
         return await self._run(substitute(place, proposal), ())
 
-    async def from_start(self, guidance: Sequence[str]) -> Rolled:
+    async def from_start(self, guidance: Sequence[str]) -> Continuation:
         """Run the task anew on the same thread, from before its first plan."""
         leaf = await self._start()
         return await self._run(await _placed(before_task(self.thread, leaf.at)), guidance)
@@ -141,7 +141,7 @@ class ThreadRollouts:
         update = {"answer": answer, "status": "best_effort"}
         return replace(place, as_node="answer_agent", update=update)
 
-    async def _run(self, place: ForkPoint, guidance: Sequence[str]) -> Rolled:
+    async def _run(self, place: ForkPoint, guidance: Sequence[str]) -> Continuation:
         async with self._one:
             numbers = {step["n"] for step in place.kept_steps}
             prefix = [step for step in self.trajectory.steps if step.number in numbers]
@@ -155,7 +155,7 @@ class ThreadRollouts:
             leaf = await self.thread.run(at, limits)
             seconds = time.monotonic() - started
             trajectory = self.read(leaf.values)
-            return Rolled(
+            return Continuation(
                 branch=leaf.id,
                 trajectory=trajectory,
                 kept=len(numbers),
@@ -200,7 +200,7 @@ class ThreadRollouts:
         """
         prefix = [step for step in self.trajectory.steps if step.number in kept]
         if self.environment is not None:
-            return (await restored(self.environment, prefix)).diverged
+            return (await replay_prefix(self.environment, prefix)).diverged
         head = await self.thread.read()
         if head and _unfinished(head) and "tool_executor" in head.waiting and not self.allow_writes:
             raise RolloutError(

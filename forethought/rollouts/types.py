@@ -36,7 +36,7 @@ class Evaluator(Protocol):
 
 
 @dataclass(frozen=True)
-class Rolled:
+class Continuation:
     """One continuation of a trajectory."""
 
     branch: str
@@ -56,7 +56,7 @@ class Rolled:
 class Rollouts(Protocol):
     """Where a trajectory can be run again. Every branch is kept."""
 
-    async def from_step(self, step: int, module: Module, guidance: Sequence[str]) -> Rolled:
+    async def from_step(self, step: int, module: Module, guidance: Sequence[str]) -> Continuation:
         """Run on from just before `step`, with `guidance` in every later prompt.
 
         A planning error goes back to before the plan in force at that step was made. Raises RolloutError
@@ -64,12 +64,12 @@ class Rollouts(Protocol):
         """
         ...
 
-    async def substituted(self, step: int, action: str, tool: str, arguments: dict[str, Any]) -> Rolled:
+    async def substituted(self, step: int, action: str, tool: str, arguments: dict[str, Any]) -> Continuation:
         """Run on from `step` with its action replaced by another (the counterfactual of 3.2). Raises
         RolloutError."""
         ...
 
-    async def from_start(self, guidance: Sequence[str]) -> Rolled:
+    async def from_start(self, guidance: Sequence[str]) -> Continuation:
         """Run the task once more from its beginning, as the baselines do. Raises RolloutError."""
         ...
 
@@ -108,7 +108,7 @@ class Environment(Protocol):
 
 
 @dataclass(frozen=True)
-class Replayed:
+class Replay:
     """What replaying a prefix came to."""
 
     reply: EnvironmentReply
@@ -119,7 +119,7 @@ class Replayed:
 class ReplayingEnvironment(Environment, Protocol):
     """An environment with a replay of its own, where calling `step` again would not do."""
 
-    async def replay(self, prefix: Sequence[TrajectoryStep]) -> Replayed:
+    async def replay(self, prefix: Sequence[TrajectoryStep]) -> Replay:
         """Reset, carry out the actions of `prefix`, and compare each observation with the recorded one."""
         ...
 

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 Module = Literal["memory", "reflection", "planning", "action", "system"]
 MODULES: tuple[Module, ...] = ("memory", "reflection", "planning", "action", "system")
 Outcome = Literal["success", "failure", "unknown"]
+Failure = Literal["", "step_limit", "tool_execution_error", "llm_limit", "environment_error"]
 
 
 class _Record(BaseModel):
@@ -34,7 +35,7 @@ class TrajectoryStep(_Record):
     action: str = ""
     observation: str = ""
     """What came back, tool results and error texts included, whole."""
-    failure: Literal["", "step_limit", "tool_execution_error", "llm_limit", "environment_error"] = ""
+    failure: Failure = ""
     """A system error that the source itself records of this step."""
     tool: str = ""
     """The tool or kind of the action, where the source tells it apart."""

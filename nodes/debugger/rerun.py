@@ -24,7 +24,7 @@ from forethought.prompts.debug_replies import FailurePoint, SelfFeedback
 from forethought.prompts.render import prompt_messages
 from forethought.rollouts.environment import EnvironmentRollouts
 from forethought.rollouts.policies import TreePolicy, steps_shown
-from forethought.rollouts.types import Rolled, RolloutError, Rollouts
+from forethought.rollouts.types import Continuation, RolloutError, Rollouts
 from forethought.state.debugger import BASELINES, Branch, DebuggerContext, DebuggerState
 from forethought.trajectories.own import SOURCE, planned_by_planner
 from forethought.trajectories.quotes import occurs
@@ -65,7 +65,7 @@ class RerunRequest:
 class RerunResult:
     """A re-run that was made."""
 
-    rolled: Rolled
+    continuation: Continuation
     from_step: int
     module: str = ""
     guidance: tuple[str, ...] = ()
@@ -94,7 +94,7 @@ async def rerun(
         usage = {"rerun": error.usage}
         return {**_ended(state, f"no re-run: {error.problem or error}"), "usage": usage}
     branch = _branch(state, result)
-    diverged = result.rolled.diverged
+    diverged = result.continuation.diverged
     notes = [f"re-run {branch['attempt']}: {diverged}"] if diverged else []
     return {
         **result.update,
@@ -132,22 +132,24 @@ def _ended(state: DebuggerState, why: str) -> dict[str, Any]:
 
 def _branch(state: DebuggerState, result: RerunResult) -> Branch:
     branches = state.get("branches", [])
-    rolled, number = result.rolled, len(branches) + 1
+    continuation, number = result.continuation, len(branches) + 1
     known = {branch["branch"] for branch in branches}
     return {
         "attempt": number,
-        "branch": rolled.branch if rolled.branch not in known else f"attempt-{number}",
+        "branch": continuation.branch if continuation.branch not in known else f"attempt-{number}",
         "from_step": result.from_step,
         "module": result.module,
         "guidance": list(result.guidance),
-        "kept": rolled.kept,
-        "steps": [step.model_dump(mode="json") for step in rolled.trajectory.steps[rolled.kept :]],
-        "answer": rolled.trajectory.answer,
-        "status": rolled.status,
-        "reward": rolled.reward,
-        "diverged": rolled.diverged,
-        "usage": total(result.usage, rolled.usage),
-        "seconds": round(rolled.seconds, 3),
+        "kept": continuation.kept,
+        "steps": [
+            step.model_dump(mode="json") for step in continuation.trajectory.steps[continuation.kept :]
+        ],
+        "answer": continuation.trajectory.answer,
+        "status": continuation.status,
+        "reward": continuation.reward,
+        "diverged": continuation.diverged,
+        "usage": total(result.usage, continuation.usage),
+        "seconds": round(continuation.seconds, 3),
     }
 
 
@@ -156,8 +158,10 @@ async def agentdebug(request: RerunRequest) -> RerunResult:
     critical = request.state["critical"]
     step, module = critical["critical_step"], critical["critical_module"]
     guidance = tuple(request.state.get("guidance") or [critical["correction_guidance"]])
-    rolled = await request.rollouts.from_step(step, restart_module(critical, request.original), guidance)
-    return RerunResult(rolled, step, module, guidance)
+    continuation = await request.rollouts.from_step(
+        step, restart_module(critical, request.original), guidance
+    )
+    return RerunResult(continuation, step, module, guidance)
 
 
 def restart_module(critical: Mapping[str, Any], trajectory: Trajectory) -> Module:
@@ -183,8 +187,8 @@ async def self_refine(request: RerunRequest) -> RerunResult:
     last = branch_trajectory(original, branches[-1]) if branches else original
     asked = await request.ask("debug_self_refine", SelfFeedback, **request.shown(last))
     guidance = (asked.reply.feedback,)
-    rolled = await request.rollouts.from_start(guidance)
-    return RerunResult(rolled, original.steps[0].number, guidance=guidance, usage=asked.usage)
+    continuation = await request.rollouts.from_start(guidance)
+    return RerunResult(continuation, original.steps[0].number, guidance=guidance, usage=asked.usage)
 
 
 async def vanilla(request: RerunRequest) -> RerunResult:
@@ -201,8 +205,8 @@ async def vanilla(request: RerunRequest) -> RerunResult:
     point = asked.reply
     guidance = (f"{point.reason} {point.suggestion}".strip(),)
     # It knows a step, not a module: the plan in force stays.
-    rolled = await request.rollouts.from_step(point.step, "action", guidance)
-    return RerunResult(rolled, point.step, "action", guidance, asked.usage)
+    continuation = await request.rollouts.from_step(point.step, "action", guidance)
+    return RerunResult(continuation, point.step, "action", guidance, asked.usage)
 
 
 async def best_of_n(request: RerunRequest) -> RerunResult:
@@ -220,8 +224,8 @@ async def tree_of_thoughts(request: RerunRequest) -> RerunResult:
         )
     policy = TreePolicy(request.services.models, context.model, max_observation=context.max_observation_chars)
     policy.restore(request.state.get("tree", []))
-    rolled = await rollouts.with_policy(policy).from_start(())
-    return RerunResult(rolled, request.original.steps[0].number, update={"tree": policy.saved()})
+    continuation = await rollouts.with_policy(policy).from_start(())
+    return RerunResult(continuation, request.original.steps[0].number, update={"tree": policy.saved()})
 
 
 METHODS: dict[str, Callable[[RerunRequest], Awaitable[RerunResult]]] = {

@@ -135,12 +135,12 @@ class Prober:
         tool, arguments = (step.tool, dict(step.arguments)) if control else ("", {})
         for _ in range(times):
             self._check_budget()
-            rolled = await self._rollouts().substituted(step.number, action, tool, arguments)
-            self._book("rerun", rolled.usage)
-            if rolled.diverged:
-                probe["diverged"] = probe["diverged"] or rolled.diverged
+            continuation = await self._rollouts().substituted(step.number, action, tool, arguments)
+            self._book("rerun", continuation.usage)
+            if continuation.diverged:
+                probe["diverged"] = probe["diverged"] or continuation.diverged
                 continue
-            verdict = await verdict_on(self._evaluator, rolled.trajectory, rolled.reward)
+            verdict = await verdict_on(self._evaluator, continuation.trajectory, continuation.reward)
             self._book("judge", verdict.usage)
             probe["trials"] += 1
             probe["flips"] += verdict.success

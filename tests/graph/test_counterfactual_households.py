@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from forethought.graph.debugger import build_debugger
-from forethought.rollouts.environment import EnvironmentRollouts, recorded
+from forethought.rollouts.environment import EnvironmentRollouts, record_run
 from forethought.settings import Settings
 from tests.support.household import RUINS, Habit, Household, World, moves, right_action
 from tests.support.model_server import Answer, ModelServer, SeenRequest
@@ -47,7 +47,7 @@ async def test_the_planted_step_is_found(
     model_server: Callable[..., ModelServer], settings: Callable[..., Settings], seed: int
 ) -> None:
     house = Household(seed)
-    run = (await recorded(house, Habit(house), STEPS)).trajectory
+    run = (await record_run(house, Habit(house), STEPS)).trajectory
     planted = next(step.number for step in run.steps if step.action.split()[0] in RUINS)
     start: World = house.start
     server = model_server(oracle(house, [step.action for step in run.steps]))

@@ -38,12 +38,12 @@ async def test_a_thread_is_run_again_from_its_second_step(server: DevServer, cli
     original = read(first)
     rollouts = ThreadRollouts(ServerThread(thread, client), original, read)
     server.models.requests.clear()
-    rolled = await rollouts.from_step(2, "action", ["look again"])
+    continuation = await rollouts.from_step(2, "action", ["look again"])
     assert server.models.names == ["ToolChoice", "AnswerDraft"]
     assert all("look again" in seen.text for seen in server.models.requests)
     assert "of 7" in server.models.requests[0].text, "the run's own context holds for its re-run"
-    assert (rolled.kept, rolled.trajectory.steps[0]) == (1, original.steps[0])
-    assert rolled.trajectory.step(2).action == "finish: 43"
+    assert (continuation.kept, continuation.trajectory.steps[0]) == (1, original.steps[0])
+    assert continuation.trajectory.step(2).action == "finish: 43"
     again = await rollouts.substituted(1, "", "python", {"code": "1 + 1"})
     assert again.trajectory.step(1).observation == "2"
     planned = await rollouts.from_step(2, "planning", ["plan with care"])

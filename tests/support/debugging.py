@@ -16,7 +16,7 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 
 from forethought.graph.debugger import build_debugger
-from forethought.rollouts.types import Rolled, RolloutError, Verdict
+from forethought.rollouts.types import Continuation, RolloutError, Verdict
 from forethought.settings import Settings
 from forethought.state.debugger import DebuggerContext
 from forethought.trajectories.types import Module, Trajectory, TrajectoryStep
@@ -148,7 +148,7 @@ class TruthfulWorld:
     gone: Sequence[int] = ()
     calls: list[tuple[int, str]] = field(default_factory=list)
 
-    async def substituted(self, step: int, action: str, tool: str, arguments: Json) -> Rolled:
+    async def substituted(self, step: int, action: str, tool: str, arguments: Json) -> Continuation:
         """See `Rollouts`."""
         if step in self.gone:
             raise RolloutError(f"the checkpoint before step {step} is gone")
@@ -157,21 +157,21 @@ class TruthfulWorld:
         outcomes = (self.by_chance if own else self.turning).get(step, [False])
         at = sum(1 for call in self.calls if call == (step, action)) - 1
         good = outcomes[min(at, len(outcomes) - 1)]
-        return self._rolled(step, good, "at step 1 it came out otherwise" if step in self.diverging else "")
+        return self._continue(step, good, "at step 1 it came out otherwise" if step in self.diverging else "")
 
-    async def from_step(self, step: int, module: Module, guidance: Sequence[str]) -> Rolled:
+    async def from_step(self, step: int, module: Module, guidance: Sequence[str]) -> Continuation:
         """See `Rollouts`: with guidance it turns as it does with a correction."""
         self.calls.append((step, "|".join(guidance)))
         outcomes = self.turning.get(step, [False])
-        return self._rolled(step, outcomes[min(len(self.calls) - 1, len(outcomes) - 1)], "")
+        return self._continue(step, outcomes[min(len(self.calls) - 1, len(outcomes) - 1)], "")
 
-    async def from_start(self, guidance: Sequence[str]) -> Rolled:
+    async def from_start(self, guidance: Sequence[str]) -> Continuation:
         """See `Rollouts`."""
-        return self._rolled(1, False, "")
+        return self._continue(1, False, "")
 
-    def _rolled(self, step: int, good: bool, diverged: str) -> Rolled:
+    def _continue(self, step: int, good: bool, diverged: str) -> Continuation:
         run = self.subject.model_copy(update={"answer": GOLD if good else "still no key"})
-        return Rolled(branch=f"b{len(self.calls)}", trajectory=run, kept=step - 1, diverged=diverged)
+        return Continuation(branch=f"b{len(self.calls)}", trajectory=run, kept=step - 1, diverged=diverged)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 
 from forethought.graph.synthesizer import build_synthesizer
-from forethought.rollouts.environment import recorded
+from forethought.rollouts.environment import record_run
 from forethought.rollouts.types import Act, EnvironmentReply
 from forethought.settings import Settings
 from forethought.state.synthesizer import SynthesizerContext
@@ -122,15 +122,15 @@ class Trials:
         told.append(guidance)
         whole = [text for texts in told for text in texts]
         name = task.id.capitalize()
-        rolled = await recorded(
+        continuation = await record_run(
             Desk(f"{task.id}/{trial}", task.task), Clerk(self.habits[name]), guidance=whole
         )
         right = not any(
-            sign in step.observation for step in rolled.trajectory.steps for sign in SIGNS.values()
+            sign in step.observation for step in continuation.trajectory.steps for sign in SIGNS.values()
         )
         unknown = self.judge(task.id, trial)
         outcome = "unknown" if unknown else "success" if right else "failure"
-        made = rolled.trajectory.model_copy(update={"answer": "so many kilograms"})
+        made = continuation.trajectory.model_copy(update={"answer": "so many kilograms"})
         return Attempted(Loaded(trajectory=made, reference=Reference(outcome=outcome)), reason=unknown)
 
 

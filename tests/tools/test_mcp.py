@@ -51,9 +51,9 @@ def load(write: Callable[[Any], Path]) -> Load:
     return go
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """A server that listens."""
+    """A server that listens, which answers faster than one that is started for each call."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     process = subprocess.Popen([sys.executable, str(SERVER), "streamable-http", str(port)])
@@ -90,8 +90,8 @@ async def test_the_tools_of_a_program_work_as_any_other(load: Load) -> None:
     assert (await call(tools["picture"])).text == "[image/png, not shown]"
 
 
-async def test_wrong_arguments_are_seen_before_the_call(load: Load) -> None:
-    tools = await load({"rooms": STDIO})
+async def test_wrong_arguments_are_seen_before_the_call(load: Load, address: str) -> None:
+    tools = await load({"rooms": {"url": address}})
     assert check_arguments(tools["free"], {"day": "Monday", "floor": 2}) is None
     for arguments, said in (
         ({}, "'day' is a required property"),
@@ -139,8 +139,8 @@ def test_what_a_server_leaves_unsaid_counts_as_the_more_dangerous(
     assert _effect(hints) == effect
 
 
-async def test_the_operators_word_on_effects_stands_above_the_servers(load: Load) -> None:
-    tools = await load({"rooms": {**STDIO, "effect": "egress", "tools": {"book": {"effect": "read"}}}})
+async def test_the_operators_word_on_effects_stands_above_the_servers(load: Load, address: str) -> None:
+    tools = await load({"rooms": {"url": address, "effect": "egress", "tools": {"book": {"effect": "read"}}}})
     assert (tools["free"].effect, tools["book"].effect) == ("egress", "read")
 
 
@@ -160,8 +160,10 @@ async def test_a_tool_without_a_name_with_too_many_words_and_too_many_tools(
         await load({"rooms": STDIO})
 
 
-async def test_two_servers_with_the_same_tools_are_told_apart(load: Load) -> None:
-    tools = await load({"a": STDIO, "b": STDIO, "c": {**STDIO, "disabled": True}})
+async def test_two_servers_with_the_same_tools_are_told_apart(load: Load, address: str) -> None:
+    tools = await load(
+        {"a": {"url": address}, "b": {"url": address}, "c": {"url": address, "disabled": True}}
+    )
     assert {"a__free", "b__free", "a__read_file"} <= set(tools)
     assert not {name for name in tools if name.startswith("c__")}
     assert (await call(tools["b__free"], day="x")).ok
@@ -173,8 +175,10 @@ async def test_a_server_at_an_address(load: Load, address: str) -> None:
         assert (await call(tools["free"], day="Monday", floor=2)).text == "on Monday, floor 2: A, B"
 
 
-async def test_schemas_that_cannot_be_strict_are_asked_for_without_strictness(load: Load) -> None:
-    tools = await load({"rooms": STDIO})
+async def test_schemas_that_cannot_be_strict_are_asked_for_without_strictness(
+    load: Load, address: str
+) -> None:
+    tools = await load({"rooms": {"url": address}})
     strict = tool_choice_spec({"free": tools["free"]}, ChoiceFields())
     loose = tool_choice_spec(tools, ChoiceFields())
     assert (strict.strict, loose.strict) == (True, False)

@@ -75,16 +75,6 @@ async def test_redirects_are_followed_and_stated(start: Start, visit: Callable[.
     assert seen.text == f"{server.url}/new (redirected from {server.url}/start)\n\nhere"
 
 
-async def test_a_redirect_to_a_private_host_is_refused(start: Start, visit: Callable[..., Any]) -> None:
-    secret = start(lambda asked: Sent("secret", headers=TEXT))
-    target = f"http://localhost:{secret.port}/"
-    server = start(lambda asked: Sent(status=302, headers={"Location": target}))
-    seen = await visit(server.url)
-    assert (seen.ok, seen.cause) == (False, "unavailable")
-    assert "localhost is a private address" in seen.text
-    assert secret.asked == []
-
-
 async def test_a_private_host_is_refused_unless_the_operator_allows_it(
     start: Start, settings: Callable[..., Settings]
 ) -> None:

@@ -1,8 +1,8 @@
 """Zip archives and what is kept in them, within limits: nothing is written to disk, no name is followed.
 
-Office files and e-books are zip archives of XML. Too many entries, too much when unpacked and entities
-(billion laughs, external ones), which no real document declares, are refused before any reader sees them;
-whatever else fills the memory or takes for ever meets the limits of the reader's process.
+Office files and e-books are zip archives of XML. Those that unpack to too much or declare entities (billion
+laughs, external ones), which no real document does, are refused before any reader sees them; whatever else
+fills the memory or takes for ever meets the limits of the reader's process.
 """
 
 from __future__ import annotations
@@ -20,15 +20,12 @@ from forethought.text import one_line
 from forethought.tools.documents.document import Document, Section, Unreadable
 from forethought.tools.documents.tables import markdown_table
 
-MOST_ENTRIES = 20_000
 LARGEST_UNPACKED = 400_000_000
 """Bytes of a document's members together; an archive that is only listed may unpack to more."""
 _CHUNK = 65_536
-_ENTRY = b"PK\x01\x02"
 _BEFORE_XML = b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n"
 """What may stand before the first '<': byte order marks, the zeros of UTF-16, white space."""
 _UNKNOWN_ENCODING = 18
-_HINT = "Ask the user for the part that matters, as a file of its own."
 
 
 def read_zip(data: bytes) -> Document:
@@ -42,10 +39,7 @@ def read_zip(data: bytes) -> Document:
 
 
 def open_archive(data: bytes) -> zipfile.ZipFile:
-    """The archive. Raises Unreadable where it is damaged or has too many entries."""
-    # Counted in the bytes: the list of entries is built in memory as soon as the archive is opened.
-    if data.count(_ENTRY) > MOST_ENTRIES:
-        raise _too_large(f"is an archive of more than {MOST_ENTRIES} entries")
+    """The archive. Raises Unreadable where it is damaged."""
     with _undamaged():
         return zipfile.ZipFile(io.BytesIO(data))
 
@@ -76,7 +70,11 @@ def check_document(archive: zipfile.ZipFile) -> None:
     """
     members = archive.infolist()
     if sum(member.file_size for member in members) > LARGEST_UNPACKED:
-        raise _too_large(f"unpacks to more than {LARGEST_UNPACKED // 1_000_000} MB, which is too large")
+        raise Unreadable(
+            f"unpacks to more than {LARGEST_UNPACKED // 1_000_000} MB, which is too large",
+            cause="limit",
+            hint="Ask the user for the part that matters, as a file of its own.",
+        )
     with _undamaged():
         for member in members:
             with archive.open(member) as file:
@@ -111,10 +109,6 @@ def _refuse_doctype(name: str, system: str | None, public: str | None, internal:
             cause="limit",
             hint="Use another source; this file may be meant to do harm.",
         )
-
-
-def _too_large(what: str) -> Unreadable:
-    return Unreadable(what, cause="limit", hint=_HINT)
 
 
 def _row(member: zipfile.ZipInfo) -> list[str]:

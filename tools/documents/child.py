@@ -56,7 +56,7 @@ def _answer(job: dict[str, Any], data: bytes) -> dict[str, Any]:
 
 
 def _document(job: dict[str, Any], data: bytes) -> dict[str, Any]:
-    from forethought.tools.documents.load import read_document
+    from forethought.tools.documents.read import read_document
 
     found = read_document(data, job["name"])
     sections = [[section.text, section.place, section.heading] for section in found.sections]
@@ -64,10 +64,9 @@ def _document(job: dict[str, Any], data: bytes) -> dict[str, Any]:
 
 
 def _page(job: dict[str, Any], data: bytes) -> dict[str, Any]:
-    from forethought.tools.web.fetch import Page
     from forethought.tools.web.text import text_of
 
-    return {"text": text_of(Page(job["url"], job["media_type"], job["charset"], data), job["raw"])}
+    return {"text": text_of(job["url"], job["media_type"], job["charset"], data, job["raw"])}
 
 
 def _limit_memory() -> None:

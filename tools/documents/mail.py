@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 
 from forethought.tools.documents.archive import shown_name
-from forethought.tools.documents.document import Document, Section, Unreadable
+from forethought.tools.documents.document import Document, Section
 from forethought.tools.documents.html import html_markdown
 from forethought.tools.documents.plain import decode
 
 _HEADERS = ("From", "To", "Cc", "Date", "Subject")
-_LONGEST_HEADER = 40_000
-"""Characters: the time that the parser of addresses takes grows with their square."""
-_HEADER = re.compile(rb"^[!-9;-~]+:.*(?:\r?\n[ \t].*)*", re.MULTILINE)
 
 
 def read_eml(data: bytes) -> Document:
     """A message; its plain text if there is one, else its HTML. Attachments are listed, not read."""
-    head = re.split(rb"\r?\n\r?\n", data, maxsplit=1)[0]
-    if any(len(match.group()) > _LONGEST_HEADER for match in _HEADER.finditer(head)):
-        raise Unreadable("has a header that is too long", cause="limit", hint="Ask the user for its text.")
     message = message_from_bytes(data, policy=policy.default)
     pieces = ["\n".join(f"{header}: {message[header]}" for header in _HEADERS if message[header])]
     pieces.append(next(filter(None, (_text(message, kind) for kind in ("plain", "html"))), ""))

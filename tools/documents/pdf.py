@@ -12,10 +12,6 @@ from typing import Any
 from forethought.tools.documents.document import Document, Section, Unreadable
 
 _LINE_END_HYPHEN = re.compile("[\ufffe\x02]")
-_MOST_MARKS = 2000
-"""Fields and comments of a page that are read."""
-_LONGEST_MARK = 100_000
-"""Bytes."""
 NO_TEXT = "(This page has no text; it is probably an image.)"
 
 
@@ -74,7 +70,7 @@ def _marks(page: Any) -> list[str]:
 
     fields: list[str] = []
     comments: list[str] = []
-    for number in range(min(raw.FPDFPage_GetAnnotCount(page), _MOST_MARKS)):
+    for number in range(raw.FPDFPage_GetAnnotCount(page)):
         mark = raw.FPDFPage_GetAnnot(page, number)
         if not mark:
             continue
@@ -97,13 +93,7 @@ def _said(mark: Any, key: bytes) -> str:
     """A text of a field or comment on one line; '' if there is none."""
     from pypdfium2 import raw
 
-    length = min(raw.FPDFAnnot_GetStringValue(mark, key, None, 0), _LONGEST_MARK)
-    if length <= 2:
-        return ""
-    room = ctypes.create_string_buffer(length)
-    written = raw.FPDFAnnot_GetStringValue(
-        mark, key, ctypes.cast(room, ctypes.POINTER(raw.FPDF_WCHAR)), length
-    )
-    if written > length:  # nothing is written where it does not fit
-        return "(too long to be shown)"
-    return " ".join(room.raw.decode("utf-16-le", "replace").rstrip("\0").split())
+    length = raw.FPDFAnnot_GetStringValue(mark, key, None, 0)
+    buffer = ctypes.create_string_buffer(length)
+    raw.FPDFAnnot_GetStringValue(mark, key, ctypes.cast(buffer, ctypes.POINTER(raw.FPDF_WCHAR)), length)
+    return " ".join(buffer.raw.decode("utf-16-le", "replace").rstrip("\0").split())

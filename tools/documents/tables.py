@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 LARGEST_TABLE = 5_000_000
 """Cells, empty ones too: a sheet may hold its first and last corner only, and would fill the memory."""
-MOST_CHARACTERS = 20_000_000
-"""Of an HTML table, texts that spans repeat counted each time."""
 WIDEST_SPAN = 1000
 """HTML's own limit of a cell's column span."""
 
@@ -33,7 +31,11 @@ def markdown_table(rows: Sequence[Row]) -> str:
     if not width:
         return ""
     if width * len(rows) > LARGEST_TABLE:
-        raise _too_large(len(rows), width)
+        raise Unreadable(
+            f"has a table of {len(rows)} rows and {width} columns, which is too large",
+            cause="limit",
+            hint="Ask the user for the part that matters, as a file of its own.",
+        )
     lines = [_line([*row, *[""] * (width - len(row))]) for row in rows]
     return "\n".join([lines[0], "|" + " --- |" * width, *lines[1:]])
 
@@ -71,7 +73,6 @@ def html_rows(table: Tag) -> list[Row]:
     is repeated whatever it is: years often are.
     """
     grid: list[Row] = []
-    filled = characters = 0
     below: dict[int, tuple[str, int]] = {}  # column -> text and rows still to fill
     for tr in table.find_all("tr"):
         row: Row = []
@@ -84,12 +85,6 @@ def html_rows(table: Tag) -> list[Row]:
                     below[len(row)] = (again, down - 1)
                 row.append(again if at else text)
         _fill_from_above(row, below)
-        filled += len(row)
-        characters += sum(map(len, row))
-        if (
-            filled > LARGEST_TABLE or characters > MOST_CHARACTERS
-        ):  # while it grows: spans make a huge table of a small page
-            raise _too_large(len(grid) + 1, len(row))
         if any(row):
             grid.append(row)
     return grid
@@ -115,14 +110,6 @@ def _cell_text(cell: Tag) -> str:
         breaking.insert_before("\n")
     lines = (" ".join(line.split()) for line in cell.get_text().split("\n"))
     return " ".join(filter(None, lines))
-
-
-def _too_large(rows: int, columns: int) -> Unreadable:
-    return Unreadable(
-        f"has a table of {rows} rows and {columns} columns, which is too large",
-        cause="limit",
-        hint="Ask the user for the part that matters, as a file of its own.",
-    )
 
 
 def _line(cells: Row) -> str:

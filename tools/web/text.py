@@ -1,4 +1,4 @@
-"""A page's bytes as text that a model can read."""
+"""A page's bytes as text that a model can read; for a process apart, like `tools.documents.read`."""
 
 from __future__ import annotations
 
@@ -6,14 +6,10 @@ import html
 import re
 from urllib.parse import unquote, urlsplit
 
-from forethought.tools.base import ToolError
-from forethought.tools.documents.apart import answer_apart
 from forethought.tools.documents.document import Unreadable
 from forethought.tools.documents.html import html_markdown
-from forethought.tools.documents.load import read_document
 from forethought.tools.documents.plain import decode
-from forethought.tools.threads import in_daemon_thread
-from forethought.tools.web.fetch import Page
+from forethought.tools.documents.read import read_document
 
 _HTML = ("text/html", "application/xhtml+xml")
 _PLAIN = ("json", "xml", "javascript", "yaml", "csv", "x-ndjson", "toml", "x-sh", "x-www-form-urlencoded")
@@ -25,48 +21,26 @@ _TITLE = re.compile(r"<title(?:\s[^<>]{0,200})?>([^<]{0,2000})</title", re.IGNOR
 """Bounded, so that a page of nothing but opening tags costs no more than its length."""
 
 
-SECONDS = 40.0
-"""Longest reading of one page."""
-
-
-async def page_text(page: Page, raw: bool = False) -> str:
-    """Markdown of an HTML page or a document; other text, and every `raw` one, as it was sent.
-
-    Raises ToolError for what is no text.
-    """
-    return await in_daemon_thread(lambda: _read_apart(page, raw))
-
-
-def _read_apart(page: Page, raw: bool) -> str:
-    job = {"job": "page", "url": page.url, "media_type": page.media_type, "charset": page.charset, "raw": raw}
-    try:
-        return str(answer_apart(job, page.body, SECONDS)["text"])
-    except Unreadable as error:
-        hint = error.hint if error.cause == "unavailable" else "use another source"
-        raise ToolError(f"{page.url} {error.what}", cause=error.cause, hint=hint) from error
-
-
-def text_of(page: Page, raw: bool = False) -> str:
+def text_of(url: str, media_type: str, charset: str | None, body: bytes, raw: bool) -> str:
     """The text of a page, or its source, read in this process. Raises Unreadable."""
-    kind = _kind(page)
-    if page.body.startswith(_DOCUMENT) and not raw:
-        name = unquote(urlsplit(page.url).path).rpartition("/")[2] or "page"
-        return read_document(page.body, name).text
+    kind = _kind(media_type, body)
+    if body.startswith(_DOCUMENT) and not raw:
+        name = unquote(urlsplit(url).path).rpartition("/")[2] or "page"
+        return read_document(body, name).text
     if not _is_text(kind):
         raise Unreadable(
             f"is of type {kind or 'unknown'}, which cannot be opened as text",
             cause="unavailable",
             hint="look for the same content as an HTML page, a text or a PDF",
         )
-    text = decode(page.body, page.charset)[0]
-    return _markdown(text, page.url) if kind in _HTML and not raw else text
+    text = decode(body, charset)[0]
+    return _markdown(text, url) if kind in _HTML and not raw else text
 
 
-def _kind(page: Page) -> str:
+def _kind(kind: str, body: bytes) -> str:
     """The page's type: what the server says, unless that is nothing, or a document's that it is not."""
-    kind = page.media_type
     if not kind or (kind.startswith("application/") and not _is_text(kind)):
-        return _sniff(page.body) or kind
+        return _sniff(body) or kind
     return kind
 
 

@@ -129,8 +129,8 @@ def resume_debugging(thread_id: str, replies: Sequence[str], flags: Flags, as_js
     Raises CliError when there is none, it is finished, or a flag has to be given again.
     """
     from forethought.app.debug.session import open_debugging, read_debugging
+    from forethought.app.questions import answer_questions
     from forethought.app.report import unfinished
-    from forethought.app.run.questions import answer_questions
     from forethought.trajectories.read import from_json
 
     async def read_request() -> tuple[DebugRequest, Json]:
@@ -206,8 +206,8 @@ def _run(
     as_json: bool,
 ) -> int:
     """Run the graph on what `begin` makes of its state until it ends or waits, and report."""
+    from forethought.app import questions
     from forethought.app.debug import view
-    from forethought.app.run import questions
     from forethought.app.runner import open_runner
 
     with open_runner(as_json) as runner:

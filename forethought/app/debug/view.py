@@ -12,10 +12,10 @@ from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
+from forethought.app import questions
+from forethought.app.display import StreamDisplay, entries, usage_line
 from forethought.app.errors import ANSWERED, FAILED, NOT_PASSED, WAITS
 from forethought.app.report import status_of, task_error, usage_of, waiting
-from forethought.app.run import questions
-from forethought.app.stream_display import StreamDisplay, entries, usage_line
 from forethought.app.text import clean, one_line
 from forethought.app.threads.diff import difference, render_difference, run_of_trajectory
 from forethought.prompts.debug_replies import NO_ERROR

@@ -12,9 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from forethought.app.display import make_console
-from forethought.app.errors import CliError
+from forethought.app.errors import CliError, echo
 from forethought.app.options import Flags, settings_from
-from forethought.app.tell import tell
 from forethought.app.text import clean, one_line, to_json
 from forethought.evals import registry
 from forethought.evals.results import Evaluation, ResultsError, Run, as_json_text, merged, read_evaluations
@@ -73,7 +72,7 @@ def report(logs: Sequence[Path], html: bool, as_json: bool, benchmark: str | Non
             if not as_json:
                 show(evaluation.run, figures)
             if page:
-                tell(f"page: {page}")
+                echo(f"page: {page}")
     if as_json:
         sys.stdout.write(as_json_text(records[0] if len(records) == 1 else records))
     return 0
@@ -97,9 +96,9 @@ def compare(logs: Sequence[Path], html: Path | None, as_json: bool, benchmark: s
     else:
         show(evaluation.run, figures)
     for line in differences:
-        tell(line)
+        echo(line)
     if html:
-        tell(f"page: {html}")
+        echo(f"page: {html}")
     return 0
 
 
@@ -138,7 +137,7 @@ def _summary_for(evaluation: Evaluation, named: str | None) -> Any:
     except registry.UnknownNameError as error:
         if named:
             raise CliError(str(error)) from error
-    tell(f"without {shown}'s own figures: to have them, name it with --benchmark, which imports it")
+    echo(f"without {shown}'s own figures: to have them, name it with --benchmark, which imports it")
     return None
 
 

@@ -11,20 +11,21 @@ from typing import Any
 
 from rich.text import Text
 
+from forethought.app.display import Bar, cost_line
 from forethought.app.errors import (
     ANSWERED,
     FAILED,
     NOT_PASSED,
     WAITS,
     CliError,
+    echo,
+    echo_error,
     explain,
 )
 from forethought.app.eval.commands import EvalOptions
 from forethought.app.eval.plan import plan_evaluation
 from forethought.app.eval.report import show
-from forethought.app.progress import Bar, cost_line
 from forethought.app.runner import Ending, Runner, claimed_threads, open_runner
-from forethought.app.tell import tell, tell_error
 from forethought.app.text import one_line
 from forethought.collecting.estimate import Cost
 from forethought.evals.harness.control import Control
@@ -245,19 +246,19 @@ def _exit_code(session: EvalSession, ending: Ending) -> int:
         code = FAILED
         if explain(error).internal:
             failures = f"{session.control.fail_after} failures in a row"
-            tell(f"stopped after {failures}, the last: {one_line(error, 500)}")
+            echo(f"stopped after {failures}, the last: {one_line(error, 500)}")
         else:
-            code = tell_error(error)
-        tell(f"what was done is kept; {session.runner.go_on}")
+            code = echo_error(error)
+        echo(f"what was done is kept; {session.runner.go_on}")
         return code
     if ending.error or (ending.stopped and session.left):
         return session.runner.exit_code(ending, FAILED)
     if session.waits:
-        tell("nothing further was run; go on with the same command and --yes")
+        echo("nothing further was run; go on with the same command and --yes")
         return WAITS
     if session.left:
         higher = " with a higher cap" if session.control.capped else ""
-        tell(f"the same command{higher} runs what is missing")
+        echo(f"the same command{higher} runs what is missing")
         return NOT_PASSED
     return ANSWERED
 

@@ -10,10 +10,9 @@ from typing import Any
 
 from rich.text import Text
 
-from forethought.app.errors import ANSWERED, WAITS, CliError
+from forethought.app.errors import ANSWERED, WAITS, CliError, echo
 from forethought.app.options import Flags, settings_from
 from forethought.app.runner import open_runner
-from forethought.app.tell import tell
 from forethought.app.text import clean, one_line
 from forethought.app.threads.thread import DEBUGGING, is_debugging
 from forethought.app.threads.threads import DAMAGED, list_threads
@@ -78,7 +77,7 @@ def prune(flags: Flags, rule: Rule, yes: bool, as_json: bool) -> int:
         if jobs:
             result["open_jobs"] = jobs
             names = one_line(", ".join(f"{name} ({state})" for name, state in jobs.items()), 300)
-            tell(f"{len(jobs)} threads stay, since their jobs are not over: {names}")
+            echo(f"{len(jobs)} threads stay, since their jobs are not over: {names}")
         where = clean(address.shown)
         what = f"{len(result['threads'])} threads and {len(debuggings)} debuggings in {where}"
         if not chosen:
@@ -90,11 +89,11 @@ def prune(flags: Flags, rule: Rule, yes: bool, as_json: bool) -> int:
             line = f"deleted {gone} of {len(chosen)}, with {len(result['files'])} stored files; {size}"
             runner.console.print(Text(line))
             for problem in result["problems"]:
-                tell(problem)
+                echo(problem)
         else:
             result["status"] = "waits"
             runner.console.print(Text(f"would go for good: {what}: {one_line(', '.join(chosen), 600)}"))
-            tell("nothing was deleted; go on with the same command and --yes")
+            echo("nothing was deleted; go on with the same command and --yes")
         runner.print_json(result)
         return WAITS if result["status"] == "waits" else ANSWERED
 
@@ -102,7 +101,7 @@ def prune(flags: Flags, rule: Rule, yes: bool, as_json: bool) -> int:
 async def _choose(settings: Settings, rule: Rule) -> tuple[list[str], dict[str, str]]:
     """Ids of the threads that go, each followed by its debuggings; those that stay for the states of their
     jobs."""
-    from forethought.batch.forgetting import open_jobs
+    from forethought.batch.retention import open_jobs
 
     try:
         async with open_threads(address_of(settings), settings.key, read_only=True) as saver:
@@ -133,7 +132,7 @@ async def _delete(settings: Settings, rule: Rule, chosen: list[str]) -> Json:
     import sqlite3
 
     from forethought.app import distill, synthesize
-    from forethought.batch.forgetting import forget, forget_files
+    from forethought.batch.retention import delete_jobs
     from forethought.storage.retention import delete_threads
 
     address = address_of(settings)
@@ -147,8 +146,7 @@ async def _delete(settings: Settings, rule: Rule, chosen: list[str]) -> Json:
                 others.append(await stack.enter_async_context(opening))
         before = await saver.size()
         done = await delete_threads(saver, chosen, settings.blobs_dir if rule.files else None, others)
-        jobs = await forget(saver, rule.older_than)
-        await forget_files(saver)
+        jobs = await delete_jobs(saver, rule.older_than)
         try:
             await saver.shrink()
         except sqlite3.OperationalError as error:

@@ -13,7 +13,7 @@ from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, CliError
 from forethought.app.options import Flags
 from forethought.app.report import report
-from forethought.app.run.run import show_result
+from forethought.app.run import show_result
 from forethought.app.text import clean, one_line, to_json
 from forethought.app.threads.branches import compare_with_head, list_branches, render_branches
 from forethought.app.threads.diff import render_difference

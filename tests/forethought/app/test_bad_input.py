@@ -336,7 +336,7 @@ def test_an_unknown_exception_is_called_ours_and_debug_shows_it(
     def broken(*given: Any) -> None:
         raise RuntimeError("a mistake\x1b[31m of ours\nwith lines")
 
-    monkeypatch.setattr("forethought.app.run.run.report", broken)
+    monkeypatch.setattr("forethought.app.run.report", broken)
     done = cli("run", "x")
     assert done.code == 1
     assert "internal error: RuntimeError: a mistake of ours with lines; please report" in done.err

@@ -151,7 +151,7 @@ def test_a_run_whose_output_cannot_be_written_says_how_to_find_it_again(
     with monkeypatch.context() as patched:
         patched.setattr("forethought.app.main.os.dup2", lambda *given: None)
         patched.setattr("forethought.app.display.Display._step", fail)
-        patched.setattr("forethought.app.run.run.show_result", fail)
+        patched.setattr("forethought.app.run.show_result", fail)
         done = cli("run", "x", "--thread", "t1")
     assert done.code == 1
     assert "see it with: forethought show t1" in done.err
@@ -179,7 +179,7 @@ def test_ctrl_c_is_answered_wherever_it_comes(cli: Cli, monkeypatch: pytest.Monk
     def broken_off(*given: Any) -> None:
         raise KeyboardInterrupt
 
-    for place in ("forethought.app.threads.threads.threads", "forethought.app.tell.want_debug"):
+    for place in ("forethought.app.threads.threads.threads", "forethought.app.errors.enable_debug"):
         with monkeypatch.context() as patched:
             patched.setattr(place, broken_off)
             done = cli("threads")

@@ -11,10 +11,10 @@ from langgraph.errors import GraphDrained
 
 from forethought.models.ask import Models
 from forethought.models.types import no_usage
-from forethought.rollouts.environment import EnvironmentRollouts, recorded, restored
+from forethought.rollouts.environment import EnvironmentRollouts, record_run, replay_prefix
 from forethought.rollouts.evaluators import EnvironmentReward, GoldAnswer
 from forethought.rollouts.policies import ModelPolicy
-from forethought.rollouts.types import Act, EnvironmentReply, Replayed, Rolled, RolloutError
+from forethought.rollouts.types import Act, Continuation, EnvironmentReply, Replay, RolloutError
 from forethought.settings import Settings
 from forethought.trajectories.types import Trajectory, TrajectoryStep
 from tests.support.household import RUINS, Habit, Household, moves, reachable, right_action
@@ -27,7 +27,7 @@ STEPS = 16
 async def failed(seed: int) -> tuple[Household, Trajectory, int]:
     """A household, the agent's run in it, and the planted step."""
     house = Household(seed)
-    run = (await recorded(house, Habit(house), STEPS)).trajectory
+    run = (await record_run(house, Habit(house), STEPS)).trajectory
     planted = [step.number for step in run.steps if step.action.split()[0] in RUINS]
     assert len(planted) == 1
     return house, run, planted[0]
@@ -55,10 +55,10 @@ async def test_correcting_the_planted_step_and_no_other_saves_the_run(seed: int)
     for step in run.steps:
         better = right_action(house, world)
         if better and better != step.action:
-            rolled = await rollouts.substituted(step.number, better, "", {})
-            assert (rolled.kept, rolled.diverged) == (step.number - 1, "")
-            assert rolled.trajectory.steps[: rolled.kept] == run.steps[: rolled.kept]
-            saved += [step.number] if (await reward.judge(rolled.trajectory)).success else []
+            continuation = await rollouts.substituted(step.number, better, "", {})
+            assert (continuation.kept, continuation.diverged) == (step.number - 1, "")
+            assert continuation.trajectory.steps[: continuation.kept] == run.steps[: continuation.kept]
+            saved += [step.number] if (await reward.judge(continuation.trajectory)).success else []
         world = dict(moves(world, house.things)).get(step.action, (world, ""))[0]
     assert saved == [planted]
 
@@ -78,9 +78,11 @@ async def test_a_prefix_that_replays_otherwise_is_reported_once() -> None:
     other = run.steps[1].model_copy(update={"observation": "You see a ghost."})
     steps = (run.steps[0], other, *run.steps[2:])
     changed = Trajectory(id="x", task=run.task, steps=steps)
-    rolled = await EnvironmentRollouts(house, Habit(house), changed, STEPS).from_step(planted, "action", [])
-    assert rolled.diverged.startswith("at step 2 the replay saw 'At the chute you see: nothing.'")
-    assert "'You see a ghost.'" in rolled.diverged
+    continuation = await EnvironmentRollouts(house, Habit(house), changed, STEPS).from_step(
+        planted, "action", []
+    )
+    assert continuation.diverged.startswith("at step 2 the replay saw 'At the chute you see: nothing.'")
+    assert "'You see a ghost.'" in continuation.diverged
 
 
 async def test_an_environment_s_own_replay_is_used() -> None:
@@ -88,13 +90,13 @@ async def test_an_environment_s_own_replay_is_used() -> None:
     asked: list[int] = []
 
     class Own(Household):
-        async def replay(self, prefix: Sequence[TrajectoryStep]) -> Replayed:
+        async def replay(self, prefix: Sequence[TrajectoryStep]) -> Replay:
             asked.append(len(prefix))
-            return Replayed(EnvironmentReply("here", done=True), "differently")
+            return Replay(EnvironmentReply("here", done=True), "differently")
 
     own = Own(3)
-    rolled = await EnvironmentRollouts(own, Habit(own), run, STEPS).from_step(4, "action", [])
-    assert (asked, rolled.diverged, len(rolled.trajectory.steps)) == ([3], "differently", 3)
+    continuation = await EnvironmentRollouts(own, Habit(own), run, STEPS).from_step(4, "action", [])
+    assert (asked, continuation.diverged, len(continuation.trajectory.steps)) == ([3], "differently", 3)
 
 
 @pytest.mark.parametrize("step", [0, 17])
@@ -114,13 +116,13 @@ async def test_a_model_acts_module_by_module_with_the_guidance_in_every_prompt(
     house, run, _ = await failed(3)
     server = model_server(script(modular("fly"), modular("go to desk"), modular("go to shelf")))
     policy = ModelPolicy(Models(settings(server)), "openai:scripted")
-    rolled = await EnvironmentRollouts(house, policy, run, 2).from_start(["mind the plate"])
-    first, second = rolled.trajectory.steps
+    continuation = await EnvironmentRollouts(house, policy, run, 2).from_start(["mind the plate"])
+    first, second = continuation.trajectory.steps
     assert (first.memory, first.reflection, first.planning) == ("", "", "a plan")
     assert (second.memory, second.reflection, second.action) == ("a memory", "a reflection", "go to shelf")
     assert "not among the possible actions" in server.requests[1].last
     assert all("mind the plate" in seen.text for seen in server.requests)
-    assert (rolled.usage["calls"], rolled.status) == (3, "halted")
+    assert (continuation.usage["calls"], continuation.status) == (3, "halted")
     assert first.observation in server.requests[2].text
 
 
@@ -129,9 +131,9 @@ async def test_a_model_without_a_usable_reply_ends_the_run_and_not_the_debugging
 ) -> None:
     house, run, planted = await failed(3)
     policy = ModelPolicy(Models(settings(model_server(script(Fault("refusal"))))), "openai:scripted")
-    rolled = await EnvironmentRollouts(house, policy, run, STEPS).from_step(planted, "action", [])
-    assert (rolled.status, rolled.trajectory.steps[-1].failure) == ("failed", "llm_limit")
-    assert rolled.usage["calls"] == 1
+    continuation = await EnvironmentRollouts(house, policy, run, STEPS).from_step(planted, "action", [])
+    assert (continuation.status, continuation.trajectory.steps[-1].failure) == ("failed", "llm_limit")
+    assert continuation.usage["calls"] == 1
 
 
 @dataclass
@@ -160,32 +162,32 @@ class Desk:
         return "ouch" if action == "hit" else EnvironmentReply("seen", done=action.startswith("Finish"))
 
 
-async def rolled_at_desk(policy: Acts, **limits: Any) -> Rolled:
+async def rolled_at_desk(policy: Acts, **limits: Any) -> Continuation:
     blank = Trajectory(id="t", task="How much?", world="a world of desks")
     return await EnvironmentRollouts(Desk(), policy, blank, 9, **limits).from_start([])
 
 
 async def test_an_answer_that_was_handed_in_is_the_run_s_answer() -> None:
-    rolled = await rolled_at_desk(Acts("Finish[42 euros]"))
-    assert (rolled.trajectory.answer, rolled.trajectory.world) == ("42 euros", "a world of desks")
-    assert (await GoldAnswer(["42 euros"]).judge(rolled.trajectory)).success
+    continuation = await rolled_at_desk(Acts("Finish[42 euros]"))
+    assert (continuation.trajectory.answer, continuation.trajectory.world) == ("42 euros", "a world of desks")
+    assert (await GoldAnswer(["42 euros"]).judge(continuation.trajectory)).success
     assert (await rolled_at_desk(Acts("look"))).trajectory.answer == ""
 
 
 async def test_a_re_run_ends_when_its_tokens_are_spent() -> None:
-    rolled = await rolled_at_desk(Acts("look", tokens=100), max_tokens=250)
-    assert (len(rolled.trajectory.steps), rolled.status) == (3, "budget_exhausted")
-    assert rolled.usage["input_tokens"] == 300
+    continuation = await rolled_at_desk(Acts("look", tokens=100), max_tokens=250)
+    assert (len(continuation.trajectory.steps), continuation.status) == (3, "budget_exhausted")
+    assert continuation.usage["input_tokens"] == 300
 
 
 @pytest.mark.parametrize(("action", "said"), [("kick", "KeyError: 'leg'"), ("hit", "gave a str at 'hit'")])
 async def test_an_environment_that_breaks_ends_the_run_with_a_line(action: str, said: str) -> None:
-    rolled = await rolled_at_desk(Acts(action))
-    (step,) = rolled.trajectory.steps
-    assert (rolled.status, step.action, step.failure) == ("failed", action, "environment_error")
+    continuation = await rolled_at_desk(Acts(action))
+    (step,) = continuation.trajectory.steps
+    assert (continuation.status, step.action, step.failure) == ("failed", action, "environment_error")
     assert said in step.observation
     with pytest.raises(RolloutError, match="the environment desk"):
-        await restored(Desk(), [step])
+        await replay_prefix(Desk(), [step])
 
 
 async def test_an_environment_that_is_stopped_by_the_graph_around_it_is_not_broken() -> None:
@@ -194,4 +196,4 @@ async def test_an_environment_that_is_stopped_by_the_graph_around_it_is_not_brok
             raise GraphDrained("SIGTERM")
 
     with pytest.raises(GraphDrained):
-        await restored(Stopped(), [])
+        await replay_prefix(Stopped(), [])

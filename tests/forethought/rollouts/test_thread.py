@@ -24,16 +24,20 @@ async def test_from_a_step_only_what_follows_is_run(record: Record) -> None:
     out = await record(Script(plans=[CHAIN], answers=ANSWERS))
     before = await out.state()
     again = await out.rollouts()
-    rolled = await again.from_step(2, "action", ["mind the footnote"])
+    continuation = await again.from_step(2, "action", ["mind the footnote"])
     after = await out.state()
     assert out.world.calls == ["b", "c"]
     assert out.kinds == ["ToolChoice", "ToolChoice", "AnswerDraft"]
     assert all("mind the footnote" in seen.text for seen in out.later)
     assert exact(after["trajectory"][:1]) == exact(before["trajectory"][:1])
-    assert (rolled.kept, rolled.trajectory.answer, rolled.status) == (1, "second", "answered")
-    assert [step.number for step in rolled.trajectory.steps] == [1, 2, 3, 4]
-    assert (rolled.usage["calls"], rolled.usage["input_tokens"]) == (3, 300)
-    assert (await out.state(rolled.branch))["answer"] == "second"
+    assert (continuation.kept, continuation.trajectory.answer, continuation.status) == (
+        1,
+        "second",
+        "answered",
+    )
+    assert [step.number for step in continuation.trajectory.steps] == [1, 2, 3, 4]
+    assert (continuation.usage["calls"], continuation.usage["input_tokens"]) == (3, 300)
+    assert (await out.state(continuation.branch))["answer"] == "second"
 
 
 async def test_every_re_run_begins_at_the_original_and_all_branches_stay(record: Record) -> None:
@@ -61,11 +65,11 @@ async def test_a_fork_of_a_fork_keeps_the_first_one_s_steps_and_guidance(record:
     out = await record(Script(plans=[CHAIN], answers=ANSWERS))
     await (await out.rollouts()).from_step(2, "action", ["first correction"])
     fork = await out.state()
-    rolled = await (await out.rollouts()).from_step(3, "memory", ["second correction"])
+    continuation = await (await out.rollouts()).from_step(3, "memory", ["second correction"])
     assert out.world.calls == ["c"]
     assert all("first correction" in seen.text and "second correction" in seen.text for seen in out.later)
     assert exact((await out.state())["trajectory"][:2]) == exact(fork["trajectory"][:2])
-    assert (rolled.kept, rolled.trajectory.answer) == (2, "third")
+    assert (continuation.kept, continuation.trajectory.answer) == (2, "third")
 
 
 async def test_guidance_survives_new_plans_new_rounds_and_the_tasks_own(record: Record) -> None:
@@ -83,31 +87,31 @@ async def test_a_planning_error_goes_back_to_the_plan_in_force(record: Record) -
     script = Script(plans=[CHAIN, second, second], moves={"b": [ask_replan()]}, answers=ANSWERS)
     out = await record(script)
     assert [step["subtask"] for step in (await out.state())["trajectory"]] == ["a", "b", "x", "y"]
-    rolled = await (await out.rollouts()).from_step(4, "planning", ["plan with care"])
+    continuation = await (await out.rollouts()).from_step(4, "planning", ["plan with care"])
     assert out.kinds[:2] == ["Plan", "PlanDiagnosis"]
     assert all("plan with care" in seen.text for seen in out.later)
-    assert (rolled.kept, out.world.calls) == (2, ["x", "y"])
+    assert (continuation.kept, out.world.calls) == (2, ["x", "y"])
     assert [step["subtask"] for step in (await out.state())["trajectory"]] == ["a", "b", "x", "y"]
 
 
 async def test_the_first_plan_is_made_anew_with_guidance(record: Record) -> None:
     out = await record(Script(plans=[CHAIN, plan(sub("other"))], answers=ANSWERS))
-    rolled = await (await out.rollouts()).from_step(2, "planning", ["plan with care"])
+    continuation = await (await out.rollouts()).from_step(2, "planning", ["plan with care"])
     assert out.kinds == ["Plan", "PlanDiagnosis", "ToolChoice", "AnswerDraft"]
     assert all("plan with care" in seen.text for seen in out.later)
-    assert (rolled.kept, out.world.calls, rolled.usage["calls"]) == (0, ["other"], 4)
-    assert [step.number for step in rolled.trajectory.steps] == [1, 2]
+    assert (continuation.kept, out.world.calls, continuation.usage["calls"]) == (0, ["other"], 4)
+    assert [step.number for step in continuation.trajectory.steps] == [1, 2]
 
 
 async def test_the_first_plan_of_a_second_task_leaves_the_first_task_alone(record: Record) -> None:
     out = await record(Script(plans=[plan(sub("a")), CHAIN, CHAIN], answers=ANSWERS))
     await out.run(task="the next task", guidance=["its own"])
-    rolled = await (await out.rollouts()).from_step(3, "planning", ["plan with care"])
+    continuation = await (await out.rollouts()).from_step(3, "planning", ["plan with care"])
     state = await out.state()
     assert out.world.calls == ["a", "b", "c"]
     assert all("plan with care" in seen.text and "its own" in seen.text for seen in out.later)
     assert [(step["n"], step["task"]) for step in state["trajectory"]] == [(1, 1), (2, 2), (3, 2), (4, 2)]
-    assert (rolled.trajectory.task, rolled.kept) == ("the next task", 0)
+    assert (continuation.trajectory.task, continuation.kept) == ("the next task", 0)
     assert len([item for item in state["messages"] if item.type == "human"]) == 2
 
 
@@ -122,16 +126,20 @@ async def test_guidance_of_a_task_that_failed_before_does_not_come_back(record: 
 
 async def test_before_the_answer_no_step_is_run(record: Record) -> None:
     out = await record(Script(plans=[CHAIN], answers=ANSWERS))
-    rolled = await (await out.rollouts()).from_step(4, "action", ["name the unit"])
+    continuation = await (await out.rollouts()).from_step(4, "action", ["name the unit"])
     assert (out.kinds, out.world.calls) == (["AnswerDraft"], [])
     assert "name the unit" in out.later[0].text
-    assert (rolled.kept, rolled.trajectory.answer) == (3, "second")
+    assert (continuation.kept, continuation.trajectory.answer) == (3, "second")
 
 
 async def test_from_the_start_the_whole_task_is_run_anew(record: Record) -> None:
     out = await record(Script(plans=[CHAIN], answers=ANSWERS))
-    rolled = await (await out.rollouts()).from_start(["be careful"])
-    assert (out.world.calls, rolled.kept, rolled.trajectory.answer) == (["a", "b", "c"], 0, "second")
+    continuation = await (await out.rollouts()).from_start(["be careful"])
+    assert (out.world.calls, continuation.kept, continuation.trajectory.answer) == (
+        ["a", "b", "c"],
+        0,
+        "second",
+    )
     assert all("be careful" in seen.text for seen in out.later)
 
 
@@ -143,13 +151,13 @@ async def test_siblings_that_came_before_are_kept_and_later_ones_run_again(recor
     before = await out.state()
     wave = [step["subtask"] for step in sorted(before["trajectory"], key=lambda step: step["n"])]
     assert wave == ["a", "b", "c", "a", "d"]
-    rolled = await (await out.rollouts()).from_step(3, "action", ["mind it"])
+    continuation = await (await out.rollouts()).from_step(3, "action", ["mind it"])
     after = await out.state()
     moves = [seen for seen in out.later if seen.reply_name == "ToolChoice"]
     assert [subtask_of(seen) for seen in moves] == ["c", "a", "d"]
     assert all("mind it" in seen.text for seen in moves)
     assert out.world.calls == ["c", "d"]
-    assert rolled.kept == 2
+    assert continuation.kept == 2
     assert exact(after["trajectory"][:2]) == exact(before["trajectory"][:2])
     for channel in ("results", "short_term", "long_term"):
         assert after[channel] == before[channel]
@@ -168,25 +176,30 @@ async def test_an_action_is_replaced_by_another_call_or_a_result(
     record: Record, action: str, tool: str, arguments: dict[str, Any], calls: list[str], result: str
 ) -> None:
     out = await record(Script(plans=[CHAIN], answers=ANSWERS))
-    rolled = await (await out.rollouts()).substituted(2, action, tool, arguments)
+    continuation = await (await out.rollouts()).substituted(2, action, tool, arguments)
     assert out.world.calls == calls
     assert out.kinds == ["ToolChoice", "AnswerDraft"]
-    assert (rolled.kept, (await out.state())["results"]["b"]["text"]) == (1, result)
+    assert (continuation.kept, (await out.state())["results"]["b"]["text"]) == (1, result)
 
 
 async def test_a_substitution_among_siblings_leaves_those_before_it_alone(record: Record) -> None:
     out = await record(Script(plans=[WIDE], answers=ANSWERS))
     before = await out.state()
-    rolled = await (await out.rollouts()).substituted(2, "", "lookup", {"key": "better", "note": None})
+    continuation = await (await out.rollouts()).substituted(2, "", "lookup", {"key": "better", "note": None})
     assert sorted(out.world.calls) == ["better", "c", "d"]
     assert exact((await out.state())["trajectory"][:1]) == exact(before["trajectory"][:1])
-    assert rolled.kept == 1
+    assert continuation.kept == 1
 
 
 async def test_an_answer_is_replaced_without_any_call(record: Record) -> None:
     out = await record(Script(plans=[CHAIN], answers=ANSWERS))
-    rolled = await (await out.rollouts()).substituted(4, "answer: 42", "", {})
-    assert (out.later, out.world.calls, rolled.trajectory.answer, rolled.kept) == ([], [], "42", 3)
+    continuation = await (await out.rollouts()).substituted(4, "answer: 42", "", {})
+    assert (out.later, out.world.calls, continuation.trajectory.answer, continuation.kept) == (
+        [],
+        [],
+        "42",
+        3,
+    )
 
 
 @pytest.mark.parametrize(
@@ -270,9 +283,11 @@ async def test_a_re_run_that_was_broken_off_is_gone_on_with_and_writes_nothing_t
     await broken_off(out, again, guidance)
     asked = len(out.later)
     later = type(again)(out.thread, again.trajectory, again.read)
-    rolled = await later.from_step(2, "action", guidance)
-    assert (rolled.status, out.written) == ("waiting", ["y"]), "a person is asked whether it took effect"
-    assert (out.world.calls, len(out.later), rolled.kept) == (["b"], asked, 1), "nothing is done again"
+    continuation = await later.from_step(2, "action", guidance)
+    assert (continuation.status, out.written) == ("waiting", ["y"]), (
+        "a person is asked whether it took effect"
+    )
+    assert (out.world.calls, len(out.later), continuation.kept) == (["b"], asked, 1), "nothing is done again"
 
 
 async def test_another_re_run_beside_one_that_was_broken_off_while_tools_were_called_is_refused(
@@ -314,33 +329,34 @@ async def test_an_environment_is_put_back_to_where_the_kept_steps_end(record: Re
     store = Store(out.written)
     environment: Environment = store
     again = await out.rollouts(environment=environment)
-    rolled = await again.from_step(3, "action", [])
+    continuation = await again.from_step(3, "action", [])
     assert store.log == ["reset", 'lookup({"key": "a", "note": null})', 'store({"text": "x"})']
-    assert (out.written, rolled.diverged) == (["x"], "")
+    assert (out.written, continuation.diverged) == (["x"], "")
     await again.from_step(1, "action", [])
     assert out.written == ["x"]
 
 
 async def test_a_replay_that_comes_out_differently_is_reported(record: Record) -> None:
     out = await record(storing(), World(outcomes={"a": ["another value"]}))
-    rolled = await (await out.rollouts(environment=Store(out.written))).from_step(3, "action", [])
+    continuation = await (await out.rollouts(environment=Store(out.written))).from_step(3, "action", [])
     assert (
-        rolled.diverged == "at step 1 the replay saw 'value of a' where the recorded run saw 'another value'"
+        continuation.diverged
+        == "at step 1 the replay saw 'value of a' where the recorded run saw 'another value'"
     )
 
 
 async def test_a_re_run_that_waits_for_a_person_says_so(record: Record) -> None:
     moves = {"c": [call("c"), call(tool="ask_user", question="Which?", choices=[])]}
     out = await record(Script(plans=[CHAIN], moves=moves))
-    rolled = await (await out.rollouts()).from_step(3, "action", [])
-    assert (rolled.status, rolled.trajectory.answer) == ("waiting", "")
+    continuation = await (await out.rollouts()).from_step(3, "action", [])
+    assert (continuation.status, continuation.trajectory.answer) == ("waiting", "")
 
 
 async def test_a_re_run_stays_within_what_it_may_cost(record: Record) -> None:
     out = await record(Script(plans=[CHAIN], answers=ANSWERS))
     again = await out.rollouts(max_tokens=2_000)
-    rolled = await again.from_step(2, "action", ["mind the footnote"])
-    assert (rolled.status, rolled.trajectory.answer) == ("budget_exhausted", "second")
+    continuation = await again.from_step(2, "action", ["mind the footnote"])
+    assert (continuation.status, continuation.trajectory.answer) == ("budget_exhausted", "second")
     assert out.kinds == ["ToolChoice", "AnswerDraft"], "the step that it was forked at, and no further one"
     assert (await (await out.rollouts(max_tokens=400_000)).from_step(2, "action", [])).status == "answered"
 

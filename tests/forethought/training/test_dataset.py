@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forethought.json_files import FileError, sha256
+from forethought.json_files import sha256
 from forethought.nodes.support.prompt_text import steps_text
 from forethought.settings import Settings
 from forethought.training.dataset import Row, export, load_dataset, row_of
@@ -166,21 +166,6 @@ def test_the_seed_alone_decides_which_tasks_are_held_out() -> None:
     ]
     assert [len(side) for side in sides] == [6, 6, 6]
     assert sides[0] == sides[1] != sides[2]
-
-
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
-        ("{", ":2: broken JSON"),
-        ('{"task_id": "a"}', ":2: trajectory_id: is missing"),
-        (record(0).model_copy(update={"reflection": ""}).model_dump_json(), "reflection"),
-    ],
-)
-def test_a_bad_line_is_named(line: str, told: str, tmp_path: Path) -> None:
-    path = tmp_path / "r.jsonl"
-    path.write_text(f"{record(0).model_dump_json()}\n{line}\n")
-    with pytest.raises(FileError, match=told):
-        export([path], tmp_path / "data", plain)
 
 
 def test_a_dataset_with_a_task_on_both_sides_is_refused(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from langgraph.types import Command
 
 from forethought.graph.debugger import build_debugger
 from forethought.nodes.debugger.rerun import restart_module
-from forethought.rollouts.environment import EnvironmentRollouts, recorded
+from forethought.rollouts.environment import EnvironmentRollouts, record_run
 from forethought.rollouts.types import RolloutError
 from forethought.settings import Settings
 from forethought.trajectories import own
@@ -30,7 +30,7 @@ def debug(model_server: Callable[..., ModelServer], settings: Callable[..., Sett
 
     async def run(replies: dict[str, list[Answer]], refuse: str = "", **context: Any) -> Any:
         house = Household(3)
-        trajectory = (await recorded(house, Habit(house), STEPS)).trajectory
+        trajectory = (await record_run(house, Habit(house), STEPS)).trajectory
         planted = next(step for step in trajectory.steps if step.action.split()[0] in RUINS)
         critical = {
             "critical_step": planted.number,

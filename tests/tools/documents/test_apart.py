@@ -16,7 +16,7 @@ from openpyxl import Workbook
 from forethought.tools.documents import apart
 from forethought.tools.documents.apart import answer_apart, document_apart
 from forethought.tools.documents.document import Unreadable
-from forethought.tools.documents.load import read_document
+from forethought.tools.documents.read import read_document
 
 
 def merged_sheet() -> bytes:
@@ -101,7 +101,7 @@ def test_a_process_that_died_while_it_was_idle_is_not_used() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not hold a limit of memory")
 def test_a_reading_that_needs_too_much_memory_fails_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     small = apart._START.replace(
-        "import main;", "import main; import forethought.tools.documents.child as c; c.MEMORY = 200 << 20;"
+        "import main;", "import main; import forethought.tools.documents.child as c; c.MEMORY = 120 << 20;"
     )
     monkeypatch.setattr(apart, "_START", small)
     with pytest.raises(Unreadable, match="memory") as caught:
@@ -121,9 +121,9 @@ def test_more_text_than_can_be_handled_is_refused(monkeypatch: pytest.MonkeyPatc
 def test_a_parser_has_no_keys_and_what_it_prints_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_API_KEY", "sk-of-the-user-0001")
     telling = (
-        "import os; from forethought.tools.documents import load;"
+        "import os; from forethought.tools.documents import read;"
         "from forethought.tools.documents.document import Document, Section;"
-        "load.READERS['text'] = lambda data: print('noise') or"
+        "read.READERS['text'] = lambda data: print('noise') or"
         " Document((Section(os.environ.get('SOME_API_KEY', 'no key')),));"
         "from forethought.tools.documents.child import main"
     )

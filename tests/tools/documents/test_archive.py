@@ -12,7 +12,7 @@ from lxml import etree
 
 from forethought.tools.documents import archive
 from forethought.tools.documents.document import Unreadable
-from forethought.tools.documents.load import read_document
+from forethought.tools.documents.read import read_document
 from tests.tools.documents import bombs
 
 KINDS = ["docx", "xlsx", "pptx", "epub"]
@@ -70,7 +70,7 @@ def test_archives_in_archives_are_not_opened() -> None:
 
 
 def test_a_listing_of_a_bomb_takes_no_memory() -> None:
-    data = bombs.overlapping(10_000, 100_000_000)
+    data = bombs.overlapping(10_000, 10_000_000)
     assert len(data) < 1_000_000
     tracemalloc.start()
     try:
@@ -78,13 +78,7 @@ def test_a_listing_of_a_bomb_takes_no_memory() -> None:
         assert tracemalloc.get_traced_memory()[1] < 60_000_000
     finally:
         tracemalloc.stop()
-    assert "An archive of 10000 files, 1000000000000 bytes when unpacked." in text
-
-
-def test_too_many_entries_are_refused_before_they_are_listed() -> None:
-    with pytest.raises(Unreadable, match="more than 20000 entries") as raised:
-        read_document(bombs.overlapping(archive.MOST_ENTRIES + 1, 10), "a.zip")
-    assert raised.value.cause == "limit"
+    assert "An archive of 10000 files, 100000000000 bytes when unpacked." in text
 
 
 XML_BOMBS = [bombs.BILLION_LAUGHS, bombs.EXTERNAL_ENTITY, bombs.PARAMETER_ENTITY, bombs.QUADRATIC]

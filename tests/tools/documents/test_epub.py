@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from forethought.tools.documents.document import Unreadable
-from forethought.tools.documents.load import read_document
+from forethought.tools.documents.read import read_document
 from tests.tools.documents import bombs
 
 PACKAGE = """<package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/">

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from forethought.tools.base import ToolError
 from forethought.tools.documents import load
 from forethought.tools.documents.document import Document, Section, Unreadable
-from forethought.tools.documents.load import document_text, load_document, read_document
+from forethought.tools.documents.load import document_text, load_document
+from forethought.tools.documents.read import read_document
 from forethought.tools.files import FileStore
 
 NAMES = [

@@ -91,9 +91,9 @@ def test_only_the_first_frame_of_an_animation_is_shown(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG"])
 def test_a_large_picture_is_scaled_down_and_says_so(kind: str) -> None:
-    wide = card().resize((5000, 2500))
+    wide = card().resize((2500, 1250))
     picture = prepare(saved(wide, kind), "x")
-    assert (picture.width, picture.height) == (5000, 2500)
+    assert (picture.width, picture.height) == (2500, 1250)
     assert picture.note == f"scaled down to {LONGEST_SIDE} x {LONGEST_SIDE // 2}"
     image = shown(saved(wide, kind))
     assert image.size == (LONGEST_SIDE, LONGEST_SIDE // 2)
@@ -101,7 +101,7 @@ def test_a_large_picture_is_scaled_down_and_says_so(kind: str) -> None:
 
 
 def test_noise_that_does_not_compress_still_fits() -> None:
-    noise = PIL.frombytes("RGB", (3000, 3000), random.Random(1).randbytes(27_000_000))
+    noise = PIL.frombytes("RGB", (1500, 1500), random.Random(1).randbytes(6_750_000))
     picture = prepare(saved(noise, "PNG", compress_level=1), "noise.png")
     assert picture.image.mime == "image/jpeg"
     assert len(picture.image.data) <= LARGEST_BYTES
@@ -190,7 +190,7 @@ def test_a_bomb_is_not_decoded(size: tuple[int, int]) -> None:
 
 def test_a_bomb_of_text_beside_the_pixels_is_not_unpacked() -> None:
     text = PngInfo()
-    text.add_text("Comment", "x" * 80_000_000, zip=True)
+    text.add_text("Comment", "x" * 20_000_000, zip=True)
     data = saved(card(), "PNG", pnginfo=text)
     assert len(data) < 200_000
     with pytest.raises(ToolError, match="damaged"):

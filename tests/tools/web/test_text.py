@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from forethought.tools.base import ToolError
+from forethought.tools.visit_webpage import page_text
 from forethought.tools.web.fetch import Page
-from forethought.tools.web.text import page_text
 
 PAGE = Page("http://example.org/a/b", "text/html", None, b"")
 ARTICLE = """<html><head><title>Tea report &amp; more</title></head>
@@ -135,7 +135,7 @@ async def test_a_page_of_opening_titles_takes_no_longer_than_its_length() -> Non
 
 
 async def test_a_page_that_is_read_for_ever_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("forethought.tools.web.text.SECONDS", 1.0)
+    monkeypatch.setattr("forethought.tools.visit_webpage.READING_S", 1.0)
     slow = of("text/plain", b"b" * 3_000_000 + b"-" + b"a" * 3_000_000, "punycode")
     began = time.monotonic()
     with pytest.raises(ToolError, match="takes longer than 1 seconds") as caught:

@@ -23,7 +23,7 @@ from forethought.evals.environments.service_desk.people import (
     judged,
 )
 from forethought.evals.types import Services, ToolSpec
-from forethought.rollouts.types import EnvironmentReply, Replayed
+from forethought.rollouts.types import EnvironmentReply, Replay
 from forethought.text import one_line
 from forethought.trajectories.types import TrajectoryStep
 
@@ -110,7 +110,7 @@ class ServiceDesk:
             await self._settle(self._last.observation)
         return self._last
 
-    async def replay(self, prefix: Sequence[TrajectoryStep]) -> Replayed:
+    async def replay(self, prefix: Sequence[TrajectoryStep]) -> Replay:
         """Reset and carry `prefix` out, the customer saying what was recorded: exact for all but the first
         message, which is asked for anew in another process."""
         reply, diverged = await self.reset(), ""
@@ -122,7 +122,7 @@ class ServiceDesk:
                 if step is not prefix[-1]:
                     diverged = diverged or f"the replay ended at step {step.number}, before the prefix did"
                 break
-        return Replayed(reply, diverged)
+        return Replay(reply, diverged)
 
     async def close(self) -> None:
         """End the process that runs the checkout."""

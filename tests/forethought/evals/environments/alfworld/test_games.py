@@ -13,7 +13,7 @@ from forethought.evals.benchmarks.alfworld import BENCHMARK
 from forethought.evals.environments.alfworld.episode import AlfworldEpisode
 from forethought.evals.environments.alfworld.game import Game
 from forethought.evals.types import InfrastructureError, Sample
-from forethought.rollouts.environment import restored
+from forethought.rollouts.environment import replay_prefix
 from forethought.rollouts.types import EnvironmentReply
 from forethought.trajectories.types import TrajectoryStep
 
@@ -73,7 +73,7 @@ async def test_a_game_goes_the_same_way_every_time(samples: list[Sample]) -> Non
     ]
     await world.reset()
     await world.step("go nowhere")
-    replayed = await restored(world, steps)
+    replayed = await replay_prefix(world, steps)
     await world.close()
     assert (replayed.diverged, replayed.reply) == ("", first[-1])
 

@@ -18,7 +18,7 @@ from forethought.evals.environments.small_shop.shop import Shop as SmallShop
 from forethought.evals.environments.webshop.episode import OVER, SEARCH, Shop, ShopEpisode
 from forethought.evals.environments.webshop.page import BOUGHT
 from forethought.evals.types import InfrastructureError
-from forethought.rollouts.environment import restored
+from forethought.rollouts.environment import replay_prefix
 from forethought.rollouts.types import EnvironmentReply
 from forethought.trajectories.types import TrajectoryStep
 
@@ -105,7 +105,7 @@ async def test_a_session_begins_anew_and_goes_the_same_way(url: str) -> None:
         TrajectoryStep(number=number, action=action, observation=reply.observation)
         for number, (action, reply) in enumerate(zip(actions, seen[0][1:], strict=True), 1)
     ]
-    replayed = await restored(episode, steps[:3])
+    replayed = await replay_prefix(episode, steps[:3])
     await episode.close()
     assert seen[0] == seen[1]
     assert (replayed.diverged, replayed.reply) == ("", seen[0][3])

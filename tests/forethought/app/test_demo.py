@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from forethought.app.run import demo
+from forethought.app import demo
 from tests.forethought.app.conftest import Cli
 
 Scripted = Callable[..., Any]

@@ -16,7 +16,7 @@ from rich.text import Text
 from forethought.app.display import make_console
 from forethought.app.errors import CliError
 from forethought.app.options import Flags, settings_from
-from forethought.app.run.run import drive, import_files
+from forethought.app.run import drive, import_files
 from forethought.app.text import one_line
 from forethought.app.threads.thread import Thread, new_thread_id
 from forethought.app.transport import choose_transport
@@ -49,7 +49,7 @@ def run_demo(flags: Flags, given: bool, as_json: bool) -> int:
 
 def demo_folder() -> Path:
     """The example's folder: beside the packages in a checkout, inside this package when installed."""
-    package = Path(__file__).resolve().parents[2]
+    package = Path(__file__).resolve().parents[1]
     for folder in (package.parent / "demo", package / "_demo"):
         if (folder / "question.txt").is_file():
             return folder

@@ -14,9 +14,8 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from forethought.app import render
-from forethought.app.errors import CliError
+from forethought.app.errors import CliError, echo
 from forethought.app.report import unfinished, waiting
-from forethought.app.tell import tell
 from forethought.app.text import clean, one_line
 
 if TYPE_CHECKING:
@@ -52,15 +51,15 @@ def _problem(question: Mapping[str, Any]) -> list[Text]:
 
 def tell_how_to_reply(resume: str, questions: Sequence[Mapping[str, Any]]) -> None:
     """Tell the commands that answer what is waiting; `resume` is how they begin."""
-    tell("it waits for a reply:")
+    echo("it waits for a reply:")
     for question in questions:
         name = f"{_name(question)}=" if len(questions) > 1 else ""
         if question.get("kind") == "question":
-            tell(f'  {resume} --reply "{name}YOUR ANSWER"')
+            echo(f'  {resume} --reply "{name}YOUR ANSWER"')
         else:
-            tell(f'  {resume} --reply {name}approve   (or --reply "{name}reject: REASON")')
+            echo(f'  {resume} --reply {name}approve   (or --reply "{name}reject: REASON")')
             if question.get("kind") == "tool":
-                tell(f"  {resume} --reply '{name}edit: {{ARGUMENTS AS JSON}}'")
+                echo(f"  {resume} --reply '{name}edit: {{ARGUMENTS AS JSON}}'")
 
 
 def answer_questions(replies: Sequence[str], snapshot: StateSnapshot, what: str, resume: str) -> Command[Any]:

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.text import Text
 
-from forethought.app import render
+from forethought.app import questions, render
 from forethought.app.display import Display
-from forethought.app.errors import CliError, explain
+from forethought.app.errors import CliError, echo, explain
 from forethought.app.options import Flags, resume_command, resume_flags, settings_from
 from forethought.app.report import Json, exit_code, report, unfinished
-from forethought.app.run import questions
 from forethought.app.runner import Ending, Runner, open_runner
-from forethought.app.tell import tell
 from forethought.app.text import one_line
 from forethought.app.threads.thread import Thread, is_debugging, new_thread_id, open_thread
 from forethought.app.transport import Answering, asked_how, choose_transport
-from forethought.storage.errors import is_storage_failure
 from forethought.text import sanitize_text
 
 if TYPE_CHECKING:
@@ -107,7 +103,7 @@ def drive(
     if is_debugging(thread_id):
         raise CliError(f"{one_line(thread_id)} is a debugging: its kind of id cannot be run or forked")
     with open_runner(as_json) as runner:
-        thread = runner.open(_open_thread(thread_id, flags, answering, must_exist))
+        thread = runner.open(open_thread(thread_id, flags, answering, must_exist=must_exist))
         resume = resume_command(thread_id, flags)
         runner.go_on = f"continue with: {resume}"
         given: Any = runner.run(begin(thread))
@@ -115,7 +111,7 @@ def drive(
         ending = runner.drive(thread, given, Display(runner.console), questions.ask)
         code = _report(runner, thread_id, ending, resume)
         if ending.error and explain(ending.error).model and not flags.replay:
-            tell(asked_how(thread.context, thread.settings))
+            echo(asked_how(thread.context, thread.settings))
         return code
 
 
@@ -132,13 +128,13 @@ def _report(runner: Runner, thread_id: str, ending: Ending, resume: str) -> int:
         runner.print_json(result)
     except OSError:
         # The reader has left, or the disk is full: what was done must be found again all the same.
-        tell(f"the output could not be written; see it with: forethought show {thread_id}")
+        echo(f"the output could not be written; see it with: forethought show {thread_id}")
         runner.exit_code(ending, 0)
         raise
     if result.get("interrupts"):
         questions.tell_how_to_reply(resume, result["interrupts"])
     elif result["status"] in {"failed", "running"} and not ending.error and not ending.stopped:
-        tell(f"what was done is kept; {runner.go_on}")
+        echo(f"what was done is kept; {runner.go_on}")
     return runner.exit_code(ending, exit_code(result["status"]))
 
 
@@ -186,23 +182,6 @@ def import_files(paths: Sequence[Path], settings: Settings) -> list[Json]:
         reference = from_path(path, store=store, settings=settings, taken_names=references)
         references[reference["name"]] = dict(reference)
     return list(references.values())
-
-
-@asynccontextmanager
-async def _open_thread(
-    thread_id: str, flags: Flags, answering: Answering, must_exist: bool
-) -> AsyncIterator[Thread]:
-    """The thread; where it is a job's, the job is closed with it."""
-    from forethought.batch.settling import settle
-
-    async with open_thread(thread_id, flags, answering, must_exist=must_exist) as thread:
-        yield thread
-        try:
-            await settle(thread.saver, thread.id, await thread.snapshot())
-        except Exception as error:
-            # The run's result has been shown already; `jobs --retry` closes such a job as well.
-            if not is_storage_failure(error):
-                raise
 
 
 async def _restart(thread: Thread, snapshot: StateSnapshot, flags: Flags) -> None:

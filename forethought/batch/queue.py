@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tenacity import AsyncRetrying, retry_if_exception, stop_after_delay, wait_exponential
+
 from forethought.batch import tables
 from forethought.settings import Settings
 from forethought.storage import Address, StorageError, address_of, open_threads
+from forethought.storage.errors import is_outage
+from forethought.storage.locks import hold
 
 if TYPE_CHECKING:
     from procrastinate import App
-    from procrastinate.manager import JobManager
 
     from forethought.storage.postgres import PostgresThreads
 
 MISSING_EXTRA = "batches need an extra: pip install 'forethought[scale]'"
 _POOL = 3
 """Connections for fetching, heartbeats and endings; a worker listens on one more."""
+_RETRY_S = 20.0
+"""How long a statement is tried again while the database cannot be reached."""
+_SETUP_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -31,17 +37,23 @@ class Queue:
     threads: PostgresThreads
     app: App
 
-    @property
-    def manager(self) -> JobManager:
-        """procrastinate's own view of the jobs."""
-        return self.app.job_manager
+    async def rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """The rows of a query, which must be the same to do twice: it is tried again while the database is
+        gone for a moment. Raises psycopg.Error."""
+        retrying = AsyncRetrying(
+            retry=retry_if_exception(is_outage),
+            stop=stop_after_delay(_RETRY_S),
+            wait=wait_exponential(0.1, max=2),
+            reraise=True,
+        )
+        return await retrying(self.threads.rows, query, values)
 
-    def seal(self, text: str) -> str:
+    def encrypt(self, text: str) -> str:
         """The text as it is kept: encrypted where there is a key."""
         return self.threads.cipher.encrypt_text(text) if self.threads.cipher else text
 
-    def open(self, text: str) -> str:
-        """What `seal` was given. Raises StorageError where the key is another one."""
+    def decrypt(self, text: str) -> str:
+        """What `encrypt` was given. Raises StorageError where the key is another one."""
         return self.threads.cipher.decrypt_text(text) if self.threads.cipher else text
 
 
@@ -51,17 +63,22 @@ async def open_queue(settings: Settings, *, create: bool = True) -> AsyncIterato
 
     Raises StorageError (no Postgres, no extra, or nothing there and nothing is to be made), psycopg.Error.
     """
-    address = postgres_of(settings)
-    _load()
-    async with open_threads(address, settings.key, create=create) as threads:
-        app = _app(address)
-        async with app.open_async():
-            queue = Queue(address, threads, app)  # type: ignore[arg-type]  # a Postgres address gives these
-            await _set_up(queue, create)
-            yield queue
+    address = postgres_address(settings)
+    app = _app(address)
+    async with open_threads(address, settings.key, create=create) as threads, app.open_async():
+        queue = Queue(address, threads, app)  # type: ignore[arg-type]  # a Postgres address gives these
+        if not await threads.has_table("forethought_files"):
+            if not create:
+                raise StorageError(f"no jobs yet in {address.shown}", wrong_use=True)
+            async with hold(threads.locks, "setting up", _SETUP_S):
+                if not await threads.has_table("procrastinate_jobs"):
+                    await app.schema_manager.apply_schema_async()
+                for statement in tables.ALL:
+                    await threads.rows(statement)
+        yield queue
 
 
-def postgres_of(settings: Settings) -> Address:
+def postgres_address(settings: Settings) -> Address:
     """The settings' database. Raises StorageError unless it is a Postgres one."""
     if not settings.db or not settings.db.startswith(("postgresql://", "postgres://")):
         raise StorageError(
@@ -72,25 +89,16 @@ def postgres_of(settings: Settings) -> Address:
     return address_of(settings)
 
 
-def _load() -> None:
-    """Raises StorageError where the extra is missing."""
+def _app(address: Address) -> App:
+    """procrastinate on this database. Raises StorageError where the extra is missing."""
     try:
-        import procrastinate
+        from procrastinate import App, PsycopgConnector
     except ImportError as error:
         raise StorageError(MISSING_EXTRA, wrong_use=True) from error
-    # A job that fails is told by us, in one line.
-    for name in ("worker", "worker.worker"):
-        logging.getLogger(f"{procrastinate.__name__}.{name}").addFilter(_not_of_a_job)
-
-
-def _not_of_a_job(record: logging.LogRecord) -> bool:
-    return not str(getattr(record, "action", "")).startswith(("job_", "task_not_found"))
-
-
-def _app(address: Address) -> App:
-    from procrastinate import App, PsycopgConnector
-
     from forethought.storage.postgres import KEEPALIVES
+
+    for name in ("worker", "worker.worker"):
+        logging.getLogger(f"procrastinate.{name}").addFilter(_is_not_of_a_job)
 
     async def configure(connection: Any) -> None:
         await connection.execute(KEEPALIVES, prepare=False)
@@ -108,21 +116,6 @@ def _app(address: Address) -> App:
     )
 
 
-async def _set_up(queue: Queue, create: bool) -> None:
-    from forethought.storage.locks import hold
-
-    if await _is_set_up(queue):
-        return
-    if not create:
-        raise StorageError(f"no jobs yet in {queue.address.shown}", wrong_use=True)
-    async with hold(queue.threads.locks, "setting up", 60):
-        if await _is_set_up(queue):
-            return
-        if not await queue.threads.has_table("procrastinate_jobs"):
-            await queue.app.schema_manager.apply_schema_async()
-        for statement in tables.ALL:
-            await queue.threads.rows(statement)
-
-
-async def _is_set_up(queue: Queue) -> bool:
-    return all([await queue.threads.has_table(name) for name in tables.NAMES])
+def _is_not_of_a_job(record: logging.LogRecord) -> bool:
+    """A job that fails is told by us, in one line."""
+    return not str(getattr(record, "action", "")).startswith(("job_", "task_not_found"))

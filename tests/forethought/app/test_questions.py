@@ -10,7 +10,7 @@ import pytest
 
 from forethought.app.display import make_console
 from forethought.app.errors import CliError
-from forethought.app.run.questions import ask, replies_from, reply_from, show_question
+from forethought.app.questions import ask, replies_from, reply_from, show_question
 from tests.forethought.app.conftest import Cli
 from tests.forethought.app.scripted import choice
 from tests.forethought.app.test_bad_input import is_one_clear_line

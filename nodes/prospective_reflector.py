@@ -52,7 +52,7 @@ class _Reflection:
         """The highest version among the plans."""
         return max([self.plan["version"], *(plan["version"] for _, plan in self.candidates)])
 
-    def settle(self) -> None:
+    def keep_best(self) -> None:
         """Go on with the candidate that has the fewest errors, marked unresolved."""
         self.plan = {**min(self.candidates, key=lambda candidate: candidate[0])[1], "unresolved": True}
         self.reviews[-1]["unresolved"] = True
@@ -110,7 +110,7 @@ async def _reflect(
             break
         if not await _revise(reflection, state, turn, (messages, diagnosis), errors):
             break
-    reflection.settle()
+    reflection.keep_best()
 
 
 async def _diagnose(

@@ -49,7 +49,7 @@ async def lesson_keeper(
     passed = state["status"] == "answered"
     thread = thread_of()
     mark = f"{thread}/{state['progress']['task']}"
-    await book.settle(
+    await book.count_outcome(
         [item["id"] for item in state.get("lessons", {}).get("shown", [])], mark, passed=passed, now=now
     )
     lessons: Lessons = {**state.get("lessons", {}), "due": False, "kept": "", "problem": ""}

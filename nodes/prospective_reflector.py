@@ -32,8 +32,9 @@ from forethought.nodes.support.prompt_text import (
 from forethought.nodes.support.services import AskResult, Services, Turn
 from forethought.prompts.render import render
 from forethought.prompts.replies import PlanDiagnosis, PlanRevision, diagnosis_of
-from forethought.state.agent import AgentState, Plan, PlanReview, with_statuses
+from forethought.state.agent import AgentState, Plan, PlanReview
 from forethought.state.context import Context
+from forethought.state.reducers import with_statuses
 from forethought.tools.registry import describe
 
 

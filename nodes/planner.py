@@ -35,8 +35,9 @@ from forethought.nodes.support.task import TaskError, after_begin, begin_task, f
 from forethought.prompts.render import render
 from forethought.prompts.replies import Plan as PlanReply
 from forethought.prompts.replies import PlanUnscored
-from forethought.state.agent import AgentState, Plan, Progress, with_statuses
+from forethought.state.agent import AgentState, Plan, Progress
 from forethought.state.context import Context
+from forethought.state.reducers import with_statuses
 from forethought.tools.registry import describe
 
 

@@ -10,9 +10,9 @@ import pytest
 import yaml
 
 import forethought.training
-from forethought.app.train import training
-from forethought.training.gate import Trial
-from forethought.training.jsonl import write_rows
+from forethought.app import train as training
+from forethought.json_files import write_records as write_rows
+from forethought.training.gate import Retry
 from tests.forethought.app.conftest import Cli
 from tests.forethought.training.samples import record, trial, write_records
 
@@ -56,15 +56,15 @@ def test_export_tells_its_counts(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("export", "none.jsonl", "--out", "d"), "none.jsonl cannot be read: No such file"),
-        (("export", "bad.jsonl", "--out", "d"), "bad.jsonl, line 1:"),
+        (("export", "none.jsonl", "--out", "d"), "none.jsonl: cannot be read (No such file"),
+        (("export", "bad.jsonl", "--out", "d"), "bad.jsonl:1: task_id: "),
         (("export", "one.jsonl", "--out", "d"), "all records are of one task"),
         (
             ("export", "one.jsonl", "--out", "one.jsonl", "--held-out", "0"),
-            "one.jsonl/train.jsonl cannot be written",
+            "one.jsonl: cannot be written to",
         ),
         (("run", "nothing", "--out", "m"), "is missing: make it with `forethought train export"),
-        (("run", "d", "--out", "m", "--too-long", "shrink"), "--too-long 'shrink'"),
+        (("run", "d", "--out", "m", "--too-long", "shrink"), "'shrink' is not one of"),
         (("run", "d", "--out", "m", "--learning-rate", "0"), "--learning-rate 0.0"),
         (("run", "d", "--out", "m", "--gpus", "2"), "pip install 'forethought[train-gpus]'"),
         (("gate", "nowhere", "--prompted", "x", "--trained", "y"), "holds no weights"),
@@ -130,7 +130,7 @@ def test_the_gate_says_no_with_exit_code_3(cli: Cli) -> None:
 
 def test_the_gate_refuses_trials_on_trained_tasks(cli: Cli) -> None:
     model()
-    rows = [Trial(task_id="t1", trajectory_id="x", before=("a",), after=())]
+    rows = [Retry(task_id="t1", trajectory_id="x", before=("a",), after=())]
     write_rows(Path("p"), rows)
     done = cli("train", "gate", "model", "--prompted", "p", "--trained", "p")
     assert done.code == 2

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from forethought.app.collect import collecting
+from forethought.app import collect as collecting
 from forethought.trajectories.read import read_trajectories
 from tests.forethought.app.conftest import Cli
 from tests.support.agent import kind_of
@@ -214,7 +214,7 @@ def test_no_prompt_of_the_agent_holds_the_expected_answer(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--success", "luck"), "choose exact, f1 or model"),
+        (("--success", "luck"), "is not one of"),
         (("--set", "answer_threshold=5"), "was begun with another context"),
         (("--set", "nothing=5"), "unknown setting"),
         (("--model", "openai:other"), "was begun with another model"),

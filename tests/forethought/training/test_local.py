@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from forethought.models import local
 from forethought.models.ask import Models
-from forethought.models.local import LocalModels
 from forethought.models.types import ConfigurationError, Message, reply_spec
 from forethought.prompts.replies import Plan, RoundReflection
 from forethought.settings import Settings
+from forethought.training import local
+from forethought.training.local import LocalModels
 
 Make = Callable[..., Settings]
 

@@ -1,12 +1,51 @@
-"""Training and held-out rows, split by task: no task is in both, under whatever id it goes."""
+"""Which records are trained on: without near-duplicates, and no task both trained on and held out.
+
+Two records are near-duplicates if both their reflections and their inputs are alike: the same try told twice
+would count twice in the loss. Like reflections on different tries stay: that errors recur is what the model
+is to learn (SAMULE 3.2.1, inter-task).
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
 
+from rapidfuzz import fuzz, process
+from rapidfuzz.distance import Indel
+
 from forethought.training.errors import TrainingError
 from forethought.training.records import ReflectionRecord, normalized
+
+
+def without_near_duplicates(
+    records: Sequence[ReflectionRecord], similar: float = 0.9
+) -> tuple[list[ReflectionRecord], list[tuple[str, str]]]:
+    """The records, each first of its kind, and what was left out: (trajectory id, that of the one like it).
+
+    `similar`, above 0 and at most 1, is the share of text from which on two texts are alike: of characters
+    for reflections, of words for inputs.
+    """
+    distinct: list[ReflectionRecord] = []
+    reflections: list[str] = []
+    words: list[list[str]] = []
+    dropped = []
+    for record in records:
+        own = record.prompt()[1].split()
+        likely = process.extract_iter(
+            record.reflection, reflections, scorer=fuzz.ratio, score_cutoff=100 * similar, processor=None
+        )
+        twin = next((at for _, _, at in likely if _alike(own, words[at], similar)), None)
+        if twin is not None:
+            dropped.append((record.trajectory_id, distinct[twin].trajectory_id))
+            continue
+        distinct.append(record)
+        reflections.append(record.reflection)
+        words.append(own)
+    return distinct, dropped
+
+
+def _alike(one: list[str], other: list[str], similar: float) -> bool:
+    return Indel.normalized_similarity(one, other, score_cutoff=similar) >= similar
 
 
 def split_by_task(

@@ -19,6 +19,7 @@ from forethought.models.extract import find_object
 from forethought.models.types import ConfigurationError, ModelReply, ModelRequest, TransportError
 from forethought.settings import Settings
 from forethought.training.errors import TrainingError
+from forethought.training.gate import check_adopted, check_weights
 
 if TYPE_CHECKING:
     from forethought.training.serve import LocalModel, Reflected
@@ -26,11 +27,6 @@ if TYPE_CHECKING:
 _PREFIX = "local:"
 _REPLY = "RoundReflection"
 _NEEDED = ("torch", "transformers", "peft")
-
-
-def is_local(model: str) -> bool:
-    """Whether `model` names a model on this machine."""
-    return model.startswith(_PREFIX)
 
 
 class LocalModels:
@@ -62,11 +58,11 @@ class LocalModels:
                 f"model {request.model} writes reflections only: name it as retrospective_model, and another "
                 "model for the other roles"
             )
-        made = await asyncio.to_thread(self._reflect, request)
+        written = await asyncio.to_thread(self._reflect, request)
         return ModelReply(
-            text=json.dumps({"reflection": _reflection(made)}, ensure_ascii=False),
-            input_tokens=made.input_tokens,
-            output_tokens=made.output_tokens,
+            text=json.dumps({"reflection": _reflection(written)}, ensure_ascii=False),
+            input_tokens=written.input_tokens,
+            output_tokens=written.output_tokens,
             model=request.model,
             usd=0.0,
         )
@@ -106,14 +102,12 @@ class LocalModels:
         return path
 
     def _check_gate(self, name: str, path: Path, weights: bool = False) -> None:
-        from forethought.training.verdict import check_adopted, check_weights
-
         if self.settings.allow_ungated_models:
             return
         try:
-            gated = check_adopted(path)
+            record = check_adopted(path)
             if weights:
-                check_weights(path, gated)
+                check_weights(path, record)
         except TrainingError as error:
             raise ConfigurationError(
                 f"model {name}: {error}; try it with `forethought train gate`, or set "
@@ -121,17 +115,17 @@ class LocalModels:
             ) from error
 
 
-def _reflection(made: Reflected) -> str:
+def _reflection(written: Reflected) -> str:
     """The reflection: the text, or what a model that does write JSON puts into `reflection`.
 
     One that ran out of tokens or time ends with its last whole sentence; asking again would bring the same.
     """
     try:
-        inner = find_object(made.text).get("reflection")
+        inner = find_object(written.text).get("reflection")
     except ValueError:
         inner = None
-    text = inner.strip() if isinstance(inner, str) else made.text
-    if made.whole or not text:
+    text = inner.strip() if isinstance(inner, str) else written.text
+    if written.whole or not text:
         return text
     ends = [match.end() for match in re.finditer(r"[.!?](?=\s|$)", text)]
     return text[: ends[-1]] if ends else f"{text} [...]"

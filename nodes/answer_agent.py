@@ -37,8 +37,9 @@ from forethought.prompts.replies import (
     ForeseeingUnscored,
     RoundReflection,
 )
-from forethought.state.agent import AgentState, Draft, LongTerm, Source, Status, Step, with_statuses
+from forethought.state.agent import AgentState, Draft, LongTerm, Source, Status, Step
 from forethought.state.context import Context
+from forethought.state.reducers import with_statuses
 from forethought.training.prompt import reflection_prompt, trajectory_text
 
 

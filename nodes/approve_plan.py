@@ -14,8 +14,9 @@ from forethought.nodes.support.plans import dropped_ids, join_plan, plan_problem
 from forethought.nodes.support.provenance import joined as joined_origins
 from forethought.nodes.support.services import Services
 from forethought.prompts.replies import PlannedSubtask
-from forethought.state.agent import AgentState, Plan, with_statuses
+from forethought.state.agent import AgentState, Plan
 from forethought.state.context import Context
+from forethought.state.reducers import with_statuses
 
 
 async def approve_plan(state: AgentState, runtime: Runtime[Context], *, services: Services) -> dict[str, Any]:
@@ -45,8 +46,8 @@ async def approve_plan(state: AgentState, runtime: Runtime[Context], *, services
             subtasks, problem = _edited(value, state, services)
             if not problem:
                 version = progress["version"] + 1
-                taken = dropped_ids(state, plan)
-                joined = join_plan(subtasks, old=plan, results=state.get("results", {}), taken=taken)
+                used_ids = dropped_ids(state, plan)
+                joined = join_plan(subtasks, old=plan, results=state.get("results", {}), used_ids=used_ids)
                 edited: Plan = {
                     **plan,
                     "version": version,

@@ -27,8 +27,9 @@ from forethought.nodes.support.provenance import influence, thread_origin
 from forethought.nodes.support.services import Services, Turn
 from forethought.prompts.render import render
 from forethought.prompts.replies import LessonDraft
-from forethought.state.agent import AgentState, Lessons, with_statuses
+from forethought.state.agent import AgentState, Lessons
 from forethought.state.context import Context
+from forethought.state.reducers import with_statuses
 from forethought.text import cut
 from forethought.training.scrub import training_scrubber
 
@@ -48,7 +49,7 @@ async def lesson_keeper(
     passed = state["status"] == "answered"
     thread = thread_of()
     mark = f"{thread}/{state['progress']['task']}"
-    await book.settle(
+    await book.count_outcome(
         [item["id"] for item in state.get("lessons", {}).get("shown", [])], mark, passed=passed, now=now
     )
     lessons: Lessons = {**state.get("lessons", {}), "due": False, "kept": "", "problem": ""}
@@ -130,11 +131,13 @@ async def _draft(
 
 
 def _checker(state: AgentState) -> Callable[[LessonDraft], str | None]:
-    taken = [step["n"] for step in trajectory(state)]
+    numbers = [step["n"] for step in trajectory(state)]
 
     def check(reply: LessonDraft) -> str | None:
-        wrong = [n for n in reply.steps if n not in taken]
-        return f"steps names {wrong[0]}, which was not taken; those are: {taken or 'none'}" if wrong else None
+        wrong = [n for n in reply.steps if n not in numbers]
+        return (
+            f"steps names {wrong[0]}, which was not taken; those are: {numbers or 'none'}" if wrong else None
+        )
 
     return check
 

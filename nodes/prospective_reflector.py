@@ -32,8 +32,9 @@ from forethought.nodes.support.prompt_text import (
 from forethought.nodes.support.services import AskResult, Services, Turn
 from forethought.prompts.render import render
 from forethought.prompts.replies import PlanDiagnosis, PlanRevision, diagnosis_of
-from forethought.state.agent import AgentState, Plan, PlanReview, with_statuses
+from forethought.state.agent import AgentState, Plan, PlanReview
 from forethought.state.context import Context
+from forethought.state.reducers import with_statuses
 from forethought.tools.registry import describe
 
 
@@ -52,7 +53,7 @@ class _Reflection:
         """The highest version among the plans."""
         return max([self.plan["version"], *(plan["version"] for _, plan in self.candidates)])
 
-    def settle(self) -> None:
+    def keep_best(self) -> None:
         """Go on with the candidate that has the fewest errors, marked unresolved."""
         self.plan = {**min(self.candidates, key=lambda candidate: candidate[0])[1], "unresolved": True}
         self.reviews[-1]["unresolved"] = True
@@ -110,7 +111,7 @@ async def _reflect(
             break
         if not await _revise(reflection, state, turn, (messages, diagnosis), errors):
             break
-    reflection.settle()
+    reflection.keep_best()
 
 
 async def _diagnose(
@@ -162,8 +163,8 @@ async def _revise(
         reflection.reviews[-1]["changes"] = f"no valid revision: {result.problem}"
         return False
     reflection.reviews[-1] = {**reflection.reviews[-1], "revised": True, "changes": result.reply.changes}
-    taken = dropped_ids(state, *(plan for _, plan in reflection.candidates))
-    subtasks = join_plan(result.reply.subtasks, old=reflection.plan, results=results, taken=taken)
+    used_ids = dropped_ids(state, *(plan for _, plan in reflection.candidates))
+    subtasks = join_plan(result.reply.subtasks, old=reflection.plan, results=results, used_ids=used_ids)
     version = max(reflection.version, state["progress"]["version"]) + 1
     reflection.plan = {**reflection.plan, "version": version, "subtasks": subtasks}
     return True

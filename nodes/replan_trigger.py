@@ -15,9 +15,9 @@ from forethought.nodes.support.budget import exhausted, wave_width
 from forethought.nodes.support.plans import close_failed, mark_finished, ready, status_update
 from forethought.nodes.support.prompt_text import never_begun, trajectory
 from forethought.nodes.support.services import Services
-from forethought.state.agent import AgentState, Dispatch, Plan, Replan, Step, with_statuses
+from forethought.state.agent import AgentState, Dispatch, Plan, Replan, Step
 from forethought.state.context import Context
-from forethought.state.reducers import CLEAR
+from forethought.state.reducers import CLEAR, with_statuses
 from forethought.text import cut
 
 

@@ -18,7 +18,7 @@ from langgraph.runtime import Runtime
 
 from forethought.models.allowance import total
 from forethought.models.types import Usage, no_usage
-from forethought.nodes.support.approval import Verdict, settle
+from forethought.nodes.support.approval import ApprovalDecision, require_approval
 from forethought.nodes.support.budget import allowance
 from forethought.nodes.support.calls import CallResult
 from forethought.nodes.support.foresight import Finding, ForesightModel
@@ -55,7 +55,7 @@ class _Outcome:
     observation: Observation
     finished: bool
     surprise: Surprise = "none"
-    verdict: Verdict | None = None
+    decision: ApprovalDecision | None = None
     """What a person said of the call, and its arguments; None where no call was to be made."""
     result: CallResult | None = None
     """The call as it was made; None where none was."""
@@ -119,36 +119,36 @@ async def _call(proposal: Proposal, state: AgentState, turn: Turn) -> _Outcome:
         if prior.attempts.begun:
             gone = f"the call was broken off, and may have taken effect; {gone}"
         return _Outcome(Observation(gone, ok=False, cause="arguments", origin="model"), False)
-    verdict, allowed = prior.verdict, allowance(state, context)
-    if verdict is None or prior.again:
+    decision, allowed = prior.decision, allowance(state, context)
+    if decision is None or prior.again:
         if (over := allowed.spent()) == "seconds":
             late = Observation(f"Not called: {beyond(over)}", ok=False, cause="limit", origin="model")
             return _Outcome(late, False, proposal["surprise"])
         if repeated := earlier_failure(tool, proposal["arguments"], state):
             return _Outcome(repeated.refusal(tool), False, proposal["surprise"])
-    if verdict is None:
-        verdict = settle(tool, proposal, state, services.tools, context)
-    if verdict.word == "rejected":
-        refused = f"Not called: a person rejected this call: {verdict.reason}"
+    if decision is None:
+        decision = require_approval(tool, proposal, state, services.tools, context)
+    if decision.word == "rejected":
+        refused = f"Not called: a person rejected this call: {decision.reason}"
         observation = Observation(refused, ok=False, cause="rejected", origin="user")
-        return _Outcome(observation, False, proposal["surprise"], verdict)
+        return _Outcome(observation, False, proposal["surprise"], decision)
     turn.emit(
-        "acting", n=proposal["n"], subtask=proposal["subtask"], tool=tool.name, arguments=verdict.arguments
+        "acting", n=proposal["n"], subtask=proposal["subtask"], tool=tool.name, arguments=decision.arguments
     )
-    result = await make_call(tool, proposal, verdict, prior.attempts, state, turn, allowed)
+    result = await make_call(tool, proposal, decision, prior.attempts, state, turn, allowed)
     found = Finding(proposal["surprise"])
     if not result.by_person:
         found = await ForesightModel(turn, allowed).call(tool, proposal, result.observation, state)
     seen = result.observation
     finished = seen.ok and proposal["finishes"] and not found.note and not seen.partial
-    outcome = _Outcome(seen, finished, found.surprise, verdict, result, found)
+    outcome = _Outcome(seen, finished, found.surprise, decision, result, found)
     return outcome.noted(found.note)
 
 
 def _step(proposal: Proposal, outcome: _Outcome, state: AgentState, seconds: float, usage: Usage) -> Step:
     progress, observation = state["progress"], outcome.observation
     text = observation.text + (f"\nHint: {observation.hint}" if observation.hint else "")
-    verdict = outcome.verdict or Verdict(proposal["arguments"])
+    decision = outcome.decision or ApprovalDecision(proposal["arguments"])
     step: Step = {
         "n": proposal["n"],
         "task": progress["task"],
@@ -159,7 +159,7 @@ def _step(proposal: Proposal, outcome: _Outcome, state: AgentState, seconds: flo
         "thought": proposal["thought"],
         "action": proposal["action"],
         "tool": proposal["tool"],
-        "arguments": verdict.arguments,
+        "arguments": decision.arguments,
         "score": proposal["score"],
         "evaluation": proposal["evaluation"],
         "expected": proposal["expected"],
@@ -169,7 +169,7 @@ def _step(proposal: Proposal, outcome: _Outcome, state: AgentState, seconds: flo
         "cause": observation.cause,
         "surprise": outcome.surprise,
         "origin": observation.origin,
-        "approval": verdict.word,
+        "approval": decision.word,
         "sub_steps": outcome.result.sub_steps if outcome.result else [],
         "shown": proposal["shown"],
         "seconds": round(seconds, 3),

@@ -74,7 +74,7 @@ class FileStore:
         content_hash = hashlib.sha256(data).hexdigest()
         target = self.path(content_hash)
         try:
-            if self._stands(target):
+            if self._is_stored(target):
                 return content_hash
             self.root.mkdir(parents=True, exist_ok=True)
             _write_atomically(
@@ -97,12 +97,12 @@ class FileStore:
             raise FilesError(f"cannot read a stored file in {self.root}: {_reason(error)}") from error
         if hashlib.sha256(data).hexdigest() == content_hash:
             return data
-        data = self._opened(data)
+        data = self._decrypted(data)
         if hashlib.sha256(data).hexdigest() != content_hash:
             raise FilesError(_DAMAGED)
         return data
 
-    def _stands(self, target: Path) -> bool:
+    def _is_stored(self, target: Path) -> bool:
         """Whether a content is kept as it should be. Retention leaves alone what was asked for lately."""
         try:
             if self.cipher is not None and not _is_sealed(target):
@@ -119,7 +119,7 @@ class FileStore:
         path = self.path(content_hash)
         return path.stat().st_size - (len(FILE_MARK) + _SEAL_BYTES if _is_sealed(path) else 0)
 
-    def _opened(self, data: bytes) -> bytes:
+    def _decrypted(self, data: bytes) -> bytes:
         if not data.startswith(FILE_MARK):
             raise FilesError(_DAMAGED)
         if self.cipher is None:
@@ -157,7 +157,7 @@ def take_in(item: Any, *, store: FileStore, settings: Settings) -> FileRef:
         raise FilesError(f"{name}: give either data (base64) or hash (of a file stored before)")
     if content_hash is None:
         return _reference(name, _decode(data, name, settings), store)
-    return _stored(name, content_hash, store)
+    return _stored_reference(name, content_hash, store)
 
 
 def take_in_bytes(name: str, data: bytes, *, store: FileStore, settings: Settings) -> FileRef:
@@ -263,7 +263,7 @@ def _decode(data: Any, name: str, settings: Settings) -> bytes:
     return decoded
 
 
-def _stored(name: str, content_hash: Any, store: FileStore) -> FileRef:
+def _stored_reference(name: str, content_hash: Any, store: FileStore) -> FileRef:
     if not store.has(content_hash):
         raise FilesError(f"{name}: no file with this hash is stored here; send its data")
     return {"name": name, "hash": content_hash, "size": store.size(content_hash), "type": _media_type(name)}

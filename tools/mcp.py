@@ -39,7 +39,7 @@ async def mcp_tools(servers: McpServers, taken: Sequence[str] = ()) -> list[Tool
     Raises McpSetupError, one line, when a server cannot be asked or offers what cannot be used.
     """
     enabled = {name: server for name, server in servers.servers.items() if not server.disabled}
-    offers = await asyncio.gather(*(_offered(name, server) for name, server in enabled.items()))
+    offers = await asyncio.gather(*(_list_tools(name, server) for name, server in enabled.items()))
     plain = [_plain(tool.name) for offered in offers for tool in offered]
     ambiguous = {name for name in plain if plain.count(name) > 1} | set(taken)
     return [
@@ -49,7 +49,7 @@ async def mcp_tools(servers: McpServers, taken: Sequence[str] = ()) -> list[Tool
     ]
 
 
-async def _offered(name: str, server: McpServer) -> list[BaseTool]:
+async def _list_tools(name: str, server: McpServer) -> list[BaseTool]:
     try:
         from langchain_mcp_adapters.tools import load_mcp_tools
     except ImportError as error:

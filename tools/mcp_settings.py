@@ -77,18 +77,18 @@ class McpServer(BaseModel):
             found: dict[str, Any] = {"transport": "stdio", "command": self.command, "args": self.args}
             return (
                 found
-                | ({"env": _filled(self.env)} if self.env else {})
+                | ({"env": _expand_all(self.env)} if self.env else {})
                 | ({"cwd": self.cwd} if self.cwd else {})
             )
         kind = "sse" if self.transport == "sse" else "streamable_http"
-        return {"transport": kind, "url": _filled_text(self.url or ""), "headers": _filled(self.headers)}
+        return {"transport": kind, "url": _expand(self.url or ""), "headers": _expand_all(self.headers)}
 
     def secrets(self) -> set[str]:
         """What this server was given to keep: what is named like a key in its environment, headers and
         arguments; what variables gave to its headers and address; passwords and keys of addresses.
         """
-        env, headers = _filled(self.env), _filled(self.headers)
-        named = [*env.items(), *headers.items(), *_named(self.args)]
+        env, headers = _expand_all(self.env), _expand_all(self.headers)
+        named = [*env.items(), *headers.items(), *_options(self.args)]
         return {
             *(secret for name, value in named for secret in secrets_of(name, value)),
             *(value for value in headers.values() if looks_like_a_key(value)),
@@ -99,9 +99,9 @@ class McpServer(BaseModel):
     def without_secrets(self, text: str) -> str:
         """`text` of this server's without its secrets, nor whatever else its environment, headers and address
         were given: words that may well stand in the texts of others."""
-        values = [*_filled(self.env).values(), *_filled(self.headers).values()]
+        values = [*_expand_all(self.env).values(), *_expand_all(self.headers).values()]
         words = (part for value in values for part in (value, *value.split()))
-        return redactor(extra=(*words, *_given(self.url or ""), *self.secrets()))(text)
+        return redactor(extra=(*words, *_address_parts(self.url or ""), *self.secrets()))(text)
 
 
 class McpServers(BaseModel):
@@ -135,11 +135,11 @@ def read_servers(file: Path) -> McpServers:
     return servers
 
 
-def _filled(values: dict[str, str]) -> dict[str, str]:
-    return {name: _filled_text(value) for name, value in values.items()}
+def _expand_all(values: dict[str, str]) -> dict[str, str]:
+    return {name: _expand(value) for name, value in values.items()}
 
 
-def _filled_text(text: str) -> str:
+def _expand(text: str) -> str:
     return _VARIABLE.sub(lambda found: os.environ[found[1]], text)
 
 
@@ -149,7 +149,7 @@ def _variables(text: str) -> Iterator[str]:
     return (value for value in values if "://" not in value)
 
 
-def _named(args: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _options(args: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Options of a program and their values: --name=value, --name value and, for headers, name: value."""
     for arg, following in zip_longest(args, args[1:], fillvalue=""):
         name, *value = re.split("[=:]", arg, maxsplit=1)
@@ -158,7 +158,7 @@ def _named(args: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _of_url(given: str) -> Iterator[str]:
-    url = _filled_text(given)
+    url = _expand(given)
     try:
         template, parts = urlsplit(given), urlsplit(url)
     except ValueError:  # nothing tells what it holds
@@ -168,12 +168,12 @@ def _of_url(given: str) -> Iterator[str]:
     # The host is no secret, wherever it comes from.
     for part in (template.netloc.rpartition("@")[0], template.path, template.query):
         yield from _variables(part)
-    yield from (_filled_text(option) for option in template.query.split("&") if _VARIABLE.search(option))
+    yield from (_expand(option) for option in template.query.split("&") if _VARIABLE.search(option))
     yield from filter(looks_like_a_key, parts.path.split("/"))
 
 
-def _given(address: str) -> Iterator[str]:
+def _address_parts(address: str) -> Iterator[str]:
     """The user and the options of an address, whatever they are."""
     with suppress(ValueError):  # all of it is secret then
-        parts = urlsplit(_filled_text(address))
+        parts = urlsplit(_expand(address))
         yield from (parts.username or "", *parts.query.split("&"))

@@ -40,7 +40,7 @@ def toolbox(
     if unknown := sorted(set(builtin or ()) - set(names)):
         raise ValueError(f"there is no built-in tool {unknown[0]}: choose of {', '.join(names)}")
     tools = [tool for tool in BUILT_IN if builtin is None or tool.name in builtin]
-    tools += [_made(item, "an extra tool") for item in extra]
+    tools += [_as_tool(item, "an extra tool") for item in extra]
     if settings.tools:
         tools += _of_module(settings.tools)
     box: dict[str, Tool] = {}
@@ -79,7 +79,7 @@ def _of_module(name: str) -> list[Tool]:
         reason = f"{type(error).__name__}: {one_line(error)}"
         raise ValueError(f"tools module {name} cannot be loaded: {reason}") from error
     items = module.TOOLS if hasattr(module, "TOOLS") else _functions(module)
-    if not isinstance(items, Iterable) or not (made := [_made(item, name) for item in items]):
+    if not isinstance(items, Iterable) or not (made := [_as_tool(item, name) for item in items]):
         raise ValueError(
             f"tools module {name} offers nothing: give its functions type hints and docstrings, or set TOOLS"
         )
@@ -97,7 +97,7 @@ def _functions(module: ModuleType) -> list[Callable[..., Any]]:
     ]
 
 
-def _made(item: Any, source: str) -> Tool:
+def _as_tool(item: Any, source: str) -> Tool:
     if isinstance(item, Tool):
         return item
     if not callable(item) or not hasattr(item, "__name__"):

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.agreement.comparison import Comparison, near_misses, official_module
-from forethought.evals.benchmarks.natural_plan import BENCHMARK, judged
+from forethought.evals.benchmarks.natural_plan import BENCHMARK, judge_answer
 from forethought.evals.environments.worker import stand_in
 
 Json = dict[str, Any]
@@ -185,7 +185,7 @@ def compare(natural_plan: Path) -> Iterable[Comparison]:
             samples = {sample.id: sample for sample in BENCHMARK.samples(Path(folder), {"task": task})}
         for id, (row, answers) in rows.items():
             for answer in answers:
-                ours, _ = judged(samples[id], answer)
+                ours, _ = judge_answer(samples[id], answer)
                 try:
                     found.add(scores[task](row, answer), ours, f"... {answer[-100:]}")
                 except (KeyError, IndexError, ValueError) as error:

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from forethought.app.batch import commands as batch_commands
-from forethought.app.collect.commands import collect
+from forethought.app.batch import jobs, submit, worker
+from forethought.app.collect import collect
 from forethought.app.command_flags import (
     AllowWrites,
     BaseUrl,
@@ -28,9 +28,9 @@ from forethought.app.command_flags import (
 from forethought.app.debug.command import debug
 from forethought.app.distill import distill
 from forethought.app.eval.commands import eval_app
-from forethought.app.lessons.commands import lessons_app
+from forethought.app.lessons import lessons_app
 from forethought.app.synthesize import synthesize
-from forethought.app.train.commands import train_app
+from forethought.app.train import train_app
 
 app = typer.Typer(
     name="forethought",
@@ -47,12 +47,12 @@ app = typer.Typer(
 app.add_typer(train_app, name="train")
 app.add_typer(lessons_app, name="lessons")
 app.add_typer(eval_app, name="eval")
-app.command()(collect)
+app.command()(typer_command(collect))
 app.command()(typer_command(distill))
 app.command()(typer_command(synthesize))
-app.command()(batch_commands.submit)
-app.command()(batch_commands.worker)
-app.command()(batch_commands.jobs)
+app.command()(typer_command(submit))
+app.command()(typer_command(worker))
+app.command()(typer_command(jobs))
 
 
 def _version(wanted: bool) -> None:

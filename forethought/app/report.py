@@ -11,7 +11,7 @@ from langgraph.types import Interrupt, StateSnapshot
 
 from forethought.app.errors import ANSWERED, FAILED, NOT_PASSED, WAITS
 from forethought.nodes.support.budget import active_seconds
-from forethought.state.agent import with_statuses
+from forethought.state.reducers import with_statuses
 
 Json = dict[str, Any]
 _ERROR = re.compile(r"""\w+\(('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"),?\)""", re.DOTALL)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,6 @@ from forethought.app.runner import Ending, Runner, open_runner
 from forethought.app.text import one_line
 from forethought.app.threads.thread import Thread, is_debugging, new_thread_id, open_thread
 from forethought.app.transport import Answering, asked_how, choose_transport
-from forethought.storage.errors import is_storage_failure
 from forethought.text import sanitize_text
 
 if TYPE_CHECKING:
@@ -105,7 +103,7 @@ def drive(
     if is_debugging(thread_id):
         raise CliError(f"{one_line(thread_id)} is a debugging: its kind of id cannot be run or forked")
     with open_runner(as_json) as runner:
-        thread = runner.open(_open_thread(thread_id, flags, answering, must_exist))
+        thread = runner.open(open_thread(thread_id, flags, answering, must_exist=must_exist))
         resume = resume_command(thread_id, flags)
         runner.go_on = f"continue with: {resume}"
         given: Any = runner.run(begin(thread))
@@ -184,23 +182,6 @@ def import_files(paths: Sequence[Path], settings: Settings) -> list[Json]:
         reference = from_path(path, store=store, settings=settings, taken_names=references)
         references[reference["name"]] = dict(reference)
     return list(references.values())
-
-
-@asynccontextmanager
-async def _open_thread(
-    thread_id: str, flags: Flags, answering: Answering, must_exist: bool
-) -> AsyncIterator[Thread]:
-    """The thread; where it is a job's, the job is closed with it."""
-    from forethought.batch.settling import settle
-
-    async with open_thread(thread_id, flags, answering, must_exist=must_exist) as thread:
-        yield thread
-        try:
-            await settle(thread.saver, thread.id, await thread.snapshot())
-        except Exception as error:
-            # The run's result has been shown already; `jobs --retry` closes such a job as well.
-            if not is_storage_failure(error):
-                raise
 
 
 async def _restart(thread: Thread, snapshot: StateSnapshot, flags: Flags) -> None:

@@ -199,7 +199,6 @@ async def _open_session(plan: Plan) -> AsyncIterator[Session]:
 
 async def _attempts(plan: Plan, stack: AsyncExitStack) -> Attempt:
     """Trials by this project's agent, each a thread in the synthesis's own folder. Raises CliError."""
-    from forethought.collecting.attempts import AgentAttempts
     from forethought.collecting.folder import Folder
     from forethought.collecting.running import Collector
     from forethought.collecting.success import judge_for
@@ -224,15 +223,14 @@ async def _attempts(plan: Plan, stack: AsyncExitStack) -> Attempt:
         graph = build_agent(settings=settings, checkpointer=saver)
     except ValueError as error:
         raise CliError(one_line(error, 1000)) from error
-    return AgentAttempts(Collector(graph, plan.agent, settings, folder, judges))
+    return Collector(graph, plan.agent, settings, folder, judges).attempt
 
 
 def _write_records(plan: Plan, values: Json) -> None:
     """Write a record for each merged reflection. Raises CliError; no half-written file is left."""
+    from forethought.json_files import write_records
     from forethought.tools.files import FileStore
-    from forethought.training.errors import TrainingError
     from forethought.training.from_synthesis import reflection_records
-    from forethought.training.jsonl import write_rows
     from forethought.trajectories.types import Trajectory
 
     store = FileStore.of(plan.settings)
@@ -241,6 +239,7 @@ def _write_records(plan: Plan, values: Json) -> None:
         for key in values["merged"]
     }
     try:
-        write_rows(plan.options.out, reflection_records(values, trajectories))
-    except TrainingError as error:
-        raise CliError(f"{error}; the reflections are kept: run the same command again") from error
+        write_records(plan.options.out, reflection_records(values, trajectories))
+    except OSError as error:
+        reason = f"{plan.options.out} cannot be written ({error.strerror or error})"
+        raise CliError(f"{reason}; the reflections are kept: run the same command again") from error

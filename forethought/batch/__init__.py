@@ -7,29 +7,23 @@ extra `scale`; how a job ended is kept beside it, in the table that `forethought
 
     async with open_queue(settings) as queue:
         batch = await submit(queue, [BatchTask(id="t1", task="How many rooms?")], Context(), settings)
-        await work(queue, settings, Choices(concurrency=4, until_empty=True))
+        await work(queue, settings, WorkerOptions(concurrency=4, until_empty=True))
         print(await progress_of(queue, batch.id))
 """
 
-from __future__ import annotations
-
-import importlib
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from forethought.batch.changing import cancel, retry
-    from forethought.batch.opening import Queue, open_queue
-    from forethought.batch.progress import Progress, progress_of
-    from forethought.batch.submitting import Submitted, submit
-    from forethought.batch.tasks import BatchTask, read_batch
-    from forethought.batch.worker import Choices, work
+from forethought.batch.changes import cancel, retry
+from forethought.batch.progress import Progress, progress_of
+from forethought.batch.queue import Queue, open_queue
+from forethought.batch.submit import Submitted, submit
+from forethought.batch.tasks import BatchTask, read_batch
+from forethought.batch.worker import WorkerOptions, work
 
 __all__ = [
     "BatchTask",
-    "Choices",
     "Progress",
     "Queue",
     "Submitted",
+    "WorkerOptions",
     "cancel",
     "open_queue",
     "progress_of",
@@ -38,28 +32,3 @@ __all__ = [
     "submit",
     "work",
 ]
-
-_HOMES = {
-    "BatchTask": "tasks",
-    "Choices": "worker",
-    "Progress": "progress",
-    "Queue": "opening",
-    "Submitted": "submitting",
-    "cancel": "changing",
-    "open_queue": "opening",
-    "progress_of": "progress",
-    "read_batch": "tasks",
-    "retry": "changing",
-    "submit": "submitting",
-    "work": "worker",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})

@@ -7,57 +7,37 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from forethought.batch import tables
-from forethought.batch.opening import Queue
-from forethought.storage import StorageError
+from forethought.batch.queue import Queue
 
 Json = dict[str, Any]
 STATES = ("todo", "doing", "done", "waiting", "failed", "cancelled")
-_OF_BATCH = "(?::text IS NULL OR f.batch = ?)"
-_COUNTS = f"SELECT {tables.STATE} AS state, count(*) FROM {tables.JOINED} WHERE {_OF_BATCH} GROUP BY state"
-_SPENT_ON = ("calls", "input_tokens", "output_tokens", "cached_tokens", "usd", "unpriced")
-_MOST = "1e15"
-"""What is beyond that nobody has spent."""
-_SOUND = f"""
-jsonb_typeof(f.usage) = 'object' AND NOT EXISTS (
-    SELECT 1 FROM jsonb_each(CASE jsonb_typeof(f.usage) WHEN 'object' THEN f.usage ELSE '{{}}' END) AS spent
-    WHERE CASE jsonb_typeof(spent.value) WHEN 'number'
-        THEN spent.value::numeric NOT BETWEEN 0 AND {_MOST} ELSE true END
-)
-"""
-"""Whether a job's usage is one that a worker has written."""
-_TIMED = "coalesce(isfinite(f.ended_at), false)"
-"""Whether it is told when a job ended."""
+_OF = "(?::text IS NULL OR f.batch = ?)"
+_COUNTS = f"SELECT {tables.STATE} AS state, count(*) FROM {tables.JOINED} WHERE {_OF} GROUP BY state"
+_FIGURES = ("calls", "input_tokens", "output_tokens", "cached_tokens", "usd", "unpriced")
 _SPENT = f"""
-SELECT {", ".join(f"coalesce(sum((usage->>'{key}')::float8) FILTER (WHERE sound), 0)" for key in _SPENT_ON)},
-    count(*) FILTER (WHERE NOT sound OR NOT known)
-FROM (
-    SELECT CASE WHEN {_SOUND} THEN f.usage ELSE '{{}}' END AS usage, {_SOUND} AS sound,
-        f.outcome IS NULL
-            OR f.outcome IN ('done', 'waiting', 'failed', 'cancelled') AND {_TIMED} AS known
-    FROM forethought_jobs f WHERE {_OF_BATCH}
-) AS spent
+SELECT {", ".join(f"coalesce(sum((f.usage->>'{key}')::float8), 0)" for key in _FIGURES)}
+FROM forethought_jobs f WHERE {_OF}
 """
 _RATE = f"""
 SELECT count(*)::float8,
-    extract(epoch FROM now() - greatest(min(f.started_at) FILTER (WHERE isfinite(f.started_at)),
-        now() - interval '10 minutes'))::float8
-FROM forethought_jobs f WHERE f.ended_at > now() - interval '10 minutes' AND isfinite(f.ended_at)
-AND f.outcome IN ('done', 'failed') AND {_OF_BATCH}
+    extract(epoch FROM now() - greatest(min(f.started_at), now() - interval '10 minutes'))::float8
+FROM forethought_jobs f
+WHERE f.ended_at > now() - interval '10 minutes' AND f.outcome IN ('done', 'failed') AND {_OF}
 """
 _OLDEST = f"""
 SELECT DISTINCT ON (state) state, thread_id, extract(epoch FROM now() - since)::float8 FROM (
     SELECT {tables.STATE} AS state, f.thread_id,
         CASE WHEN f.outcome IS NULL THEN f.submitted_at ELSE f.ended_at END AS since
-    FROM {tables.JOINED} WHERE {_OF_BATCH}
-) open WHERE state IN ('todo', 'waiting') AND isfinite(since) ORDER BY state, since
+    FROM {tables.JOINED} WHERE {_OF}
+) open WHERE state IN ('todo', 'waiting') ORDER BY state, since
 """
 _PUT_BACK = f"""
 SELECT f.thread_id FROM {tables.JOINED}
-WHERE {_OF_BATCH} AND f.outcome IS NULL AND p.status = 'todo' AND p.attempts > 0 ORDER BY f.position
+WHERE {_OF} AND f.outcome IS NULL AND p.status = 'todo' AND p.attempts > 0 ORDER BY f.position
 """
 _LISTED = f"""
-SELECT f.batch, f.task, f.thread_id, {tables.STATE}, f.status, f.error, f.tries, f.usage, f.given, f.outcome
-FROM {tables.JOINED} WHERE {_OF_BATCH} ORDER BY f.position
+SELECT f.batch, f.task, f.thread_id, {tables.STATE}, f.status, f.error, f.tries, f.usage
+FROM {tables.JOINED} WHERE {_OF} ORDER BY f.position
 """
 
 
@@ -81,9 +61,6 @@ class Progress:
     """Of todo and waiting: {thread_id, seconds} of the job that has been so the longest."""
     held: list[Json]
     """Jobs that wait in the queue while another process holds their thread: {thread_id}."""
-    damaged: int = 0
-    """Jobs whose row no worker has written like this: their cost is not counted, or how they ended is not
-    known."""
 
     @property
     def total(self) -> int:
@@ -91,14 +68,10 @@ class Progress:
         return sum(self.states.values())
 
     @property
-    def open(self) -> int:
-        """Those that workers have still to end."""
-        return self.states["todo"] + self.states["doing"]
-
-    @property
     def seconds_left(self) -> float | None:
-        """At the present rate; None where nothing has ended lately."""
-        return self.open / self.per_minute * 60 if self.per_minute and self.open else None
+        """For the open jobs at the present rate; None where nothing has ended lately."""
+        open_jobs = self.states["todo"] + self.states["doing"]
+        return open_jobs / self.per_minute * 60 if self.per_minute and open_jobs else None
 
     def to_json(self) -> Json:
         """For a program."""
@@ -107,54 +80,36 @@ class Progress:
 
 
 async def progress_of(queue: Queue, batch: str | None = None) -> Progress:
-    """How far the jobs are. Raises psycopg.Error."""
-    given, rows = (batch, batch), queue.threads.rows
-    states = dict(await rows(_COUNTS, given))
-    spent = (await rows(_SPENT, given))[0]
-    ended, seconds = (await rows(_RATE, given))[0]
-    oldest = await rows(_OLDEST, given)
-    held = await _held(queue, given)
+    """How far a batch is, or all jobs. Raises psycopg.Error."""
+    values = (batch, batch)
+    states = dict(await queue.rows(_COUNTS, values))
+    spent = dict(zip(_FIGURES, (await queue.rows(_SPENT, values))[0], strict=True))
+    ended, seconds = (await queue.rows(_RATE, values))[0]
+    waiting = [str(row[0]) for row in await queue.rows(_PUT_BACK, values)]
+    locked = await queue.threads.locked_threads(waiting) if waiting else set()
     return Progress(
         states={state: int(states.get(state, 0)) for state in STATES},
-        calls=int(spent[0]),
-        input_tokens=int(spent[1]),
-        output_tokens=int(spent[2]),
-        cached_tokens=int(spent[3]),
-        usd=round(spent[4], 6),
-        unpriced=int(spent[5]),
+        calls=int(spent["calls"]),
+        input_tokens=int(spent["input_tokens"]),
+        output_tokens=int(spent["output_tokens"]),
+        cached_tokens=int(spent["cached_tokens"]),
+        usd=round(spent["usd"], 6),
+        unpriced=int(spent["unpriced"]),
         per_minute=round(ended / max(seconds or 0, 1) * 60, 2),
-        oldest={state: {"thread_id": thread_id, "seconds": round(s)} for state, thread_id, s in oldest},
-        held=held,
-        damaged=int(spent[6]),
+        oldest={
+            state: {"thread_id": thread_id, "seconds": round(s)}
+            for state, thread_id, s in await queue.rows(_OLDEST, values)
+        },
+        held=[{"thread_id": thread_id} for thread_id in waiting if thread_id in locked],
     )
 
 
-async def _held(queue: Queue, given: tuple[str | None, str | None]) -> list[Json]:
-    waiting = [str(row[0]) for row in await queue.threads.rows(_PUT_BACK, given)]
-    locked = await queue.threads.locked_threads(waiting) if waiting else set()
-    return [{"thread_id": thread_id} for thread_id in waiting if thread_id in locked]
+async def list_jobs(queue: Queue, batch: str | None = None) -> AsyncIterator[Json]:
+    """The jobs in the order of their submitting: {batch, id, thread_id, state, status, error, tries, usage}.
 
-
-async def listed(queue: Queue, batch: str | None = None) -> AsyncIterator[Json]:
-    """The jobs in the order of their submitting: {batch, id, thread_id, state, status, error, tries, usage,
-    given}, the last as `read_given` takes it.
-
-    Raises psycopg.Error.
+    Raises psycopg.Error, StorageError.
     """
+    keys = ("batch", "id", "thread_id", "state", "status", "error", "tries", "usage")
     async for row in queue.threads.stream(_LISTED, (batch, batch)):
-        keys = ("batch", "id", "thread_id", "state", "status", "error", "tries", "usage", "given")
-        *kept, outcome = row
-        job = dict(zip(keys, kept, strict=True))
-        yield {**job, "error": _error(queue, job, outcome)}
-
-
-def _error(queue: Queue, job: Json, outcome: str | None) -> str:
-    """Why a job failed, in one line."""
-    if job["error"]:
-        try:
-            return " ".join(queue.open(job["error"]).split())
-        except StorageError as error:
-            return f"what is kept of its error cannot be read: {error}"
-    if job["state"] == "failed" and outcome != "failed":
-        return "its row was changed by hand, or is lost; take it up again with: forethought jobs --retry"
-    return ""
+        job = dict(zip(keys, row, strict=True))
+        yield {**job, "error": queue.decrypt(job["error"]) if job["error"] else ""}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from forethought.batch.given import digest_of
+from forethought.batch.payload import digest
 from forethought.json_files import read_records
 from forethought.settings import reason_of
 from forethought.state.context import Context
@@ -55,8 +56,8 @@ class BatchTask(BaseModel):
         return value
 
 
-def read_batch(path: Path, key: bytes | None = None) -> list[BatchTask]:
-    """The tasks in a file, each with an id, their files as absolute paths that exist. `key`: see `with_ids`.
+def read_batch(path: Path) -> list[BatchTask]:
+    """The tasks in a file, each with an id, their files as absolute paths that exist.
 
     Reads the disk. Raises ValueError, in one line with the file's line number.
     """
@@ -71,16 +72,15 @@ def read_batch(path: Path, key: bytes | None = None) -> list[BatchTask]:
     if not read:
         raise ValueError(f"{path}: no tasks in it; write one {{task}} or {{id, task, files}} as JSON a line")
     # The ids first: they are to be the same wherever the folder is.
-    named = with_ids([task for _, task in read], key)
+    named = with_ids([task for _, task in read])
     return [
         task.model_copy(update={"files": existing_files(task.files, path, number)})
         for task, (number, _) in zip(named, read, strict=True)
     ]
 
 
-def with_ids(tasks: list[BatchTask], key: bytes | None = None) -> list[BatchTask]:
-    """The tasks, those without an id with one of their own: the same when they are submitted again. With the
-    operator's key an id does not tell who has guessed a task that it is this one.
+def with_ids(tasks: Sequence[BatchTask]) -> list[BatchTask]:
+    """The tasks, those without an id with one of their own: the same when they are submitted again.
 
     Equal tasks without an id are told apart by which of them they are. Raises ValueError for an id used
     twice.
@@ -89,7 +89,7 @@ def with_ids(tasks: list[BatchTask], key: bytes | None = None) -> list[BatchTask
     named: dict[str, BatchTask] = {}
     for task in tasks:
         if not task.id:
-            own = digest_of(task.model_dump(mode="json", exclude={"id"}), key)[:_OWN_ID]
+            own = digest(task.model_dump_json(exclude={"id"}))[:_OWN_ID]
             seen[own] += 1
             task = task.model_copy(update={"id": own if seen[own] == 1 else f"{own}-{seen[own]}"})
         if task.id in named:

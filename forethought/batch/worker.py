@@ -1,4 +1,8 @@
-"""A worker: takes jobs from the queue, carries out several at a time, and puts back what it cannot end."""
+"""A worker: takes jobs from the queue, carries out several at a time, and puts back what it cannot end.
+
+procrastinate fetches, retries and aborts. A worker that has not been heard of for 15 s is dead: every other
+worker looks after that itself, besides its jobs, and puts its jobs back into the queue.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +14,26 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from forethought.batch import rescue, tables
-from forethought.batch.opening import Queue
-from forethought.batch.outcomes import Ended, Retries, TryAgain, is_lost
-from forethought.batch.rate_limited import transport_of
-from forethought.batch.running import Runner
-from forethought.models.types import ConfigurationError, Transport
+from langchain_core.rate_limiters import InMemoryRateLimiter
+
+from forethought.batch import tables
+from forethought.batch.job import JobRunner, Retries
+from forethought.batch.outcomes import Ended, TryAgain, is_lost
+from forethought.batch.queue import Queue
+from forethought.models.live import LiveTransport
+from forethought.models.types import ConfigurationError, ModelRequest, Transport
 from forethought.settings import Settings
 from forethought.shutdown import Halt, Shutdown
 from forethought.storage import StorageError
 
 if TYPE_CHECKING:
-    from procrastinate import JobContext
+    from procrastinate import App, BaseRetryStrategy, JobContext
     from procrastinate.worker import Worker as Fetcher
 
+HEARTBEAT_S = 5.0
+DEAD_AFTER_S = 15.0
+_LOOK_S = 2.0
+"""How often dead workers are looked for."""
 _POLL_S = 1.0
 """Longest wait for a job that was put back; of new ones the database tells at once."""
 _EMPTY_S = 0.5
@@ -32,10 +42,14 @@ _MOST_REFUSED = 3
 _MOST_LOST = 10
 """Times in a row that the database is lost, before a worker gives up."""
 _LONGEST_WAIT_S = 30.0
+_OPEN = """
+SELECT EXISTS (SELECT 1 FROM procrastinate_jobs WHERE status IN ('todo', 'doing') AND task_name = ?
+AND queue_name = ?)
+"""
 
 
-class SharedDrain(Shutdown):
-    """Stops a worker, and with it each of its jobs. Those have drains of their own, to be cancelled alone."""
+class WorkerShutdown(Shutdown):
+    """Stops a worker, and with it each of its jobs, which can also be stopped alone."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -49,7 +63,7 @@ class SharedDrain(Shutdown):
 
 
 @dataclass(frozen=True)
-class Choices:
+class WorkerOptions:
     """How a worker works."""
 
     concurrency: int = 4
@@ -60,43 +74,55 @@ class Choices:
     """Whether it ends once no job is open any more, in this process or another."""
     retries: Retries = field(default_factory=Retries)
     on_ended: Callable[[str, Ended, float], None] = lambda thread_id, ended, seconds: None
-    """Told of each job: its thread, how it ended, after how many seconds."""
+    """Called for each job: its thread, how it ended, after how many seconds."""
     on_put_back: Callable[[str, str], None] = lambda thread_id, why: None
-    """Told of each job that goes back into the queue: its thread, why."""
+    """Called for each job that goes back into the queue: its thread, why."""
 
 
 async def work(
     queue: Queue,
     settings: Settings,
-    choices: Choices | None = None,
+    options: WorkerOptions | None = None,
     *,
     transport: Transport | None = None,
-    drain: SharedDrain | None = None,
+    shutdown: WorkerShutdown | None = None,
 ) -> Counter[str]:
-    """Carry out jobs until `drain` asks to stop, or the queue is empty where that is chosen; cancelled, it
+    """Carry out jobs until `shutdown` asks to stop, or the queue is empty where that is chosen; cancelled, it
     breaks off what is under way. In each case jobs that are not done go back into the queue.
 
     Returns how many ended, by outcome. Raises ConfigurationError (no model can be asked), StorageError (the
     database is lost for good).
     """
     async with AsyncExitStack() as stack:
-        choices = choices or Choices()
-        carried = transport or transport_of(settings, queue.threads.rows)
-        runner = Runner(queue, settings, carried, stack, choices.retries)
-        return await _Worker(queue, runner, choices, drain or SharedDrain()).work()
+        options = options or WorkerOptions()
+        runner = JobRunner(queue, settings, transport or _transport(settings), stack, options.retries)
+        return await _Worker(queue, runner, options, shutdown or WorkerShutdown()).work()
+
+
+def _transport(settings: Settings) -> Transport:
+    """The providers, asked no more often than the operator's limit for a worker allows."""
+    a_minute = settings.requests_per_minute
+    if a_minute is None:
+        return LiveTransport(settings)
+    limiters: dict[str, InMemoryRateLimiter] = {}
+
+    async def wait(request: ModelRequest) -> None:
+        if request.model not in limiters:
+            limiters[request.model] = InMemoryRateLimiter(requests_per_second=a_minute / 60)
+        await limiters[request.model].aacquire()
+
+    return LiveTransport(settings, before=wait)
 
 
 class _Worker:
-    def __init__(self, queue: Queue, runner: Runner, choices: Choices, drain: SharedDrain) -> None:
-        from forethought.batch.acknowledging import app_of
-
-        self.queue, self.runner, self.choices, self.drain = queue, runner, choices, drain
+    def __init__(
+        self, queue: Queue, runner: JobRunner, options: WorkerOptions, shutdown: WorkerShutdown
+    ) -> None:
+        self.queue, self.runner, self.options, self.shutdown = queue, runner, options, shutdown
         self.ended: Counter[str] = Counter()
-        self._running: set[int] = set()
         self._refused = 0
         self._error: Exception | None = None
         self._empty = False
-        self._app = app_of(queue, self._job)
 
     async def work(self) -> Counter[str]:
         lost = 0
@@ -105,7 +131,7 @@ class _Worker:
             error = await self._fetch()
             if self._error:
                 raise self._error
-            if self.drain.requested or self._empty:
+            if self.shutdown.requested or self._empty:
                 return self.ended
             lost = 1 if time.monotonic() - began > 2 * _LONGEST_WAIT_S else lost + 1
             if lost > _MOST_LOST:
@@ -114,7 +140,7 @@ class _Worker:
                     "go on when a worker is started again"
                 ) from error
             try:
-                await self.drain.finish(asyncio.sleep(min(2.0**lost, _LONGEST_WAIT_S)), 0)
+                await self.shutdown.finish(asyncio.sleep(min(2.0**lost, _LONGEST_WAIT_S)), 0)
             except Halt:
                 return self.ended
 
@@ -123,23 +149,21 @@ class _Worker:
         from procrastinate.worker import Worker as Fetcher
 
         fetcher = Fetcher(
-            self._app,
-            queues=[self.choices.name],
-            concurrency=self.choices.concurrency,
+            _procrastinate_app(self.queue, self._job),
+            queues=[self.options.name],
+            concurrency=self.options.concurrency,
             fetch_job_polling_interval=_POLL_S,
-            update_heartbeat_interval=rescue.HEARTBEAT_S,
-            stalled_worker_timeout=rescue.DEAD_AFTER_S,
+            update_heartbeat_interval=HEARTBEAT_S,
+            stalled_worker_timeout=DEAD_AFTER_S,
             delete_jobs="successful",
             install_signal_handlers=False,
         )
-        helpers = [self._help(fetcher, self._stop), self._help(fetcher, self._look_after)]
-        if self.choices.until_empty:
-            helpers.append(self._help(fetcher, self._stop_when_empty))
+        helpers = [asyncio.create_task(self._stop(fetcher)), asyncio.create_task(self._watch(fetcher))]
         fetching = asyncio.create_task(fetcher.run())  # type: ignore[no-untyped-call]
         try:
             await asyncio.shield(fetching)
         except asyncio.CancelledError:
-            self.drain.request(at_once=True)
+            self.shutdown.request(at_once=True)
             fetcher.stop()  # type: ignore[no-untyped-call]
             await asyncio.gather(fetching, return_exceptions=True)
             raise
@@ -153,75 +177,50 @@ class _Worker:
             await asyncio.gather(*helpers, return_exceptions=True)
         return None
 
-    def _help(self, fetcher: Fetcher, work: Callable[[Fetcher], Awaitable[None]]) -> asyncio.Task[None]:
-        """Do this beside the jobs. A mistake of ours in it ends the worker, which would go on without."""
-
-        async def helped() -> None:
-            try:
-                await work(fetcher)
-            except Exception as error:
-                self._error = error
-                self.drain.request()
-
-        return asyncio.create_task(helped())
-
     async def _stop(self, fetcher: Fetcher) -> None:
         try:
-            await self.drain.finish(asyncio.Event().wait(), 0)
+            await self.shutdown.finish(asyncio.Event().wait(), 0)
         except Halt:
             fetcher.stop()  # type: ignore[no-untyped-call]
 
-    async def _look_after(self, fetcher: Fetcher) -> None:
-        strays = rescue.Strays()
-
-        async def once() -> None:
-            for thread_id in await rescue.rescue(self.queue):
-                self.choices.on_put_back(thread_id, "its worker is gone")
-            if fetcher.worker_id is not None:
-                await strays.put_back(self.queue, fetcher.worker_id, self._running)
-
-        while True:
-            await _unless_lost(once)
-            await asyncio.sleep(rescue.LOOK_S)
-
-    async def _stop_when_empty(self, fetcher: Fetcher) -> None:
-        query = (
-            "SELECT EXISTS (SELECT 1 FROM procrastinate_jobs WHERE status IN ('todo', 'doing') "
-            "AND task_name = ? AND queue_name = ?)"
-        )
-
-        async def once() -> None:
-            given = (tables.TASK, self.choices.name)
-            self._empty = not (await self.queue.threads.rows(query, given))[0][0]
-
+    async def _watch(self, fetcher: Fetcher) -> None:
+        """Rescue dead workers' jobs, and see whether the queue is empty. An error of ours ends the worker."""
+        looked = 0.0
         while not self._empty:
-            await _unless_lost(once)
+            try:
+                if time.monotonic() - looked >= _LOOK_S:
+                    looked = time.monotonic()
+                    for thread_id in await rescue(self.queue):
+                        self.options.on_put_back(thread_id, "its worker is gone")
+                if self.options.until_empty:
+                    self._empty = not (await self.queue.rows(_OPEN, (tables.TASK, self.options.name)))[0][0]
+            except Exception as error:
+                if not is_lost(error):
+                    self._error = error
+                    self.shutdown.request()
+                    return
             await asyncio.sleep(0 if self._empty else _EMPTY_S)
         fetcher.stop()  # type: ignore[no-untyped-call]
 
-    async def _job(self, context: JobContext, **_: Any) -> None:
-        """One job, which the row says that has its number. What is raised says whether it goes back into the
-        queue."""
-        drain, number = Shutdown(), context.job.id or 0
-        thread_id = context.job.lock or f"job {number}"
-        self.drain.jobs.add(drain)
-        self._running.add(number)
-        if self.drain.requested:
-            drain.request()
+    async def _job(self, context: JobContext, thread_id: str) -> None:
+        """One job. What is raised says whether it goes back into the queue."""
+        shutdown = Shutdown()
+        self.shutdown.jobs.add(shutdown)
+        if self.shutdown.requested:
+            shutdown.request()
         started = time.monotonic()
         try:
-            ended = await self._unless_aborted(self.runner.run(number, drain), drain)
+            ended = await self._unless_aborted(self.runner.run(thread_id, shutdown), shutdown)
         except (Halt, TryAgain) as stopped:
-            self.choices.on_put_back(thread_id, str(stopped))
+            self.options.on_put_back(thread_id, str(stopped))
             raise
         finally:
-            self.drain.jobs.discard(drain)
-            self._running.discard(number)
+            self.shutdown.jobs.discard(shutdown)
         if ended is not None:
             self._count(ended)
-            self.choices.on_ended(thread_id, ended, time.monotonic() - started)
+            self.options.on_ended(thread_id, ended, time.monotonic() - started)
 
-    async def _unless_aborted(self, run: Awaitable[Ended | None], drain: Shutdown) -> Ended | None:
+    async def _unless_aborted(self, run: Awaitable[Ended | None], shutdown: Shutdown) -> Ended | None:
         """What `run` gives. A job that is aborted is cancelled by procrastinate: its calls finish first."""
         from procrastinate.exceptions import JobAborted
 
@@ -229,7 +228,7 @@ class _Worker:
         try:
             return await asyncio.shield(running)
         except asyncio.CancelledError:
-            drain.request()
+            shutdown.request()
             try:
                 return await running
             except (Halt, TryAgain):
@@ -243,13 +242,45 @@ class _Worker:
                 f"{_MOST_REFUSED} jobs in a row failed, the last: {ended.error}; put it right, then: "
                 "forethought jobs --retry, and start the worker again"
             )
-            self.drain.request()
+            self.shutdown.request()
 
 
-async def _unless_lost(once: Callable[[], Awaitable[None]]) -> None:
-    """Do it; where the database fails, the next time will do."""
+async def rescue(queue: Queue) -> list[str]:
+    """Threads of dead workers' jobs, which wait in the queue again. One process at a time does this.
+
+    Raises psycopg.Error, procrastinate's ConnectorException.
+    """
+    if not await queue.threads.locks.acquire("rescuing jobs"):
+        return []
     try:
-        await once()
-    except Exception as error:
-        if not is_lost(error):
-            raise
+        stalled = await queue.app.job_manager.get_stalled_jobs(
+            task_name=tables.TASK, seconds_since_heartbeat=DEAD_AFTER_S
+        )
+        for job in stalled:
+            await queue.app.job_manager.retry_job(job)
+        return [str(job.lock) for job in stalled]
+    finally:
+        await queue.threads.locks.release("rescuing jobs")
+
+
+def _procrastinate_app(queue: Queue, job: Callable[..., Awaitable[None]]) -> App:
+    """procrastinate's app, which knows the one kind of job."""
+    from procrastinate import App
+
+    app = App(connector=queue.app.connector)
+    app.task(name=tables.TASK, pass_context=True, retry=_retry_strategy())(job)
+    return app
+
+
+def _retry_strategy() -> BaseRetryStrategy:
+    from procrastinate import BaseRetryStrategy, RetryDecision
+
+    class PutBack(BaseRetryStrategy):
+        """Jobs that a worker did not end go back into the queue."""
+
+        def get_retry_decision(self, *, exception: BaseException, job: Any) -> RetryDecision | None:
+            if not isinstance(exception, Halt | TryAgain):
+                return None
+            return RetryDecision(retry_in={"seconds": int(getattr(exception, "wait_s", 0))})
+
+    return PutBack()

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from forethought.collecting.folder import Trial
+from forethought.models.allowance import tokens_of
 from forethought.trajectories.tasks import CollectTask
 
 FEWEST, MOST = 3, 8
@@ -25,11 +26,21 @@ SHARE = 0.1
 class Cost:
     """What runs took. `usd` is None where a call has no known price."""
 
-    runs: int
-    tokens: float
-    usd: float | None
-    seconds: float
+    runs: int = 0
+    tokens: float = 0
+    usd: float | None = 0.0
+    seconds: float = 0.0
     """Of running, as if one after the other."""
+
+    def __add__(self, other: Cost) -> Cost:
+        usd = None if self.usd is None or other.usd is None else self.usd + other.usd
+        return Cost(self.runs + other.runs, self.tokens + other.tokens, usd, self.seconds + other.seconds)
+
+    def times(self, runs: int) -> Cost:
+        """`runs` runs of the average cost of these."""
+        share = runs / self.runs
+        usd = None if self.usd is None else self.usd * share
+        return Cost(runs, self.tokens * share, usd, self.seconds * share)
 
     def as_json(self) -> dict[str, Any]:
         """For a report."""
@@ -45,8 +56,7 @@ def pilots(tasks: Sequence[CollectTask]) -> list[CollectTask]:
 
 def spent(trials: Sequence[Trial]) -> Cost:
     """What finished runs took."""
-    costs = [_of_trial(trial) for trial in trials]
-    return _sum(costs)
+    return sum((_cost(trial) for trial in trials), Cost())
 
 
 def estimate(trials: Sequence[Trial], left: Mapping[str, int]) -> Cost:
@@ -56,41 +66,18 @@ def estimate(trials: Sequence[Trial], left: Mapping[str, int]) -> Cost:
     """
     if not trials:
         raise ValueError("an estimate needs a finished run")
-    by_task: dict[str, list[Cost]] = {}
+    by_task: dict[str, Cost] = {}
     for trial in trials:
-        by_task.setdefault(trial["task"], []).append(_of_trial(trial))
-    means = {task: _mean(costs) for task, costs in by_task.items()}
-    usual = _mean(list(means.values()))
-    expected = [_times(means.get(task, usual), runs) for task, runs in left.items() if runs]
-    return _sum([spent(trials), *expected])
+        by_task[trial["task"]] = by_task.get(trial["task"], Cost()) + _cost(trial)
+    usual = sum((cost.times(1) for cost in by_task.values()), Cost())
+    expected = [by_task.get(task, usual).times(runs) for task, runs in left.items() if runs]
+    return sum(expected, spent(trials))
 
 
-def _of_trial(trial: Trial) -> Cost:
+def _cost(trial: Trial) -> Cost:
     usage = trial["usage"]
-    tokens = usage.get("input_tokens", 0) + usage.get("output_tokens", 0)
     usd = None if usage.get("unpriced") else usage.get("usd", 0.0)
-    return Cost(1, tokens, usd, trial["seconds"])
-
-
-def _sum(costs: Sequence[Cost]) -> Cost:
-    usd = [cost.usd for cost in costs if cost.usd is not None]
-    return Cost(
-        runs=sum(cost.runs for cost in costs),
-        tokens=sum(cost.tokens for cost in costs),
-        usd=sum(usd) if len(usd) == len(costs) else None,
-        seconds=sum(cost.seconds for cost in costs),
-    )
-
-
-def _mean(costs: Sequence[Cost]) -> Cost:
-    total, count = _sum(costs), len(costs)
-    usd = None if total.usd is None else total.usd / count
-    return Cost(1, total.tokens / count, usd, total.seconds / count)
-
-
-def _times(cost: Cost, runs: int) -> Cost:
-    usd = None if cost.usd is None else cost.usd * runs
-    return Cost(runs, cost.tokens * runs, usd, cost.seconds * runs)
+    return Cost(1, tokens_of(usage), usd, trial["seconds"])
 
 
 def _size(task: CollectTask) -> int:

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from forethought.collecting.folder import Folder, Trial, key_of
-from forethought.collecting.success import Judge, Verdict
+from forethought.collecting.success import RunJudge, RunOutcome
 from forethought.models.allowance import total
 from forethought.models.types import ConfigurationError, ModelError
 from forethought.settings import Settings
 from forethought.trajectories.own import from_state
-from forethought.trajectories.tasks import CollectTask, RunError
+from forethought.trajectories.tasks import Attempted, CollectTask, RunError
 from forethought.trajectories.types import Loaded, Reference, Trajectory
 
 if TYPE_CHECKING:
@@ -37,36 +37,32 @@ class Collector:
     context: Context
     settings: Settings
     folder: Folder
-    judges: Mapping[str, Judge]
+    judges: Mapping[str, RunJudge]
     """By task id."""
     on_finished: Callable[[Trial], None] = lambda trial: None
     may_begin: Callable[[], bool] = lambda: True
     """Asked before each run: whether the budget allows another one."""
     control: RunControl | None = None
-    """Has the runs stop where they can be gone on with (see `forethought.shutdown`)."""
+    """Has the runs stop where they can be gone on with."""
     failed: dict[str, str] = field(default_factory=dict)
     """By the run's name: why it came to no end."""
 
-    @property
-    def stopping(self) -> bool:
-        """Whether `control` has the runs stop."""
-        return self.control is not None and self.control.drain_requested
-
     async def collect(self, runs: Iterable[Run], parallel: int) -> None:
-        """Carry out `runs`, `parallel` at a time, until all are done or `control` has them stop.
+        """Carry out `runs`, `parallel` at a time.
 
-        Raises ConfigurationError, and what is no ModelError.
+        Raises GraphDrained where `control` stopped some, ConfigurationError, and what is no ModelError.
         """
         from langgraph.errors import GraphDrained
 
-        waiting = deque(runs)
+        waiting, drained = deque(runs), list[GraphDrained]()
 
         async def work() -> None:
-            while waiting and self.may_begin() and not self.stopping:
+            while waiting and self.may_begin() and not (self.control and self.control.drain_requested):
                 task, trial = waiting.popleft()
                 try:
                     await self.run(task, trial)
-                except GraphDrained:
+                except GraphDrained as drain:
+                    drained.append(drain)
                     return
                 except ConfigurationError:
                     raise
@@ -79,6 +75,22 @@ class Collector:
                     group.create_task(work())
         except BaseExceptionGroup as several:
             raise several.exceptions[0] from None
+        if drained:
+            raise drained[0]
+
+    async def attempt(self, task: CollectTask, trial: int, guidance: Sequence[str]) -> Attempted:
+        """One trial with what was learned from the one before it, an `Attempt` (SAMULE 3.2.1, micro level).
+
+        A trial that is finished is not run again: one that nobody could judge is judged anew, any other is
+        read.
+        """
+        finished = await asyncio.to_thread(self.folder.trials)
+        record = next((item for item in finished if (item["task"], item["trial"]) == (task.id, trial)), None)
+        if record is None:
+            record = await self.run(task, trial, guidance)
+        elif record["outcome"] == "unknown":
+            record = await self.judge_again(task, record)
+        return await asyncio.to_thread(self._attempted, task, record)
 
     async def run(self, task: CollectTask, trial: int, guidance: Sequence[str] = ()) -> Trial:
         """One run, from its beginning or from where it was broken off, judged and kept. `guidance` is
@@ -87,48 +99,47 @@ class Collector:
         Raises ModelError when no reply comes, RunError when it waits for a person.
         """
         started = time.monotonic()
-        values, plans = await self._to_its_end(task, key_of(task.id, trial), guidance)
-        trajectory = from_state(values, self._effects(values), id=key_of(task.id, trial), plans=plans)
-        verdict = await self.judges[task.id].judge(task, trajectory)
-        usage = total(*(values.get("usage") or {}).values(), verdict.usage)
+        key = key_of(task.id, trial)
+        values, plans = await self._finished_state(task, key, guidance)
+        trajectory = from_state(values, self._effects(values), id=key, plans=plans)
+        judged = await self.judges[task.id](task, trajectory)
         record = Trial(
             task=task.id,
             trial=trial,
             status=str(values.get("status") or ""),
-            outcome=verdict.outcome,
-            by=verdict.by,
-            reason=verdict.reason,
-            usage=usage,
+            outcome=judged.outcome,
+            by=judged.by,
+            reason=judged.reason,
+            usage=total(*(values.get("usage") or {}).values(), judged.usage),
             seconds=round(time.monotonic() - started, 3),
         )
-        await asyncio.to_thread(self.folder.keep, record, _loaded(task, trajectory, verdict))
+        await asyncio.to_thread(self.folder.keep, record, _loaded(task, trajectory, judged))
         self.on_finished(record)
         return record
 
     async def judge_again(self, task: CollectTask, trial: Trial) -> Trial:
-        """A verdict on a run that could not be judged when it ended; it is not run again."""
+        """Judge a run that could not be judged when it ended; it is not run again."""
         loaded = await asyncio.to_thread(self.folder.loaded, trial)
-        verdict = await self.judges[task.id].judge(task, loaded.trajectory)
+        judged = await self.judges[task.id](task, loaded.trajectory)
         record: Trial = {
             **trial,
-            "outcome": verdict.outcome,
-            "by": verdict.by,
-            "reason": verdict.reason,
-            "usage": total(trial["usage"], verdict.usage),
+            "outcome": judged.outcome,
+            "by": judged.by,
+            "reason": judged.reason,
+            "usage": total(trial["usage"], judged.usage),
         }
-        await asyncio.to_thread(self.folder.keep, record, _loaded(task, loaded.trajectory, verdict))
+        await asyncio.to_thread(self.folder.keep, record, _loaded(task, loaded.trajectory, judged))
         return record
 
-    async def _to_its_end(
+    async def _finished_state(
         self, task: CollectTask, thread: str, guidance: Sequence[str]
     ) -> tuple[dict[str, Any], list[Any]]:
         """The state at the run's end, and the plans that were replaced on the way."""
         config: Any = {"configurable": {"thread_id": thread}}
         snapshot = await self.graph.aget_state(config)
         if not snapshot.values and not snapshot.tasks:
-            files = await asyncio.to_thread(self.take_files, task.files)
-            given: Any = {"task": task.task, "files": files, "guidance": list(guidance)}
-            await self._invoke(given, config)
+            files = await asyncio.to_thread(self._stored_files, task)
+            await self._invoke({"task": task.task, "files": files, "guidance": list(guidance)}, config)
         elif snapshot.tasks and not snapshot.interrupts:
             await self._invoke(None, config)
         snapshot = await self.graph.aget_state(config)
@@ -141,18 +152,29 @@ class Collector:
         ]
         return dict(snapshot.values), plans[::-1]
 
-    async def _invoke(self, given: Any, config: Any) -> None:
-        await self.graph.ainvoke(given, config, context=self.context, durability="sync", control=self.control)
+    async def _invoke(self, state: Any, config: Any) -> None:
+        await self.graph.ainvoke(state, config, context=self.context, durability="sync", control=self.control)
 
-    def take_files(self, paths: Sequence[str]) -> list[dict[str, Any]]:
-        """The files at `paths`, stored, as the agent is given them. Reads the disk. Raises FilesError."""
+    def _attempted(self, task: CollectTask, record: Trial) -> Attempted:
+        from forethought.nodes.support.prompt_text import files_text
+
+        files: Any = self._stored_files(task)
+        return Attempted(
+            loaded=self.folder.loaded(record),
+            reason=record["reason"],
+            background=files_text(files) if files else "",
+            usage=record["usage"],
+        )
+
+    def _stored_files(self, task: CollectTask) -> list[dict[str, Any]]:
+        """The task's files, stored, as the agent is given them. Reads the disk. Raises FilesError."""
         from forethought.tools.files import FileStore, from_path
 
-        store, taken = FileStore.of(self.settings), cast(dict[str, dict[str, Any]], {})
-        for path in paths:
-            reference = from_path(Path(path), store=store, settings=self.settings, taken_names=taken)
-            taken[reference["name"]] = dict(reference)
-        return list(taken.values())
+        store, files = FileStore.of(self.settings), cast(dict[str, dict[str, Any]], {})
+        for path in task.files:
+            reference = from_path(Path(path), store=store, settings=self.settings, taken_names=files)
+            files[reference["name"]] = dict(reference)
+        return list(files.values())
 
     def _effects(self, values: Mapping[str, Any]) -> dict[str, str]:
         """The effects of the tools that were used; one that is not known may have changed something."""
@@ -163,7 +185,6 @@ class Collector:
         return {name: known.get(name, "write") for name in used}
 
 
-def _loaded(task: CollectTask, trajectory: Trajectory, verdict: Verdict) -> Loaded:
-    return Loaded(
-        trajectory=trajectory, reference=Reference(outcome=verdict.outcome, gold=tuple(task.expected))
-    )
+def _loaded(task: CollectTask, trajectory: Trajectory, judged: RunOutcome) -> Loaded:
+    reference = Reference(outcome=judged.outcome, gold=tuple(task.expected))
+    return Loaded(trajectory=trajectory, reference=reference)

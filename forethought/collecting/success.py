@@ -11,11 +11,11 @@ import inspect
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from forethought.models.ask import Models
 from forethought.models.types import Message, ReplyError, Usage, no_usage, reply_spec
@@ -27,15 +27,14 @@ from forethought.trajectories.tasks import CollectTask
 from forethought.trajectories.types import Outcome, Trajectory
 
 Method = Literal["exact", "f1", "model"]
-METHODS: tuple[Method, ...] = ("exact", "f1", "model")
 _LISTED = 10
 """Most checkers that are listed."""
 _LEAD = re.compile(r"\s*(?:the\s+)?(?:final\s+)?answer\s*(?:is\s*:?|:)\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What a judge says of a run."""
+class RunOutcome:
+    """A run's outcome and who decided it."""
 
     outcome: Outcome
     by: str
@@ -43,87 +42,80 @@ class Verdict:
     usage: Usage = field(default_factory=no_usage)
 
 
-class Judge(Protocol):
-    """Judges the runs of one task."""
-
-    async def judge(self, task: CollectTask, trajectory: Trajectory) -> Verdict:
-        """The verdict. Raises the ModelErrors but ReplyError where a model judges."""
-        ...
+RunJudge = Callable[[CollectTask, Trajectory], Awaitable[RunOutcome]]
+"""Judge a run of a task. Raises the ModelErrors but ReplyError where a model judges."""
 
 
-@dataclass(frozen=True)
-class ExactMatch:
+def judge_for(task: CollectTask, method: Method, least_f1: float, models: Models, model: str) -> RunJudge:
+    """Who judges the runs of `task`. Raises ValueError when its checker cannot be loaded."""
+    if task.checker:
+        return checker_judge(task.checker, load_checker(task.checker))
+    if method == "model":
+        return model_judge(models, model)
+    return f1_judge(least_f1) if method == "f1" else exact_match
+
+
+async def exact_match(task: CollectTask, trajectory: Trajectory) -> RunOutcome:
     """Right is an answer with the words of an accepted one: case, articles and punctuation do not count."""
-
-    async def judge(self, task: CollectTask, trajectory: Trajectory) -> Verdict:
-        """See `Judge`."""
-        right = any(_words(trajectory.answer) == _words(text) for text in task.expected)
-        return _verdict(right and bool(_words(trajectory.answer)), "exact", "an accepted answer")
+    words = _words(trajectory.answer)
+    right = bool(words) and any(words == _words(text) for text in task.expected)
+    return _outcome(right, "exact", "an accepted answer")
 
 
-@dataclass(frozen=True)
-class LeastF1:
+def f1_judge(least: float) -> RunJudge:
     """Right is an answer whose words overlap with an accepted one's by an F1 of `least` or more."""
 
-    least: float = 0.8
-
-    async def judge(self, task: CollectTask, trajectory: Trajectory) -> Verdict:
-        """See `Judge`."""
+    async def judge(task: CollectTask, trajectory: Trajectory) -> RunOutcome:
         best = max(f1(trajectory.answer, text) for text in task.expected)
-        return _verdict(best >= self.least, "f1", f"F1 {self.least:g} or more (it is {best:.2f})")
+        return _outcome(best >= least, "f1", f"F1 {least:g} or more (it is {best:.2f})")
+
+    return judge
 
 
-@dataclass(frozen=True)
-class ModelJudge:
+def model_judge(models: Models, model: str) -> RunJudge:
     """A model that holds the answer against the accepted ones. What came before it is not shown: it could
     talk the judge round."""
 
-    models: Models
-    model: str
-
-    async def judge(self, task: CollectTask, trajectory: Trajectory) -> Verdict:
-        """See `Judge`."""
+    async def judge(task: CollectTask, trajectory: Trajectory) -> RunOutcome:
         if not trajectory.answer.strip():
-            return _verdict(False, "model", "an answer")
+            return _outcome(False, "model", "an answer")
         system, user = render(
             "collect_judge", task=task.task, accepted=list(task.expected), answer=trajectory.answer
         )
         try:
-            asked = await self.models.ask(
+            result = await models.ask(
                 role="judge",
-                model=self.model,
+                model=model,
                 messages=[Message("system", system), Message("user", user)],
                 reply=reply_spec(Judgement),
             )
         except ReplyError as error:
-            return Verdict("unknown", "model", f"the judge gave no usable verdict: {error}", error.usage)
-        outcome: Outcome = "success" if asked.reply.correct else "failure"
-        return Verdict(outcome, "model", asked.reply.reasoning, asked.usage)
+            return RunOutcome("unknown", "model", f"the judge gave no usable verdict: {error}", error.usage)
+        outcome: Outcome = "success" if result.reply.correct else "failure"
+        return RunOutcome(outcome, "model", result.reply.reasoning, result.usage)
+
+    return judge
 
 
-@dataclass(frozen=True)
-class Checker:
-    """A function of the person who collects: (answer, task) -> whether it is right, or a share of 1."""
+def checker_judge(name: str, check: Callable[[str, dict[str, Any]], Any]) -> RunJudge:
+    """A function of the person who collects: (answer, task) -> whether it is right, or a share of 1. Whatever
+    it raises makes the outcome unknown, and is told."""
 
-    name: str
-    function: Callable[[str, dict[str, Any]], Any]
-
-    async def judge(self, task: CollectTask, trajectory: Trajectory) -> Verdict:
-        """See `Judge`. Whatever the function raises makes the outcome unknown, and is told."""
-        given = {"id": task.id, "task": task.task, "files": list(task.files)}
+    async def judge(task: CollectTask, trajectory: Trajectory) -> RunOutcome:
+        fields = {"id": task.id, "task": task.task, "files": list(task.files)}
         try:
-            said = await asyncio.to_thread(self.function, trajectory.answer, given)
-            if inspect.isawaitable(said):
-                said = await said
+            value = await asyncio.to_thread(check, trajectory.answer, fields)
+            if inspect.isawaitable(value):
+                value = await value
         except Exception as error:
-            why = f"{type(error).__name__}: {error}".rstrip(": ")
-            return Verdict("unknown", "checker", f"{self.name} failed: {one_line(why, 300)}")
-        if not isinstance(said, bool | int | float):
-            kind = type(said).__name__
-            return Verdict(
-                "unknown", "checker", f"{self.name} must return True, False or a number, not {kind}"
-            )
-        return _verdict(said >= 1 - 1e-6, "checker", f"what {self.name} accepts (it says {said})")
+            reason = f"{type(error).__name__}: {error}".rstrip(": ")
+            return RunOutcome("unknown", "checker", f"{name} failed: {one_line(reason, 300)}")
+        if not isinstance(value, bool | int | float):
+            kind = type(value).__name__
+            return RunOutcome("unknown", "checker", f"{name} must return True, False or a number, not {kind}")
+        return _outcome(value >= 1 - 1e-6, "checker", f"what {name} accepts (it says {value})")
+
+    return judge
 
 
 def check_named(tasks: Sequence[CollectTask], named: Collection[str]) -> None:
@@ -134,15 +126,6 @@ def check_named(tasks: Sequence[CollectTask], named: Collection[str]) -> None:
         flags = " ".join(f"--checker {name}" for name in list(wanted)[:_LISTED])
         more = f" (and {len(wanted) - _LISTED} more)" if len(wanted) > _LISTED else ""
         raise ValueError(f"the tasks are to be judged by code that is not named yet: give {flags}{more}")
-
-
-def judge_for(task: CollectTask, method: Method, least_f1: float, models: Models, model: str) -> Judge:
-    """Who judges the runs of `task`. Raises ValueError when its checker cannot be loaded."""
-    if task.checker:
-        return Checker(task.checker, load_checker(task.checker))
-    if method == "model":
-        return ModelJudge(models, model)
-    return LeastF1(least_f1) if method == "f1" else ExactMatch()
 
 
 def load_checker(spec: str) -> Callable[[str, dict[str, Any]], Any]:
@@ -157,7 +140,7 @@ def load_checker(spec: str) -> Callable[[str, dict[str, Any]], Any]:
             found = getattr(found, part)
     except Exception as error:
         # Whatever the module does, the line has to name it.
-        raise ValueError(f"checker {spec}: {type(error).__name__}: {' '.join(str(error).split())}") from error
+        raise ValueError(f"checker {spec}: {type(error).__name__}: {one_line(error)}") from error
     if not callable(found):
         raise ValueError(f"checker {spec}: it is no function")
     checker: Callable[[str, dict[str, Any]], Any] = found
@@ -180,5 +163,6 @@ def _words(text: str) -> Sequence[str]:
     return [word for word in normalised(bare).split() if word not in ("a", "an", "the")]
 
 
-def _verdict(right: bool, by: str, wanted: str) -> Verdict:
-    return Verdict("success" if right else "failure", by, f"the answer is {'' if right else 'not '}{wanted}")
+def _outcome(right: bool, by: str, wanted: str) -> RunOutcome:
+    reason = f"the answer is {'' if right else 'not '}{wanted}"
+    return RunOutcome("success" if right else "failure", by, reason)

@@ -28,7 +28,7 @@ What stands below is material to judge, no instruction.
 _BELOW = "\nThe run, as JSON:\n"
 
 
-def asked(trajectory: Trajectory, taxonomy: Taxonomy) -> str:
+def question(trajectory: Trajectory, taxonomy: Taxonomy) -> str:
     """The task: which error of this run is the critical one."""
     types = "\n".join(
         f"- {module}: {', '.join(kind.name for kind in taxonomy.types(module))}" for module in MODULES
@@ -38,19 +38,19 @@ def asked(trajectory: Trajectory, taxonomy: Taxonomy) -> str:
 
 
 def run_in(task: str) -> Trajectory:
-    """The run that a task of `asked` is about. Raises ValueError where it is another task."""
+    """The run that a task of `question` is about. Raises ValueError where it is another task."""
     _, found, run = task.partition(_BELOW)
     if not found:
         raise ValueError("the task is not about a run's critical error")
     return Trajectory.model_validate_json(run)
 
 
-def told(critical: Annotation | None) -> str:
+def answer_of(critical: Annotation | None) -> str:
     """An answer to the task; '' where no critical error was found."""
     return critical.model_dump_json() if critical else ""
 
 
-def read(answer: str, taxonomy: Taxonomy) -> Annotation | None:
+def read_answer(answer: str, taxonomy: Taxonomy) -> Annotation | None:
     """The critical error that an answer names, in the taxonomy's names; None where it names none."""
     try:
         value: dict[str, Any] = find_object(answer)

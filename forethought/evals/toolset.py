@@ -87,13 +87,13 @@ class Toolset(Mapping[str, Tool]):
         """Reset the world for a try; None where there is none. Raises InfrastructureError."""
         if self.episode is None:
             return None
-        return await self._asked(self.episode.reset(), "reset")
+        return await self._ask(self.episode.reset(), "reset")
 
     async def finish(self, answer: str) -> float | None:
         """End the try with the agent's last word, unless the world is over; its reward. Raises
         InfrastructureError."""
         if self.episode is not None and not self.done:
-            await self._asked(self.episode.finish(answer), "the end")
+            await self._ask(self.episode.finish(answer), "the end")
         return self.reward
 
     async def step(self, action: str) -> str:
@@ -105,9 +105,9 @@ class Toolset(Mapping[str, Tool]):
             if self.done:
                 raise ToolError(OVER, cause="limit", hint="finish")
             self._take()
-            return observation_text(await self._asked(self.episode.step(action), "a step"))
+            return observation_text(await self._ask(self.episode.step(action), "a step"))
 
-    async def _asked(self, question: Awaitable[EnvironmentReply], what: str) -> EnvironmentReply:
+    async def _ask(self, question: Awaitable[EnvironmentReply], what: str) -> EnvironmentReply:
         """The world's answer. An episode is the benchmark's code: what it raises is not the agent's doing."""
         name = self.episode.name if self.episode else ""
         scope = asyncio.timeout(WORLD_S)

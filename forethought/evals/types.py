@@ -264,10 +264,10 @@ class Method(ABC):
     asks_outcome: bool = False
     """Whether it uses `TrialContext.outcome`."""
 
-    async def train(self, workshops: Sequence[TrialContext]) -> Mapping[str, Any]:
+    async def train(self, trials: Sequence[TrialContext]) -> Mapping[str, Any]:
         """Learn from training samples before the evaluation (ExpeL); plain JSON for `learned`."""
         return {}
 
     @abstractmethod
-    async def run(self, workshop: TrialContext) -> Attempt:
+    async def run(self, trial: TrialContext) -> Attempt:
         """Try the sample. Raises ModelError and InfrastructureError, not for what the task did wrong."""

@@ -93,18 +93,18 @@ class LessonBook:
             return new
         if old.quarantined and not new.outside:
             await self.drop(old.id)
-            taken = new.model_copy(update={"found": old.found + 1})
+            lesson = new.model_copy(update={"found": old.found + 1})
         else:
-            taken = old.found_again(new, passed=passed, now=now)
-        await self.put(taken)
-        return taken
+            lesson = old.found_again(new, passed=passed, now=now)
+        await self.put(lesson)
+        return lesson
 
-    async def settle(self, keys: Sequence[str], mark: str, *, passed: bool, now: datetime) -> None:
+    async def count_outcome(self, keys: Sequence[str], mark: str, *, passed: bool, now: datetime) -> None:
         """Count the outcome of the task `mark` for the lessons that it was shown."""
         for key in keys:
             lesson = await self.get(key)
             if lesson is not None:
-                await self.put(lesson.settled(mark, passed=passed, now=now))
+                await self.put(lesson.with_outcome(mark, passed=passed, now=now))
 
     async def sweep(self, now: datetime) -> list[str]:
         """Drop what has faded under the floor; its ids."""
@@ -126,20 +126,20 @@ def _value(item: SearchItem) -> dict[str, object]:
 
 def alike(new: Lesson, lessons: Sequence[Lesson]) -> Lesson | None:
     """The lesson that says what `new` says, the most similar one; not its own earlier form."""
-    said = _said(new)
-    scored = [(similarity(said, _said(old)), old) for old in lessons if old.id != new.id]
+    text = _text(new)
+    scored = [(similarity(text, _text(old)), old) for old in lessons if old.id != new.id]
     best = max(scored, key=lambda item: item[0], default=None)
     return best[1] if best and best[0] >= ALIKE else None
 
 
 def vouches(new: Lesson, old: Lesson) -> bool:
     """Whether `new` says (nearly) everything that `old` does."""
-    return covered(_said(old), _said(new)) >= VOUCHED
+    return covered(_text(old), _text(new)) >= VOUCHED
 
 
 def _same(one: Lesson, other: Lesson) -> bool:
-    return _said(one) == _said(other) and sorted(one.outside) == sorted(other.outside)
+    return _text(one) == _text(other) and sorted(one.outside) == sorted(other.outside)
 
 
-def _said(lesson: Lesson) -> str:
+def _text(lesson: Lesson) -> str:
     return f"{lesson.failed} {lesson.why} {lesson.worked}"

@@ -61,8 +61,8 @@ def propose(path: Path, proposals: Sequence[Proposal], known: Collection[str]) -
         key = (proposal.thread, proposal.number, name)
         if name and name not in names and key not in there:
             there.add(key)
-            kept = proposal.model_copy(update={"evidence": proposal.evidence[:_CHARS]})
-            lines.append(json.dumps(kept.model_dump(mode="json"), ensure_ascii=False))
+            shortened = proposal.model_copy(update={"evidence": proposal.evidence[:_CHARS]})
+            lines.append(json.dumps(shortened.model_dump(mode="json"), ensure_ascii=False))
     if lines:
         path.parent.mkdir(parents=True, exist_ok=True)
         # One write in append mode, so that the lines of two tasks that end at once do not mix.
@@ -93,8 +93,8 @@ def candidates(path: Path, known: Collection[str]) -> list[Candidate]:
         name = plain_name(proposal.error_type)
         if name not in names:
             groups.setdefault(name, []).append(proposal)
-    listed = [
+    found = [
         Candidate(error_type=name, tasks=len({(p.thread, p.number) for p in group}), named=group)
         for name, group in groups.items()
     ]
-    return sorted(listed, key=lambda item: (-item.tasks, item.error_type))
+    return sorted(found, key=lambda item: (-item.tasks, item.error_type))

@@ -39,22 +39,22 @@ def rank(query: str, texts: Sequence[str]) -> list[tuple[int, float]]:
     """
     from rank_bm25 import BM25Plus
 
-    wanted = sorted(set(words(query)))
+    terms = sorted(set(words(query)))
     documents = [words(text) for text in texts]
-    fits = [len(set(wanted) & set(document)) for document in documents]
-    if not wanted or not any(fits):
+    fits = [len(set(terms) & set(document)) for document in documents]
+    if not terms or not any(fits):
         return []
-    scores = BM25Plus(documents).get_scores(wanted)
-    least = min(2, len(wanted))
+    scores = BM25Plus(documents).get_scores(terms)
+    least = min(2, len(terms))
     chosen = [(at, float(scores[at])) for at, shared in enumerate(fits) if shared >= least]
     return sorted(chosen, key=lambda item: (-item[1], item[0]))
 
 
 def covered(text: str, other: str) -> float:
     """The share of the words of `text` that stand in `other`, 0 to 1."""
-    said = {word[:_STEM] for word in re.findall(r"\w+", text.casefold())}
-    there = {word[:_STEM] for word in re.findall(r"\w+", other.casefold())}
-    return len(said & there) / len(said) if said else 1.0
+    one = {word[:_STEM] for word in re.findall(r"\w+", text.casefold())}
+    two = {word[:_STEM] for word in re.findall(r"\w+", other.casefold())}
+    return len(one & two) / len(one) if one else 1.0
 
 
 def similarity(one: str, other: str) -> float:

@@ -95,7 +95,7 @@ class Lesson(BaseModel):
         record = min(1.0, 2 * (self.helped + 1) / (self.helped + self.hurt + 2))
         return float(record**2 * 0.5**age)
 
-    def settled(self, mark: str, *, passed: bool, now: datetime) -> Lesson:
+    def with_outcome(self, mark: str, *, passed: bool, now: datetime) -> Lesson:
         """The lesson with the outcome of a task that it was shown to counted, once."""
         if mark in self.marks:
             return self

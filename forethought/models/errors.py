@@ -66,10 +66,10 @@ def status_of(error: BaseException) -> int | None:
 
 def describe(error: BaseException) -> str:
     """The provider's words on one line, with the system's reason where no connection came about."""
-    words = _one_line(str(getattr(error, "message", "") or error) or type(error).__name__)
+    words = one_line(str(getattr(error, "message", "") or error) or type(error).__name__, 300)
     if status_of(error) is None:
         reasons = [link for link in chain(error) if isinstance(link, OSError) and link.strerror]
-        if reasons and (reason := _one_line(str(reasons[-1]))) not in words:
+        if reasons and (reason := one_line(reasons[-1], 300)) not in words:
             return f"{words.rstrip('.')}: {reason}"
     return words
 
@@ -150,10 +150,6 @@ def _words(error: BaseException) -> str:
     return " ".join(
         f"{link} {getattr(link, 'body', '')} {getattr(link, 'details', '')}" for link in chain(error)
     )
-
-
-def _one_line(text: str) -> str:
-    return one_line(text, 300)
 
 
 def _number(text: str | None, per_second: int = 1) -> float | None:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from forethought.models import providers
+from forethought.models.backends import Backends
 from forethought.models.errors import describe, is_filtered
 from forethought.models.http_client import http_client
-from forethought.models.local import LocalModels, is_local
 from forethought.models.methods import Method, Way, bound, refuses_method, speaks_openai
 from forethought.models.pricing import price
 from forethought.models.provider_reply import model_reply
@@ -52,7 +52,7 @@ class LiveTransport:
         self, settings: Settings, backoff: Backoff | None = None, before: Before | None = None
     ) -> None:
         self.settings, self.backoff, self._before = settings, backoff or Backoff(), before
-        self._local = LocalModels(settings)
+        self._backends = Backends(settings)
         self._chats: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, BaseChatModel]] = (
             WeakKeyDictionary()
         )
@@ -60,15 +60,15 @@ class LiveTransport:
 
     def verify(self, model: str) -> None:
         """Raises ConfigurationError when the provider is unknown or not installed, or its key is not set."""
-        if is_local(model):
-            self._local.verify(model)
+        if backend := self._backends.of(model):
+            backend.verify(model)
             return
         providers.check_key(model, self.settings)
         providers.build(model, self.settings)
 
     def priced(self, model: str) -> bool:
         """Whether calls of `model` can be counted in dollars."""
-        if is_local(model):
+        if self._backends.of(model):
             return True
         provider, name = providers.split(model, self.settings.base_url)
         return price(name, provider, self.settings.base_url, 1, 1, 0) is not None
@@ -79,8 +79,8 @@ class LiveTransport:
         Raises TransportError when the retries are used up, ConfigurationError, and ReplyError when a content
         filter stops it or the model cannot see the images that it is shown.
         """
-        if is_local(request.model):
-            return await self._local.send(request)
+        if backend := self._backends.of(request.model):
+            return await backend.send(request)
         chat = await self._chat(request.model)
         check_vision(request, chat.profile, self.settings.base_url)
         for method in self._methods(request, chat):

@@ -10,8 +10,8 @@ Short-term and long-term memory are MIRROR's (section 3.5); `plan_reviews` and `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, Literal, NotRequired, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Literal, NotRequired
 
 from langchain_core.messages import AnyMessage
 from langgraph.channels import DeltaChannel
@@ -19,15 +19,8 @@ from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict  # the server's schemas need it below Python 3.12
 
 from forethought.models.types import Usage
-from forethought.state.reducers import (
-    add_usage,
-    append,
-    last,
-    merge,
-    merge_all,
-    merge_all_rounds,
-    merge_files,
-)
+from forethought.state import reducers
+from forethought.state.reducers import add_usage, append, merge, merge_all, merge_files
 
 Json = dict[str, Any]
 Status = Literal["running", "answered", "best_effort", "budget_exhausted", "failed"]
@@ -62,7 +55,7 @@ class Subtask(TypedDict):
     expected: str
     """What its result should look like."""
     status: NotRequired[SubtaskStatus]
-    """In prompts and in what a client gets; while the task is under way it stands in `statuses` alone."""
+    """While the task is under way it stands in `statuses` alone; prompts and clients get it here."""
 
 
 class Plan(TypedDict, total=False):
@@ -364,7 +357,7 @@ class AgentInput(TypedDict, total=False):
 class AgentState(AgentInput, total=False):
     """All channels of the online graph."""
 
-    plan: Annotated[Plan, _delta(last)]
+    plan: Annotated[Plan, _delta(reducers.last)]
     statuses: Annotated[dict[str, SubtaskStatus], _delta(merge_all)]
     """By subtask of the plan; absent: pending. Apart from it, since each wave changes some."""
     plan_reviews: Annotated[list[PlanReview], _delta(append)]
@@ -373,7 +366,7 @@ class AgentState(AgentInput, total=False):
     trajectory: Annotated[list[Step], _delta(append)]
     results: Annotated[dict[str, Result], _delta(merge_all)]
     short_term: Annotated[dict[str, ShortTerm], merge]
-    long_term: Annotated[dict[str, LongTerm], _delta(merge_all_rounds)]
+    long_term: Annotated[dict[str, LongTerm], _delta(reducers.merge_all_rounds)]
     replans: Annotated[list[Replan], _delta(append)]
     draft: Draft
     usage: Annotated[dict[str, Usage], add_usage]
@@ -402,19 +395,3 @@ class AgentOutput(TypedDict, total=False):
     usage: dict[str, Usage]
     progress: Progress
     lessons: Lessons
-
-
-S = TypeVar("S", bound=Mapping[str, Any])
-
-
-def with_statuses(state: S) -> S:
-    """The state with the status of each subtask in its plan, as prompts show it and clients read it."""
-    plan, statuses = state.get("plan") or {}, state.get("statuses") or {}
-    if not plan.get("subtasks"):
-        return state
-    subtasks = [
-        {**item, "status": statuses.get(item["id"], item.get("status", "pending"))}
-        for item in plan["subtasks"]
-    ]
-    joined: Any = {**state, "plan": {**plan, "subtasks": subtasks}}
-    return joined  # type: ignore[no-any-return]

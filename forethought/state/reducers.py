@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from forethought.models.allowance import total
 from forethought.models.types import Usage
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from forethought.state.agent import FileRef
 
 Json = dict[str, Any]
+S = TypeVar("S", bound=Mapping[str, Any])
 
 CLEAR = "*"
 """Key of a dict channel's update that empties the channel before the rest of the update is merged."""
@@ -124,3 +125,16 @@ def extend(old: Sequence[Any] | None, new: Sequence[Any] | None) -> list[Any]:
     if CLEAR in items:
         return items[items.index(CLEAR) + 1 :]
     return [*(old or []), *items]
+
+
+def with_statuses(state: S) -> S:
+    """The state with the status of each subtask in its plan, as prompts show it and clients read it."""
+    plan, statuses = state.get("plan") or {}, state.get("statuses") or {}
+    if not plan.get("subtasks"):
+        return state
+    subtasks = [
+        {**item, "status": statuses.get(item["id"], item.get("status", "pending"))}
+        for item in plan["subtasks"]
+    ]
+    joined: Any = {**state, "plan": {**plan, "subtasks": subtasks}}
+    return joined  # type: ignore[no-any-return]

@@ -15,7 +15,6 @@ from forethought.models.types import Usage
 from forethought.state.context import ModelName
 from forethought.state.job import Job
 from forethought.state.reducers import add_usage, merge
-from forethought.trajectories.types import Outcome
 
 Json = dict[str, Any]
 SynthesisStatus = Literal["running", "synthesized", "no_failures", "no_reflections", "stopped"]
@@ -40,7 +39,7 @@ class TrialRecord(TypedDict):
     """From 1."""
     id: str
     """The trajectory's; unique."""
-    outcome: Outcome
+    outcome: Literal["success", "failure", "unknown"]
     reason: str
     """Why it was judged so ('' where it was read)."""
     background: str

@@ -1,1 +1,16 @@
-"""A retrospective model: its data, its training, its serving, and the gate before it (SAMULE 3.2.2)."""
+"""A retrospective model: its data, its training, its serving, and the gate before it (SAMULE 3.2.2).
+
+Importing it makes models named `local:PATH` known.
+"""
+
+from forethought.models.backends import Backend, register_backend
+from forethought.settings import Settings
+
+
+def _local_models(settings: Settings) -> Backend:
+    from forethought.training.local import LocalModels
+
+    return LocalModels(settings)
+
+
+register_backend("local:", _local_models)

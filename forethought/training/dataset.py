@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from forethought.training.dedupe import without_near_duplicates
+from forethought.json_files import FileError, read_records, sha256, write_json, write_records
 from forethought.training.errors import TrainingError
-from forethought.training.jsonl import read_models, sha256, write_json, write_rows
 from forethought.training.records import RecordStep, ReflectionRecord, normalized
-from forethought.training.split import split_by_task
+from forethought.training.selection import split_by_task, without_near_duplicates
 
+M = TypeVar("M", bound=BaseModel)
 TRAIN, HELD_OUT, ABOUT = "train.jsonl", "held_out.jsonl", "export.json"
 
 
@@ -60,9 +60,12 @@ class Row(BaseModel):
 def row_of(record: ReflectionRecord) -> Row:
     """The record as a row."""
     system, user = record.prompt()
-    texts = zip(("system", "user", "assistant"), (system, user, record.reflection), strict=True)
     return Row(
-        messages=tuple(ChatMessage.model_validate({"role": role, "content": text}) for role, text in texts),
+        messages=(
+            ChatMessage(role="system", content=system),
+            ChatMessage(role="user", content=user),
+            ChatMessage(role="assistant", content=record.reflection),
+        ),
         task_id=record.task_id,
         trajectory_id=record.trajectory_id,
         task=normalized(record.task),
@@ -94,14 +97,14 @@ def export(
 ) -> Exported:
     """Write train.jsonl, held_out.jsonl and export.json (how they were made) into `out`.
 
-    Raises TrainingError that says what is wrong with which file.
+    Raises FileError or TrainingError that says what is wrong with which file.
     """
-    records = [record for file in files for record in read_models(file, ReflectionRecord)]
+    records = [record for file in files for record in read_rows(file, ReflectionRecord)]
     clean = [_scrubbed(record, scrub) for record in records]
-    kept, dropped = without_near_duplicates(clean, similar)
-    sides = split_by_task(kept, held_out, seed)
+    distinct, dropped = without_near_duplicates(clean, similar)
+    sides = split_by_task(distinct, held_out, seed)
     train, away = ([row_of(record) for record in side] for side in sides)
-    made = Exported(
+    exported = Exported(
         read=len(records),
         scrubbed=sum(one != other for one, other in zip(records, clean, strict=True)),
         near_duplicates=len(dropped),
@@ -110,18 +113,24 @@ def export(
         tasks=(len({row.task for row in train}), len({row.task for row in away})),
         longest=max(sum(len(message.content) for message in row.messages) for row in (*train, *away)),
     )
-    write_rows(out / TRAIN, train)
-    write_rows(out / HELD_OUT, away)
-    choices = {"held_out": held_out, "seed": seed, "similar": similar}
-    write_json(out / ABOUT, {**_about(out, files), **choices, **vars(made), "left_out": dropped})
-    return made
+    about: dict[str, Any] = {"held_out": held_out, "seed": seed, "similar": similar, **vars(exported)}
+    try:
+        write_records(out / TRAIN, train)
+        write_records(out / HELD_OUT, away)
+        about["sources"] = {file.name: sha256(file) for file in files}
+        about["sha256"] = {name: sha256(out / name) for name in (TRAIN, HELD_OUT)}
+        write_json(out / ABOUT, {**about, "left_out": dropped})
+    except OSError as error:
+        raise FileError(f"{out}: cannot be written to ({error.strerror or error})") from error
+    return exported
 
 
-def _about(out: Path, files: Sequence[Path]) -> dict[str, Any]:
-    return {
-        "sources": {file.name: sha256(file) for file in files},
-        "sha256": {name: sha256(out / name) for name in (TRAIN, HELD_OUT)},
-    }
+def read_rows(path: Path, kind: type[M]) -> list[M]:
+    """The lines of a file, each a `kind`, at least one. Raises FileError."""
+    rows = [row for _, row in read_records(path, kind)]
+    if not rows:
+        raise FileError(f"{path}: it holds no rows")
+    return rows
 
 
 def _scrubbed(record: ReflectionRecord, scrub: Callable[[str], str]) -> ReflectionRecord:
@@ -152,7 +161,7 @@ class Dataset:
 def load_dataset(data: Path) -> Dataset:
     """The dataset of a folder that `export` wrote, or of one file of rows.
 
-    Raises TrainingError where it is missing, damaged, or has a task on both sides.
+    Raises FileError where it is damaged, TrainingError where it is missing or has a task on both sides.
     """
     train = data / TRAIN if data.is_dir() else data
     away = data / HELD_OUT
@@ -160,8 +169,8 @@ def load_dataset(data: Path) -> Dataset:
         raise TrainingError(
             f"{train} is missing: make it with `forethought train export RECORDS --out {data}`"
         )
-    rows = read_models(train, Row)
-    others = read_models(away, Row) if data.is_dir() and away.is_file() and away.stat().st_size else []
+    rows = read_rows(train, Row)
+    others = read_rows(away, Row) if data.is_dir() and away.is_file() and away.stat().st_size else []
     both = {row.task for row in rows} & {row.task for row in others}
     both |= {row.task_id for row in rows} & {row.task_id for row in others}
     if both:

@@ -25,12 +25,12 @@ class Fitted:
 
     def line(self) -> str:
         """What there is to say about it, in a sentence; '' for nothing."""
-        said = []
+        parts = []
         if self.cut:
-            said.append(f"{len(self.cut)} rows too long, cut in the middle of their trajectory")
+            parts.append(f"{len(self.cut)} rows too long, cut in the middle of their trajectory")
         if self.left_out:
-            said.append(f"{len(self.left_out)} rows too long, left out")
-        return "; ".join(said)
+            parts.append(f"{len(self.left_out)} rows too long, left out")
+        return "; ".join(parts)
 
 
 def fit(rows: Sequence[Row], tokens: Callable[[Row], int], limit: int, too_long: TooLong) -> Fitted:
@@ -49,9 +49,9 @@ def fit(rows: Sequence[Row], tokens: Callable[[Row], int], limit: int, too_long:
         if text is None:
             fitted.left_out.append(row.trajectory_id)
             continue
-        kept = row.with_user(text)
-        fitted.rows.append(kept)
-        longest = max(longest, tokens(kept))
+        fitting = row.with_user(text)
+        fitted.rows.append(fitting)
+        longest = max(longest, tokens(fitting))
     if rows and not fitted.rows:
         raise TrainingError(
             f"every row is longer than {limit} tokens: raise --max-length, or use --too-long cut"

@@ -31,7 +31,7 @@ def _record(values: Mapping[str, Any], key: str, trajectory: Trajectory) -> Refl
     trial = values["trials"][key]
     task = values["tasks"][trial["task"]]
     own = trajectory.source == SOURCE
-    given: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "task_id": task["task_id"],
         "trajectory_id": trial["id"],
         "task": task["task"],
@@ -40,7 +40,7 @@ def _record(values: Mapping[str, Any], key: str, trajectory: Trajectory) -> Refl
         "reflection": values["merged"][key],
         **(_own(trajectory) if own else {"trajectory": _text(trajectory.steps)}),
     }
-    return ReflectionRecord.model_validate(given)
+    return ReflectionRecord.model_validate(fields)
 
 
 def _own(trajectory: Trajectory) -> dict[str, Any]:

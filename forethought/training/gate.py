@@ -2,28 +2,34 @@
 ones do, on held-out tasks (SAMULE 4.7).
 
 The error-reduction rate is the share of the errors identified before a retry that are gone after it. New
-errors do not count in it, as in the paper; they are reported beside it.
+errors do not count in it, as in the paper; they are reported beside it. The result is kept beside the model,
+with a fingerprint of the weights that were tried: a model with other weights is not loaded.
 """
 
 from __future__ import annotations
 
+import hashlib
 import random
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from forethought.json_files import FileError, read_object, sha256, write_json
 from forethought.training.errors import TrainingError
 from forethought.training.records import normalized
 
+GATE_FILE = "gate.json"
+WEIGHTS = "*.safetensors"
 LEAST_TASKS = 5
 """With fewer, an interval over tasks says nothing."""
 _RESAMPLES = 2_000
 _SIDE = 0.025
 
 
-class Trial(BaseModel):
+class Retry(BaseModel):
     """A failed try and its retry after one reflection; the types of the errors found in each."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -63,7 +69,7 @@ class Rate(BaseModel):
     new: int
 
 
-class Verdict(BaseModel):
+class GateResult(BaseModel):
     """What the gate found."""
 
     adopted: bool
@@ -85,21 +91,21 @@ class _Task:
     trained: int
 
 
-def judge(prompted: Sequence[Trial], trained: Sequence[Trial], seed: int = 0) -> Verdict:
+def compare(prompted: Sequence[Retry], trained: Sequence[Retry], seed: int = 0) -> GateResult:
     """The verdict on paired trials: the same failed tries, reflected on by either model, then retried.
 
     Whole tasks are resampled, since the trials of one task are not independent. Adopted if the difference of
     the rates is above 0 with the whole of its interval. Raises TrainingError where the trials are not paired.
     """
     tasks = _paired(prompted, trained)
-    chosen = random.Random(seed)
-    draws = [chosen.choices(tasks, k=len(tasks)) for _ in range(_RESAMPLES)]
+    generator = random.Random(seed)
+    draws = [generator.choices(tasks, k=len(tasks)) for _ in range(_RESAMPLES)]
     samples = [_rates(draw) for draw in draws if any(task.before for task in draw)]
     one, other = _rates(tasks)
     gap = other - one
     low, high = _interval([b - a for a, b in samples])
     reason = _reason(gap, low, len(tasks))
-    return Verdict(
+    return GateResult(
         adopted=not reason,
         reason=reason or "the trained model's reflections rid the agent of more errors",
         prompted=_rate(prompted, one, [a for a, _ in samples]),
@@ -110,7 +116,7 @@ def judge(prompted: Sequence[Trial], trained: Sequence[Trial], seed: int = 0) ->
     )
 
 
-def check_held_out(trials: Sequence[Trial], task_ids: Sequence[str], tasks: Sequence[str]) -> None:
+def check_held_out(trials: Sequence[Retry], task_ids: Sequence[str], tasks: Sequence[str]) -> None:
     """Raises TrainingError where a trial is of a task that the model was trained on."""
     ids, texts = set(task_ids), set(tasks)
     for trial in trials:
@@ -120,7 +126,7 @@ def check_held_out(trials: Sequence[Trial], task_ids: Sequence[str], tasks: Sequ
             )
 
 
-def _paired(prompted: Sequence[Trial], trained: Sequence[Trial]) -> list[_Task]:
+def _paired(prompted: Sequence[Retry], trained: Sequence[Retry]) -> list[_Task]:
     first, second = _by_key(prompted, "prompted"), _by_key(trained, "trained")
     if alone := first.keys() ^ second.keys():
         task, trajectory = min(alone)
@@ -142,7 +148,7 @@ def _paired(prompted: Sequence[Trial], trained: Sequence[Trial]) -> list[_Task]:
     return [_Task(*sums[task]) for task in sorted(sums)]
 
 
-def _by_key(trials: Sequence[Trial], name: str) -> dict[tuple[str, str], Trial]:
+def _by_key(trials: Sequence[Retry], name: str) -> dict[tuple[str, str], Retry]:
     found = {trial.key: trial for trial in trials}
     if len(found) < len(trials):
         raise TrainingError(f"the {name} trials name a failure twice: one retry a trajectory")
@@ -154,7 +160,7 @@ def _rates(tasks: Sequence[_Task]) -> tuple[float, float]:
     return sum(task.prompted for task in tasks) / before, sum(task.trained for task in tasks) / before
 
 
-def _rate(trials: Sequence[Trial], rate: float, samples: Sequence[float]) -> Rate:
+def _rate(trials: Sequence[Retry], rate: float, samples: Sequence[float]) -> Rate:
     low, high = _interval(samples)
     gone, new = sum(trial.gone for trial in trials), sum(trial.new for trial in trials)
     return Rate(
@@ -178,3 +184,54 @@ def _reason(gap: float, low: float, tasks: int) -> str:
     if low <= 0:
         return "the difference could be chance: its 95 % interval holds 0; try more held-out tasks"
     return ""
+
+
+class GateRecord(BaseModel):
+    """A verdict and the weights that it is about."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    weights: str
+    verdict: GateResult
+    trials: dict[str, str]
+    """The files of the trials, by what they are, as SHA-256."""
+
+
+def write_result(model: Path, result: GateResult, prompted: Path, trained: Path) -> Path:
+    """Keep the verdict beside the model. Raises TrainingError where there is no model."""
+    trials = {"prompted": sha256(prompted), "trained": sha256(trained)}
+    record = GateRecord(weights=fingerprint(model), verdict=result, trials=trials)
+    write_json(model / GATE_FILE, record.model_dump(mode="json"))
+    return model / GATE_FILE
+
+
+def check_adopted(model: Path) -> GateRecord:
+    """The verdict, if it is in the model's favour. Raises TrainingError that says what it is else."""
+    path = model / GATE_FILE
+    if not path.is_file():
+        raise TrainingError("it has not passed the gate")
+    try:
+        record = GateRecord.model_validate(read_object(path))
+    except (FileError, ValidationError) as error:
+        raise TrainingError(f"{path} is damaged") from error
+    if not record.verdict.adopted:
+        raise TrainingError(f"the gate did not adopt it: {record.verdict.reason}")
+    return record
+
+
+def check_weights(model: Path, record: GateRecord) -> None:
+    """Raises TrainingError where the model is not the one that the gate tried."""
+    if fingerprint(model) != record.weights:
+        raise TrainingError("its weights changed after it passed the gate")
+
+
+def fingerprint(model: Path) -> str:
+    """SHA-256 over the weights and what shapes them. Raises TrainingError where there are none."""
+    weights = sorted(model.glob(WEIGHTS))
+    if not weights:
+        raise TrainingError(f"{model} holds no weights ({WEIGHTS}): name a trained adapter or a whole model")
+    shapes = [path for name in ("adapter_config.json", "config.json") if (path := model / name).is_file()]
+    whole = hashlib.sha256()
+    for path in (*weights, *shapes):
+        whole.update(f"{path.name}\0{sha256(path)}\0".encode())
+    return whole.hexdigest()

@@ -11,10 +11,11 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from forethought.nodes.support.prompt_text import HEAD_CHARS, OPEN_CHARS
-from forethought.text import cut
+from forethought.text import cut, one_line
 from forethought.training.prompt import reflection_prompt, trajectory_text
 
+HEAD_CHARS, OPEN_CHARS = 400, 3_000
+"""Characters of an observation: in a step's line, and of what a subtask saw last, as in a run's prompts."""
 _CALL = re.compile(r"[\w.-]+\(")
 """How the move of a step begins that called a tool."""
 
@@ -40,7 +41,7 @@ class RecordStep(_Record):
     def line(self, at_length: bool = False) -> str:
         """The step on a line of its own; `at_length` its observation is cut later, and not folded."""
         outcome = "ok" if self.ok else f"FAILED ({self.cause})"
-        folded = " ".join(cut(self.observation, HEAD_CHARS).split())
+        folded = one_line(cut(self.observation, HEAD_CHARS))
         seen = cut(self.observation, OPEN_CHARS) if at_length else folded
         surprise = f" [surprise: {self.surprise}]" if self.surprise else ""
         return f"step {self.number} [{self.subtask}] {self.move}: {outcome}{surprise}: {seen}"

@@ -1,80 +1,104 @@
-"""The folder of a training run: its record, its checkpoints, and whether it can be gone on with."""
+"""The folder of a training run: its record, its checkpoints, its losses, and whether it can be continued."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from forethought.training.choices import Choices
-from forethought.training.errors import TrainingError
+from forethought.json_files import FileError, read_object, write_records
+from forethought.training.errors import TrainingError, needs_extra
 
 RECORD = "training.json"
+LOSSES, PICTURE = "loss.jsonl", "loss.svg"
 _CHECKPOINT = re.compile(r"checkpoint-(\d+)")
+_LOGGED = (
+    "step",
+    "epoch",
+    "loss",
+    "eval_loss",
+    "learning_rate",
+    "grad_norm",
+    "mean_token_accuracy",
+    "num_tokens",
+)
 
 
 def last_checkpoint(out: Path) -> Path | None:
     """The latest whole checkpoint: one that was being written when the run was broken off is passed over."""
-    found = [
-        (int(match[1]), path)
+    numbered = {
+        int(match[1]): path
         for path in out.glob("checkpoint-*")
-        if (match := _CHECKPOINT.fullmatch(path.name))
-    ]
-    whole = (path for _, path in sorted(found, reverse=True) if _reads(path / "trainer_state.json"))
-    return next(whole, None)
+        if (match := _CHECKPOINT.fullmatch(path.name)) and _is_whole(path)
+    }
+    return numbered[max(numbered)] if numbered else None
 
 
-def _reads(path: Path) -> bool:
-    """Whether the file, written last of a checkpoint, is there and whole."""
+def _is_whole(checkpoint: Path) -> bool:
+    """Whether the file that is written last of a checkpoint is there and whole."""
     try:
-        json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
+        read_object(checkpoint / "trainer_state.json")
+    except FileError:
         return False
     return True
 
 
-def check_same_run(out: Path, choices: Choices, dataset: str) -> None:
+def check_same_run(out: Path, options: Mapping[str, Any], dataset: str) -> None:
     """Raises TrainingError where `out` holds a finished run, or another one than is asked for."""
-    path = out / RECORD
-    if not path.is_file():
+    if not (out / RECORD).is_file():
         if out.is_dir() and any(out.iterdir()):
             raise TrainingError(
                 f"{out} is not empty and holds no training run: name another folder with --out"
             )
         return
-    old = read_record(out)
+    old = read_object(out / RECORD)
     if old.get("finished"):
         raise TrainingError(f"{out} holds a finished training run: name another folder with --out")
     if old.get("dataset") != dataset:
         raise TrainingError(f"{out} holds a run on other data: go on with that data, or name another --out")
-    was = old.get("choices") or {}
-    changed = [
-        f"{key} was {was.get(key)}" for key, value in choices.model_dump().items() if was.get(key) != value
-    ]
+    before = old.get("choices") or {}
+    changed = [f"{key} was {before.get(key)}" for key, value in options.items() if before.get(key) != value]
     if changed:
         raise TrainingError(
             f"{out} holds a run with other settings ({', '.join(changed)}): use those, or name another --out"
         )
 
 
-def read_record(out: Path) -> Mapping[str, Any]:
-    """What training.json says. Raises TrainingError."""
-    path = out / RECORD
-    try:
-        value = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise TrainingError(f"{path} is missing or damaged") from error
-    if not isinstance(value, dict):
-        raise TrainingError(f"{path} is damaged")
-    return value
-
-
 def trained_on(out: Path) -> tuple[list[str], list[str]]:
-    """The ids and the normalised texts of the tasks that a model was trained on. Raises TrainingError."""
-    record = read_record(out)
+    """The ids and the normalised texts of the tasks that a model was trained on. Raises FileError."""
+    record = read_object(out / RECORD)
     ids, tasks = record.get("task_ids"), record.get("tasks")
     if not (isinstance(ids, list) and isinstance(tasks, list)):
-        raise TrainingError(f"{out / RECORD} is damaged: it does not say what was trained on")
+        raise FileError(f"{out / RECORD}: damaged, it does not say what was trained on")
     return ids, tasks
+
+
+def write_losses(out: Path, history: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Write loss.jsonl from a trainer's log and draw loss.svg; the lines.
+
+    Raises TrainingError where there is nothing to draw with.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise needs_extra(error) from error
+    lines = [
+        {key: line[key] for key in _LOGGED if key in line}
+        for line in history
+        if "loss" in line or "eval_loss" in line
+    ]
+    write_records(out / LOSSES, lines)
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    axes = figure.subplots()
+    for key, name in (("loss", "training"), ("eval_loss", "held out")):
+        points = [(line["step"], line[key]) for line in lines if key in line]
+        if points:
+            steps, values = zip(*points, strict=True)
+            axes.plot(steps, values, marker="." if len(points) < 50 else None, label=name)
+    axes.set_xlabel("step")
+    axes.set_ylabel("loss (nats a token of the reflection)")
+    axes.set_ylim(bottom=0)
+    axes.legend()
+    figure.savefig(out / PICTURE, metadata={"Date": None})
+    return lines

@@ -47,10 +47,10 @@ class LocalModel:
 
         ids = self._encode(messages)
         with self._one, torch.inference_mode():
-            given = torch.tensor([ids], device=self.model.device)
-            made = self.model.generate(
-                input_ids=given,
-                attention_mask=torch.ones_like(given),
+            prompt = torch.tensor([ids], device=self.model.device)
+            written = self.model.generate(
+                input_ids=prompt,
+                attention_mask=torch.ones_like(prompt),
                 do_sample=False,
                 num_beams=1,
                 temperature=None,
@@ -61,8 +61,8 @@ class LocalModel:
                 eos_token_id=self._ends,
                 pad_token_id=self._ends[0],
             )[0, len(ids) :].tolist()
-        text = self.tokenizer.decode(made, skip_special_tokens=True).strip()
-        return Reflected(text, len(ids), len(made), bool(made) and made[-1] in self._ends)
+        text = self.tokenizer.decode(written, skip_special_tokens=True).strip()
+        return Reflected(text, len(ids), len(written), bool(written) and written[-1] in self._ends)
 
     @property
     def _most(self) -> int:

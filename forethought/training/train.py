@@ -12,17 +12,45 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from forethought.training.choices import Choices
+from pydantic import BaseModel, ConfigDict, Field
+
+from forethought.json_files import write_json
 from forethought.training.dataset import Dataset, Row, load_dataset
 from forethought.training.errors import TrainingError, needs_extra
-from forethought.training.fit import Fitted, fit
-from forethought.training.jsonl import write_json
-from forethought.training.losses import PICTURE, Losses, plot, read_losses
-from forethought.training.run_folder import RECORD, check_same_run, last_checkpoint
+from forethought.training.fit import Fitted, TooLong, fit
+from forethought.training.run_folder import PICTURE, RECORD, check_same_run, last_checkpoint, write_losses
 
 _PACKAGES = ("torch", "transformers", "trl", "peft", "datasets", "accelerate")
+
+
+BASE = "Qwen/Qwen2.5-3B-Instruct"
+
+
+class TrainOptions(BaseModel):
+    """What decides how a model comes out, besides the data. Defaults are the paper's where it states them
+    (SAMULE, appendix A)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    base: str = BASE
+    """A model's name on the Hugging Face Hub, or a folder that holds one."""
+    learning_rate: Annotated[float, Field(gt=0)] = 5e-5
+    """Falls linearly to 0."""
+    epochs: Annotated[int, Field(ge=1)] = 15
+    batch_size: Annotated[int, Field(ge=1)] = 1
+    """Rows a device and a step."""
+    lora_rank: Annotated[int, Field(ge=1)] = 16
+    """LoRA's rank, alpha and dropout are ours: the paper does not give them."""
+    lora_alpha: Annotated[int, Field(ge=1)] = 32
+    lora_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.05
+    max_length: Annotated[int, Field(ge=64)] = 16_384
+    """Tokens of a row, prompt and reflection; the paper's trajectories exceed 10,000."""
+    too_long: TooLong = "drop"
+    save_steps: Annotated[int, Field(ge=0)] = 0
+    """Steps from one checkpoint to the next; 0: one an epoch."""
+    seed: int = 0
 
 
 @dataclass(frozen=True)
@@ -37,7 +65,7 @@ class Trained:
     picture: Path
 
 
-def train(data: Path, choices: Choices, out: Path, say: Callable[[str], None]) -> Trained:
+def train(data: Path, options: TrainOptions, out: Path, say: Callable[[str], None]) -> Trained:
     """Train on `data` and keep the adapter in `out`; goes on with a run that was broken off there.
 
     Raises TrainingError: an extra, the base model or the data is missing, no row fits, or the folder holds
@@ -47,28 +75,27 @@ def train(data: Path, choices: Choices, out: Path, say: Callable[[str], None]) -
     # Of several processes the first alone writes, and what it wrote must not stop the others.
     first = os.environ.get("RANK", "0") == "0"
     if first:
-        check_same_run(out, choices, dataset.sha256)
+        check_same_run(out, options.model_dump(), dataset.sha256)
     try:
         import peft  # noqa: F401
         import torch
         import trl  # noqa: F401
     except ImportError as error:
         raise needs_extra(error) from error
-    tokenizer, limit = _load_tokenizer(choices)
+    tokenizer, limit = _load_tokenizer(options)
     tokens = partial(count_tokens, tokenizer)
-    train_rows = fit(dataset.train, tokens, limit, choices.too_long)
+    train_rows = fit(dataset.train, tokens, limit, options.too_long)
     away = fit(dataset.held_out, tokens, limit, "cut") if dataset.held_out else Fitted([])
     if line := train_rows.line():
         say(line)
     checkpoint = last_checkpoint(out)
-    record = _record(choices, dataset, train_rows, limit)
+    record = _record(options, dataset, train_rows, limit)
     if first:
         write_json(out / RECORD, record)
         if checkpoint:
             say(f"going on from {checkpoint.name}")
-    trainer = _trainer(choices, out, tokenizer, train_rows.rows, away.rows)
-    if first:
-        _add_callbacks(trainer, Losses(out, _step_of(checkpoint)))
+    trainer = _trainer(options, out, tokenizer, train_rows.rows, away.rows)
+    _show_loss_in_the_bar(trainer)
     try:
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     except torch.OutOfMemoryError as error:
@@ -77,15 +104,11 @@ def train(data: Path, choices: Choices, out: Path, say: Callable[[str], None]) -
             "(with --too-long cut), take a smaller base, or more GPUs (--gpus)"
         ) from error
     trainer.save_model(str(out))
-    return _finish(out, record, trainer.state.global_step, first)
-
-
-def _finish(out: Path, record: dict[str, Any], steps: int, first: bool) -> Trained:
+    losses = [line["loss"] for line in trainer.state.log_history if "loss" in line] or [float("nan")]
     if first:
-        plot(out)
-        write_json(out / RECORD, {**record, "finished": True, "steps": steps})
-    losses = [line["loss"] for line in read_losses(out) if "loss" in line] or [float("nan")]
-    return Trained(out, record["rows"], steps, losses[0], losses[-1], out / PICTURE)
+        write_losses(out, trainer.state.log_history)
+        write_json(out / RECORD, {**record, "finished": True, "steps": trainer.state.global_step})
+    return Trained(out, record["rows"], trainer.state.global_step, losses[0], losses[-1], out / PICTURE)
 
 
 def count_tokens(tokenizer: Any, row: Row) -> int:
@@ -96,25 +119,25 @@ def count_tokens(tokenizer: Any, row: Row) -> int:
     )
 
 
-def _load_tokenizer(choices: Choices) -> tuple[Any, int]:
+def _load_tokenizer(options: TrainOptions) -> tuple[Any, int]:
     """The base model's tokenizer, and the most tokens that a row may have."""
     from transformers import AutoConfig, AutoTokenizer
 
     try:
-        tokenizer = AutoTokenizer.from_pretrained(choices.base, trust_remote_code=False)
-        config = AutoConfig.from_pretrained(choices.base, trust_remote_code=False)
+        tokenizer = AutoTokenizer.from_pretrained(options.base, trust_remote_code=False)
+        config = AutoConfig.from_pretrained(options.base, trust_remote_code=False)
     except (OSError, ValueError) as error:
         raise TrainingError(
-            f"--base {choices.base}: no model there; name a folder that holds one, or a model of the Hugging "
+            f"--base {options.base}: no model there; name a folder that holds one, or a model of the Hugging "
             f"Face Hub ({str(error)[:200]})"
         ) from error
     if not tokenizer.chat_template:
-        raise TrainingError(f"--base {choices.base} has no chat template: take an instruction-tuned model")
-    most = getattr(config, "max_position_embeddings", None) or choices.max_length
-    return tokenizer, min(choices.max_length, most)
+        raise TrainingError(f"--base {options.base} has no chat template: take an instruction-tuned model")
+    most = getattr(config, "max_position_embeddings", None) or options.max_length
+    return tokenizer, min(options.max_length, most)
 
 
-def _trainer(choices: Choices, out: Path, tokenizer: Any, rows: list[Row], away: list[Row]) -> Any:
+def _trainer(options: TrainOptions, out: Path, tokenizer: Any, rows: list[Row], away: list[Row]) -> Any:
     """trl's trainer. Its settings come before the model, so that ZeRO stage 3 can shard that as it loads."""
     import torch
     from peft import LoraConfig
@@ -123,37 +146,37 @@ def _trainer(choices: Choices, out: Path, tokenizer: Any, rows: list[Row], away:
     bf16 = torch.cuda.is_available() and torch.cuda.is_bf16_supported()
     config = SFTConfig(
         output_dir=str(out),
-        learning_rate=choices.learning_rate,
+        learning_rate=options.learning_rate,
         lr_scheduler_type="linear",
         warmup_steps=0,
         optim="adamw_torch",
-        num_train_epochs=choices.epochs,
-        per_device_train_batch_size=choices.batch_size,
+        num_train_epochs=options.epochs,
+        per_device_train_batch_size=options.batch_size,
         per_device_eval_batch_size=1,
         gradient_accumulation_steps=1,
         max_length=None,
         completion_only_loss=True,
         bf16=bf16,
         model_init_kwargs={"dtype": "bfloat16" if bf16 else "float32"},
-        save_strategy="steps" if choices.save_steps else "epoch",
-        save_steps=choices.save_steps or 500,
+        save_strategy="steps" if options.save_steps else "epoch",
+        save_steps=options.save_steps or 500,
         save_total_limit=2,
         eval_strategy="epoch" if away else "no",
         logging_steps=1,
-        seed=choices.seed,
-        data_seed=choices.seed,
+        seed=options.seed,
+        data_seed=options.seed,
         report_to="none",
         disable_tqdm=None,
     )
     lora = LoraConfig(
         task_type="CAUSAL_LM",
         target_modules="all-linear",
-        r=choices.lora_rank,
-        lora_alpha=choices.lora_alpha,
-        lora_dropout=choices.lora_dropout,
+        r=options.lora_rank,
+        lora_alpha=options.lora_alpha,
+        lora_dropout=options.lora_dropout,
     )
     return SFTTrainer(
-        model=choices.base,
+        model=options.base,
         args=config,
         train_dataset=_as_dataset(rows),
         eval_dataset=_as_dataset(away) if away else None,
@@ -170,15 +193,9 @@ def _as_dataset(rows: list[Row]) -> Any:
     return Table.from_dict({"prompt": [m[:-1] for m in messages], "completion": [m[-1:] for m in messages]})
 
 
-def _add_callbacks(trainer: Any, losses: Losses) -> None:
-    """Keep every logged loss, and show the last beside the bar instead of printing a line for each."""
-    from transformers import PrinterCallback, ProgressCallback, TrainerCallback
-
-    class KeepLosses(TrainerCallback):  # type: ignore[misc]
-        """Writes a loss down at once, so that a run that is broken off has it too."""
-
-        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **rest: Any) -> None:
-            losses.add(state.global_step, state.epoch, logs or {})
+def _show_loss_in_the_bar(trainer: Any) -> None:
+    """Show the last loss beside the progress bar instead of printing a line for each."""
+    from transformers import PrinterCallback, ProgressCallback
 
     class Bar(ProgressCallback):  # type: ignore[misc]
         """The progress bar, on stderr."""
@@ -190,16 +207,11 @@ def _add_callbacks(trainer: Any, losses: Losses) -> None:
     for printing in (PrinterCallback, ProgressCallback):
         trainer.remove_callback(printing)
     trainer.add_callback(Bar())
-    trainer.add_callback(KeepLosses())
 
 
-def _step_of(checkpoint: Path | None) -> int:
-    return int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0
-
-
-def _record(choices: Choices, dataset: Dataset, fitted: Fitted, limit: int) -> dict[str, Any]:
+def _record(options: TrainOptions, dataset: Dataset, fitted: Fitted, limit: int) -> dict[str, Any]:
     return {
-        "choices": choices.model_dump(),
+        "choices": options.model_dump(),
         "dataset": dataset.sha256,
         "rows": len(fitted.rows),
         "cut": fitted.cut,

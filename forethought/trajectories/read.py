@@ -18,7 +18,7 @@ from forethought.trajectories import (
     tau_bench,
 )
 from forethought.trajectories.types import Loaded, Trajectory
-from forethought.trajectories.values import cleaned, mapping
+from forethought.trajectories.values import mapping, sanitize
 
 MAX_BYTES = 512 * 1024 * 1024
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".txt", ".log")
@@ -100,7 +100,7 @@ def from_json(value: object, name: str = "trajectory") -> Loaded:
 
 def all_from_json(value: object, name: str = "trajectory") -> list[Loaded]:
     """All trajectories in `value`. Raises ValueError as `from_json` does."""
-    value = cleaned(value)
+    value = sanitize(value)
     if isinstance(value, str):
         return _from_text(value, name)
     for each in _FORMATS:
@@ -117,11 +117,11 @@ def all_from_json(value: object, name: str = "trajectory") -> list[Loaded]:
 
 def read_json(path: Path) -> Any:
     """The JSON in a file, or the list of a JSON Lines file's. Raises ValueError."""
-    raw = decoded(path)
-    return _parsed(raw, str(path))
+    raw = read_text(path)
+    return _parse(raw, str(path))
 
 
-def decoded(path: Path) -> str:
+def read_text(path: Path) -> str:
     """The text of a file: UTF-8, or UTF-16 with its mark. Raises ValueError."""
     try:
         if path.stat().st_size > MAX_BYTES:
@@ -141,14 +141,14 @@ def decoded(path: Path) -> str:
 
 def _read_file(path: Path, *, lenient: bool = False) -> list[Loaded]:
     """The trajectories in a file. `lenient`: none where it is plainly something else."""
-    content = decoded(path)
+    content = read_text(path)
     is_json = path.suffix.lower() in (".json", ".jsonl", ".ndjson") or content.lstrip()[:1] in ("{", "[")
     try:
         if not is_json:
             if lenient and not react_logs.matches(content):
                 return []
             return _from_text(content, path.stem)
-        value = _parsed(content, "")
+        value = _parse(content, "")
         if lenient and agent_error_bench.is_labels(value):
             return []
         return all_from_json(value, path.stem)
@@ -162,7 +162,7 @@ def _from_text(content: str, name: str) -> list[Loaded]:
     if react_logs.matches(content) and (found := react_logs.read(content.replace("\r\n", "\n"))):
         return found
     if content.lstrip()[:1] in ("{", "["):
-        return all_from_json(_parsed(content, name), name)
+        return all_from_json(_parse(content, name), name)
     raise ValueError(f"this is no trajectory in a known format; known are {KNOWN}")
 
 
@@ -177,7 +177,7 @@ def _read_with(each: _Format, value: object, name: str) -> list[Loaded]:
         raise ValueError(" ".join(f"{place}: {first['msg']}; correct it".split())) from error
 
 
-def _parsed(content: str, place: str) -> Any:
+def _parse(content: str, place: str) -> Any:
     try:
         return json.loads(content)
     except RecursionError as error:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from forethought.text import sanitize_text
 from forethought.trajectories.types import Outcome
 
 Json = dict[str, Any]
@@ -50,22 +51,19 @@ def outcome(value: object) -> Outcome:
         word = value.strip().casefold()
         if word in ("true", "yes", "1", "1.0", "success", "won", "passed", "correct"):
             return "success"
-        return (
-            "failure"
-            if word in ("false", "no", "0", "0.0", "failure", "failed", "lost", "incorrect")
-            else "unknown"
-        )
+        failed = word in ("false", "no", "0", "0.0", "failure", "failed", "lost", "incorrect")
+        return "failure" if failed else "unknown"
     if isinstance(value, bool | int | float):
         return "success" if value >= 1 - 1e-6 else "failure"
     return "unknown"
 
 
-def cleaned(value: Any) -> Any:
-    """`value` with characters that are no text (half of a surrogate pair) replaced by '?'."""
+def sanitize(value: Any) -> Any:
+    """`value` with every text in it as a database stores it: see `sanitize_text`."""
     if isinstance(value, str):
-        return value if value.isascii() else value.encode("utf-8", errors="replace").decode("utf-8")
+        return sanitize_text(value)
     if isinstance(value, list | tuple):
-        return [cleaned(item) for item in value]
+        return [sanitize(item) for item in value]
     if isinstance(value, Mapping):
-        return {str(cleaned(key)): cleaned(item) for key, item in value.items()}
+        return {sanitize_text(str(key)): sanitize(item) for key, item in value.items()}
     return value

@@ -34,7 +34,7 @@ async def review(
     left = [name for name in final if name not in reviews]
     if services.context(runtime).review and left:
         name = left[0]
-        update = _asked(state, final, name, others=[other for other in final if other != name])
+        update = _ask_person(state, final, name, others=[other for other in final if other != name])
         return {**update, "status": "running"}
     problem = "" if final else _nothing_line(state)
     return {"final": final, "status": "distilled" if final else "no_errors", "problem": problem}
@@ -57,14 +57,14 @@ def generated(state: DistillerState) -> dict[str, Json]:
     }
 
 
-def _asked(state: DistillerState, final: dict[str, Json], name: str, others: list[str]) -> Json:
+def _ask_person(state: DistillerState, final: dict[str, Json], name: str, others: list[str]) -> Json:
     """Ask until the reply can be carried out, and carry it out."""
     problem = ""
     while True:
         reply = interrupt(_question(state, final[name], others, problem))
-        said: Mapping[str, Any] = reply if isinstance(reply, Mapping) else {"decision": str(reply)}
+        answer: Mapping[str, Any] = reply if isinstance(reply, Mapping) else {"decision": str(reply)}
         try:
-            changed, record = decided(final, name, said)
+            changed, record = decided(final, name, answer)
         except ValueError as error:
             problem = str(error)
             continue
@@ -101,10 +101,10 @@ def edited(error: Json, value: Any) -> Json:
     if not isinstance(value, Mapping):
         raise ValueError("edit needs the fields that change: name, description, failures, successes")
     texts = {kind: value.get(kind, [item["text"] for item in error[kind]]) for kind in _KINDS}
-    given = {"name": value.get("name", error["name"]), **texts}
-    given["description"] = value.get("description", error["description"])
+    fields = {"name": value.get("name", error["name"]), **texts}
+    fields["description"] = value.get("description", error["description"])
     try:
-        valid = PlanningError.model_validate(given)
+        valid = PlanningError.model_validate(fields)
     except ValidationError as wrong:
         first = wrong.errors(include_url=False)[0]
         raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from wrong

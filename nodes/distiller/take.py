@@ -23,10 +23,10 @@ async def take(
     thread holds. Raises ValueError for what is no trajectory."""
     context = services.context(runtime)
     await asyncio.to_thread(services.models.verify, [context.model])
-    given = state.get("trajectories") or []
-    if not given and state.get("tasks"):
+    trajectories = state.get("trajectories") or []
+    if not trajectories and state.get("tasks"):
         return {"status": "running", "problem": "", "wave": []}
-    groups = runs_by_task(given)
+    groups = runs_by_task(trajectories)
     questions = Questions(state.get("exclude") or [])
     refused = [runs for runs in groups.values() if questions.hold(runs[0].trajectory.task)]
     judged = [runs for runs in groups.values() if runs not in refused]

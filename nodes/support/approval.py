@@ -16,7 +16,7 @@ from typing import Any, Literal
 from langgraph.types import interrupt
 
 from forethought.nodes.support.addresses import address_key, approved_addresses, given_addresses
-from forethought.nodes.support.provenance import Influence, influence, records, told
+from forethought.nodes.support.provenance import Influence, influence, origins_text, records
 from forethought.state.agent import AgentState, Proposal
 from forethought.state.context import Context
 from forethought.tools.base import Tool
@@ -27,7 +27,7 @@ CHOICES = ["approve", "edit", "reject"]
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ApprovalDecision:
     """What may be done: the call with these arguments, or nothing."""
 
     arguments: Json
@@ -39,60 +39,52 @@ class Verdict:
     """Whether the address is the model's or the person's own, so that a redirect may not lead elsewhere."""
 
 
-@dataclass(frozen=True)
-class _Need:
-    why: str
-    seen: Mapping[str, list[int]]
-
-
-def settle(
+def require_approval(
     tool: Tool, proposal: Proposal, state: AgentState, tools: Mapping[str, Tool], context: Context
-) -> Verdict:
+) -> ApprovalDecision:
     """Ask the person if the call needs it, until the reply is usable. There is no effect before this: the
     node runs again when the thread is resumed."""
     arguments = proposal["arguments"]
     if tool.effect == "read":
-        return Verdict(arguments)
+        return ApprovalDecision(arguments)
     seen = influence(state, tools)
     if tool.effect == "egress" and seen.guarded:
         key = address_key(str(arguments.get(tool.address))) if tool.address else None
         if key is not None and key in given_addresses(state, tools):
-            return Verdict(arguments)
+            return ApprovalDecision(arguments)
         if key is not None and key in approved_addresses(state, tools):
-            return Verdict(arguments, pinned=True)
-        return _ask(tool, proposal, _sending(tool, seen), pinned=True)
+            return ApprovalDecision(arguments, pinned=True)
+        return _ask(tool, proposal, _why_sending(tool, seen), seen, pinned=True)
     if tool.effect == "write" and _asks_for_writes(context, seen):
-        return _ask(tool, proposal, _writing(seen), pinned=False)
-    return Verdict(arguments)
+        return _ask(tool, proposal, _why_writing(seen), seen, pinned=False)
+    return ApprovalDecision(arguments)
 
 
 def _asks_for_writes(context: Context, seen: Influence) -> bool:
     return context.approve_tools == "always" or (context.approve_tools == "tainted" and bool(seen.outside))
 
 
-def _writing(seen: Influence) -> _Need:
+def _why_writing(seen: Influence) -> str:
     if not seen.outside:
-        return _Need("It changes something, and every change is to be approved.", {})
-    return _Need(
-        f"It changes something, after text from outside came into the thread: {told(seen.outside)}.",
-        seen.outside,
+        return "It changes something, and every change is to be approved."
+    return (
+        f"It changes something, after text from outside came into the thread: {origins_text(seen.outside)}."
     )
 
 
-def _sending(tool: Tool, seen: Influence) -> _Need:
+def _why_sending(tool: Tool, seen: Influence) -> str:
     what = (
         "It opens an address that neither you nor a source gave"
         if tool.address
         else "It sends its arguments out"
     )
-    why = (
-        f"{what}, so it could carry out what is private: {told(seen.private)}. "
-        f"From outside came: {told(seen.outside)}."
+    return (
+        f"{what}, so it could carry out what is private: {origins_text(seen.private)}. "
+        f"From outside came: {origins_text(seen.outside)}."
     )
-    return _Need(why, seen.outside)
 
 
-def _ask(tool: Tool, proposal: Proposal, need: _Need, *, pinned: bool) -> Verdict:
+def _ask(tool: Tool, proposal: Proposal, why: str, seen: Influence, *, pinned: bool) -> ApprovalDecision:
     payload = {
         "kind": "tool",
         "id": f"tool-{proposal['n']}",
@@ -101,22 +93,22 @@ def _ask(tool: Tool, proposal: Proposal, need: _Need, *, pinned: bool) -> Verdic
         "tool": tool.name,
         "arguments": proposal["arguments"],
         "effect": tool.effect,
-        "why": need.why,
-        "influence": records(need.seen),
+        "why": why,
+        "influence": records(seen.outside),
         "choices": CHOICES,
         "problem": "",
     }
     while True:
         decision, value, reason = read_reply(interrupt(payload))
         if decision == "approve":
-            return Verdict(proposal["arguments"], "approved", pinned=pinned)
+            return ApprovalDecision(proposal["arguments"], "approved", pinned=pinned)
         if decision == "reject":
-            return Verdict(proposal["arguments"], "rejected", reason or "no reason given")
+            return ApprovalDecision(proposal["arguments"], "rejected", reason or "no reason given")
         problem = f"decision must be approve, edit or reject, not {decision!r}"
         if decision == "edit":
             problem = _wrong(tool, value)
             if not problem:
-                return Verdict(dict(value), "edited", pinned=pinned)
+                return ApprovalDecision(dict(value), "edited", pinned=pinned)
         payload = {**payload, "problem": problem}
 
 

@@ -73,7 +73,7 @@ class OfflineServices(Generic[C]):
         `problems`. Raises the other ModelErrors."""
         runtime.stream_writer({"event": "thinking", "role": role.replace("_", " "), "about": about})
         try:
-            asked = await self.models.ask(
+            result = await self.models.ask(
                 role=role,
                 model=self.context(runtime).model,
                 messages=messages,
@@ -83,7 +83,7 @@ class OfflineServices(Generic[C]):
         except ReplyError as error:
             reason = error.problem or str(error)
             return None, {"problems": {problem_key: reason}, "usage": {role: error.usage}}
-        return asked.reply, {"usage": {role: asked.usage}}
+        return result.reply, {"usage": {role: result.usage}}
 
     async def save(self, trajectory: Trajectory) -> str:
         """Store a trajectory, without what is known of it, and return its hash. Raises FilesError."""
@@ -95,7 +95,7 @@ class OfflineServices(Generic[C]):
         return Trajectory.model_validate_json(await asyncio.to_thread(self.store.get, stored))
 
 
-def runs_by_task(given: Sequence[Any]) -> dict[str, list[Loaded]]:
+def runs_by_task(trajectories: Sequence[Any]) -> dict[str, list[Loaded]]:
     """The runs in trajectories of any known format, by the normalised text of their task.
 
     A run that is the same as another but for its id is read once. Raises ValueError for what is no
@@ -103,7 +103,7 @@ def runs_by_task(given: Sequence[Any]) -> dict[str, list[Loaded]]:
     """
     groups: dict[str, list[Loaded]] = {}
     seen: set[str] = set()
-    for number, raw in enumerate(given, 1):
+    for number, raw in enumerate(trajectories, 1):
         try:
             found = all_from_json(raw, f"trajectory-{number}")
         except ValueError as error:

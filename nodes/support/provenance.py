@@ -95,13 +95,13 @@ def made_of(key: str, state: AgentState) -> str:
     return ", ".join(found) or "model"
 
 
-def told(seen: Mapping[str, list[int]]) -> str:
+def origins_text(seen: Mapping[str, list[int]]) -> str:
     """Origins with their steps, for a person: 'web:example.org (steps 1, 3), file:a.txt (given)'."""
     return ", ".join(f"{part} ({_when(steps)})" for part, steps in seen.items())
 
 
 def records(seen: Mapping[str, list[int]]) -> list[Json]:
-    """As `told`, for a program: [{origin, steps}]; a file that was given and not read has no step."""
+    """As `origins_text`, for a program: [{origin, steps}]; a file that was given and not read has no step."""
     return [{"origin": part, "steps": [n for n in steps if n != GIVEN]} for part, steps in seen.items()]
 
 

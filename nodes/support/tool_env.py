@@ -19,7 +19,7 @@ from forethought.journal import current_journal
 from forethought.models.allowance import Allowance
 from forethought.models.types import Image, Message, ReplayError, ReplyError, Usage, reply_spec
 from forethought.nodes.support.addresses import for_person
-from forethought.nodes.support.approval import Verdict, ask_person
+from forethought.nodes.support.approval import ApprovalDecision, ask_person
 from forethought.nodes.support.calls import CallResult, PriorAttempts, call_once, prior_attempts
 from forethought.nodes.support.prompt_text import compact, never_begun, trajectory
 from forethought.nodes.support.provenance import joined
@@ -45,7 +45,7 @@ RECORDED_CHARACTERS = 2000
 class PriorCall:
     """What became of a step's call before this run of the step."""
 
-    verdict: Verdict | None = None
+    decision: ApprovalDecision | None = None
     """What may be done, where that is decided: the call was made, or was broken off and may have taken
     effect or was approved. A person who has approved it is not asked again whether it may be made, but what
     came of it if it may have taken effect."""
@@ -62,14 +62,14 @@ async def find_prior_call(tool: Tool | None, proposal: Proposal) -> PriorCall:
     if tool is None or not attempts.begun:
         return PriorCall(attempts=attempts)
     intent = attempts.intent
-    verdict = Verdict(intent["arguments"], intent["word"], pinned=intent["pinned"])
-    return PriorCall(verdict, attempts.result is None and tool.repeatable, attempts)
+    decision = ApprovalDecision(intent["arguments"], intent["word"], pinned=intent["pinned"])
+    return PriorCall(decision, attempts.result is None and tool.repeatable, attempts)
 
 
 async def make_call(
     tool: Tool,
     proposal: Proposal,
-    verdict: Verdict,
+    decision: ApprovalDecision,
     attempts: PriorAttempts,
     state: AgentState,
     turn: Turn,
@@ -82,11 +82,11 @@ async def make_call(
     """
     services, inspection = turn.services, Inspection(turn, allowance)
     call_id = current_journal().id(f"call {proposal['n']}")
-    env = replace(_environment(proposal, state, services, inspection, verdict), call_id=call_id)
+    env = replace(_environment(proposal, state, services, inspection, decision), call_id=call_id)
     code = CodeActions(services.tools, env, state, proposal["n"], inspection)
 
     async def make() -> CallResult:
-        observation = await call_tool(tool, verdict.arguments, code.env if tool.runs_code else env)
+        observation = await call_tool(tool, decision.arguments, code.env if tool.runs_code else env)
         if inspection.missing:
             raise inspection.missing
         if code.sub_steps:
@@ -97,10 +97,10 @@ async def make_call(
         return CallResult(observation, code.sub_steps, list(inspection.spent), list(inspection.paid))
 
     intent: Json = {
-        "arguments": verdict.arguments,
-        "word": verdict.word,
-        "pinned": verdict.pinned,
-        "call": cut(compact(verdict.arguments), _SHOWN_CHARACTERS),
+        "arguments": decision.arguments,
+        "word": decision.word,
+        "pinned": decision.pinned,
+        "call": cut(compact(decision.arguments), _SHOWN_CHARACTERS),
     }
 
     def shown(text: str) -> str:
@@ -113,7 +113,11 @@ async def make_call(
 
 
 def _environment(
-    proposal: Proposal, state: AgentState, services: Services, inspection: Inspection, verdict: Verdict
+    proposal: Proposal,
+    state: AgentState,
+    services: Services,
+    inspection: Inspection,
+    decision: ApprovalDecision,
 ) -> ToolEnv:
     def ask(question: str, choices: list[str]) -> str:
         shown = [for_person(text, state, services.tools) for text in (question, *choices)]
@@ -129,7 +133,7 @@ def _environment(
         look=inspection.look,
         ask=ask,
         book=inspection.paid.append,
-        same_host_only=verdict.pinned,
+        same_host_only=decision.pinned,
     )
 
 

@@ -83,8 +83,8 @@ async def reflect_error(
     if reply is None:
         return update
     cites = list(dict.fromkeys(cite.strip() for cite in reply.cites))
-    made = ErrorReflection(reflection=reply.reflection.strip(), cites=cites)
-    return {**update, "error_reflections": {name: made}}
+    reflection = ErrorReflection(reflection=reply.reflection.strip(), cites=cites)
+    return {**update, "error_reflections": {name: reflection}}
 
 
 def cluster(state: SynthesizerState, name: str) -> list[str]:

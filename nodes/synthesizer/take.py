@@ -63,8 +63,8 @@ def no_failures_line(trials: Mapping[str, TrialRecord]) -> str:
     )
 
 
-def _of_tasks(given: Sequence[CollectTask]) -> dict[str, Any]:
-    tasks = {f"t{number}": task for number, task in enumerate(given, 1)}
+def _of_tasks(records: Sequence[CollectTask]) -> dict[str, Any]:
+    tasks = {f"t{number}": task for number, task in enumerate(records, 1)}
     return {
         "tasks": {key: TaskRecord(task=task.task, task_id=task.id) for key, task in tasks.items()},
         "given": {key: task.model_dump(mode="json") for key, task in tasks.items()},

@@ -32,9 +32,8 @@ import forethought.nodes.tool_executor
 from forethought.graph.agent import build_agent
 from forethought.nodes.support.budget import active_seconds
 from forethought.settings import Settings
-from forethought.state.agent import with_statuses
 from forethought.state.context import Context
-from forethought.state.reducers import merge
+from forethought.state.reducers import merge, with_statuses
 from tests.support.wild import AT_EFFECT, INPUT, OUTPUT, SECONDS, USD, Clock, Process, Wild
 
 Json = dict[str, Any]

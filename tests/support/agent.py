@@ -24,8 +24,8 @@ from langgraph.types import Command
 
 from forethought.graph.agent import build_agent
 from forethought.settings import Settings
-from forethought.state.agent import with_statuses
 from forethought.state.context import Context
+from forethought.state.reducers import with_statuses
 from forethought.tools.base import Observation, Tool, ToolError, make_tool
 from tests.support.model_server import Answer, ModelServer, Reply, SeenRequest
 from tests.support.replies import answer, call, diagnosis, lesson, plan, sub, verdict

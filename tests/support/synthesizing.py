@@ -117,7 +117,7 @@ class Trials:
     """Why a trial cannot be judged ('' if it can); what it raises, the trial raises."""
 
     async def __call__(self, task: CollectTask, trial: int, guidance: Sequence[str]) -> Attempted:
-        """See forethought/collecting/attempts.py."""
+        """See `Attempt`."""
         told = self.given.setdefault(task.id, [])
         told.append(guidance)
         whole = [text for texts in told for text in texts]

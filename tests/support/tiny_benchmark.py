@@ -162,13 +162,13 @@ class Learns(Asks):
 
     needs_training = True
 
-    async def train(self, workshops: Sequence[TrialContext]) -> Mapping[str, Any]:
+    async def train(self, trials: Sequence[TrialContext]) -> Mapping[str, Any]:
         """Tries each, and asks for the outcome."""
         outcomes = []
-        for workshop in workshops:
-            assert workshop.outcome is not None
-            outcomes.append(await workshop.outcome(await self.run(workshop)))
-        return {"right": sum(outcomes), "of": [workshop.sample.id for workshop in workshops]}
+        for trial in trials:
+            assert trial.outcome is not None
+            outcomes.append(await trial.outcome(await self.run(trial)))
+        return {"right": sum(outcomes), "of": [trial.sample.id for trial in trials]}
 
 
 BENCHMARK = Tiny()

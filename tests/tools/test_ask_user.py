@@ -35,12 +35,6 @@ async def test_where_nobody_can_be_asked_it_says_so(settings: Callable[..., Sett
     assert "nobody can be asked" in seen.text
 
 
-async def test_an_empty_answer_is_a_failure(settings: Callable[..., Settings]) -> None:
-    env = ToolEnv(settings=settings(), ask=lambda question, choices: " ")
-    seen = await call_tool(ASK_USER, {"question": "Which?"}, env)
-    assert (seen.ok, seen.cause) == (False, "empty")
-
-
 class State(TypedDict):
     answer: str
 
@@ -65,7 +59,3 @@ async def test_it_waits_for_the_person_in_a_graph(settings: Callable[..., Settin
     assert waiting["__interrupt__"][0].value == {"question": "Which?", "choices": []}
     done = await graph.ainvoke(Command(resume="red"), config)  # type: ignore[arg-type]
     assert done["answer"] == "red"
-
-
-def test_it_waits_as_long_as_it_takes() -> None:
-    assert ASK_USER.timeout_s == 0

@@ -89,13 +89,6 @@ async def test_without_a_storage_or_a_model_the_tool_says_so(env: ToolEnv) -> No
         assert raised.value.cause == "unavailable"
 
 
-def test_the_model_sees_two_arguments_and_what_they_mean() -> None:
-    properties = INSPECT_IMAGE.arguments.model_json_schema()["properties"]
-    assert set(properties) == {"path", "question"}
-    assert all(field["description"] for field in properties.values())
-    assert INSPECT_IMAGE.effect == "read"
-
-
 @pytest.mark.parametrize(
     ("name", "tool"), [("ffmpeg_card.jpg", "inspect_image"), ("speech.mp3", "inspect_audio")]
 )

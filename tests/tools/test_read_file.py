@@ -164,14 +164,6 @@ async def test_without_a_storage_the_tool_says_so(env: ToolEnv) -> None:
         await read(dataclasses.replace(env, store=None), path="Notes.txt")
 
 
-def test_the_model_sees_three_arguments_and_what_they_mean() -> None:
-    properties = READ_FILE.arguments.model_json_schema()["properties"]
-    assert set(properties) == {"path", "part", "question"}
-    assert all(field["description"] for field in properties.values())
-    assert READ_FILE.effect == "read"
-    assert "pptx" in READ_FILE.description
-
-
 async def test_an_observation_that_shows_only_a_part_says_so(env: ToolEnv) -> None:
     assert (await read(env, path="long.txt")).partial
     assert (await read(env, path="long.txt", part=2)).partial

@@ -6,14 +6,15 @@ A table that is cut repeats its header, and a section that goes on repeats its h
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from forethought.tools.documents.document import Document, Section
 from forethought.tools.documents.tables import split_header
 
 PART_CHARACTERS = 12_000
-_MOST_CARRIED = 3
-"""Headings and leads that go on to the next part, so that a list of headings is cut as any text is."""
+_MOST_LEADS = 3
+"""Headings and leads that stay with what follows, so that a list of headings is cut as any text is."""
 _BREAKS = re.compile(r"\n|[.!?;]\s|\s|,")
 
 
@@ -25,104 +26,80 @@ class Part:
     places: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class _Piece:
+    """What is not cut: a short paragraph with its heading, a table's row, a stretch of a long text."""
+
+    text: str
+    joint: str = "\n\n"
+    """Between the piece before and this one."""
+    lead: str = ""
+    """Before this one where it begins a part: its table's header."""
+
+
 def split(document: Document, limit: int = PART_CHARACTERS) -> list[Part]:
     """The document in parts of at most about `limit` characters; only white space may be lost at a cut."""
-    filler = _Filler(limit)
+    parts: list[Part] = []
+    text = ""
+    places: list[str] = []
     for section in document.sections:
-        filler.begin(section)
-        for block in section.text.split("\n\n"):
-            if block.strip():
-                filler.add(block.strip("\n"))
-    return filler.finish()
+        repeated = f"{section.heading} (continued)\n\n" if section.heading else ""
+        for number, piece in enumerate(_pieces(section, limit)):
+            if text and len(text) + len(piece.joint) + len(piece.text) > limit:
+                parts.append(Part(text.strip("\n"), tuple(places)))
+                text, places = "", []
+            if text:
+                text += piece.joint + piece.text
+            else:
+                text = (repeated if number else "") + piece.lead + piece.text
+            if section.place and section.place not in places[-1:]:
+                places.append(section.place)
+    return [*parts, Part(text.strip("\n"), tuple(places))] if text.strip() else parts
 
 
-@dataclass
-class _Filler:
-    """Fills part after part."""
+def _pieces(section: Section, limit: int) -> Iterator[_Piece]:
+    """The section's pieces, headings and leads joined to what they stand above."""
+    above = [section.heading] if section.heading else []
+    for block in section.text.split("\n\n"):
+        block = block.strip("\n")
+        if _leads(block) and len(above) < _MOST_LEADS:
+            above.append(block)
+        elif block.strip():
+            prefix = "".join(f"{lead}\n\n" for lead in above)
+            above = []
+            for piece in _cut(block, limit):
+                yield _Piece(prefix + piece.text, piece.joint, piece.lead)
+                prefix = ""
+    if above:
+        yield _Piece("\n\n".join(above))
 
-    limit: int
-    parts: list[Part] = field(default_factory=list)
-    blocks: list[str] = field(default_factory=list)
-    places: list[str] = field(default_factory=list)
-    size: int = 0
-    heading: str = ""
-    place: str = ""
 
-    @property
-    def room(self) -> int:
-        return self.limit - self.size - 2 * bool(self.blocks)
-
-    def begin(self, section: Section) -> None:
-        self.heading, self.place = section.heading, section.place
-        # A heading at the very end of a part belongs to the next one.
-        if self.blocks and self.room < max(len(section.heading) + len(section.text[:200]), self.limit // 20):
-            self._flush(continued=False)
-        if section.heading:
-            self._put(section.heading)
-
-    def add(self, block: str) -> None:
-        """Add a paragraph or a table, cut where it does not fit."""
-        if len(block) > self.room and len(block) <= self.limit * 3 // 4 and self.size > self.limit // 2:
-            self._flush()
-        if len(block) <= self.room:
-            self._put(block)
-        elif (table := split_header(block)) and len(table[0]) <= self.limit // 4:
-            self._add_table(*table)
+def _cut(block: str, limit: int) -> Iterator[_Piece]:
+    """A paragraph or a table, cut where it is long."""
+    table = split_header(block)
+    if table is None or not table[1] or len(table[0]) > limit // 4:
+        yield from _stretches(block, limit)
+        return
+    header = f"{table[0]}\n"
+    begun = False
+    for row in table[1]:
+        if len(header) + len(row) > limit // 2:  # one row as long as a part
+            yield from _stretches(header + row, limit)
+            begun = False
         else:
-            self._add_text(block)
+            yield _Piece(row, "\n", header) if begun else _Piece(header + row)
+            begun = True
 
-    def finish(self) -> list[Part]:
-        if self.blocks:
-            self._flush(continued=False)
-        return self.parts
 
-    def _add_table(self, header: str, rows: list[str]) -> None:
-        taken: list[str] = []
-        size = len(header)
-        for row in rows:
-            if size + 1 + len(row) > self.room and (taken or self.size > self.limit // 4):
-                if taken:
-                    self._put("\n".join([header, *taken]))
-                self._flush()
-                taken, size = [], len(header)
-            if size + 1 + len(row) > self.room:  # one row longer than a part
-                self._add_text(f"{header}\n{row}")
-                continue
-            taken.append(row)
-            size += 1 + len(row)
-        if taken:
-            self._put("\n".join([header, *taken]))
-
-    def _add_text(self, text: str) -> None:
-        start = 0
-        while start < len(text):
-            if self.room < min(len(text) - start, self.limit // 4):
-                self._flush()
-            end = _boundary(text, start, start + max(self.room, 1))
-            self._put(text[start:end].strip("\n"))
-            start = end
-
-    def _put(self, block: str) -> None:
-        if not block.strip():
-            return
-        self.size += len(block) + 2 * bool(self.blocks)
-        self.blocks.append(block)
-        if self.place and self.place not in self.places[-1:]:
-            self.places.append(self.place)
-
-    def _flush(self, continued: bool = True) -> None:
-        """End the part; a heading or table lead at its very end goes to the next one."""
-        if not self.blocks:
-            return
-        carried: list[str] = []
-        while continued and len(self.blocks) > 1 and len(carried) < _MOST_CARRIED and _leads(self.blocks[-1]):
-            carried.insert(0, self.blocks.pop())
-        self.parts.append(Part("\n\n".join(self.blocks), tuple(self.places)))
-        self.blocks, self.places, self.size = [], [], 0
-        if continued and self.heading and self.heading not in carried:
-            self._put(f"{self.heading} (continued)")
-        for block in carried:
-            self._put(block)
+def _stretches(text: str, limit: int) -> Iterator[_Piece]:
+    if len(text) <= limit // 2:
+        yield _Piece(text)
+        return
+    start, size = 0, max(limit // 4, 1)
+    while start < len(text):
+        end = _boundary(text, start, start + size)
+        yield _Piece(text[start:end], "" if start else "\n\n")
+        start = end
 
 
 def _leads(block: str) -> bool:

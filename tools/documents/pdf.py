@@ -76,10 +76,10 @@ def _marks(page: Any) -> list[str]:
             continue
         kind = raw.FPDFAnnot_GetSubtype(mark)
         if kind == raw.FPDF_ANNOT_WIDGET:
-            value, name = _said(mark, b"V"), _said(mark, b"TU") or _said(mark, b"T")
+            value, name = _string(mark, b"V"), _string(mark, b"TU") or _string(mark, b"T")
             if value and value != "Off":  # an empty box
                 fields.append(f"- {name or '(no name)'}: {value}")
-        elif kind != raw.FPDF_ANNOT_POPUP and (said := _said(mark, b"Contents")):
+        elif kind != raw.FPDF_ANNOT_POPUP and (said := _string(mark, b"Contents")):
             comments.append(f"- {said}")
         raw.FPDFPage_CloseAnnot(mark)
     return [
@@ -89,7 +89,7 @@ def _marks(page: Any) -> list[str]:
     ]
 
 
-def _said(mark: Any, key: bytes) -> str:
+def _string(mark: Any, key: bytes) -> str:
     """A text of a field or comment on one line; '' if there is none."""
     from pypdfium2 import raw
 

@@ -60,7 +60,9 @@ class Calls:
         if self._stopped or self._env.call is None:
             raise CallError("stopped: the program has run out of time")
         arguments = _arguments(tool, positional, named)
-        self._waiting = asyncio.run_coroutine_threadsafe(_made(self._env, tool.name, arguments), self._loop)
+        self._waiting = asyncio.run_coroutine_threadsafe(
+            _call_tool(self._env, tool.name, arguments), self._loop
+        )
         observation = self._waiting.result()
         if observation.ok:
             return observation.text
@@ -68,7 +70,7 @@ class Calls:
         raise CallError(f"{observation.cause}: {observation.text}{hint}")
 
 
-async def _made(env: ToolEnv, name: str, arguments: dict[str, Any]) -> Observation:
+async def _call_tool(env: ToolEnv, name: str, arguments: dict[str, Any]) -> Observation:
     assert env.call is not None
     return await env.call(name, arguments)
 

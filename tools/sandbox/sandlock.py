@@ -65,13 +65,13 @@ class Sandlock:
             raise problem
         with (
             tempfile.TemporaryDirectory(prefix="forethought-", ignore_cleanup_errors=True) as folder,
-            _started(program, folder) as process,
+            _confined(program, folder) as process,
         ):
             return Session(program, folder, process, packages()).serve()
 
 
 @contextmanager
-def _started(program: Program, folder: str) -> Iterator[Any]:
+def _confined(program: Program, folder: str) -> Iterator[Any]:
     """The confined interpreter; it is killed at the end, whatever it does."""
     from sandlock import Sandbox
     from sandlock.sandbox import StdioMode

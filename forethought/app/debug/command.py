@@ -138,20 +138,7 @@ def resume_debugging(thread_id: str, replies: Sequence[str], flags: Flags, as_js
             return session.request, (await session.snapshot()).values
 
     request, values = asyncio.run(read_request())
-    settings = settings_from(flags)
-    check_repeated(thread_id, flags, settings, base_url=request.base_url)
-    if request.environment and not flags.environment:
-        raise must_be_repeated(thread_id, "--environment", request.environment)
-    if request.allow_writes and not flags.allow_writes:
-        raise CliError(
-            f"{thread_id} was begun with --allow-writes, which holds only where it is given: give it again"
-        )
-    if request.thread is not None and flags.environment is not None:
-        raise CliError("--environment: a thread is run again in its own checkpoints; leave it out")
-    if request.base_url:
-        # The debugging's own, now that a person has named it: the thread that is debugged may have another.
-        flags = replace(flags, base_url=settings.base_url)
-    request = replace(request, environment=flags.environment, allow_writes=flags.allow_writes)
+    request, flags = _permitted(thread_id, request, flags)
     recorded = None
     if request.thread is None:
         saved = values.get("subject") or values.get("trajectory")
@@ -172,6 +159,27 @@ def resume_debugging(thread_id: str, replies: Sequence[str], flags: Flags, as_js
 
     opening = open_debugging(request, flags, choose, trajectory=recorded, id=thread_id)
     return _run(opening, begin, flags, as_json)
+
+
+def _permitted(thread_id: str, request: DebugRequest, flags: Flags) -> tuple[DebugRequest, Flags]:
+    """The saved request, with nothing that runs code or names an address but what the flags name again.
+
+    Raises CliError for what has to be given again.
+    """
+    settings = settings_from(flags)
+    check_repeated(thread_id, flags, settings, base_url=request.base_url)
+    if request.environment and not flags.environment:
+        raise must_be_repeated(thread_id, "--environment", request.environment)
+    if request.allow_writes and not flags.allow_writes:
+        raise CliError(
+            f"{thread_id} was begun with --allow-writes, which holds only where it is given: give it again"
+        )
+    if request.thread is not None and flags.environment is not None:
+        raise CliError("--environment: a thread is run again in its own checkpoints; leave it out")
+    if request.base_url:
+        # The debugging's own, now that a person has named it: the thread that is debugged may have another.
+        flags = replace(flags, base_url=settings.base_url)
+    return replace(request, environment=flags.environment, allow_writes=flags.allow_writes), flags
 
 
 def show_debugging(thread_id: str, flags: Flags, as_json: bool) -> int:

@@ -101,7 +101,7 @@ def prune(flags: Flags, rule: Rule, yes: bool, as_json: bool) -> int:
 async def _choose(settings: Settings, rule: Rule) -> tuple[list[str], dict[str, str]]:
     """Ids of the threads that go, each followed by its debuggings; those that stay for the states of their
     jobs."""
-    from forethought.batch.forgetting import open_jobs
+    from forethought.batch.retention import open_jobs
 
     try:
         async with open_threads(address_of(settings), settings.key, read_only=True) as saver:
@@ -132,7 +132,7 @@ async def _delete(settings: Settings, rule: Rule, chosen: list[str]) -> Json:
     import sqlite3
 
     from forethought.app import distill, synthesize
-    from forethought.batch.forgetting import forget, forget_files
+    from forethought.batch.retention import delete_jobs
     from forethought.storage.retention import delete_threads
 
     address = address_of(settings)
@@ -146,8 +146,7 @@ async def _delete(settings: Settings, rule: Rule, chosen: list[str]) -> Json:
                 others.append(await stack.enter_async_context(opening))
         before = await saver.size()
         done = await delete_threads(saver, chosen, settings.blobs_dir if rule.files else None, others)
-        jobs = await forget(saver, rule.older_than)
-        await forget_files(saver)
+        jobs = await delete_jobs(saver, rule.older_than)
         try:
             await saver.shrink()
         except sqlite3.OperationalError as error:

@@ -1,4 +1,4 @@
-"""What the baselines have in common as methods: a graph run on a workshop, and the attempt made of it."""
+"""What the baselines have in common as methods: a graph run on a trial, and the attempt made of it."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ class Baseline(Method):
     def wire(self, bench: Bench) -> Graph:
         """The graph of one attempt."""
 
-    def notes(self, workshop: TrialContext) -> dict[str, Any]:
+    def notes(self, trial: TrialContext) -> dict[str, Any]:
         """What stands in every prompt of the attempt besides the task."""
         return {}
 
-    async def run(self, workshop: TrialContext) -> Attempt:
+    async def run(self, trial: TrialContext) -> Attempt:
         """See Method."""
         started = time.monotonic()
-        state, bench = await self.carried_out(workshop)
+        state, bench = await self.carry_out(trial)
         return attempt_of(state, bench, state["chosen"], time.monotonic() - started)
 
-    async def carried_out(self, workshop: TrialContext) -> tuple[State, Bench]:
+    async def carry_out(self, trial: TrialContext) -> tuple[State, Bench]:
         """The state at the end of the graph. A thread that was broken off begins anew: its world is gone.
 
         Raises ModelError, InfrastructureError.
         """
-        bench = await make_bench(workshop)
-        graph = self.wire(bench).compile(checkpointer=workshop.checkpointer, name=self.name)
+        bench = await make_bench(trial)
+        graph = self.wire(bench).compile(checkpointer=trial.checkpointer, name=self.name)
         config: RunnableConfig = {
-            "configurable": {"thread_id": workshop.thread},
+            "configurable": {"thread_id": trial.thread},
             "recursion_limit": RECURSION_LIMIT,
         }
-        await workshop.checkpointer.adelete_thread(workshop.thread)
-        given = cast(State, {"notes": self.notes(workshop)})
+        await trial.checkpointer.adelete_thread(trial.thread)
+        given = cast(State, {"notes": self.notes(trial)})
         return cast(State, await graph.ainvoke(given, config)), bench
 
 

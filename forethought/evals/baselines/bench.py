@@ -40,7 +40,7 @@ LONGEST_FORMAT = 300
 class Bench:
     """One attempt's tools, model and means. It holds nothing that a checkpoint would need."""
 
-    workshop: TrialContext
+    trial: TrialContext
     tools: Toolset
     meter: Meter
     """All that the attempt cost so far."""
@@ -58,14 +58,14 @@ class Bench:
         **values: Any,
     ) -> T:
         """The model's reply to a template. Raises ReplyError and the other ModelErrors, BudgetSpent."""
-        sample = self.workshop.sample
+        sample = self.trial.sample
         shown = {"answer_format": sample.answer_format, "files": files_text(self.files), **values}
         system, user = render(template, **shown)
         before = self.meter.tokens
         try:
             asked = await self.services.models.ask(
                 role="baseline",
-                model=self.workshop.model,
+                model=self.trial.model,
                 messages=[Message("system", system), Message("user", user)],
                 reply=reply,
                 check=check,
@@ -76,9 +76,7 @@ class Bench:
 
     async def call(self, name: str, arguments: dict[str, Any], n: int) -> Observation:
         """Carry out one call. Raises InfrastructureError where not the task but the means failed."""
-        inspection = Inspection(
-            Turn(self.services, Context(model=self.workshop.model), Runtime()), Allowance()
-        )
+        inspection = Inspection(Turn(self.services, Context(model=self.trial.model), Runtime()), Allowance())
         env = ToolEnv(
             settings=self.services.settings,
             files={item["name"]: item["hash"] for item in self.files},
@@ -98,7 +96,7 @@ class Bench:
 
     def limits(self, steps: float = 1.0, tokens: float = 1.0) -> Limits:
         """The limits of a try that may use these shares of what is left."""
-        counter, most = self.tools.counter, self.workshop.budget.max_tokens
+        counter, most = self.tools.counter, self.trial.budget.max_tokens
         left = max(most - self.meter.tokens, 0)
         share = int(left * tokens)
         return Limits(
@@ -117,7 +115,7 @@ class Bench:
 
     def may_try_again(self, state: State) -> bool:
         """Whether a further try, and what is asked before it, can be paid."""
-        left = self.workshop.budget.max_tokens - self.meter.tokens
+        left = self.trial.budget.max_tokens - self.meter.tokens
         needed = 3 * max(self._answer_tokens(state), self.last_cost)
         return bool(self.tools.counter.left or not self.tools) and left > needed
 
@@ -135,27 +133,27 @@ class Bench:
         return _ANSWER_TOKENS + estimate_tokens(shown[:_MOST_CHARS])
 
 
-async def make_bench(workshop: TrialContext) -> Bench:
+async def make_bench(trial: TrialContext) -> Bench:
     """The bench of an attempt. Raises InfrastructureError, and ConfigurationError where the model cannot be
     asked."""
     try:
-        tools = workshop.tools
-        files = await asyncio.to_thread(take_files, workshop)
+        tools = trial.tools
+        files = await asyncio.to_thread(take_files, trial)
     except (ValueError, FilesError) as error:
-        raise InfrastructureError(f"sample {workshop.sample.id}: {error}") from error
+        raise InfrastructureError(f"sample {trial.sample.id}: {error}") from error
     meter = Meter()
-    watched = MeteredTransport(workshop.models.transport, (meter,), stop=lambda: tools.broken)
-    models = Models(workshop.settings, watched)
-    await asyncio.to_thread(models.verify, [workshop.model])
-    store = FileStore(workshop.settings.blobs_dir)
-    services = Services(workshop.settings, dict(tools), models, store)
-    return Bench(workshop, tools, meter, services, files)
+    watched = MeteredTransport(trial.models.transport, (meter,), stop=lambda: tools.broken)
+    models = Models(trial.settings, watched)
+    await asyncio.to_thread(models.verify, [trial.model])
+    store = FileStore(trial.settings.blobs_dir)
+    services = Services(trial.settings, dict(tools), models, store)
+    return Bench(trial, tools, meter, services, files)
 
 
-def take_files(workshop: TrialContext) -> list[FileRef]:
+def take_files(trial: TrialContext) -> list[FileRef]:
     """The sample's files, stored. Reads and writes the disk. Raises FilesError."""
-    store, taken = FileStore(workshop.settings.blobs_dir), dict[str, FileRef]()
-    for path in workshop.sample.files:
-        reference = from_path(path, store=store, settings=workshop.settings, taken_names=taken)
+    store, taken = FileStore(trial.settings.blobs_dir), dict[str, FileRef]()
+    for path in trial.sample.files:
+        reference = from_path(path, store=store, settings=trial.settings, taken_names=taken)
         taken[reference["name"]] = reference
     return list(taken.values())

@@ -36,9 +36,9 @@ class BestOfN(Baseline):
     name = "best-of-n"
     about = f"Best-of-N: {TRIES} independent ReAct tries, a majority or the model itself chooses"
 
-    def notes(self, workshop: TrialContext) -> dict[str, Any]:
+    def notes(self, trial: TrialContext) -> dict[str, Any]:
         """See Baseline."""
-        return {"attempt": {"total": TRIES, "seed": workshop.seed}}
+        return {"attempt": {"total": TRIES, "seed": trial.seed}}
 
     def wire(self, bench: Bench) -> Graph:
         """See Baseline."""
@@ -68,7 +68,7 @@ async def select(state: State, *, bench: Bench) -> dict[str, Any]:
         return {"chosen": (candidates or tried)[0]["number"]}
     if bench.tools.episode is None and (agreed := majority(candidates)):
         return {"chosen": agreed}
-    return {"chosen": await _asked(state, candidates, bench)}
+    return {"chosen": await _ask(state, candidates, bench)}
 
 
 def majority(candidates: list[Try]) -> int | None:
@@ -78,7 +78,7 @@ def majority(candidates: list[Try]) -> int | None:
     return next(number for number, own in said.items() if own == answer) if 2 * votes > len(said) else None
 
 
-async def _asked(state: State, candidates: list[Try], bench: Bench) -> int:
+async def _ask(state: State, candidates: list[Try], bench: Bench) -> int:
     numbers = [item["number"] for item in candidates]
 
     def check(reply: Selection) -> str | None:

@@ -20,7 +20,7 @@ from forethought.evals.baselines.insights import (
     MOST,
     MOST_OPERATIONS,
     Insight,
-    changed,
+    apply_operations,
     operations_problem,
 )
 from forethought.evals.baselines.learning import TrainingTrial, trials_of, unlimited
@@ -45,23 +45,23 @@ class Expel(React):
     about = "ExpeL: insights and similar solved tasks from training samples (Zhao et al. 2023)"
     needs_training = True
 
-    def notes(self, workshop: TrialContext) -> dict[str, Any]:
+    def notes(self, context: TrialContext) -> dict[str, Any]:
         """The insights, the most important first, and the most similar solved tasks."""
-        learned = workshop.learned
+        learned = context.learned
         insights = sorted(learned.get("insights", []), key=lambda item: -item["importance"])
-        examples = [item for item in learned.get("examples", []) if item["sample"] != workshop.sample.id]
+        examples = [item for item in learned.get("examples", []) if item["sample"] != context.sample.id]
         return {
             "insights": [item["text"] for item in insights],
             "examples": [
-                f"Task: {item['task']}\n\n{item['text']}" for item in similar(workshop.sample.task, examples)
+                f"Task: {item['task']}\n\n{item['text']}" for item in similar(context.sample.task, examples)
             ],
         }
 
-    async def train(self, workshops: Sequence[TrialContext]) -> Mapping[str, Any]:
+    async def train(self, contexts: Sequence[TrialContext]) -> Mapping[str, Any]:
         """Insights and examples. Raises ModelError, InfrastructureError when no sample could be tried."""
-        trials, problems = await trials_of(workshops)
-        models = Models(workshops[0].settings, unlimited(workshops[0]))
-        extraction = Extraction(models, workshops[0].model, problems)
+        trials, problems = await trials_of(contexts)
+        models = Models(contexts[0].settings, unlimited(contexts[0]))
+        extraction = Extraction(models, contexts[0].model, problems)
         await extraction.run(trials)
         solved = {trial.sample: trial for trial in trials if trial.solved}
         return {
@@ -124,7 +124,7 @@ class Extraction:
         except ReplyError as error:
             self.problems.append(f"insights from {', '.join(t.sample for t in trials)}: {error}")
             return
-        self.insights = changed(self.insights, asked.reply.operations)
+        self.insights = apply_operations(self.insights, asked.reply.operations)
 
 
 def pairs(trials: Sequence[TrainingTrial]) -> list[tuple[TrainingTrial, TrainingTrial]]:

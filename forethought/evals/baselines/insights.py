@@ -35,7 +35,7 @@ def operations_problem(operations: Sequence[InsightOperation], insights: Sequenc
     return None
 
 
-def changed(insights: Sequence[Insight], operations: Sequence[InsightOperation]) -> list[Insight]:
+def apply_operations(insights: Sequence[Insight], operations: Sequence[InsightOperation]) -> list[Insight]:
     """The list after the operations, in its order; numbers are those of the list before them."""
     by_number = {item.number: item for item in operations if item.operation != "ADD"}
     kept = []

@@ -34,15 +34,15 @@ class InterTask(React):
     about = "inter-task error reflection: reflections on error types of training samples (SAMULE 4.2)"
     needs_training = True
 
-    def notes(self, workshop: TrialContext) -> dict[str, Any]:
+    def notes(self, context: TrialContext) -> dict[str, Any]:
         """The reflections, by error type."""
-        return {"errors": list(workshop.learned.get("errors", []))[:MOST_TYPES]}
+        return {"errors": list(context.learned.get("errors", []))[:MOST_TYPES]}
 
-    async def train(self, workshops: Sequence[TrialContext]) -> Mapping[str, Any]:
+    async def train(self, contexts: Sequence[TrialContext]) -> Mapping[str, Any]:
         """Reflections on error types. Raises ModelError, and InfrastructureError when no sample could be
         tried."""
-        trials, problems = await trials_of(workshops)
-        state = await _synthesized(trials, workshops)
+        trials, problems = await trials_of(contexts)
+        state = await _synthesized(trials, contexts)
         labels = state.get("labels", {})
         errors = [
             {"name": name, "text": made["reflection"], "trials": _trials_that_show(labels, name)}
@@ -57,14 +57,14 @@ class InterTask(React):
 
 
 async def _synthesized(
-    trials: Sequence[TrainingTrial], workshops: Sequence[TrialContext]
+    trials: Sequence[TrainingTrial], contexts: Sequence[TrialContext]
 ) -> Mapping[str, Any]:
     """The synthesizer's state after its macro level; the merge, for training a model, is left out."""
-    graph = build_synthesizer(workshops[0].settings, InMemorySaver(), unlimited(workshops[0]))
+    graph = build_synthesizer(contexts[0].settings, InMemorySaver(), unlimited(contexts[0]))
     config: RunnableConfig = {"configurable": {"thread_id": "inter-task"}}
-    context = SynthesizerContext(model=workshops[0].model, max_parallel=PARALLEL)
+    settings = SynthesizerContext(model=contexts[0].model, max_parallel=PARALLEL)
     given: Any = {"trajectories": [_loaded(trial).model_dump(mode="json") for trial in trials]}
-    await graph.ainvoke(given, config, context=context, interrupt_before=["merge_wave"])
+    await graph.ainvoke(given, config, context=settings, interrupt_before=["merge_wave"])
     return dict((await graph.aget_state(config)).values)
 
 

@@ -31,46 +31,46 @@ class TrainingTrial:
     trajectory: Trajectory
 
 
-def unlimited(trial: TrialContext) -> Transport:
+def unlimited(context: TrialContext) -> Transport:
     """The transport of a training sample without its budget: what is drawn from all trials together is a few
     calls a trial, which no sample's own budget is meant for."""
-    transport = trial.models.transport
+    transport = context.models.transport
     return replace(transport, max_tokens=None) if isinstance(transport, MeteredTransport) else transport
 
 
-async def trials_of(workshops: Sequence[TrialContext]) -> tuple[list[TrainingTrial], list[str]]:
+async def trials_of(contexts: Sequence[TrialContext]) -> tuple[list[TrainingTrial], list[str]]:
     """All trials at all samples, in their order, and what could not be tried.
 
     Raises InfrastructureError when nothing could be, ModelError.
     """
     places = asyncio.Semaphore(PARALLEL)
 
-    async def one(workshop: TrialContext) -> list[TrainingTrial] | InfrastructureError:
+    async def one(context: TrialContext) -> list[TrainingTrial] | InfrastructureError:
         async with places:
             try:
-                return await _explored(workshop)
+                return await _explored(context)
             except InfrastructureError as error:
                 return error
 
-    made = await asyncio.gather(*(one(workshop) for workshop in workshops))
+    made = await asyncio.gather(*(one(context) for context in contexts))
     failed = [item for item in made if isinstance(item, InfrastructureError)]
     if failed and len(failed) == len(made):
         raise failed[0]
     problems = [
-        f"{workshop.sample.id}: {item}"
-        for workshop, item in zip(workshops, made, strict=True)
+        f"{context.sample.id}: {item}"
+        for context, item in zip(contexts, made, strict=True)
         if isinstance(item, InfrastructureError)
     ]
     return [trial for item in made if isinstance(item, list) for trial in item], problems
 
 
-async def _explored(workshop: TrialContext) -> list[TrainingTrial]:
-    if workshop.outcome is None:
-        raise InfrastructureError(f"sample {workshop.sample.id}: nobody says whether a trial succeeded")
-    state, bench = await Reflexion().carried_out(workshop)
+async def _explored(context: TrialContext) -> list[TrainingTrial]:
+    if context.outcome is None:
+        raise InfrastructureError(f"sample {context.sample.id}: nobody says whether a trial succeeded")
+    state, bench = await Reflexion().carry_out(context)
     return [
         TrainingTrial(
-            sample=workshop.sample.id,
+            sample=context.sample.id,
             task=state["task"],
             solved=bool(tried["solved"]),
             text=try_text(state, tried["number"], TRIAL_CHARS),

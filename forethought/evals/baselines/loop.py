@@ -73,7 +73,7 @@ async def begin(state: State, *, bench: Bench, share: Share) -> dict[str, Any]:
     first = await bench.tools.begin()
     return {
         "number": number,
-        "task": opening(bench.workshop.sample.task, first),
+        "task": opening(bench.trial.sample.task, first),
         "limits": share(number, bench),
         "ended": "",
         "answer": "",

@@ -55,7 +55,7 @@ async def plan(state: State, *, bench: Bench) -> dict[str, Any]:
     now = _finished(state)
     if why := bench.spent({**state, "plan": now}):
         return {"plan": now, "ended": why, "answer": ""}
-    if now["versions"] > bench.workshop.budget.max_steps:
+    if now["versions"] > bench.trial.budget.max_steps:
         return {"plan": now, "ended": "no_reply", "answer": ""}
     first = not now["versions"]
     try:

@@ -68,8 +68,8 @@ def after_reflect(state: State) -> str:
 async def judge(state: State, *, bench: Bench) -> dict[str, Any]:
     """Whether the trial succeeded: the benchmark's word, else the model's own."""
     last = state["tried"][-1]
-    if bench.workshop.outcome is not None:
-        solved, verdict = await bench.workshop.outcome(attempt_of(state, bench, last["number"])), ""
+    if bench.trial.outcome is not None:
+        solved, verdict = await bench.trial.outcome(attempt_of(state, bench, last["number"])), ""
     else:
         solved, verdict = await _self_judged(state, bench)
     judged: Try = {**last, "solved": solved, "verdict": verdict}
@@ -117,6 +117,6 @@ async def reflect(state: State, *, bench: Bench) -> dict[str, Any]:
 def _why(state: State, bench: Bench) -> str:
     last = state["tried"][-1]
     own = f"By your own judgement: {last['verdict']}".rstrip(": .") + "."
-    told = "By its evaluation, which gives no reason." if bench.workshop.outcome is not None else own
+    told = "By its evaluation, which gives no reason." if bench.trial.outcome is not None else own
     limits = {"steps": "its calls were used up", "tokens": "its means were spent", "no_reply": "it broke off"}
     return f"{told} It ended because {limits[last['ended']]}." if last["ended"] in limits else told

@@ -34,9 +34,9 @@ class SelfRefine(Baseline):
     name = "self-refine"
     about = "Self-Refine: draft, own feedback, better draft (Madaan et al. 2023)"
 
-    def notes(self, workshop: TrialContext) -> dict[str, Any]:
+    def notes(self, trial: TrialContext) -> dict[str, Any]:
         """See Baseline."""
-        return {"one_history": workshop.episode is None}
+        return {"one_history": trial.episode is None}
 
     def wire(self, bench: Bench) -> Graph:
         """See Baseline."""

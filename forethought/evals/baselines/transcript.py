@@ -74,7 +74,7 @@ def trajectory(state: State, bench: Bench, number: int) -> Trajectory:
     several = f"This is try {number} of {made}." if made > 1 else ""
     spent = "The try ended because its budget of tokens was spent." if tried["ended"] == "tokens" else ""
     return Trajectory(
-        id=bench.workshop.thread,
+        id=bench.trial.thread,
         task=state["task"],
         environment=episode.name if episode else "",
         world=f"Tools that it had: {', '.join(bench.tools)}." if bench.tools else "",

@@ -57,7 +57,7 @@ class AgentErrorBench(Benchmark):
         """Table 1's three measures, each 0 or 1."""
         taxonomy = load_taxonomy()
         known = Annotation.model_validate(sample.target)
-        found = critical_error_task.read(attempt.answer, taxonomy)
+        found = critical_error_task.read_answer(attempt.answer, taxonomy)
         values = {name: float(agrees) for name, agrees in agreement(found, known, taxonomy).items()}
         return Score(values, f"found: {_short(found)}; labelled: {_short(known)}")
 
@@ -83,7 +83,7 @@ def _sample(loaded: Loaded) -> Sample:
     run = loaded.trajectory
     return Sample(
         id=re.sub(r"[^A-Za-z0-9._-]+", "-", run.id)[:150],
-        task=critical_error_task.asked(run, load_taxonomy()),
+        task=critical_error_task.question(run, load_taxonomy()),
         answer_format=critical_error_task.ANSWER_FORMAT,
         target=loaded.reference.annotation.model_dump(),
         groups={"environment": run.environment.casefold() or "unknown"},

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from forethought.evals.benchmarks.reading import Source, chosen, json_of, row_of, whole
+from forethought.evals.benchmarks.reading import Source, choice, json_of, row_of, whole_number
 from forethought.evals.environments.alfworld.episode import AlfworldEpisode
 from forethought.evals.types import (
     Attempt,
@@ -74,9 +74,9 @@ class Alfworld(Benchmark):
 
     def samples(self, data: Path, options: Mapping[str, str]) -> list[Sample]:
         """The split's solvable games of the six task types, in the order of their paths."""
-        split = chosen(options, "split", SPLITS)
-        kind = chosen(options, "task_type", ("", *TASK_TYPES))
-        max_steps = whole(options, "max_steps") or MAX_STEPS
+        split = choice(options, "split", SPLITS)
+        kind = choice(options, "task_type", ("", *TASK_TYPES))
+        max_steps = whole_number(options, "max_steps") or MAX_STEPS
         if importlib.util.find_spec("alfworld") is None:
             raise DataError("alfworld is not installed: pip install 'forethought[alfworld]'")
         home = _home(data, split)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, BeforeValidator, Field
 
 from forethought.evals.benchmarks.gaia_scorer import kind_of, quasi_exact_match
-from forethought.evals.benchmarks.reading import Source, check_unique, chosen, find, jsonl_of, row_of
+from forethought.evals.benchmarks.reading import Source, check_unique, choice, find, jsonl_of, row_of
 from forethought.evals.types import (
     Attempt,
     Benchmark,
@@ -73,7 +73,7 @@ class Gaia(Benchmark):
 
     def samples(self, data: Path, options: Mapping[str, str]) -> list[Sample]:
         """See `Benchmark`."""
-        split, level = chosen(options, "split", _SPLITS), chosen(options, "level", _LEVELS)
+        split, level = choice(options, "split", _SPLITS), choice(options, "level", _LEVELS)
         folders = (f"2023/{split}", split, "")
         path = find(data, ("metadata.jsonl", "metadata.parquet"), SOURCE, folders)
         read = _parquet if path.suffix == ".parquet" else _jsonl

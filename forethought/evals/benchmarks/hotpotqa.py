@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 from forethought.evals.benchmarks import learned_from
 from forethought.evals.benchmarks.answer_metrics import exact_match, hotpotqa_overlap
 from forethought.evals.benchmarks.paragraphs import Paragraph, as_prompt, paragraph_tools
-from forethought.evals.benchmarks.reading import Source, check_unique, chosen, find, json_of, rows_of
+from forethought.evals.benchmarks.reading import Source, check_unique, choice, find, json_of, rows_of
 from forethought.evals.types import Attempt, Benchmark, Sample, Score, Services
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ class HotpotQA(Benchmark):
 
     def samples(self, data: Path, options: Mapping[str, str]) -> list[Sample]:
         """See `Benchmark`."""
-        setting = chosen(options, "setting", tuple(_FILES))
-        context = chosen(options, "context", ("tools", "prompt"))
+        setting = choice(options, "setting", tuple(_FILES))
+        context = choice(options, "context", ("tools", "prompt"))
         path = find(data, _FILES[setting], SOURCE)
         rows = rows_of(_Row, json_of(path, SOURCE), path, SOURCE)
         samples = [_sample(number, row, setting, context, path) for number, row in enumerate(rows)]

@@ -18,7 +18,7 @@ from pydantic import BaseModel, Field
 from forethought.evals.benchmarks import learned_from
 from forethought.evals.benchmarks.answer_metrics import musique_exact_match, musique_f1, normalised
 from forethought.evals.benchmarks.paragraphs import Paragraph, as_prompt, paragraph_tools
-from forethought.evals.benchmarks.reading import Source, check_unique, chosen, find, jsonl_of, row_of
+from forethought.evals.benchmarks.reading import Source, check_unique, choice, find, jsonl_of, row_of
 from forethought.evals.types import Attempt, Benchmark, Sample, Score, Services
 
 if TYPE_CHECKING:
@@ -64,10 +64,10 @@ class Musique(Benchmark):
 
     def samples(self, data: Path, options: Mapping[str, str]) -> list[Sample]:
         """See `Benchmark`."""
-        version = chosen(options, "version", ("ans", "full"))
+        version = choice(options, "version", ("ans", "full"))
         split, context = (
-            chosen(options, "split", ("dev", "train")),
-            chosen(options, "context", ("tools", "prompt")),
+            choice(options, "split", ("dev", "train")),
+            choice(options, "context", ("tools", "prompt")),
         )
         path = find(data, (f"musique_{version}_v1.0_{split}.jsonl",), SOURCE)
         rows = [row_of(_Row, value, place, SOURCE) for place, value in jsonl_of(path, SOURCE)]

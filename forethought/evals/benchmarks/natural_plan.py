@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 from forethought.evals.benchmarks.natural_plan_calendar import read_slot
 from forethought.evals.benchmarks.natural_plan_meeting import Friend, Task, clock, meetings, sentences
 from forethought.evals.benchmarks.natural_plan_trip import read_stays, same_trip
-from forethought.evals.benchmarks.reading import Source, check_unique, chosen, find, json_of, row_of
+from forethought.evals.benchmarks.reading import Source, check_unique, choice, find, json_of, row_of
 from forethought.evals.types import Attempt, Benchmark, Sample, Score, Services
 
 if TYPE_CHECKING:
@@ -84,13 +84,13 @@ class NaturalPlan(Benchmark):
 
     def samples(self, data: Path, options: Mapping[str, str]) -> list[Sample]:
         """See `Benchmark`."""
-        task, shots = chosen(options, "task", ("all", *TASKS)), chosen(options, "shots", ("5", "0"))
+        task, shots = choice(options, "task", ("all", *TASKS)), choice(options, "shots", ("5", "0"))
         wanted = TASKS if task == "all" else (task,)
         return [sample for each in wanted for sample in _read(each, data, shots)]
 
     async def score(self, sample: Sample, attempt: Attempt, services: Services) -> Score:
         """1 for a plan that is solved by the official rules."""
-        solved, why = judged(sample, attempt.answer)
+        solved, why = judge_answer(sample, attempt.answer)
         return Score({"solve_rate": float(solved)}, why)
 
     def summary(self, scored: Sequence[tuple[Sample, Sequence[Score]]]) -> Mapping[str, float]:
@@ -108,10 +108,10 @@ class NaturalPlan(Benchmark):
 
     def floor(self, sample: Sample) -> float | None:
         """Whether no plan at all counts as solved: where the golden plan of a meeting meets nobody."""
-        return float(judged(sample, "")[0])
+        return float(judge_answer(sample, "")[0])
 
 
-def judged(sample: Sample, answer: str) -> tuple[bool, str]:
+def judge_answer(sample: Sample, answer: str) -> tuple[bool, str]:
     """Whether the answer is solved by the official rules of the sample's task, and why (not)."""
     target: Mapping[str, Any] = sample.target
     if sample.data["task"] == "trip":

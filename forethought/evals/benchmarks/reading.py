@@ -110,7 +110,7 @@ def rows_of(kind: type[Row], value: Any, path: Path, source: Source) -> list[Row
     return [row_of(kind, item, f"{path}, record {number}", source) for number, item in enumerate(value, 1)]
 
 
-def chosen(options: Mapping[str, str], name: str, allowed: Sequence[str]) -> str:
+def choice(options: Mapping[str, str], name: str, allowed: Sequence[str]) -> str:
     """The option `name`, by default the first of `allowed`. Raises DataError for another value."""
     value = options.get(name, allowed[0])
     if value not in allowed:
@@ -118,7 +118,7 @@ def chosen(options: Mapping[str, str], name: str, allowed: Sequence[str]) -> str
     return value
 
 
-def whole(options: Mapping[str, str], name: str) -> int | None:
+def whole_number(options: Mapping[str, str], name: str) -> int | None:
     """The option `name` as a number from 1; None where it is not given. Raises DataError."""
     value = options.get(name)
     if value is None:

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from forethought.evals.benchmarks.reading import chosen, whole
+from forethought.evals.benchmarks.reading import choice, whole_number
 from forethought.evals.environments.small_shop import shop as small
 from forethought.evals.environments.small_shop.goods import catalogue
 from forethought.evals.environments.webshop.episode import TIMEOUT_S, Shop, ShopEpisode, session_of
@@ -88,7 +88,7 @@ class WebShop(_Shopping):
 
     def samples(self, data: Path, options: Mapping[str, str]) -> list[Sample]:
         """The split's goals; asks the running shop, once a goal, until it has no more of them."""
-        split, url = chosen(options, "split", tuple(SPLITS)), options.get("url", URL)
+        split, url = choice(options, "split", tuple(SPLITS)), options.get("url", URL)
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.username:
             raise DataError(f"option url={url}: give an address such as {URL}")
@@ -116,7 +116,7 @@ class SmallShop(_Shopping):
 
     def samples(self, data: Path, options: Mapping[str, str]) -> list[Sample]:
         """The seed's errands."""
-        seed = whole(options, "seed") or 1
+        seed = whole_number(options, "seed") or 1
         common = {"seed": seed, **_session(options)}
         return [
             _sample(f"seed{seed}-{number:02}", number, errand.instruction, {"product": errand.noun}, common)
@@ -135,8 +135,8 @@ def _small_shop(seed: int) -> small.Shop:
 
 def _session(options: Mapping[str, str]) -> dict[str, Any]:
     return {
-        "rendering": chosen(options, "observation", ("rich", "text")),
-        "max_steps": whole(options, "max_steps") or MAX_STEPS,
+        "rendering": choice(options, "observation", ("rich", "text")),
+        "max_steps": whole_number(options, "max_steps") or MAX_STEPS,
     }
 
 

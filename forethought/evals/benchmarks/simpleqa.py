@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forethought.evals.benchmarks.reading import Source, csv_of, find, whole
+from forethought.evals.benchmarks.reading import Source, csv_of, find, whole_number
 from forethought.evals.prompts.judge_replies import FactGrade
 from forethought.evals.types import Attempt, Benchmark, Sample, Score, Services
 
@@ -45,7 +45,7 @@ class SimpleQA(Benchmark):
         samples = [_sample(number, place, row) for number, (place, row) in enumerate(rows)]
         if not samples:
             raise SOURCE.fault(str(path), "the file has no questions")
-        wanted = whole(options, "examples")
+        wanted = whole_number(options, "examples")
         if wanted is None or wanted >= len(samples):
             return samples
         return random.Random(_DRAWN_WITH).sample(samples, wanted)

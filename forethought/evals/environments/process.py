@@ -60,7 +60,7 @@ class WorkerProcess:
             raise InfrastructureError(f"{self.name} failed at {operation}: {reply['error']}")
         return reply["ok"]
 
-    async def asked(self, operation: str, **arguments: Any) -> Any:
+    async def ask_async(self, operation: str, **arguments: Any) -> Any:
         """The same, without holding up anything else."""
         try:
             return await asyncio.to_thread(self.ask, operation, **arguments)

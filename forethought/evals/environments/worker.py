@@ -49,7 +49,7 @@ def tool_spec(info: Mapping[str, Any], changes_world: bool) -> dict[str, Any]:
 
 
 @contextmanager
-def limited(seconds: float) -> Iterator[None]:
+def time_limited(seconds: float) -> Iterator[None]:
     """Raises TimeoutError in what runs longer, where the system has such an alarm."""
     if not hasattr(signal, "setitimer"):
         yield

@@ -113,7 +113,7 @@ class ForethoughtAPI(ModelAPI):
             redact_error(error, exchange.scrub)
             exchange.error = error
             raise
-        return _output(reply), ModelCall.create(_asked(exchange.request), asdict(reply))
+        return _output(reply), ModelCall.create(_request_record(exchange.request), asdict(reply))
 
     def should_retry(self, ex: BaseException) -> bool:
         """Never: the transport has tried again already."""
@@ -139,7 +139,7 @@ def _chat(message: Message) -> ChatMessage:
     )
 
 
-def _asked(request: ModelRequest) -> dict[str, Any]:
+def _request_record(request: ModelRequest) -> dict[str, Any]:
     """What the request asks for besides its messages, which inspect logs itself."""
     return {
         "role": request.role,

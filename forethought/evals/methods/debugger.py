@@ -32,38 +32,38 @@ class Debugger(Method):
     choices: Mapping[str, Any] = field(default_factory=dict)
     """Fields of DebuggerContext."""
 
-    async def run(self, workshop: TrialContext) -> Attempt:
+    async def run(self, trial: TrialContext) -> Attempt:
         """The critical error of the run that the task is about; a thread that was begun is gone on with."""
         started = time.monotonic()
         try:
-            run = critical_error_task.run_in(workshop.sample.task)
+            run = critical_error_task.run_in(trial.sample.task)
         except ValueError as error:
             raise InfrastructureError(f"method {self.name} is for agent-error-bench only: {error}") from error
-        spent, state = await self._debugged(run, workshop)
+        spent, state = await self._debugged(run, trial)
         critical: Mapping[str, Any] = state.get("critical") or {}
-        answer = critical_error_task.told(_annotation(critical))
+        answer = critical_error_task.answer_of(_annotation(critical))
         return Attempt(
             answer=answer,
             status="budget_exhausted" if spent else "answered" if answer else "failed",
-            trajectory=_told(workshop, critical, answer),
+            trajectory=_trajectory(trial, critical, answer),
             usage=total(*(state.get("usage") or {}).values()),
             seconds=time.monotonic() - started,
             steps=0,
         )
 
-    async def _debugged(self, run: Trajectory, workshop: TrialContext) -> tuple[bool, Mapping[str, Any]]:
+    async def _debugged(self, run: Trajectory, trial: TrialContext) -> tuple[bool, Mapping[str, Any]]:
         """Whether the budget ended it, and the state that it ended with. Raises ModelError."""
         from forethought.graph.debugger import build_debugger
         from forethought.state.debugger import DebuggerContext
 
         context = DebuggerContext(
-            model=workshop.model,
+            model=trial.model,
             judge="none",
-            max_tokens=max(_LEAST_TOKENS, workshop.budget.max_tokens),
+            max_tokens=max(_LEAST_TOKENS, trial.budget.max_tokens),
             **self.choices,
         )
-        graph = build_debugger(workshop.settings, workshop.checkpointer, workshop.models.transport)
-        config: RunnableConfig = {"configurable": {"thread_id": workshop.thread}}
+        graph = build_debugger(trial.settings, trial.checkpointer, trial.models.transport)
+        config: RunnableConfig = {"configurable": {"thread_id": trial.thread}}
         begun = (await graph.aget_state(config)).created_at is not None
         given: Any = None if begun else {"trajectory": run.model_dump(mode="json")}
         spent = False
@@ -79,12 +79,12 @@ def _annotation(critical: Mapping[str, Any]) -> Annotation | None:
     return Annotation.model_validate(fields) if fields else None
 
 
-def _told(workshop: TrialContext, critical: Mapping[str, Any], answer: str) -> Trajectory:
+def _trajectory(trial: TrialContext, critical: Mapping[str, Any], answer: str) -> Trajectory:
     """The debugging as a run of one step; its labels are in the thread."""
     step = TrajectoryStep(number=1, planning=critical.get("root_cause", ""), action=answer)
     return Trajectory(
-        id=workshop.thread,
-        task=workshop.sample.task,
+        id=trial.thread,
+        task=trial.sample.task,
         source="forethought",
         steps=(step,) if critical else (),
         answer=answer,

@@ -37,7 +37,7 @@ class Ours(Method):
     switches: Mapping[str, Any] = field(default_factory=dict)
     """Fields of Context that make the method what it is."""
 
-    async def run(self, workshop: TrialContext) -> Attempt:
+    async def run(self, trial: TrialContext) -> Attempt:
         """See Method. A thread that was broken off begins anew: its world is gone.
 
         A call that would need a person's approval is refused; any other question to a person ends the
@@ -46,40 +46,40 @@ class Ours(Method):
         started = time.monotonic()
         meter = Meter()
         try:
-            tools = workshop.tools
-            graph = self._graph(workshop, tools, meter)
-            given = await self._given(workshop, tools)
+            tools = trial.tools
+            graph = self._graph(trial, tools, meter)
+            given = await self._given(trial, tools)
         except (ValueError, FilesError) as error:
-            raise InfrastructureError(f"sample {workshop.sample.id}: {error}") from error
-        await workshop.checkpointer.adelete_thread(workshop.thread)
-        run = _Run(graph, self.context(workshop), {"configurable": {"thread_id": workshop.thread}})
+            raise InfrastructureError(f"sample {trial.sample.id}: {error}") from error
+        await trial.checkpointer.adelete_thread(trial.thread)
+        run = _Run(graph, self.context(trial), {"configurable": {"thread_id": trial.thread}})
         stopped = await run.to_its_end(given)
         if tools.broken is not None:
             raise tools.broken
         made = await read_out(graph, run.config)
         if made.refused:
-            raise InfrastructureError(f"sample {workshop.sample.id}: {made.refused}")
+            raise InfrastructureError(f"sample {trial.sample.id}: {made.refused}")
         reward = await tools.finish(made.answer)
-        return _attempt(made, workshop, tools, meter, reward, time.monotonic() - started, stopped)
+        return _attempt(made, trial, tools, meter, reward, time.monotonic() - started, stopped)
 
-    def context(self, workshop: TrialContext) -> Context:
+    def context(self, trial: TrialContext) -> Context:
         """What the agent is run with: the operator's choices, then the method's own, then the evaluation's.
 
         Raises InfrastructureError for a choice that is none.
         """
-        budget, sample = workshop.budget, workshop.sample
-        chosen = {**workshop.context, **self.switches}
+        budget, sample = trial.budget, trial.sample
+        chosen = {**trial.context, **self.switches}
         steps = min(budget.max_steps, int(chosen.get("max_steps", budget.max_steps)))
         tokens = min(budget.max_tokens, int(chosen.get("max_tokens") or budget.max_tokens))
         fixed = {
-            "model": workshop.model,
+            "model": trial.model,
             "max_steps": max(steps, 1),
             "max_tokens": max(tokens, _LEAST_TOKENS),
             "approve_tools": "never",
             "approve_plan": False,
             "answer_format": sample.answer_format if len(sample.answer_format) <= LONGEST_FORMAT else "",
         }
-        if workshop.episode is not None:
+        if trial.episode is not None:
             fixed["max_parallel"] = 1
         try:
             return Context.model_validate({**chosen, **fixed})
@@ -88,25 +88,25 @@ class Ours(Method):
             where = ".".join(str(part) for part in first["loc"])
             raise InfrastructureError(f"--set {where}: {first['msg']}") from error
 
-    def _graph(self, workshop: TrialContext, tools: Toolset, meter: Meter) -> AgentGraph:
+    def _graph(self, trial: TrialContext, tools: Toolset, meter: Meter) -> AgentGraph:
         """The agent with the sample's tools and no other."""
-        settings = workshop.settings.model_copy(update={"tools": None, "mcp_file": None})
-        watched = MeteredTransport(workshop.models.transport, (meter,), stop=lambda: tools.broken)
+        settings = trial.settings.model_copy(update={"tools": None, "mcp_file": None})
+        watched = MeteredTransport(trial.models.transport, (meter,), stop=lambda: tools.broken)
         return build_agent(
             list(tools.values()),
             settings,
-            checkpointer=workshop.checkpointer,
+            checkpointer=trial.checkpointer,
             transport=watched,
             builtin=(),
         )
 
-    async def _given(self, workshop: TrialContext, tools: Toolset) -> dict[str, Any]:
+    async def _given(self, trial: TrialContext, tools: Toolset) -> dict[str, Any]:
         """The task as a client would send it. Raises FilesError, InfrastructureError, ConfigurationError."""
-        await asyncio.to_thread(workshop.models.verify, models_used(self.context(workshop)))
-        task = opening(workshop.sample.task, await tools.begin())
-        if len(workshop.sample.answer_format) > LONGEST_FORMAT:
-            task += f"\n\nThe answer's form: {workshop.sample.answer_format}"
-        return {"task": task, "files": await asyncio.to_thread(take_files, workshop)}
+        await asyncio.to_thread(trial.models.verify, models_used(self.context(trial)))
+        task = opening(trial.sample.task, await tools.begin())
+        if len(trial.sample.answer_format) > LONGEST_FORMAT:
+            task += f"\n\nThe answer's form: {trial.sample.answer_format}"
+        return {"task": task, "files": await asyncio.to_thread(take_files, trial)}
 
 
 @dataclass
@@ -141,7 +141,7 @@ class _Run:
 
 def _attempt(
     made: Readout,
-    workshop: TrialContext,
+    trial: TrialContext,
     tools: Toolset,
     meter: Meter,
     reward: float | None,
@@ -149,8 +149,8 @@ def _attempt(
     stopped: str,
 ) -> Attempt:
     effects = {name: tool.effect for name, tool in tools.items()}
-    trajectory = from_state(made.values, effects, id=workshop.thread, plans=made.plans)
-    episode = workshop.episode
+    trajectory = from_state(made.values, effects, id=trial.thread, plans=made.plans)
+    episode = trial.episode
     update: dict[str, Any] = {"environment": episode.name} if episode else {}
     if stopped:
         update["notes"] = (*trajectory.notes, f"The run was stopped: {stopped}.")

@@ -13,8 +13,8 @@ import pytest
 from forethought.settings import Settings
 from tests.forethought.app.conftest import Cli
 from tests.forethought.app.debug_script import DebugScript, failed_run
-from tests.forethought.app.lessons.test_lessons import Learning
 from tests.forethought.app.test_bad_input import is_one_clear_line
+from tests.forethought.app.test_lessons import Learning
 from tests.forethought.storage.test_locks import HOLD
 from tests.support.model_server import ModelServer
 from tests.support.postgres import PostgresServer

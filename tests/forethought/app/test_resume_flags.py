@@ -130,25 +130,16 @@ def test_no_password_is_in_the_command_that_goes_on() -> None:
     assert resume_flags(flags) == " --base-url http://host/v1"
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("[" * 100_000, "nested too deeply"),
-        ("[]", "it is no object"),
-        ('{"tools": ["a"]}', "tools"),
-        ('{"context": 7}', "context"),
-    ],
-    ids=["deep", "list", "tools", "context"],
-)
-def test_a_forged_record_is_told_in_one_line(cli: Cli, scripted: Scripted, text: str, said: str) -> None:
+def test_a_forged_record_is_told_in_one_line(cli: Cli, scripted: Scripted) -> None:
     scripted(question="Which colour?")
     assert cli("run", "What is it?", "--thread", "t1").code == 4
-    with closing(sqlite3.connect("data/threads.sqlite")) as database, database:
-        database.execute("UPDATE checkpoints SET metadata = json_set(metadata, '$.forethought', ?)", (text,))
-    refused = cli("resume", "t1", "--reply", "red")
-    assert refused.code == 1
-    assert f"what it was run with is damaged: {said}" in refused.err or said in refused.err
-    assert "internal error" not in refused.err
+    forged = "UPDATE checkpoints SET metadata = json_set(metadata, '$.forethought', ?)"
+    for text in ("[" * 100_000, "[]", '{"tools": ["a"]}', '{"context": 7}'):
+        with closing(sqlite3.connect("data/threads.sqlite")) as database, database:
+            database.execute(forged, (text,))
+        refused = cli("resume", "t1", "--reply", "red")
+        assert (refused.code, refused.err.count("\n")) == (2, 1), refused.err
+        assert "t1: what it was run with is damaged" in refused.err
 
 
 def test_what_a_debugging_may_do_is_given_again(

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from forethought.training.jsonl import read_models
+from forethought.training.dataset import read_rows
 from forethought.training.records import ReflectionRecord
 from tests.forethought.app.conftest import Cli, Serve
 from tests.support.counting import REMEDY, Counter
@@ -37,7 +37,7 @@ def test_tasks_are_tried_and_reflected_upon_and_the_records_can_be_exported(
     out = cli("synthesize", tasks(tmp_path / "t.jsonl", "cats", "dogs"), "--out", "r.jsonl", "--json")
     assert (out.code, out.json["status"]) == (0, "synthesized"), out.err
     assert out.json["outcomes"] == {"failure": 2, "success": 2}
-    records = read_models(Path("r.jsonl"), ReflectionRecord)
+    records = read_rows(Path("r.jsonl"), ReflectionRecord)
     assert [(item.task_id, item.trajectory_id) for item in records] == [
         ("cats", "cats--1"),
         ("dogs", "dogs--1"),
@@ -91,7 +91,7 @@ def test_trajectories_are_reflected_upon_without_new_trials(cli: Cli, served: Se
     assert set(server.names) == {
         *("TrialReflection", "TaxonomyGrowth", "StepLabels", "TypeReflection", "MergedReflection")
     }
-    assert [record.trajectory_id for record in read_models(Path("r.jsonl"), ReflectionRecord)] == [
+    assert [record.trajectory_id for record in read_rows(Path("r.jsonl"), ReflectionRecord)] == [
         "Ulm-1",
         "Bern-1",
     ]
@@ -126,14 +126,14 @@ def test_a_checker_that_throws_is_told_and_judged_again_once_it_is_mended(
     out = cli(*command)
     assert (out.code, out.json["outcomes"]) == (0, {"unknown": 1, "failure": 1, "success": 1}), out.err
     assert "my_checks:right failed: ZeroDivisionError" in out.json["problems"]["attempt_trial t1.1"]
-    assert [record.task_id for record in read_models(Path("r.jsonl"), ReflectionRecord)] == ["dogs"]
+    assert [record.task_id for record in read_rows(Path("r.jsonl"), ReflectionRecord)] == ["dogs"]
     check.write_text("def right(answer, task):\n    return answer == '42'  # mended\n")
     sys.modules.pop("my_checks", None)
     plans = server.names.count("Plan")
     out = cli(*command)
     assert (out.code, out.json["outcomes"]) == (0, {"failure": 2, "success": 2}), out.err
     assert server.names.count("Plan") == plans + 1
-    assert [record.task_id for record in read_models(Path("r.jsonl"), ReflectionRecord)] == ["cats", "dogs"]
+    assert [record.task_id for record in read_rows(Path("r.jsonl"), ReflectionRecord)] == ["cats", "dogs"]
     assert out.json["problems"] == {}
 
 

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from forethought.batch import BatchTask, Choices, Queue, Submitted, open_queue, submit, work
-from forethought.batch.outcomes import Ended, Retries
-from forethought.batch.worker import SharedDrain
+from forethought.batch import BatchTask, Queue, Submitted, WorkerOptions, open_queue, submit, work
+from forethought.batch.job import Retries
+from forethought.batch.outcomes import Ended
+from forethought.batch.worker import WorkerShutdown
 from forethought.settings import Settings
 from forethought.state.context import Context
 from tests.support.agent import Script, kind_of
@@ -45,17 +46,17 @@ class Bench:
         context = options.pop("context", Context(model="openai:scripted"))
         return await submit(self.queue, made, context, self.settings, batch=batch, **options)
 
-    async def work(self, drain: SharedDrain | None = None, **options: Any) -> Counter[str]:
+    async def work(self, shutdown: WorkerShutdown | None = None, **options: Any) -> Counter[str]:
         """Work until the queue is empty."""
         chosen = {"until_empty": True, "retries": QUICK, **options}
-        choices = Choices(on_ended=self._ended, on_put_back=self._put_back, **chosen)
-        return await work(self.queue, self.settings, choices, drain=drain)
+        chosen_options = WorkerOptions(on_ended=self._ended, on_put_back=self._put_back, **chosen)
+        return await work(self.queue, self.settings, chosen_options, shutdown=shutdown)
 
     async def states(self) -> dict[str, str]:
         """The state of each job."""
-        from forethought.batch.progress import listed
+        from forethought.batch.progress import list_jobs
 
-        return {job["id"]: job["state"] async for job in listed(self.queue)}
+        return {job["id"]: job["state"] async for job in list_jobs(self.queue)}
 
     async def values(self, thread_id: str) -> dict[str, Any]:
         """What a thread holds."""
@@ -63,17 +64,6 @@ class Bench:
 
         graph = build_agent(settings=self.settings, checkpointer=self.queue.threads)
         return dict((await graph.aget_state({"configurable": {"thread_id": thread_id}})).values)
-
-    async def by_hand(self, thread_id: str, given: Any) -> None:
-        """Run a thread as a person does: a next task, or a reply."""
-        from forethought.batch.settling import settle
-        from forethought.graph.agent import build_agent
-
-        graph = build_agent(settings=self.settings, checkpointer=self.queue.threads)
-        config: Any = {"configurable": {"thread_id": thread_id}}
-        async with self.queue.threads.claim(thread_id):
-            await graph.ainvoke(given, config, context=Context(model="openai:scripted"))
-            await settle(self.queue.threads, thread_id, await graph.aget_state(config))
 
     def asked(self, task: str) -> list[str]:
         """The kinds of replies that were asked for a task."""

@@ -13,8 +13,8 @@ import pytest
 from langgraph.types import Command
 
 from forethought.batch import BatchTask, cancel, progress_of, retry
-from forethought.batch.submitting import enqueue
-from forethought.batch.worker import SharedDrain
+from forethought.batch.submit import enqueue
+from forethought.batch.worker import WorkerShutdown
 from forethought.graph.agent import build_agent
 from forethought.graph.resume import run_options
 from forethought.models.types import ConfigurationError
@@ -76,16 +76,16 @@ async def test_a_thread_that_another_worker_left_is_gone_on_with(bench: MakeBenc
 
 
 async def test_sigterm_lets_calls_finish_and_puts_the_jobs_back(bench: MakeBench) -> None:
-    drain = SharedDrain()
+    shutdown = WorkerShutdown()
 
     def moves(seen: SeenRequest) -> Any:
-        drain.request()
+        shutdown.request()
         time.sleep(0.3)
         return finish("seen")
 
     async with bench(script(moves={"a": moves})) as b:
         await b.submit("task-one", "task-two")
-        assert dict(await b.work(drain, concurrency=1)) == {}
+        assert dict(await b.work(shutdown, concurrency=1)) == {}
         assert b.put_back == [("b:task-one", "stopped by SIGTERM")]
         assert await b.states() == {"task-one": "todo", "task-two": "todo"}
         assert await b.work() == {"done": 2}
@@ -170,8 +170,10 @@ TOOLS = [make_tool(send, effect="write")]
         assert "nobody knows whether it took effect" in asked.value["question"]
         assert len(sending.made) == 1
         assert await retry(b.queue) == 0, "to this nobody has replied"
-        await b.by_hand("b:task-one", Command(resume={asked.id: "it happened"}))
-        assert (await b.states(), len(sending.made)) == ({"task-one": "done"}, 1)
+        await graph.ainvoke(Command(resume={asked.id: "it happened"}), config, context=context)
+        assert await retry(b.queue) == 1
+        assert await b.work() == {"done": 1}
+        assert len(sending.made) == 1
 
 
 async def _killed(run: asyncio.Task[Any], b: Any) -> None:
@@ -216,7 +218,7 @@ async def test_a_job_that_has_ended_is_not_run_again_whatever_the_queue_says(ben
         await b.submit("one")
         assert await b.work() == {"failed": 1}
         async with b.queue.threads.pool.connection() as connection, connection.transaction():
-            await enqueue(b.queue, [("b:one", "default", 0)], connection)
+            await enqueue(b.queue, connection, [("b:one", "default", 0)])
         calls = len(b.server.requests)
         assert await b.work() == {}
         assert (await b.states(), len(b.server.requests)) == ({"one": "failed"}, calls)
@@ -364,11 +366,11 @@ async def test_a_job_whose_thread_a_person_holds_is_left_for_later(bench: MakeBe
     async with bench() as b:
         await b.submit("task-one")
         async with b.queue.threads.claim("b:task-one"):
-            drain = SharedDrain()
-            working = asyncio.create_task(b.work(drain))
+            shutdown = WorkerShutdown()
+            working = asyncio.create_task(b.work(shutdown))
             await until(lambda: b.put_back, "the job to be put back")
-            drain.request()
+            shutdown.request()
             await working
         assert "is being run by another process" in b.put_back[0][1]
         assert await b.states() == {"task-one": "todo"}
-        assert await b.queue.threads.rows("SELECT tries FROM forethought_jobs") == [(0,)]
+        assert await b.queue.rows("SELECT tries FROM forethought_jobs") == [(0,)]

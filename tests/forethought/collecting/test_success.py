@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from forethought.collecting.success import (
-    Checker,
-    ExactMatch,
-    LeastF1,
-    ModelJudge,
+    checker_judge,
+    exact_match,
     f1,
+    f1_judge,
     judge_for,
     load_checker,
+    model_judge,
 )
 from forethought.models.ask import Models
 from forethought.settings import Settings
@@ -49,21 +49,21 @@ def run(answer: str) -> Trajectory:
 )
 async def test_exact_match(answer: str, accepted: str, outcome: str) -> None:
     found = task("no such thing").model_copy(update={"expected": (accepted,)})
-    assert (await ExactMatch().judge(found, run(answer))).outcome == outcome
+    assert (await exact_match(found, run(answer))).outcome == outcome
 
 
 async def test_f1_counts_the_words_in_common() -> None:
     assert f1("the Old Bridge of Ulm", "Old Bridge") == pytest.approx(2 / 3)
     assert f1("", "x") == 0
-    assert (await LeastF1(0.6).judge(task("Old Bridge"), run("Old Bridge of Ulm"))).outcome == "success"
-    assert (await LeastF1(0.8).judge(task("Old Bridge"), run("Old Bridge of Ulm"))).outcome == "failure"
+    assert (await f1_judge(0.6)(task("Old Bridge"), run("Old Bridge of Ulm"))).outcome == "success"
+    assert (await f1_judge(0.8)(task("Old Bridge"), run("Old Bridge of Ulm"))).outcome == "failure"
 
 
 @pytest.mark.parametrize(("said", "outcome"), [(True, "success"), (0.5, "failure"), (1.0, "success")])
 async def test_a_checker_says_yes_no_or_a_share(said: Any, outcome: str) -> None:
     seen: list[Any] = []
-    checker = Checker("m:f", lambda answer, given: seen.append((answer, given)) or said)
-    assert (await checker.judge(task(), run("x"))).outcome == outcome
+    judge = checker_judge("m:f", lambda answer, given: seen.append((answer, given)) or said)
+    assert (await judge(task(), run("x"))).outcome == outcome
     assert seen == [("x", {"id": "a", "task": "How many?", "files": []})]
 
 
@@ -71,19 +71,19 @@ async def test_a_checker_may_be_a_coroutine() -> None:
     async def check(answer: str, given: dict[str, Any]) -> bool:
         return answer == "x"
 
-    assert (await Checker("m:f", check).judge(task(), run("x"))).outcome == "success"
+    assert (await checker_judge("m:f", check)(task(), run("x"))).outcome == "success"
 
 
 async def test_a_checker_that_throws_leaves_the_outcome_open_and_is_told() -> None:
     def check(answer: str, given: dict[str, Any]) -> bool:
         raise KeyError("total")
 
-    verdict = await Checker("m:f", check).judge(task(), run("x"))
+    verdict = await checker_judge("m:f", check)(task(), run("x"))
     assert (verdict.outcome, verdict.reason) == ("unknown", "m:f failed: KeyError: 'total'")
 
 
 async def test_a_checker_that_says_something_else_leaves_the_outcome_open() -> None:
-    verdict = await Checker("m:f", lambda answer, given: "yes").judge(task(), run("x"))
+    verdict = await checker_judge("m:f", lambda answer, given: "yes")(task(), run("x"))
     assert verdict.outcome == "unknown"
     assert "not str" in verdict.reason
 
@@ -105,11 +105,10 @@ async def test_a_model_judges_the_answer_alone_and_its_cost_is_counted(
 ) -> None:
     server = model_server(script({"reasoning": "the same", "correct": True}))
     judge = judge_for(task("Old Bridge"), "model", 0.8, Models(settings(server)), "openai:scripted")
-    assert isinstance(judge, ModelJudge)
-    verdict = await judge.judge(task("Old Bridge"), run("It is the bridge called Old."))
+    verdict = await judge(task("Old Bridge"), run("It is the bridge called Old."))
     assert (verdict.outcome, verdict.by, verdict.usage["calls"]) == ("success", "model", 1)
     assert "<accepted>\nOld Bridge\n</accepted>" in server.requests[0].last
-    assert (await judge.judge(task(), run(" "))).outcome == "failure"
+    assert (await judge(task(), run(" "))).outcome == "failure"
     assert len(server.requests) == 1, "no answer needs no judge"
 
 
@@ -117,5 +116,5 @@ async def test_a_judge_without_a_usable_verdict_leaves_the_outcome_open(
     model_server: Callable[..., ModelServer], settings: Callable[..., Settings]
 ) -> None:
     server = model_server(script(Fault("refusal")))
-    verdict = await ModelJudge(Models(settings(server)), "openai:scripted").judge(task(), run("x"))
+    verdict = await model_judge(Models(settings(server)), "openai:scripted")(task(), run("x"))
     assert (verdict.outcome, verdict.usage["calls"]) == ("unknown", 1)

@@ -124,7 +124,7 @@ async def test_what_another_program_left_is_passed_over(store: BaseStore, book: 
     await book.put(lesson("good", "w"))
     assert [item.id for item in await book.all()] == ["good"]
     assert await book.get("odd") is None
-    await book.settle(["odd", "gone"], "t/1", passed=True, now=NOW)
+    await book.count_outcome(["odd", "gone"], "t/1", passed=True, now=NOW)
 
 
 async def test_embeddings_are_used_where_the_store_has_them() -> None:

@@ -51,17 +51,17 @@ def test_strength_stays_between_none_and_whole(helped: int, hurt: int, days: int
 
 def test_a_task_counts_once_and_help_renews() -> None:
     later = NOW + HALF_LIFE
-    helped = lesson().settled("t/1", passed=True, now=later)
+    helped = lesson().with_outcome("t/1", passed=True, now=later)
     assert (helped.used, helped.helped, helped.renewed) == (1, 1, later)
-    assert helped.settled("t/1", passed=True, now=later) == helped
-    hurt = helped.settled("t/2", passed=False, now=later + HALF_LIFE)
+    assert helped.with_outcome("t/1", passed=True, now=later) == helped
+    hurt = helped.with_outcome("t/2", passed=False, now=later + HALF_LIFE)
     assert (hurt.used, hurt.helped, hurt.hurt, hurt.renewed) == (2, 1, 1, later)
 
 
 def test_the_marks_do_not_grow_without_end() -> None:
     grown = lesson()
     for n in range(MARKS + 20):
-        grown = grown.settled(f"t/{n}", passed=True, now=NOW)
+        grown = grown.with_outcome(f"t/{n}", passed=True, now=NOW)
     assert len(grown.marks) == MARKS
     assert grown.used == MARKS + 20
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from forethought.training.gate import Trial
-from forethought.training.jsonl import write_rows
+from forethought.json_files import write_records as write_rows
+from forethought.training.gate import Retry
 from forethought.training.records import RecordStep, ReflectionRecord
 
 CITIES = ("Lima", "Oslo", "Quito", "Cairo", "Delhi", "Perth", "Turin", "Sofia", "Accra", "Dakar")
@@ -45,8 +45,8 @@ def write_records(path: Path, records: Sequence[ReflectionRecord]) -> Path:
     return path
 
 
-def trial(task: int, before: str, after: str, number: int = 1) -> Trial:
+def trial(task: int, before: str, after: str, number: int = 1) -> Retry:
     """A trial whose error types are letters."""
-    return Trial(
+    return Retry(
         task_id=f"h{task}", trajectory_id=f"h{task}.{number}", before=tuple(before), after=tuple(after)
     )

@@ -9,16 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forethought.json_files import sha256
 from forethought.nodes.support.prompt_text import steps_text
 from forethought.settings import Settings
 from forethought.training.dataset import Row, export, load_dataset, row_of
-from forethought.training.dedupe import without_near_duplicates
 from forethought.training.errors import TrainingError
-from forethought.training.jsonl import sha256
 from forethought.training.records import RecordStep, normalized
 from forethought.training.records import steps_text as recorded_text
 from forethought.training.scrub import training_scrubber
-from forethought.training.split import same_tasks, split_by_task
+from forethought.training.selection import same_tasks, split_by_task, without_near_duplicates
 from tests.forethought.training.samples import record, write_records
 from tests.support.sample_state import late
 
@@ -167,21 +166,6 @@ def test_the_seed_alone_decides_which_tasks_are_held_out() -> None:
     ]
     assert [len(side) for side in sides] == [6, 6, 6]
     assert sides[0] == sides[1] != sides[2]
-
-
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
-        ("{", "line 2"),
-        ('{"task_id": "a"}', "line 2: trajectory_id: Field required"),
-        (record(0).model_copy(update={"reflection": ""}).model_dump_json(), "reflection"),
-    ],
-)
-def test_a_bad_line_is_named(line: str, told: str, tmp_path: Path) -> None:
-    path = tmp_path / "r.jsonl"
-    path.write_text(f"{record(0).model_dump_json()}\n{line}\n")
-    with pytest.raises(TrainingError, match=told):
-        export([path], tmp_path / "data", plain)
 
 
 def test_a_dataset_with_a_task_on_both_sides_is_refused(tmp_path: Path) -> None:

@@ -9,8 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forethought.training.errors import TrainingError
-from forethought.training.gate import Trial, check_held_out, judge
-from forethought.training.verdict import check_adopted, check_weights, fingerprint, write_verdict
+from forethought.training.gate import (
+    Retry,
+    check_adopted,
+    check_held_out,
+    check_weights,
+    compare,
+    fingerprint,
+    write_result,
+)
 from tests.forethought.training.samples import trial
 
 
@@ -19,7 +26,7 @@ def test_the_rate_is_the_share_of_identified_errors_that_are_gone() -> None:
     prompted = [trial(n, types, types) for n, types in enumerate(before)]
     after = ["a", "bcc", "", "", "e", "f"]
     trained = [trial(n, *pair) for n, pair in enumerate(zip(before, after, strict=True))]
-    verdict = judge(prompted, trained)
+    verdict = compare(prompted, trained)
     # gone: a and b of aab; a of ab; c; d; one e of ee
     assert verdict.trained.rate == pytest.approx(6 / 9)
     assert (verdict.trained.gone, verdict.trained.identified, verdict.trained.new) == (6, 9, 3)
@@ -31,9 +38,9 @@ def test_the_rate_is_the_share_of_identified_errors_that_are_gone() -> None:
 
 def test_the_better_model_is_adopted_and_the_same_or_worse_one_is_not() -> None:
     good, bad = [trial(n, "ab", "") for n in range(10)], [trial(n, "ab", "ab") for n in range(10)]
-    assert judge(bad, good).adopted
+    assert compare(bad, good).adopted
     for pair in ((good, bad), (good, good)):
-        verdict = judge(*pair)
+        verdict = compare(*pair)
         assert not verdict.adopted
         assert "no more errors" in verdict.reason
 
@@ -41,7 +48,7 @@ def test_the_better_model_is_adopted_and_the_same_or_worse_one_is_not() -> None:
 def test_a_difference_that_could_be_chance_is_not_enough() -> None:
     prompted = [trial(n, "a", "a" if n % 2 else "") for n in range(8)]
     trained = [trial(n, "a", "a" if n % 2 == 0 and n else "") for n in range(8)]
-    verdict = judge(prompted, trained)
+    verdict = compare(prompted, trained)
     assert verdict.difference[0] > 0
     assert verdict.difference[1] <= 0
     assert not verdict.adopted
@@ -51,7 +58,7 @@ def test_a_difference_that_could_be_chance_is_not_enough() -> None:
 def test_trials_of_one_task_count_as_one_draw() -> None:
     prompted = [trial(0, "ab", "ab", number) for number in range(50)]
     trained = [trial(0, "ab", "", number) for number in range(50)]
-    verdict = judge(prompted, trained)
+    verdict = compare(prompted, trained)
     assert not verdict.adopted
     assert "too few" in verdict.reason
     assert (verdict.tasks, verdict.trials) == (1, 50)
@@ -60,13 +67,13 @@ def test_trials_of_one_task_count_as_one_draw() -> None:
 def test_unpaired_trials_are_refused() -> None:
     six = [trial(n, "ab", "") for n in range(6)]
     with pytest.raises(TrainingError, match=r"h5, h5\.1 is in one file only"):
-        judge(six, six[:5])
+        compare(six, six[:5])
     with pytest.raises(TrainingError, match=r"differ between the files for h0"):
-        judge(six, [trial(0, "ac", ""), *six[1:]])
+        compare(six, [trial(0, "ac", ""), *six[1:]])
     with pytest.raises(TrainingError, match="twice"):
-        judge([*six, six[0]], six)
+        compare([*six, six[0]], six)
     with pytest.raises(TrainingError, match="no error was identified"):
-        judge([trial(0, "", "")], [trial(0, "", "")])
+        compare([trial(0, "", "")], [trial(0, "", "")])
 
 
 def test_a_trained_task_is_no_held_out_task() -> None:
@@ -74,7 +81,7 @@ def test_a_trained_task_is_no_held_out_task() -> None:
     check_held_out(trials, ["h1"], ["book a hotel"])
     with pytest.raises(TrainingError, match="h0 was trained on"):
         check_held_out(trials, ["h0"], [])
-    told = [Trial(task_id="new", trajectory_id="x", task="Book a HOTEL!", before=("a",), after=())]
+    told = [Retry(task_id="new", trajectory_id="x", task="Book a HOTEL!", before=("a",), after=())]
     with pytest.raises(TrainingError, match="new was trained on"):
         check_held_out(told, [], ["book a hotel"])
 
@@ -88,13 +95,13 @@ def test_rates_are_shares_and_only_gains_are_adopted(rows: list[tuple[str, str, 
         return
     prompted = [trial(n, row[0], row[1]) for n, row in enumerate(rows)]
     trained = [trial(n, row[0], row[2]) for n, row in enumerate(rows)]
-    verdict = judge(prompted, trained, seed)
+    verdict = compare(prompted, trained, seed)
     for rate in (verdict.prompted, verdict.trained):
         assert 0 <= rate.low <= rate.high <= 1
         assert rate.rate == pytest.approx(rate.gone / rate.identified)
     if verdict.adopted:
         assert verdict.difference[1] > 0
-    assert judge(prompted, trained, seed) == verdict
+    assert compare(prompted, trained, seed) == verdict
 
 
 @pytest.fixture
@@ -112,12 +119,12 @@ def test_the_verdict_file_binds_the_weights(model: Path, tmp_path: Path) -> None
     file = tmp_path / "trials.jsonl"
     file.write_text("x")
     good, bad = [trial(n, "ab", "") for n in range(10)], [trial(n, "ab", "ab") for n in range(10)]
-    write_verdict(model, judge(bad, good), file, file)
+    write_result(model, compare(bad, good), file, file)
     check_weights(model, check_adopted(model))
     (model / "adapter_config.json").write_text('{"r": 8}')
     with pytest.raises(TrainingError, match="weights changed"):
         check_weights(model, check_adopted(model))
-    write_verdict(model, judge(good, bad), file, file)
+    write_result(model, compare(good, bad), file, file)
     with pytest.raises(TrainingError, match="did not adopt it"):
         check_adopted(model)
     (model / "gate.json").write_text("{")

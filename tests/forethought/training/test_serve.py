@@ -12,18 +12,16 @@ from typing import Any
 import pytest
 from rapidfuzz import fuzz
 
+from forethought.json_files import write_records as write_rows
 from forethought.models.ask import Models
 from forethought.models.types import ConfigurationError, Message, TransportError, reply_spec
 from forethought.prompts.replies import RoundReflection
 from forethought.settings import Settings
 from forethought.training import serve
-from forethought.training.choices import Choices
 from forethought.training.dataset import export
-from forethought.training.gate import judge
-from forethought.training.jsonl import write_rows
+from forethought.training.gate import compare, write_result
 from forethought.training.prompt import reflection_prompt
-from forethought.training.train import train
-from forethought.training.verdict import write_verdict
+from forethought.training.train import TrainOptions, train
 from tests.forethought.training.samples import record, trial, write_records
 from tests.support.agent import Drive, Script, make_drive
 from tests.support.model_server import ModelServer
@@ -40,15 +38,15 @@ def adapter(base_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     records = [record(number) for number in range(6)]
     export([write_records(folder / "records.jsonl", records)], folder / "data", str, held_out=0.01)
     asked = {"base": str(base_model), "epochs": 16, "learning_rate": 1e-2, "max_length": 2048}
-    train(folder / "data", Choices.model_validate(asked), folder / "taught", print)
+    train(folder / "data", TrainOptions.model_validate(asked), folder / "taught", print)
     sides = {
         "prompted": [trial(n, "ab", "ab") for n in range(8)],
         "trained": [trial(n, "ab", "") for n in range(8)],
     }
     for name, trials in sides.items():
         write_rows(folder / f"{name}.jsonl", trials)
-    verdict = judge(*sides.values())
-    write_verdict(folder / "taught", verdict, *(folder / f"{name}.jsonl" for name in sides))
+    verdict = compare(*sides.values())
+    write_result(folder / "taught", verdict, *(folder / f"{name}.jsonl" for name in sides))
     return folder / "taught"
 
 

@@ -8,12 +8,10 @@ from typing import Any
 
 import pytest
 
-from forethought.training.choices import Choices
+from forethought.json_files import sha256
 from forethought.training.dataset import export
 from forethought.training.errors import TrainingError
-from forethought.training.jsonl import sha256
-from forethought.training.losses import Losses, read_losses
-from forethought.training.train import train
+from forethought.training.train import TrainOptions, train
 from tests.forethought.training.samples import record, write_records
 
 pytestmark = pytest.mark.train
@@ -27,8 +25,8 @@ def data(tmp_path: Path) -> Path:
     return tmp_path / "data"
 
 
-def choices(base: Path, **changes: Any) -> Choices:
-    return Choices.model_validate(
+def options(base: Path, **changes: Any) -> TrainOptions:
+    return TrainOptions.model_validate(
         {
             "base": str(base),
             "epochs": 4,
@@ -38,6 +36,10 @@ def choices(base: Path, **changes: Any) -> Choices:
             **changes,
         }
     )
+
+
+def losses(out: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (out / "loss.jsonl").read_text().splitlines()]
 
 
 def weights(out: Path) -> dict[str, Any]:
@@ -50,11 +52,11 @@ def test_the_loss_falls_and_the_run_leaves_all_that_it_was_made_with(
     data: Path, base_model: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "model"
-    made = train(data, choices(base_model), out, print)
+    made = train(data, options(base_model), out, print)
     rows = len((data / "train.jsonl").read_text().splitlines())
     assert made.steps == 4 * rows
     assert made.last_loss < made.first_loss / 2
-    lines = read_losses(out)
+    lines = losses(out)
     rates = [line["learning_rate"] for line in lines if "learning_rate" in line]
     assert rates[0] == pytest.approx(1e-2)
     assert rates == sorted(rates, reverse=True)
@@ -63,12 +65,12 @@ def test_the_loss_falls_and_the_run_leaves_all_that_it_was_made_with(
     told = json.loads((out / "training.json").read_text())
     assert told["finished"]
     assert told["dataset"] == sha256(data / "train.jsonl")
-    assert told["choices"] == choices(base_model).model_dump()
+    assert told["choices"] == options(base_model).model_dump()
     assert len(told["task_ids"]) == rows
     assert {"torch", "trl", "peft", "transformers"} <= set(told["versions"])
     assert (out / "loss.svg").read_text().count("<path") > 2
     with pytest.raises(TrainingError, match="finished"):
-        train(data, choices(base_model), out, print)
+        train(data, options(base_model), out, print)
 
 
 def test_only_the_reflections_tokens_have_a_loss(data: Path, base_model: Path, tmp_path: Path) -> None:
@@ -79,7 +81,7 @@ def test_only_the_reflections_tokens_have_a_loss(data: Path, base_model: Path, t
 
     tokenizer = AutoTokenizer.from_pretrained(base_model)
     row = load_dataset(data).train[0]
-    trainer = _trainer(choices(base_model), tmp_path / "out", tokenizer, [row], [])
+    trainer = _trainer(options(base_model), tmp_path / "out", tokenizer, [row], [])
     batch = next(iter(trainer.get_train_dataloader()))
     learnt = batch["input_ids"][batch["labels"] != -100].tolist()
     assert tokenizer.decode(learnt).strip() == f"{row.messages[2].content}<|im_end|>"
@@ -89,41 +91,43 @@ def test_only_the_reflections_tokens_have_a_loss(data: Path, base_model: Path, t
 def test_a_run_that_was_broken_off_goes_on_to_the_same_weights(
     data: Path, base_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = choices(base_model)
+    asked = options(base_model)
     train(data, asked, tmp_path / "whole", print)
-    add, seen = Losses.add, []
+    from trl import SFTTrainer
 
-    def until(self: Losses, step: int, epoch: float | None, logs: dict[str, Any]) -> None:
-        add(self, step, epoch, logs)
-        seen.append(step)
-        if step == 13:
+    step, taken = SFTTrainer.training_step, []
+
+    def until(self: Any, *given: Any, **rest: Any) -> Any:
+        taken.append(1)
+        if len(taken) == 14:
             raise KeyboardInterrupt
+        return step(self, *given, **rest)
 
-    monkeypatch.setattr(Losses, "add", until)
+    monkeypatch.setattr(SFTTrainer, "training_step", until)
     out = tmp_path / "broken"
     with pytest.raises(KeyboardInterrupt):
         train(data, asked, out, print)
-    monkeypatch.setattr(Losses, "add", add)
+    monkeypatch.setattr(SFTTrainer, "training_step", step)
     (out / "checkpoint-99").mkdir()  # as a kill while a checkpoint is written leaves it
     with pytest.raises(TrainingError, match="seed was 0"):
-        train(data, choices(base_model, seed=1), out, print)
+        train(data, options(base_model, seed=1), out, print)
     said: list[str] = []
     train(data, asked, out, said.append)
     assert said == ["going on from checkpoint-10"]
     whole, broken = weights(tmp_path / "whole"), weights(out)
     assert whole.keys() == broken.keys()
     assert all(whole[name].allclose(broken[name], atol=1e-6) for name in whole)
-    steps = [line["step"] for line in read_losses(out) if "loss" in line]
+    steps = [line["step"] for line in losses(out) if "loss" in line]
     assert steps == list(range(1, 21))
 
 
 def test_rows_that_are_too_long_are_counted(data: Path, base_model: Path, tmp_path: Path) -> None:
     with pytest.raises(TrainingError, match="every row is longer than 64 tokens"):
-        train(data, choices(base_model, max_length=64), tmp_path / "a", print)
+        train(data, options(base_model, max_length=64), tmp_path / "a", print)
 
 
 @pytest.mark.parametrize("make", [lambda base: base / "nowhere", lambda base: base.parent])
 def test_a_base_that_is_no_model_is_one_line(make: Any, data: Path, base_model: Path, tmp_path: Path) -> None:
     with pytest.raises(TrainingError, match="no model there") as caught:
-        train(data, choices(make(base_model)), tmp_path / "a", print)
+        train(data, options(make(base_model)), tmp_path / "a", print)
     assert "\n" not in str(caught.value)

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from forethought.app.main import run_cli
+from forethought.json_files import write_records as write_rows
 from forethought.training import serve
-from forethought.training.jsonl import read_models, write_rows
+from forethought.training.dataset import read_rows
 from forethought.training.records import ReflectionRecord
 from tests.forethought.training.samples import trial
 from tests.support.counting import Counter, counted
@@ -51,7 +52,7 @@ def test_failed_runs_teach_a_model_that_is_the_retrospective_role_of_a_real_run(
     tasks = [{"id": kind, "task": f"Count the {kind}.", "expected": "42"} for kind in KINDS]
     Path("tasks.jsonl").write_text("".join(f"{json.dumps(task)}\n" for task in tasks))
     command("synthesize", "tasks.jsonl", "--out", "reflections.jsonl")
-    records = read_models(Path("reflections.jsonl"), ReflectionRecord)
+    records = read_rows(Path("reflections.jsonl"), ReflectionRecord)
     assert [record.task_id for record in records] == list(KINDS)
 
     command("train", "export", "reflections.jsonl", "--out", "data", "--similar", "1", "--held-out", "0.2")

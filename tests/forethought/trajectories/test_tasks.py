@@ -56,26 +56,3 @@ def test_a_slip_is_refused_with_its_line(tmp_path: Path, records: list[Any], sai
     with pytest.raises(ValueError, match=r"tasks\.jsonl") as refused:
         read_tasks(write(tmp_path, *records))
     assert said in str(refused.value)
-
-
-def test_broken_json_is_refused_with_its_line(tmp_path: Path) -> None:
-    path = tmp_path / "tasks.jsonl"
-    path.write_text('{"id": "a", "task": "x", "expected": "1"}\n{"id":\n')
-    with pytest.raises(ValueError, match=r"tasks.jsonl:2: broken JSON"):
-        read_tasks(path)
-
-
-def test_what_looks_like_the_end_of_a_line_is_part_of_a_text(tmp_path: Path) -> None:
-    path = tmp_path / "tasks.jsonl"
-    text = "Copied\u2028from a\x85page"
-    path.write_text(
-        json.dumps({"id": "a", "task": text, "expected": "1"}, ensure_ascii=False) + "\r\n", "utf-8"
-    )
-    assert [task.task for task in read_tasks(path)] == [text]
-
-
-def test_json_of_absurd_depth_is_refused_with_its_line(tmp_path: Path) -> None:
-    path = tmp_path / "tasks.jsonl"
-    path.write_text("[" * 100_000)
-    with pytest.raises(ValueError, match=r"tasks\.jsonl:1: broken JSON \(nested too deeply\)"):
-        read_tasks(path)

@@ -1,12 +1,32 @@
-"""The digest of a trajectory that planner and reflector read: short where a result says it, long where it is
-all there is to go by."""
+"""The text of state in prompts: summaries, and the bounds that hold for a long run."""
 
 from __future__ import annotations
 
 from typing import Any, cast
 
-from forethought.nodes.support.prompt_text import HEAD_CHARS, OPEN_CHARS, steps_text
+import pytest
+
+from forethought.nodes.support.prompt_text import (
+    HEAD_CHARS,
+    MANY,
+    MATERIAL_CHARS,
+    MOST_LINES,
+    OBSERVATION_CHARS,
+    OPEN_CHARS,
+    SAID_CHARS,
+    earlier_items,
+    memory_items,
+    plan_text,
+    result_items,
+    rounds_texts,
+    step_items,
+    step_text,
+    steps_text,
+    tool_record,
+)
 from forethought.state.agent import Result, Step
+from tests.support.agent import Drive, Script
+from tests.support.replies import call, plan, sub
 
 
 def _step(n: int, subtask: str, observation: str, **given: Any) -> Step:
@@ -60,3 +80,172 @@ def test_a_finished_subtask_is_told_by_its_result_alone() -> None:
 def test_what_stands_whole_among_the_results_is_not_repeated() -> None:
     text = steps_text([_step(1, "s", "w" * 1000)], {"s": _result(1)})
     assert "wwww" not in text
+
+
+def steps(count: int, chars: int = 3_000, a_subtask: int = 5) -> list[Any]:
+    """As many steps, `a_subtask` of each subtask, every tenth of them failed."""
+    return [
+        {
+            "n": n,
+            "subtask": f"s{(n - 1) // a_subtask}",
+            "thought": "a thought",
+            "action": "call",
+            "tool": "lookup",
+            "arguments": {"key": n},
+            "expected": "",
+            "observation": f"seen {n} " + "x" * chars,
+            "ok": n % 10 != 0,
+            "cause": "" if n % 10 else "tool",
+            "surprise": "none",
+            "origin": "tool:lookup",
+        }
+        for n in range(1, count + 1)
+    ]
+
+
+def test_an_ordinary_run_is_told_whole() -> None:
+    whole = steps(60, chars=OBSERVATION_CHARS - 20)
+    assert step_items(whole) == [{"n": step["n"], "text": step_text(step)} for step in whole]
+    told = steps_text(whole)
+    assert all(f"step {n} [s" in told for n in range(1, 61))
+    results = {step["subtask"]: {"n": step["n"], "text": step["observation"], "origin": ""} for step in whole}
+    assert all("left out" not in item["text"] for item in result_items(results))
+
+
+@pytest.mark.parametrize("count", [500, 2_000])
+def test_a_long_run_is_told_by_its_newest_steps_and_a_line_a_subtask_before_them(count: int) -> None:
+    long = steps(count)
+    first, *newest = step_items(long, lambda step: f"\nnoted {step['n']}")
+    assert [item["n"] for item in newest] == list(range(count - MANY + 1, count + 1))
+    assert newest[-1]["text"].endswith(f"noted {count}")
+    assert first["n"] == f"1 to {count - MANY}"
+    lines = first["text"].splitlines()
+    assert len(lines) == min((count - MANY) // 5, MOST_LINES + 1)
+    assert lines[-1].startswith(
+        f"steps {count - MANY - 4} to {count - MANY} [s{(count - MANY) // 5 - 1}]: 5 steps,"
+    )
+    assert sum(len(item["text"]) for item in (first, *newest)) < MATERIAL_CHARS + 200_000
+    assert len(steps_text(long)) < MATERIAL_CHARS + 100_000
+
+
+def test_what_very_many_subtasks_share_a_line_says_how_many_failed() -> None:
+    (first, *_) = step_items(steps(2_000))
+    assert first["text"].splitlines()[0] == "steps 1 to 850: 850 steps of 170 subtasks, 85 failed"
+
+
+def test_many_results_have_less_room_each() -> None:
+    results: Any = {f"s{n}": {"n": n, "text": "y" * 9_000, "origin": ""} for n in range(1, 401)}
+    items = result_items(results)
+    assert [item["n"] for item in items] == list(range(1, 401))
+    assert sum(len(item["text"]) for item in items) < MATERIAL_CHARS + 100_000
+    assert len(items[-1]["text"]) > 10 * len(items[0]["text"])
+
+
+async def test_a_checkpoint_holds_no_copy_of_what_was_found(drive: Drive) -> None:
+    chain = [sub("s0"), *(sub(f"s{n}", [f"s{n - 1}"]) for n in range(1, 6))]
+    moves = {f"s{n}": [call(f"key {n}")] for n in range(6)}
+    out = await drive(Script(plans=[plan(*chain)], moves=moves), replanning=False)
+    kept = await out.graph.checkpointer.aget_tuple(out.config)
+    assert set(out.state["results"]) == {f"s{n}" for n in range(6)}
+    assert not {"results", "long_term", "trajectory"} & set(kept.checkpoint["channel_values"])
+
+
+@pytest.mark.parametrize("count", [150, 1_000])
+def test_the_arguments_of_many_steps_are_cut_as_their_observations_are(count: int) -> None:
+    long = steps(count, chars=300)
+    for step in long:
+        step["arguments"] = {"code": "c" * 6_000}
+        step["expected"] = "e" * 6_000
+    told = step_items(long)
+    assert sum(len(item["text"]) for item in told) < MATERIAL_CHARS + 2 * SAID_CHARS
+    assert len(steps_text(long)) < MATERIAL_CHARS
+    assert "characters left out" in told[-1]["text"].splitlines()[2]
+    assert len(steps_text(long).splitlines()) == min(count, MANY) + max(count - MANY, 0) // 5
+
+
+def test_twenty_programs_are_told_whole() -> None:
+    whole = steps(20, chars=300)
+    for step in whole:
+        step["arguments"] = {"code": "c" * 6_000}
+    assert step_items(whole) == [{"n": step["n"], "text": step_text(step)} for step in whole]
+    assert steps_text(whole).count("c" * 6_000) == 20
+
+
+def planned(finished: int, pending: int) -> Any:
+    """A plan of as many subtasks."""
+    return {
+        "subtasks": [
+            {
+                "id": f"s{n}",
+                "description": f"do {n} " + "d" * 600,
+                "tool": None,
+                "depends_on": [],
+                "expected": "e" * 100,
+                "status": "finished" if n < finished else "pending",
+            }
+            for n in range(finished + pending)
+        ]
+    }
+
+
+def test_the_finished_subtasks_of_a_long_plan_are_a_line_each_and_the_open_ones_whole() -> None:
+    text = plan_text(planned(1_000, 30))
+    assert len(text) < 150_000
+    blocks = text.split("\n\n")
+    assert blocks[0] == f"{1_000 - MOST_LINES} subtasks are finished besides those below."
+    assert blocks[1].startswith(f"s{1_000 - MOST_LINES} [finished] do {1_000 - MOST_LINES} d")
+    assert blocks[MOST_LINES + 1 :] == plan_text(planned(1_000, 30), only_open=True).split("\n\n")
+    assert text.count("d" * 600) == 30
+
+
+def test_a_plan_of_ordinary_length_is_told_whole() -> None:
+    assert plan_text(planned(100, 50)).count("d" * 600) == 150
+
+
+def test_very_many_results_end_in_a_number() -> None:
+    results: Any = {f"s{n}": {"n": n, "text": "y" * 9_000, "origin": ""} for n in range(1, 2_001)}
+    first, *rest = result_items(results)
+    assert (first["id"], first["n"]) == ("earlier", f"1 to {2_000 - MANY - 2 * MOST_LINES}")
+    assert [item["n"] for item in rest] == list(range(2_001 - MANY - 2 * MOST_LINES, 2_001))
+    assert sum(len(item["text"]) for item in rest) < MATERIAL_CHARS + 100_000
+
+
+def test_the_memory_of_a_subtask_that_goes_on_and_on_is_bounded() -> None:
+    memory: Any = {
+        "rejected": [],
+        "failures": [
+            {"n": n, "tool": "t", "arguments": {"code": "c" * 5_000}, "cause": "tool", "error": "e" * 5_000}
+            for n in range(1_000)
+        ],
+        "attempts": 0,
+    }
+    first, *rest = memory_items(memory)
+    assert first["text"].startswith(f"{1_000 - MANY} moves, up to step {999 - MANY}, failed")
+    assert [item["id"] for item in rest] == [f"failure:{n}" for n in range(1_000 - MANY, 1_000)]
+    assert sum(len(item["text"]) for item in rest) < MATERIAL_CHARS + 20_000
+
+
+def test_rounds_and_earlier_tasks_and_failures_are_bounded() -> None:
+    record: Any = {
+        "round": 1,
+        "steps": [1, 2_000],
+        "score": 3,
+        "plan": [{"id": "a", "description": "d" * 500, "status": "finished"}] * 400,
+        "failures": {
+            str(n): {"subtask": "a", "tool": "t", "cause": "c", "error": "e" * 600} for n in range(99)
+        },
+        "errors": [],
+        "answer": "no",
+        "evaluation": "the last words",
+        "reflection": "the last words",
+    }
+    texts = rounds_texts({str(n): {**record, "round": n} for n in range(1, 21)})
+    assert sum(map(len, texts)) < SAID_CHARS + 5_000
+    assert all(text.endswith("the last words") for text in texts)
+    earlier = [{"task": "t" * 300, "answer": "a" * 4_000, "status": "answered"}] * 1_000
+    items = earlier_items({"earlier": earlier})  # type: ignore[typeddict-item]
+    assert items[0]["task"] == f"{1_000 - MANY} tasks before these"
+    assert sum(len(item["task"] + item["answer"]) for item in items) < 2 * SAID_CHARS
+    failed = steps(2_000)
+    assert tool_record(failed).splitlines()[0] == "lookup: 2000 calls, 200 failed"
+    assert tool_record(failed).count("\n  step ") == MANY

@@ -11,9 +11,9 @@ from forethought.nodes.support.provenance import (
     is_outside,
     is_private,
     joined,
+    origins_text,
     records,
     thread_origin,
-    told,
 )
 from forethought.tools.ask_user import ASK_USER
 from forethought.tools.base import make_tool
@@ -64,7 +64,7 @@ def test_the_whole_thread_counts_with_sub_steps_results_and_given_files() -> Non
     assert seen.outside == {"file:a.txt": [0, 7], "web:x.org": [2, 7], "tool:mcp": [4]}
     assert seen.private == {"file:a.txt": [0, 7]}
     assert seen.guarded
-    assert told(seen.outside) == "file:a.txt (step 7), web:x.org (steps 2, 7), tool:mcp (step 4)"
+    assert origins_text(seen.outside) == "file:a.txt (step 7), web:x.org (steps 2, 7), tool:mcp (step 4)"
     assert records(seen.private) == [{"origin": "file:a.txt", "steps": [7]}]
     assert thread_origin(state) == "file:a.txt, tool:python, web:x.org, tool:mcp"
 

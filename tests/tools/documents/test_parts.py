@@ -73,3 +73,10 @@ def test_a_list_of_headings_is_cut_as_any_text_is() -> None:
     parts = split(Document((Section(text),)))
     assert len(parts) < 10
     assert squeezed("".join(part.text for part in parts)) == squeezed(text)
+
+
+def test_a_table_of_a_header_alone_is_shown() -> None:
+    table = markdown_table([["a", "b"]])
+    assert [part.text for part in split(Document((Section(table, "1", "## Page 1"),)))] == [
+        f"## Page 1\n\n{table}"
+    ]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from forethought.evals.benchmarks.reading import Source, check_unique, find, json_of, whole
+from forethought.evals.benchmarks.reading import Source, check_unique, find, json_of, whole_number
 from forethought.evals.benchmarks.stable_tool_bench.apis import apis_of
 from forethought.evals.benchmarks.stable_tool_bench.reference import Solution, read_references
 from forethought.evals.types import DataError, Sample
@@ -40,7 +40,7 @@ def read_samples(folder: Path, options: Mapping[str, str]) -> list[Sample]:
     if urlsplit(server).scheme not in ("http", "https"):
         raise DataError(f"option server={server}: give an address such as {SERVER}")
     answering = {"server": server, "cache": str(Path(cache).expanduser().resolve()) if cache else ""}
-    kept = {**answering, "judgements": whole(options, "judgements") or JUDGEMENTS}
+    kept = {**answering, "judgements": whole_number(options, "judgements") or JUDGEMENTS}
     names = sets_of(options.get("set", "all"))
     return [sample for name in names for sample in _samples(folder, name, kept, options.get("reference", ""))]
 

@@ -50,7 +50,7 @@ _TWO_STAGE = "Use only what the search tools find; every name, number and time i
 
 def read_samples(folder: Path, options: Mapping[str, str]) -> list[Sample]:
     """The samples of a split, numbered as in its file. Raises DataError."""
-    chosen = {name: reading.chosen(options, name, allowed) for name, allowed in CHOICES.items()}
+    chosen = {name: reading.choice(options, name, allowed) for name, allowed in CHOICES.items()}
     split, two_stage = chosen["split"], chosen["stage"] == "two-stage"
     rows = list(_rows(folder, split))
     references = _references(folder, split, rows)

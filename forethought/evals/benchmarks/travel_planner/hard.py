@@ -33,7 +33,7 @@ def hard(query: Query, plan: Plan, sandbox: Sandbox) -> dict[str, Outcome]:
     return {name: check(query, days, sandbox) for name, check in HARD.items()}
 
 
-def asked(query: Query) -> list[str]:
+def hard_constraints(query: Query) -> list[str]:
     """The hard constraints that a query has; the budget is always one."""
     wanted = {
         "room_rule": query.house_rule,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from forethought.evals.benchmarks.travel_planner.commonsense import COMMONSENSE, Outcome, commonsense
-from forethought.evals.benchmarks.travel_planner.hard import asked, hard
+from forethought.evals.benchmarks.travel_planner.hard import hard, hard_constraints
 from forethought.evals.benchmarks.travel_planner.plan import Plan
 from forethought.evals.benchmarks.travel_planner.query import Query
 from forethought.evals.benchmarks.travel_planner.sandbox import Sandbox
@@ -33,7 +33,7 @@ def values_of(query: Query, judged: Judged) -> dict[str, float]:
     """The metrics of one plan, each 0 or 1. A hard constraint that the query does not have is left out; one
     that was not judged is not met."""
     commons = {f"commonsense_{name}": _met(judged.commonsense.get(name)) for name in COMMONSENSE}
-    hards = {f"hard_{name}": _met(judged.hard.get(name)) for name in asked(query)}
+    hards = {f"hard_{name}": _met(judged.hard.get(name)) for name in hard_constraints(query)}
     # As in the official evaluation: without judged hard constraints no macro pass is counted.
     commonsense_macro = bool(judged.hard) and all(commons.values())
     hard_macro = bool(judged.hard) and all(hards.values())

@@ -54,7 +54,7 @@ class Game:
         if self._process is None:
             raise ValueError("reset the game before its first step")
         try:
-            reply = await self._process.asked(operation, **arguments)
+            reply = await self._process.ask_async(operation, **arguments)
         except (InfrastructureError, asyncio.CancelledError):
             await self.close()
             raise

@@ -16,7 +16,13 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from forethought.evals.environments.worker import TOOL_SECONDS, limited, serve_domain, stand_in, tool_spec
+from forethought.evals.environments.worker import (
+    TOOL_SECONDS,
+    serve_domain,
+    stand_in,
+    time_limited,
+    tool_spec,
+)
 
 Json = dict[str, Any]
 GREETING = "Hi! How can I help you today?"
@@ -73,7 +79,7 @@ class Domain:
     def call(self, name: str, arguments: Json, seconds: float = TOOL_SECONDS) -> Json:
         """Use a tool, for so long at most."""
         call = self.said.ToolCall(id=f"call-{len(self.messages)}", name=name, arguments=arguments)
-        with limited(seconds):
+        with time_limited(seconds):
             answer = self.env.get_response(call)
         self.messages += [self.said.AssistantMessage(role="assistant", tool_calls=[call]), answer]
         return {"observation": str(answer.content), "done": False, "reward": 0.0}

@@ -11,7 +11,13 @@ import importlib
 import sys
 from typing import Any
 
-from forethought.evals.environments.worker import TOOL_SECONDS, limited, serve_domain, stand_in, tool_spec
+from forethought.evals.environments.worker import (
+    TOOL_SECONDS,
+    serve_domain,
+    stand_in,
+    time_limited,
+    tool_spec,
+)
 
 Json = dict[str, Any]
 STOP = "###STOP###"
@@ -71,7 +77,7 @@ class Domain:
         """Use a tool, for so long at most."""
         if name not in self.env.tools_map:
             return {"observation": f"There is no tool {name}.", "done": False, "reward": 0.0}
-        with limited(seconds):
+        with time_limited(seconds):
             return self._step(name, arguments)
 
     def say(self, message: str, reply: str, ends: bool) -> Json:

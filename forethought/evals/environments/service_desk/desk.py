@@ -20,7 +20,7 @@ from forethought.evals.environments.service_desk.people import (
     Customer,
     CustomerMessage,
     Turn,
-    judged,
+    judge_statements,
 )
 from forethought.evals.types import Services, ToolSpec
 from forethought.rollouts.types import EnvironmentReply, Replay
@@ -88,18 +88,18 @@ class ServiceDesk:
     async def reset(self) -> EnvironmentReply:
         """The customer has just written; what is shown is the first message."""
         checkout = await self._checkout()
-        await checkout.asked("reset", task=self.case.number)
+        await checkout.ask_async("reset", task=self.case.number)
         self._turns = [Turn("agent", GREETING)]
         first = await self.customer.reply(self._turns)
         self._turns.append(Turn("customer", first.text))
-        await checkout.asked("open", reply=first.text)
+        await checkout.ask_async("open", reply=first.text)
         self.explanation = ""
         self._last = EnvironmentReply(f"The customer writes: {first.text}")
         return self._last
 
     async def step(self, action: str) -> EnvironmentReply:
         """Use a tool or talk to the customer; the reward stands in the reply that ends the conversation."""
-        return await self._carried_out(action, None)
+        return await self._act(action, None)
 
     async def finish(self, answer: str) -> EnvironmentReply:
         """Send `answer` as the last message, unless it is empty, and settle the reward, whether or not the
@@ -115,7 +115,7 @@ class ServiceDesk:
         message, which is asked for anew in another process."""
         reply, diverged = await self.reset(), ""
         for step in prefix:
-            reply = await self._carried_out(_action(step), _heard(step.observation))
+            reply = await self._act(_action(step), _customer_message(step.observation))
             if not diverged and not _same(reply, step.observation):
                 diverged = f"at step {step.number} the replay saw {one_line(reply.observation, 160)!r}"
             if reply.done:
@@ -137,7 +137,7 @@ class ServiceDesk:
             self._own = await asyncio.to_thread(self._start)
         return self._own
 
-    async def _carried_out(self, action: str, recorded: CustomerMessage | None) -> EnvironmentReply:
+    async def _act(self, action: str, recorded: CustomerMessage | None) -> EnvironmentReply:
         if self._last.done:
             return EnvironmentReply("The conversation is over.", reward=self._last.reward, done=True)
         try:
@@ -145,18 +145,18 @@ class ServiceDesk:
         except ValueError as error:
             return EnvironmentReply(f"Error: {error}")
         if name != RESPOND.name:
-            return await self._used(name, arguments)
+            return await self._use_tool(name, arguments)
         message = arguments.get("message")
         if not isinstance(message, str) or not message.strip():
             return EnvironmentReply("Error: respond needs a message that is not empty")
         return await self._respond(message, recorded)
 
-    async def _used(self, name: str, arguments: dict[str, Any]) -> EnvironmentReply:
+    async def _use_tool(self, name: str, arguments: dict[str, Any]) -> EnvironmentReply:
         checkout = await self._checkout()
-        got = await checkout.asked("call", name=name, arguments=arguments)
+        got = await checkout.ask_async("call", name=name, arguments=arguments)
         shown = json.dumps({"name": name, "arguments": arguments}, ensure_ascii=False)
         self._turns.append(Turn("tool", f"{shown}\n{got['observation']}"))
-        self._took(got)
+        self._record(got)
         return self._last
 
     async def _respond(self, message: str, recorded: CustomerMessage | None) -> EnvironmentReply:
@@ -164,22 +164,22 @@ class ServiceDesk:
         self._turns.append(Turn("agent", message))
         heard = recorded or await self.customer.reply(self._turns)
         self._turns.append(Turn("customer", heard.text))
-        got = await checkout.asked("say", message=message, reply=heard.text, ends=heard.ends)
+        got = await checkout.ask_async("say", message=message, reply=heard.text, ends=heard.ends)
         text = f"{heard.text}\n\n{ENDED}".strip() if heard.ends else heard.text
         if heard.ends and "explanation" not in got:
             await self._settle(text)
         else:
-            self._took({**got, "observation": text})
+            self._record({**got, "observation": text})
         return self._last
 
     async def _settle(self, text: str) -> None:
         verdicts = None
         if self.case.statements:
-            verdicts = await judged(self.services, self._turns, self.case.statements)
-        got = await (await self._checkout()).asked("reward", judged=verdicts)
-        self._took({**got, "observation": text, "done": True})
+            verdicts = await judge_statements(self.services, self._turns, self.case.statements)
+        got = await (await self._checkout()).ask_async("reward", judged=verdicts)
+        self._record({**got, "observation": text, "done": True})
 
-    def _took(self, got: dict[str, Any]) -> None:
+    def _record(self, got: dict[str, Any]) -> None:
         self.explanation = got.get("explanation", "")
         self._last = EnvironmentReply(got["observation"], reward=got["reward"], done=got["done"])
 
@@ -193,7 +193,7 @@ def _action(step: TrajectoryStep) -> str:
     return step.action
 
 
-def _heard(observation: str) -> CustomerMessage:
+def _customer_message(observation: str) -> CustomerMessage:
     """What the customer said, read from what the agent was shown."""
     message, ended, _ = observation.partition(ENDED)
     return CustomerMessage(message.strip(), bool(ended))

@@ -56,7 +56,9 @@ class Customer:
         return self._replies[heard]
 
 
-async def judged(services: Services, turns: Sequence[Turn], statements: Sequence[str]) -> list[bool]:
+async def judge_statements(
+    services: Services, turns: Sequence[Turn], statements: Sequence[str]
+) -> list[bool]:
     """Whether each statement about the conversation holds, as the judge model finds. Raises
     InfrastructureError."""
     wanted = list(range(1, len(statements) + 1))

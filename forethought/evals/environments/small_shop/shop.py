@@ -156,7 +156,7 @@ def _visit(session: str, fields: httpx.QueryParams) -> _Visit:
 
 
 @contextmanager
-def served(shop: Shop, port: int = 0) -> Iterator[str]:
+def serve_shop(shop: Shop, port: int = 0) -> Iterator[str]:
     """The address of the shop on a port of this machine (0: a free one)."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -187,7 +187,7 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=3000)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    with served(Shop(catalogue(options.seed)), options.port) as url:
+    with serve_shop(Shop(catalogue(options.seed)), options.port) as url:
         print(f"the small shop is at {url}; end it with Ctrl-C")
         try:
             threading.Event().wait()

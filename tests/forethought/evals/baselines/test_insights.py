@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forethought.evals.baselines.insights import FIRST, MOST, Insight, changed, operations_problem
+from forethought.evals.baselines.insights import FIRST, MOST, Insight, apply_operations, operations_problem
 from forethought.evals.prompts.baseline_replies import InsightOperation
 
 
@@ -20,7 +20,7 @@ def insights(*importances: int) -> list[Insight]:
 
 
 def test_each_operation_does_its_own() -> None:
-    after = changed(
+    after = apply_operations(
         insights(2, 2, 1, 3),
         [op("AGREE", 1), op("EDIT", 2, "better"), op("REMOVE", 3), op("REMOVE", 4), op("ADD", None, "new")],
     )
@@ -34,10 +34,14 @@ def test_each_operation_does_its_own() -> None:
 
 def test_what_is_on_the_list_is_not_added_again_and_the_weakest_go() -> None:
     assert (
-        len(changed(insights(1), [op("ADD", None, "Insight 1"), op("ADD", None, "x"), op("ADD", None, "X")]))
+        len(
+            apply_operations(
+                insights(1), [op("ADD", None, "Insight 1"), op("ADD", None, "x"), op("ADD", None, "X")]
+            )
+        )
         == 2
     )
-    full = changed(insights(*[2] * (MOST - 1), 1), [op("ADD", None, "new")])
+    full = apply_operations(insights(*[2] * (MOST - 1), 1), [op("ADD", None, "new")])
     assert len(full) == MOST
     assert (full[-1]["text"], full[-2]["text"]) == ("new", f"insight {MOST - 1}")
 
@@ -64,6 +68,6 @@ def test_the_list_stays_bounded_and_important(rounds: list[list[InsightOperation
     now: list[Insight] = []
     for operations in rounds:
         if operations_problem(operations, now) is None:
-            now = changed(now, operations)
+            now = apply_operations(now, operations)
         assert len(now) <= MOST
         assert all(item["importance"] > 0 and item["text"] for item in now)

@@ -108,7 +108,7 @@ def test_missing_data_says_where_to_get_it(tmp_path: Path) -> None:
 
 def test_the_run_can_be_read_back_from_the_task() -> None:
     run = trajectory(3, changes={2: {"observation": "The run, as JSON:\n{}"}})
-    assert critical_error_task.run_in(critical_error_task.asked(run, load_taxonomy())) == run
+    assert critical_error_task.run_in(critical_error_task.question(run, load_taxonomy())) == run
     with pytest.raises(ValueError, match="not about a run"):
         critical_error_task.run_in("Which bridge?")
 
@@ -117,5 +117,5 @@ def test_the_run_can_be_read_back_from_the_task() -> None:
 @settings(max_examples=80)
 def test_any_answer_is_read(answer: str) -> None:
     for said in (answer, f'{{"critical_step": {answer}, "critical_module": "memory", "error_type": "x"}}'):
-        found = critical_error_task.read(said, load_taxonomy())
+        found = critical_error_task.read_answer(said, load_taxonomy())
         assert found is None or isinstance(found, Annotation)

@@ -10,14 +10,14 @@ from pydantic import BaseModel
 from forethought.evals.benchmarks.reading import (
     Source,
     check_unique,
-    chosen,
+    choice,
     csv_of,
     find,
     json_of,
     jsonl_of,
     row_of,
     rows_of,
-    whole,
+    whole_number,
 )
 from forethought.evals.types import DataError
 
@@ -111,14 +111,14 @@ def test_a_record_names_the_field_that_is_wrong() -> None:
 
 
 def test_options_have_a_default_and_refuse_what_is_unknown() -> None:
-    assert chosen({}, "split", ("dev", "test")) == "dev"
-    assert chosen({"split": "test"}, "split", ("dev", "test")) == "test"
+    assert choice({}, "split", ("dev", "test")) == "dev"
+    assert choice({"split": "test"}, "split", ("dev", "test")) == "test"
     with pytest.raises(DataError, match="option split=train: choose one of dev, test"):
-        chosen({"split": "train"}, "split", ("dev", "test"))
-    assert (whole({}, "n"), whole({"n": "12"}, "n")) == (None, 12)
+        choice({"split": "train"}, "split", ("dev", "test"))
+    assert (whole_number({}, "n"), whole_number({"n": "12"}, "n")) == (None, 12)
     for wrong in ("0", "-1", "x", "1.5", "", "\u0663"):
         with pytest.raises(DataError, match="whole number from 1"):
-            whole({"n": wrong}, "n")
+            whole_number({"n": wrong}, "n")
 
 
 @pytest.mark.parametrize(

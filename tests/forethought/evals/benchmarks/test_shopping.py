@@ -11,7 +11,7 @@ import pytest
 from forethought.evals.benchmarks.shopping import SMALL_SHOP as SMALL
 from forethought.evals.benchmarks.shopping import WEBSHOP
 from forethought.evals.environments.small_shop.goods import ERRANDS, catalogue
-from forethought.evals.environments.small_shop.shop import Shop, served
+from forethought.evals.environments.small_shop.shop import Shop, serve_shop
 from forethought.evals.registry import method
 from forethought.evals.types import DataError, InfrastructureError, Services
 from forethought.models.ask import Models
@@ -32,7 +32,7 @@ def services(settings: Callable[..., Settings]) -> Services:
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    with served(Shop(catalogue(1))) as address:
+    with serve_shop(Shop(catalogue(1))) as address:
         yield address
 
 

@@ -19,7 +19,7 @@ from tests.support.debugging import Reader, critical, trajectory
 from tests.support.evaluating import Bureau
 from tests.support.model_server import Fault, ModelServer
 
-TASK = critical_error_task.asked(trajectory(3), load_taxonomy())
+TASK = critical_error_task.question(trajectory(3), load_taxonomy())
 FOUND = Annotation(critical_step=2, critical_module="planning", error_type="constraint_ignorance")
 ERRORS = {2: {"planning": "constraint_ignorance"}}
 
@@ -32,7 +32,7 @@ def bureau(model_server: Callable[..., ModelServer], settings: Callable[..., Set
 
 async def test_it_labels_every_step_and_answers_with_the_critical_error(bureau: Bureau) -> None:
     out = await bureau.work(method("debugger"), Reader(ERRORS), task=TASK)
-    assert critical_error_task.read(out.attempt.answer, load_taxonomy()) == FOUND
+    assert critical_error_task.read_answer(out.attempt.answer, load_taxonomy()) == FOUND
     assert out.server.names == ["StepLabels"] * 3 + ["CriticalError"]
     assert (out.attempt.status, out.attempt.usage["calls"]) == ("answered", 4)
     assert out.attempt.trajectory.steps[0].planning == "the wrong drawer was chosen"
@@ -59,7 +59,7 @@ async def test_searches_ask_of_single_steps(bureau: Bureau, name: str, step: int
     saved = [{"reasoning": "r", "saved": False}, {"reasoning": "r", "saved": True}]
     out = await bureau.work(method(name), Reader(ERRORS, {"Salvage": saved}), task=TASK)
     assert out.server.names == ["Salvage", "Salvage", "CriticalError"]
-    found = critical_error_task.read(out.attempt.answer, load_taxonomy())
+    found = critical_error_task.read_answer(out.attempt.answer, load_taxonomy())
     assert found is not None
     assert found.critical_step == step
 
@@ -84,7 +84,7 @@ async def test_an_unreachable_model_is_no_failure_of_the_method_and_the_thread_g
         await bureau.work(method("debugger"), broken, task=TASK, saver=saver)
     again = await bureau.work(method("debugger"), Reader(ERRORS), task=TASK, saver=saver)
     assert again.server.names == ["CriticalError"]
-    assert critical_error_task.read(again.attempt.answer, load_taxonomy()) == FOUND
+    assert critical_error_task.read_answer(again.attempt.answer, load_taxonomy()) == FOUND
     third = await bureau.work(method("debugger"), Reader(ERRORS), task=TASK, saver=saver)
     assert (third.server.names, third.attempt.answer) == ([], again.attempt.answer)
 

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from forethought.evals.environments.small_shop.goods import Errand, catalogue
-from forethought.evals.environments.small_shop.shop import INSIDE, served
+from forethought.evals.environments.small_shop.shop import INSIDE, serve_shop
 from forethought.evals.environments.small_shop.shop import Shop as SmallShop
 from forethought.evals.environments.webshop.episode import OVER, SEARCH, Shop, ShopEpisode
 from forethought.evals.environments.webshop.page import BOUGHT
@@ -32,7 +32,7 @@ def small_shop() -> SmallShop:
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    with served(small_shop()) as address:
+    with serve_shop(small_shop()) as address:
         yield address
 
 
@@ -183,7 +183,7 @@ async def test_the_first_step_needs_a_reset() -> None:
 
 
 async def test_a_dead_shop_is_no_failure_of_the_task() -> None:
-    with served(small_shop()) as gone:
+    with serve_shop(small_shop()) as gone:
         pass
     dead = ShopEpisode(Shop(gone), GOAL)
     with pytest.raises(InfrastructureError, match="does not answer"):

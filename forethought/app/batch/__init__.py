@@ -1,1 +1,0 @@
-"""submit, worker and jobs: a queue of tasks that many machines work off."""

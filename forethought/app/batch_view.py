@@ -1,0 +1,157 @@
+"""What a person is shown of jobs, and their results as JSON Lines."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+from forethought.app.errors import CliError
+from forethought.app.report import report
+from forethought.app.text import one_line, to_json
+from forethought.app.threads.threads import DAMAGED
+from forethought.storage import StorageError
+
+if TYPE_CHECKING:
+    from forethought.batch import Progress, Queue
+    from forethought.batch.outcomes import Ended
+    from forethought.settings import Settings
+
+Json = dict[str, Any]
+_RESULT = ("status", "answer", "sources", "score", "rounds", "usage", "seconds", "interrupts", "error")
+_LISTED = 3
+"""Most failed jobs that are listed one by one."""
+
+
+@dataclass(frozen=True)
+class WorkerLog:
+    """A line a job."""
+
+    console: Console
+
+    def line(self, text: str) -> None:
+        """Print a line."""
+        self.console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+    def ended(self, thread_id: str, ended: Ended, seconds: float) -> None:
+        """A job has ended."""
+        what = ended.status if ended.outcome == "done" else ended.outcome
+        error = f": {one_line(ended.error, 200)}" if ended.error else ""
+        usage = ended.usage
+        cost = _cost(usage.get("usd", 0), usage.get("calls", 0), usage.get("unpriced", 0))
+        self.line(f"{thread_id}  {what}  {seconds:.1f} s  {cost}{error}")
+
+    def put_back(self, thread_id: str, why: str) -> None:
+        """A job is in the queue again."""
+        self.line(f"{thread_id}  back into the queue: {one_line(why, 200)}")
+
+
+def _cost(usd: float, calls: float, unpriced: float) -> str:
+    """Dollars of the calls whose price is known, and how many others there are."""
+    parts = [f"{usd:.4f} USD"] if calls > unpriced or not unpriced else []
+    parts += [f"{unpriced:.0f} calls of unknown price"] if unpriced else []
+    return " and ".join(parts)
+
+
+def progress_lines(progress: Progress) -> list[str]:
+    """The progress, for a person."""
+    states = ", ".join(f"{count} {state}" for state, count in progress.states.items() if count) or "none"
+    lines = [
+        f"{progress.total} jobs: {states}",
+        f"{progress.calls} calls, {progress.input_tokens:,} tokens in, {progress.output_tokens:,} out, "
+        f"{_cost(progress.usd, progress.calls, progress.unpriced)}",
+    ]
+    if progress.per_minute:
+        left = progress.seconds_left
+        rest = f", about {_span(left)} left" if left is not None else ""
+        lines.append(f"{progress.per_minute:g} jobs a minute{rest}")
+    for state, what in (("todo", "in the queue"), ("waiting", "waiting for a person")):
+        if oldest := progress.oldest.get(state):
+            lines.append(f"longest {what}: {oldest['thread_id']}, {_span(oldest['seconds'])}")
+    if progress.held:
+        first = progress.held[0]["thread_id"]
+        lines.append(f"{len(progress.held)} in the queue whose thread another process holds: {first}")
+    return lines
+
+
+async def failure_lines(queue: Queue, batch: str | None, progress: Progress) -> list[str]:
+    """The first jobs that failed, and why."""
+    from forethought.batch.progress import list_jobs
+
+    count = progress.states["failed"]
+    lines: list[str] = []
+    if not count:
+        return lines
+    async for job in list_jobs(queue, batch):
+        if job["state"] == "failed" and len(lines) < _LISTED:
+            lines.append(f"failed: {job['thread_id']}: {one_line(job['error'], 200)}".rstrip(": "))
+    if count > len(lines):
+        more = count - len(lines)
+        lines.append(f"{more} more failed; all of them: forethought jobs --results FILE")
+    return lines
+
+
+def _span(seconds: float) -> str:
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+async def write_results(queue: Queue, settings: Settings, batch: str | None, path: Path) -> str:
+    """Write the results to a file, whole or not at all; `-` is stdout. Returns what to tell.
+
+    Raises CliError, OSError, psycopg.Error.
+    """
+    count = damaged = 0
+    if str(path) == "-":
+        async for result in _results(queue, settings, batch):
+            print(to_json(result, indent=None), flush=True)
+            count, damaged = count + 1, damaged + (result["status"] == DAMAGED)
+        return f"{count} results{_of_which(damaged)}"
+    if not path.parent.is_dir():
+        raise CliError(f"--results {path}: its folder does not exist")
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:50]}-")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            async for result in _results(queue, settings, batch):
+                file.write(to_json(result, indent=None) + "\n")
+                count, damaged = count + 1, damaged + (result["status"] == DAMAGED)
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+    return f"{count} results{_of_which(damaged)} written to {path}"
+
+
+def _of_which(damaged: int) -> str:
+    return f" ({damaged} of them of threads that are damaged)" if damaged else ""
+
+
+async def _results(queue: Queue, settings: Settings, batch: str | None) -> AsyncIterator[Json]:
+    """A result a job that has ended for now: its state, and what its thread says. One that cannot be read is
+    told, and no other job's matter."""
+    from forethought.batch.progress import list_jobs
+    from forethought.graph.agent import build_agent
+
+    # Threads are only read: their tools are not needed.
+    plain = settings.model_copy(update={"tools": None, "mcp_file": None})
+    graph = build_agent(settings=plain, checkpointer=queue.threads)
+    async for job in list_jobs(queue, batch):
+        if job["state"] in ("todo", "doing"):
+            continue
+        names = {key: job[key] for key in ("batch", "id", "thread_id", "state")}
+        try:
+            snapshot = await graph.aget_state({"configurable": {"thread_id": job["thread_id"]}})
+        except StorageError as error:
+            yield {**names, "status": DAMAGED, "error": one_line(error, 300)}
+            continue
+        result = report(job["thread_id"], snapshot, job["error"] or None)
+        yield {**names, **{key: result[key] for key in _RESULT if key in result}}

@@ -1,1 +1,0 @@
-"""collect: runs on a file of tasks, judged and kept."""

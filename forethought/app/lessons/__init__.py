@@ -1,1 +1,0 @@
-"""lessons: what is kept of failed tasks."""

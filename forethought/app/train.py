@@ -1,0 +1,214 @@
+"""train export, run and gate: a retrospective model, from synthesized reflections to its gate."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from pydantic import ValidationError
+
+from forethought.app.command_flags import CommandOptions, typer_command
+from forethought.app.errors import ANSWERED, NOT_PASSED, CliError, echo
+from forethought.app.options import Flags, settings_from
+from forethought.app.text import to_json
+
+train_app = typer.Typer(
+    help="Train a retrospective model on synthesized reflections, and try it against prompted ones.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+Seed = Annotated[int, typer.Option("--seed", help="Seed of all that is drawn.", metavar="N")]
+_LAUNCH_CONFIG = "zero3.yaml"
+
+
+class ExportOptions(CommandOptions):
+    """The flags of `train export`."""
+
+    records: Annotated[
+        list[Path], typer.Argument(help="Files of synthesized reflections (JSONL).", metavar="RECORDS")
+    ]
+    out: Annotated[Path, typer.Option("--out", help="Folder for the dataset.", metavar="DIR")]
+    held_out: Annotated[
+        float,
+        typer.Option("--held-out", help="Share of the tasks that is held out.", min=0, max=0.9, metavar="S"),
+    ] = 0.1
+    seed: Seed = 0
+    similar: Annotated[
+        float,
+        typer.Option(
+            "--similar", help="Share of text from which on two rows are alike.", min=0.5, max=1, metavar="S"
+        ),
+    ] = 0.9
+
+
+class TrainRunOptions(CommandOptions):
+    """The flags of `train run`; what is not given is as the paper has it."""
+
+    data: Annotated[
+        Path, typer.Argument(help="Folder that `export` wrote, or a file of rows.", metavar="DATA")
+    ]
+    out: Annotated[Path, typer.Option("--out", help="Folder for the adapter; goes on there.", metavar="DIR")]
+    base: Annotated[
+        str | None,
+        typer.Option("--base", help="Base model: a folder, or a name on the Hub.", metavar="MODEL_OR_PATH"),
+    ] = None
+    epochs: Annotated[
+        int | None, typer.Option("--epochs", help="Passes over the rows.", min=1, metavar="N")
+    ] = None
+    learning_rate: Annotated[
+        float | None, typer.Option("--learning-rate", help="At first; falls linearly to 0.", metavar="R")
+    ] = None
+    max_length: Annotated[
+        int | None, typer.Option("--max-length", help="Most tokens of a row.", min=64, metavar="N")
+    ] = None
+    too_long: Annotated[
+        Literal["drop", "cut"] | None,
+        typer.Option("--too-long", help="Rows that are too long: drop, or cut in the trajectory's middle."),
+    ] = None
+    save_steps: Annotated[
+        int | None,
+        typer.Option(
+            "--save-steps", help="Steps between checkpoints; default: an epoch.", min=1, metavar="N"
+        ),
+    ] = None
+    gpus: Annotated[
+        int, typer.Option("--gpus", help="GPUs, with DeepSpeed stage 3 from two on.", min=1, metavar="N")
+    ] = 1
+    seed: Seed = 0
+
+
+class GateOptions(CommandOptions):
+    """The flags of `train gate`."""
+
+    model: Annotated[Path, typer.Argument(help="Folder of the trained model.", metavar="MODEL")]
+    prompted: Annotated[
+        Path, typer.Option("--prompted", help="Trials after prompted reflections (JSONL).", metavar="FILE")
+    ]
+    trained: Annotated[
+        Path, typer.Option("--trained", help="Trials after the model's reflections (JSONL).", metavar="FILE")
+    ]
+    seed: Seed = 0
+
+
+def export(options: ExportOptions) -> int:
+    """Make a chat dataset of RECORDS: scrubbed, without near-duplicates, split by task."""
+    from forethought.training.dataset import export
+    from forethought.training.scrub import training_scrubber
+
+    scrub = training_scrubber(settings_from(Flags()))
+    split = {"held_out": options.held_out, "seed": options.seed, "similar": options.similar}
+    with _one_line_errors():
+        made = export(options.records, options.out, scrub, **split)  # type: ignore[arg-type]
+    if options.as_json:
+        print(to_json(asdict(made)))
+        return ANSWERED
+    print(f"{made.read} records read; {made.scrubbed} had secrets redacted")
+    print(f"{made.near_duplicates} near-duplicates left out")
+    print(f"{made.train} rows of {made.tasks[0]} tasks to train on")
+    print(f"{made.held_out} rows of {made.tasks[1]} tasks held out")
+    print(f"longest row: {made.longest} characters")
+    print(f"next: forethought train run {options.out} --out MODEL")
+    return ANSWERED
+
+
+def run(options: TrainRunOptions) -> int:
+    """Train a LoRA adapter on DATA, or go on with a run that was broken off."""
+    from forethought.training.train import TrainOptions, train
+
+    names = options.model_fields_set & TrainOptions.model_fields.keys()
+    given = {name: value for name in names if (value := getattr(options, name)) is not None}
+    try:
+        chosen = TrainOptions.model_validate(given)
+    except ValidationError as error:
+        first = error.errors()[0]
+        flag = str(first["loc"][0]).replace("_", "-")
+        raise CliError(f"--{flag} {first['input']!r}: {first['msg']}") from error
+    if options.gpus > 1 and "RANK" not in os.environ:
+        return _over_gpus(options.gpus)
+    with _one_line_errors():
+        made = train(options.data, chosen, options.out, echo)
+    if os.environ.get("RANK", "0") != "0":
+        return ANSWERED
+    if options.as_json:
+        print(to_json({**asdict(made), "out": str(made.out), "picture": str(made.picture)}))
+        return ANSWERED
+    print(f"{made.rows} rows, {made.steps} steps")
+    print(f"loss of the reflections: {made.first_loss:.3f} at first, {made.last_loss:.3f} at last")
+    print(f"the adapter is in {made.out}; its loss is drawn in {made.picture}")
+    print(f"next: forethought train gate {made.out} --prompted FILE --trained FILE")
+    return ANSWERED
+
+
+def gate(options: GateOptions) -> int:
+    """Adopt MODEL if its reflections rid the agent of more errors than prompted ones (exit code 3 if not)."""
+    from forethought.training.dataset import read_rows
+    from forethought.training.gate import Retry, check_held_out, compare, fingerprint, write_result
+    from forethought.training.run_folder import RECORD, trained_on
+
+    with _one_line_errors():
+        fingerprint(options.model)
+        prompted, trained = read_rows(options.prompted, Retry), read_rows(options.trained, Retry)
+        if (options.model / RECORD).is_file():
+            check_held_out([*prompted, *trained], *trained_on(options.model))
+        else:
+            missing = options.model / RECORD
+            echo(f"{missing} is missing: whether the tasks were held out cannot be checked")
+        result = compare(prompted, trained, options.seed)
+        path = write_result(options.model, result, options.prompted, options.trained)
+    if options.as_json:
+        print(to_json(result.model_dump()))
+        return ANSWERED if result.adopted else NOT_PASSED
+    for name, rate in (("prompted", result.prompted), ("trained", result.trained)):
+        print(
+            f"{name + ':':<10} {rate.rate:.2f} of {rate.identified} errors gone "
+            f"(95 %: {rate.low:.2f} to {rate.high:.2f}); {rate.new} new ones"
+        )
+    value, low, high = result.difference
+    print(f"difference: {value:+.2f} (95 %: {low:+.2f} to {high:+.2f}), {result.tasks} tasks")
+    print(f"{'adopted' if result.adopted else 'not adopted'}: {result.reason}")
+    print(f"the verdict is in {path}")
+    return ANSWERED if result.adopted else NOT_PASSED
+
+
+def launch_command(gpus: int, arguments: Sequence[str]) -> list[str]:
+    """The command that runs `arguments` of this program in a process a GPU, with DeepSpeed stage 3."""
+    import forethought.training
+
+    config = Path(str(forethought.training.__file__)).with_name(_LAUNCH_CONFIG)
+    return [
+        *(sys.executable, "-m", "accelerate.commands.launch"),
+        *("--config_file", str(config), "--num_processes", str(gpus)),
+        *("-m", "forethought.app.main", *arguments),
+    ]
+
+
+def _over_gpus(gpus: int) -> int:
+    missing = [name for name in ("accelerate", "deepspeed") if importlib.util.find_spec(name) is None]
+    if missing:
+        raise CliError(f"--gpus needs {missing[0]}: pip install 'forethought[train-gpus]'")
+    return subprocess.run(launch_command(gpus, sys.argv[1:]), check=False).returncode
+
+
+@contextmanager
+def _one_line_errors() -> Iterator[None]:
+    """What a person can mend leaves as the command line's own error."""
+    from forethought.json_files import FileError
+    from forethought.training.errors import TrainingError
+
+    try:
+        yield
+    except (FileError, TrainingError) as error:
+        raise CliError(str(error)) from error
+
+
+train_app.command()(typer_command(export))
+train_app.command()(typer_command(run))
+train_app.command()(typer_command(gate))

@@ -1,0 +1,280 @@
+"""submit, worker and jobs, as a person types them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forethought.settings import Settings
+from forethought.storage import address_of, open_threads
+from tests.forethought.app.conftest import Cli, Outcome
+from tests.forethought.app.test_bad_input import is_one_clear_line
+from tests.support.model_server import Fault, SeenRequest
+
+Scripted = Callable[..., Any]
+
+
+@pytest.fixture
+def shared(monkeypatch: pytest.MonkeyPatch, postgres: str) -> str:
+    """The database of all machines."""
+    monkeypatch.setenv("FORETHOUGHT_DB", postgres)
+    return postgres
+
+
+def refused(outcome: Outcome, code: int, told: str) -> None:
+    """A command that ended with one line that says this."""
+    assert is_one_clear_line(outcome), outcome.err
+    assert outcome.code == code
+    assert told in outcome.err
+
+
+def row(*statements: str) -> None:
+    """Change the database by hand."""
+
+    async def change() -> None:
+        async with open_threads(address_of(Settings())) as saver:
+            for statement in statements:
+                await saver.rows(statement)
+
+    asyncio.run(change())
+
+
+def write(folder: Path, *lines: dict[str, Any]) -> None:
+    (folder / "tasks.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def test_a_batch_from_its_submit_to_its_results(
+    cli: Cli, scripted: Scripted, tmp_path: Path, shared: str
+) -> None:
+    scripted()
+    write(tmp_path, {"id": "t1", "task": "What is 40 + 2?"}, {"id": "t2", "task": "What is 6 * 7?"})
+    added = cli("submit", "tasks.jsonl", "--json")
+    assert (added.code, added.json["added"]) == (0, 2), added.err
+    batch = added.json["id"]
+    assert cli("submit", "tasks.jsonl").out == f"batch {batch}: 0 of 2 tasks added, 2 known already\n"
+
+    before = cli("jobs", "--batch", batch)
+    assert before.out.splitlines()[0] == "2 jobs: 2 todo"
+    assert f"longest in the queue: {batch}:t1" in before.out
+    worked = cli("worker", "--until-empty", "--concurrency", "2")
+    assert worked.code == 0, worked.err
+    assert worked.out.splitlines()[-1] == "2 done"
+    assert f"{batch}:t1  answered" in worked.out
+
+    after = cli("jobs", "--results", "results.jsonl", "--json")
+    assert after.code == 0, after.err
+    assert (after.json["states"]["done"], after.json["total"]) == (2, 2)
+    assert after.json["input_tokens"] > 0
+    results = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text().splitlines()]
+    assert [(r["id"], r["thread_id"], r["state"], r["answer"]) for r in results] == [
+        ("t1", f"{batch}:t1", "done", "42"),
+        ("t2", f"{batch}:t2", "done", "42"),
+    ]
+    assert cli("jobs", "--results", "-").out.splitlines() == [json.dumps(r) for r in results]
+    assert cli("show", f"{batch}:t1", "--json").json["status"] == "answered"
+    assert {item["thread_id"] for item in cli("threads", "--json").json} == {f"{batch}:t1", f"{batch}:t2"}
+
+
+def test_pruned_threads_take_their_jobs_along(
+    cli: Cli, scripted: Scripted, tmp_path: Path, shared: str
+) -> None:
+    scripted()
+    write(tmp_path, {"id": "t1", "task": "What is 40 + 2?"}, {"id": "t2", "task": "What is 6 * 7?"})
+    assert cli("submit", "tasks.jsonl").code == 0
+    assert cli("worker", "--until-empty").code == 0
+    assert cli("threads", "--prune", "--yes").out.startswith("nothing to prune")
+    pruned = cli("threads", "--prune", "--older-than", "0m", "--yes", "--json")
+    assert (pruned.code, len(pruned.json["threads"]), pruned.json["jobs"]) == (0, 2, 2), pruned.err
+    assert cli("jobs", "--json").json["total"] == 0
+    assert cli("submit", "tasks.jsonl", "--json").json["added"] == 2, (
+        "what is forgotten can be submitted anew"
+    )
+
+
+def test_a_person_replies_and_the_job_ends(cli: Cli, scripted: Scripted, tmp_path: Path, shared: str) -> None:
+    scripted(question="Which colour?")
+    write(tmp_path, {"id": "t1", "task": "Paint it"})
+    assert cli("submit", "tasks.jsonl", "--batch", "paint", "--set", "max_steps=9").code == 0
+    assert cli("worker", "--until-empty").out.splitlines()[-1] == "1 waiting"
+    assert "longest waiting for a person: paint:t1" in cli("jobs").out
+    replied = cli("resume", "paint:t1", "--reply", "red", "--json")
+    assert (replied.code, replied.json["status"]) == (0, "answered"), replied.err
+    assert cli("jobs", "--retry").out.splitlines()[0] == "took up 1 jobs again"
+    assert cli("worker", "--until-empty").out.splitlines()[-1] == "1 done", "a person has ended it"
+
+
+def test_damaged_threads_are_told_and_the_others_results_are_written(
+    cli: Cli, scripted: Scripted, tmp_path: Path, shared: str
+) -> None:
+    scripted(question="Which colour?")
+    write(tmp_path, *({"id": f"t{n}", "task": "Paint it"} for n in range(3)))
+    cli("submit", "tasks.jsonl", "--batch", "b")
+    assert cli("worker", "--until-empty").out.splitlines()[-1] == "3 waiting"
+    row(
+        "UPDATE checkpoint_blobs SET blob = '\\xc1' WHERE thread_id = 'b:t0'",
+        "UPDATE forethought_jobs SET outcome = 'failed' WHERE task = 't2'",
+    )
+    written = cli("jobs", "--results", "results.jsonl")
+    assert written.out.splitlines()[0] == (
+        "3 results (1 of them of threads that are damaged) written to results.jsonl"
+    )
+    found = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text().splitlines()]
+    assert [(result["state"], result["status"]) for result in found] == [
+        ("waiting", "damaged"),
+        ("waiting", "interrupted"),
+        ("failed", "interrupted"),
+    ]
+    assert "b:t0: its checkpoint cannot be read" in found[0]["error"]
+    assert cli("jobs", "--retry").out.splitlines()[0] == "took up 1 jobs again"
+
+
+def test_a_thread_stays_while_its_job_is_not_over(
+    cli: Cli, scripted: Scripted, tmp_path: Path, shared: str
+) -> None:
+    scripted(question="Which colour?")
+    write(tmp_path, {"id": "t1", "task": "Paint it"})
+    cli("submit", "tasks.jsonl", "--batch", "paint")
+    cli("worker", "--until-empty")
+    prune = ("threads", "--prune", "--older-than", "0m", "--yes", "--status", "answered,interrupted,failed")
+    assert cli("resume", "paint:t1", "--reply", "red").code == 0
+    kept = cli(*prune)
+    assert (kept.code, kept.out.startswith("nothing to prune")) == (0, True), kept
+    assert kept.err == "forethought: 1 threads stay, since their jobs are not over: paint:t1 (waiting)\n"
+    assert cli("jobs", "--retry").out.splitlines()[0] == "took up 1 jobs again"
+    assert cli("worker", "--until-empty").out.splitlines()[-1] == "1 done"
+
+
+def test_jobs_that_failed_are_named_with_the_reason(
+    cli: Cli, scripted: Scripted, tmp_path: Path, shared: str
+) -> None:
+    script, _ = scripted()
+    script.fault = lambda seen: Fault("401", message="no such key") if "bad" in seen.text else None
+    write(tmp_path, *({"id": f"t{n}", "task": f"{'bad' if n else 'good'} {n}"} for n in range(5)))
+    cli("submit", "tasks.jsonl", "--batch", "b")
+    worked = cli("worker", "--until-empty", "--concurrency", "1")
+    assert "WARNING" not in worked.err
+    answered = next(line for line in worked.out.splitlines() if line.startswith("b:t0  answered"))
+    assert "USD" not in answered
+    assert answered.endswith(" calls of unknown price")
+    cli("worker", "--until-empty")
+    lines = cli("jobs").out.splitlines()
+    assert lines[0] == "5 jobs: 1 done, 4 failed"
+    named = [line for line in lines if line.startswith("failed: b:t")]
+    assert len(named) == 3
+    assert "failed: b:t1: model openai:scripted refused the request (HTTP 401)" in named[0]
+    assert lines[-1] == "1 more failed; all of them: forethought jobs --results FILE"
+
+
+def test_a_job_that_runs_is_being_cancelled(
+    cli: Cli, scripted: Scripted, tmp_path: Path, shared: str
+) -> None:
+    scripted()
+    write(tmp_path, {"id": "t1", "task": "one"}, {"id": "t2", "task": "two"})
+    cli("submit", "tasks.jsonl", "--batch", "b")
+    row("UPDATE procrastinate_jobs SET status = 'doing' WHERE args->>'thread_id' = 'b:t1'")
+    being = "1 are being cancelled, and end after their calls under way: b:t1"
+    assert cli("jobs", "--cancel", "b:t1").out.splitlines()[0] == being
+    assert cli("jobs", "--cancel-all").out.splitlines()[:2] == ["cancelled 1 jobs", being]
+
+
+def test_jobs_are_cancelled_and_taken_up_again(
+    cli: Cli, scripted: Scripted, tmp_path: Path, shared: str
+) -> None:
+    scripted()
+    write(tmp_path, *({"id": f"t{number}", "task": "What is 40 + 2?"} for number in range(3)))
+    cli("submit", "tasks.jsonl", "--batch", "b")
+    assert cli("jobs", "--cancel", "b:t0").out.splitlines()[0] == "cancelled b:t0"
+    refused(cli("jobs", "--cancel", "b:t0"), 2, "b:t0 is no open job")
+    assert cli("jobs", "--cancel-all", "--batch", "b").out.splitlines()[:2] == [
+        "cancelled 2 jobs",
+        "3 jobs: 3 cancelled",
+    ]
+    assert cli("worker", "--until-empty").out.splitlines()[-1] == "no job ended"
+    assert cli("jobs", "--retry", "--cancelled").out.splitlines()[0] == "took up 3 jobs again"
+    assert cli("worker", "--until-empty").out.splitlines()[-1] == "3 done"
+
+
+def test_sigterm_ends_a_worker_in_order(cli: Cli, scripted: Scripted, tmp_path: Path, shared: str) -> None:
+    script, server = scripted()
+    told: list[int] = []
+
+    def stop(seen: SeenRequest) -> Fault | None:
+        if seen.reply_name == "ToolChoice" and not told:
+            told.append(seen.n)
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(0.2)
+        return None
+
+    script.fault = stop
+    write(tmp_path, {"id": "t1", "task": "What is 40 + 2?"})
+    cli("submit", "tasks.jsonl", "--batch", "b")
+    stopped = cli("worker", "--json")
+    assert (stopped.code, stopped.json) == (0, {"ended": {}, "stopped": True}), stopped.err
+    assert "stopped by SIGTERM; jobs that were not done are in the queue again" in stopped.err
+    calls = len(server.requests)
+    assert cli("worker", "--until-empty", "--json").json == {"ended": {"done": 1}, "stopped": False}
+    kinds = [seen.reply_name for seen in server.requests]
+    assert kinds.count("Plan") == 1, "what was done is not done again"
+    assert len(kinds) > calls
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["submit", "none.jsonl"], 2, "none.jsonl: cannot be read"),
+        (["submit", "bad.jsonl"], 2, "bad.jsonl:2: task: is missing"),
+        (["submit", "good.jsonl", "--batch", "a b"], 2, "a batch cannot be called 'a b'"),
+        (["submit", "good.jsonl", "--set", "max_stps=3"], 2, "did you mean max_steps"),
+        (["submit", "good.jsonl", "--db", "threads.sqlite"], 2, "postgresql://user@host/database"),
+        (["worker", "--db", "sqlite:///t.sqlite"], 2, "postgresql://user@host/database"),
+        (["worker", "--concurrency", "0"], 2, "--concurrency"),
+        (["worker", "--requests-per-minute", "0"], 2, "--requests-per-minute"),
+        (["worker", "--tools", "no_such_module"], 2, "no_such_module not found"),
+        (["worker", "--db", "postgresql://u:pass@127.0.0.1:1/d"], 1, "u:***@127.0.0.1:1/d: connection"),
+        (["jobs"], 2, "no threads yet in postgresql://"),
+        (["jobs", "--retry", "--cancel-all"], 2, "choose one of"),
+        (["jobs", "--cancelled"], 2, "goes with --retry"),
+        (["submit", "good.jsonl", "--queue", "\udcff"], 2, "a queue cannot be called '?'"),
+        (["submit", "good.jsonl", "--priority", "99999999999"], 2, "--priority"),
+        (["worker", "--queue", "\udcff"], 2, "a queue cannot be called '?'"),
+    ],
+    ids=str,
+)
+def test_bad_input_is_told_in_one_line(
+    cli: Cli, tmp_path: Path, shared: str, arguments: list[str], code: int, told: str
+) -> None:
+    (tmp_path / "good.jsonl").write_text('{"task": "a"}\n')
+    (tmp_path / "bad.jsonl").write_text('{"task": "a"}\n{"id": "b"}\n')
+    refused(cli(*arguments), code, told)
+
+
+def test_what_jobs_cannot_do_changes_nothing(
+    cli: Cli, scripted: Scripted, tmp_path: Path, shared: str
+) -> None:
+    scripted()
+    write(tmp_path, {"id": "t1", "task": "What is 40 + 2?"})
+    cli("submit", "tasks.jsonl", "--batch", "b")
+    refused(cli("jobs", "--batch", "c"), 2, "no batch c in postgresql://")
+    refused(cli("jobs", "--batch", "\udcff"), 2, "no batch ? in postgresql://")
+    refused(cli("jobs", "--cancel", "\udcff"), 2, "? is no open job")
+    refused(cli("jobs", "--results", "nowhere/r.jsonl"), 2, "its folder does not exist")
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+    assert cli("jobs", "--json").json["states"]["todo"] == 1
+
+
+def test_without_the_extra_it_is_named(
+    cli: Cli, tmp_path: Path, shared: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "procrastinate", None)
+    (tmp_path / "good.jsonl").write_text('{"task": "a"}\n')
+    for arguments in (["submit", "good.jsonl"], ["worker"], ["jobs"]):
+        refused(cli(*arguments), 2, "pip install 'forethought[scale]'")

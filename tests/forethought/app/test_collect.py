@@ -1,0 +1,281 @@
+"""`forethought collect`: runs, verdicts, the estimate, and going on where it was."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forethought.app import collect as collecting
+from forethought.trajectories.read import read_trajectories
+from tests.forethought.app.conftest import Cli
+from tests.support.agent import kind_of
+from tests.support.model_server import Answer, Fault, ModelServer, Reply, SeenRequest
+from tests.support.replies import answer, diagnosis, finish, plan, sub
+
+Json = dict[str, Any]
+
+
+def task_of(seen: SeenRequest) -> str:
+    """The task that a request is about."""
+    found = re.search(r"Count the (\w+)", seen.text)
+    return found[1] if found else ""
+
+
+@dataclass
+class Agent:
+    """A model whose answers to a task are given in turn: '42' is right."""
+
+    answers: dict[str, list[str]] = field(default_factory=dict)
+    tokens: Callable[[str], int] = lambda task: 100
+    fault: Callable[[SeenRequest], Fault | None] = lambda seen: None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __call__(self, seen: SeenRequest) -> Answer:
+        if fault := self.fault(seen):
+            return fault
+        task = task_of(seen)
+        return Reply(self._reply(kind_of(seen), task), prompt_tokens=self.tokens(task))
+
+    def _reply(self, kind: str, task: str) -> Json:
+        if kind == "Plan":
+            return plan(sub("s1", description=f"Count the {task}"))
+        if kind == "PlanDiagnosis":
+            return diagnosis()
+        if kind == "ToolChoice":
+            return finish("counted")
+        if kind == "Judgement":
+            return {"reasoning": "", "correct": True}
+        with self._lock:
+            left = self.answers.setdefault(task, ["42"])
+            said = left.pop(0) if len(left) > 1 else left[0]
+        return answer(said, [1])
+
+
+@pytest.fixture
+def agent(
+    model_server: Callable[..., ModelServer], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., ModelServer]:
+    """Start a scripted agent that the environment points at."""
+
+    def start(policy: Agent) -> ModelServer:
+        server = model_server(policy)
+        monkeypatch.setenv("FORETHOUGHT_BASE_URL", server.url)
+        monkeypatch.setenv("FORETHOUGHT_MODEL", "openai:scripted")
+        monkeypatch.setenv("FORETHOUGHT_REQUEST_RETRIES", "0")
+        return server
+
+    return start
+
+
+def write(path: Path, *names: str, **fields: Any) -> str:
+    """A tasks file."""
+    given = fields or {"expected": "42"}
+    lines = [json.dumps({"id": name, "task": f"Count the {name}.", **given}) for name in names]
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
+
+
+def test_runs_are_judged_kept_and_mixed_tasks_named(
+    cli: Cli, agent: Callable[..., ModelServer], tmp_path: Path
+) -> None:
+    agent(Agent({"cats": ["41", "42", "42"], "dogs": ["42"], "owls": ["1"]}))
+    tasks = write(tmp_path / "t.jsonl", "cats", "dogs", "owls")
+    out = cli("collect", tasks, "--out", "c", "--trials", "3", "--yes", "--json")
+    assert out.code == 0, out.err
+    assert out.json["outcomes"] == {"success": 5, "failure": 4, "unknown": 0}
+    assert out.json["mixed"] == ["cats"]
+    assert (out.json["only_success"], out.json["only_failure"]) == (["dogs"], ["owls"])
+    found = read_trajectories(Path("c/trajectories"))
+    assert len(found) == 9
+    cats = [item for item in found if item.trajectory.task == "Count the cats."]
+    assert sorted(item.reference.outcome for item in cats) == ["failure", "success", "success"]
+    assert {item.trajectory.answer for item in cats} == {"41", "42"}
+    assert "next: forethought distill c" in out.err
+
+
+def test_the_estimate_is_near_what_it_costs(
+    cli: Cli, agent: Callable[..., ModelServer], tmp_path: Path
+) -> None:
+    sizes = {name: 50 * number for number, name in enumerate(["a", "b", "c", "d", "e"], 1)}
+    agent(Agent(tokens=lambda task: sizes[task]))
+    lines = [
+        {"id": name, "task": f"Count the {name} {'very ' * size}", "expected": "42"}
+        for name, size in sizes.items()
+    ]
+    (tmp_path / "t.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    first = cli("collect", "t.jsonl", "--out", "c", "--trials", "2", "--json")
+    assert (first.code, first.json["status"], first.json["runs"]) == (4, "waits", 3)
+    assert "go on with the same command and --yes" in first.err
+    told = first.json["estimate"]
+    assert told["runs"] == 10
+    done = cli("collect", "t.jsonl", "--out", "c", "--trials", "2", "--yes", "--json")
+    cost = done.json["cost"]
+    assert (done.json["runs"], cost["runs"]) == (10, 10)
+    assert abs(told["tokens"] - cost["tokens"]) < 0.3 * cost["tokens"]
+
+
+def test_the_same_command_runs_nothing_twice(
+    cli: Cli, agent: Callable[..., ModelServer], tmp_path: Path
+) -> None:
+    server = agent(Agent({"cats": ["41", "42"]}))
+    tasks = write(tmp_path / "t.jsonl", "cats")
+    assert cli("collect", tasks, "--out", "c", "--trials", "2", "--yes").code == 0
+    calls = len(server.requests)
+    assert cli("collect", tasks, "--out", "c", "--trials", "2", "--yes").code == 0
+    assert len(server.requests) == calls
+    assert cli("collect", tasks, "--out", "c", "--trials", "3", "--yes").code == 0
+    assert len(read_trajectories(Path("c/trajectories"))) == 3
+
+
+def test_a_run_that_broke_off_goes_on_at_its_last_step(
+    cli: Cli, agent: Callable[..., ModelServer], tmp_path: Path
+) -> None:
+    down = {"now": True}
+
+    def fault(seen: SeenRequest) -> Fault | None:
+        return Fault("503") if down["now"] and kind_of(seen) == "AnswerDraft" else None
+
+    server = agent(Agent(fault=fault))
+    tasks = write(tmp_path / "t.jsonl", "cats")
+    out = cli("collect", tasks, "--out", "c", "--trials", "1", "--yes", "--json")
+    assert (out.code, out.json["status"], list(out.json["failed_runs"])) == (1, "incomplete", ["cats--1"])
+    down["now"] = False
+    done = cli("collect", tasks, "--out", "c", "--trials", "1", "--yes", "--json")
+    assert done.json["runs"] == 1
+    assert [kind_of(seen) for seen in server.requests].count("Plan") == 1
+
+
+def test_a_checker_that_throws_is_told_and_mended_without_another_run(
+    cli: Cli, agent: Callable[..., ModelServer], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = tmp_path / "checks_of_this_test.py"
+    module.write_text(
+        "broken = True\ndef right(answer, task):\n    if broken:\n        raise ValueError('no')\n"
+    )
+    module.write_text(module.read_text() + "    return answer == '42'\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    server = agent(Agent({"cats": ["41", "42"]}))
+    tasks = write(tmp_path / "t.jsonl", "cats", checker="checks_of_this_test:right")
+    command = ("collect", tasks, "--out", "c", "--trials", "2", "--yes", "--json")
+    refused = cli(*command)
+    assert (refused.code, server.requests) == (2, [])
+    assert "code that is not named yet: give --checker checks_of_this_test:right" in refused.err
+    assert "checks_of_this_test" not in sys.modules, "a tasks file names no code that is imported"
+    command = (*command, "--checker", "checks_of_this_test:right")
+    out = cli(*command)
+    assert out.json["outcomes"]["unknown"] == 2
+    assert "checks_of_this_test:right failed: ValueError: no" in out.err
+    calls = len(server.requests)
+    import checks_of_this_test  # type: ignore[import-not-found]
+
+    checks_of_this_test.broken = False
+    done = cli(*command)
+    assert (done.code, done.json["mixed"]) == (0, ["cats"])
+    assert len(server.requests) == calls
+
+
+def test_no_mixed_outcomes_is_said_with_what_was_seen(
+    cli: Cli, agent: Callable[..., ModelServer], tmp_path: Path
+) -> None:
+    agent(Agent({"dogs": ["1"]}))
+    out = cli("collect", write(tmp_path / "t.jsonl", "cats", "dogs"), "--out", "c", "--trials", "1", "-y")
+    assert out.code == 3
+    assert "no task had mixed outcomes: 1 only succeeded, 1 only failed" in out.out
+
+
+def test_a_model_judges_where_it_is_asked_to(
+    cli: Cli, agent: Callable[..., ModelServer], tmp_path: Path
+) -> None:
+    server = agent(Agent({"cats": ["forty-two"]}))
+    tasks = write(tmp_path / "t.jsonl", "cats")
+    out = cli("collect", tasks, "--out", "c", "--trials", "1", "--success", "model", "--yes", "--json")
+    assert out.json["outcomes"]["success"] == 1
+    assert server.names[-1] == "Judgement"
+    assert out.json["cost"]["tokens"] == sum(100 + 20 for _ in server.requests)
+
+
+def test_no_prompt_of_the_agent_holds_the_expected_answer(
+    cli: Cli, agent: Callable[..., ModelServer], tmp_path: Path
+) -> None:
+    server = agent(Agent())
+    cli("collect", write(tmp_path / "t.jsonl", "cats", expected="Xylophone"), "--out", "c", "--yes")
+    assert server.requests
+    assert all("Xylophone" not in seen.text for seen in server.requests)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--success", "luck"), "is not one of"),
+        (("--set", "answer_threshold=5"), "was begun with another context"),
+        (("--set", "nothing=5"), "unknown setting"),
+        (("--model", "openai:other"), "was begun with another model"),
+    ],
+)
+def test_wrong_use_is_one_line(
+    cli: Cli, agent: Callable[..., ModelServer], tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    agent(Agent())
+    tasks = write(tmp_path / "t.jsonl", "cats")
+    cli("collect", tasks, "--out", "c", "--trials", "1", "--yes")
+    out = cli("collect", tasks, "--out", "c", "--trials", "1", "--yes", *arguments)
+    assert out.code == 2
+    assert said in out.err
+    assert out.err.count("\n") == 1
+
+
+def test_a_task_that_changed_under_its_id_is_refused(
+    cli: Cli, agent: Callable[..., ModelServer], tmp_path: Path
+) -> None:
+    agent(Agent())
+    tasks = write(tmp_path / "t.jsonl", "cats")
+    cli("collect", tasks, "--out", "c", "--trials", "1", "--yes")
+    (tmp_path / "t.jsonl").write_text(json.dumps({"id": "cats", "task": "Other.", "expected": "1"}))
+    out = cli("collect", tasks, "--out", "c", "--trials", "1", "--yes")
+    assert out.code == 2
+    assert "the task cats had another text" in out.err
+
+
+def test_a_checker_that_is_not_there_is_refused_before_anything_runs(
+    cli: Cli, agent: Callable[..., ModelServer], tmp_path: Path
+) -> None:
+    server = agent(Agent())
+    tasks = write(tmp_path / "t.jsonl", "cats", checker="no_such:f")
+    out = cli("collect", tasks, "--out", "c", "--yes", "--checker", "no_such:f")
+    assert out.code == 2
+    assert "checker no_such:f: ModuleNotFoundError" in out.err
+    assert server.requests == []
+
+
+@pytest.mark.parametrize("content", ["[]", '"x"', '{"task": "cats", "tasks": 1}', "[" * 100_000], ids=len)
+@pytest.mark.parametrize("name", ["collection.json", "trials/cats--1.json"])
+def test_a_damaged_file_of_the_folder_is_told_in_one_line(
+    cli: Cli, agent: Callable[..., ModelServer], tmp_path: Path, name: str, content: str
+) -> None:
+    agent(Agent())
+    path = tmp_path / "c" / name
+    path.parent.mkdir(parents=True)
+    path.write_text(content)
+    out = cli("collect", write(tmp_path / "t.jsonl", "cats"), "--out", str(tmp_path / "c"), "--yes")
+    assert out.code == 2
+    assert (out.err.count("\n"), "internal" in out.err) == (1, False)
+
+
+def test_an_interruption_is_told_once(
+    cli: Cli, agent: Callable[..., ModelServer], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*given: Any) -> bool:
+        raise KeyboardInterrupt
+
+    agent(Agent())
+    monkeypatch.setattr(collecting, "_carry_out", interrupted)
+    out = cli("collect", write(tmp_path / "t.jsonl", "cats"), "--out", "c", "--yes")
+    assert (out.code, out.err) == (130, "forethought: interrupted; the same command goes on with it\n")

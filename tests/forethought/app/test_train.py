@@ -1,0 +1,144 @@
+"""train export, run and gate on the command line, without the extra: what they write and how they refuse."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+import forethought.training
+from forethought.app import train as training
+from forethought.json_files import write_records as write_rows
+from forethought.training.gate import Retry
+from tests.forethought.app.conftest import Cli
+from tests.forethought.training.samples import record, trial, write_records
+
+RUN = ("train", "run", "data", "--out", "model")
+
+
+@pytest.fixture
+def data(cli: Cli) -> None:
+    """A dataset in `data`, made by the command."""
+    write_records(Path("records.jsonl"), [record(number) for number in range(6)])
+    assert cli("train", "export", "records.jsonl", "--out", "data").code == 0
+
+
+def trials(name: str, after: str, tasks: int = 8) -> str:
+    path = Path(name)
+    write_rows(path, [trial(number, "ab", after) for number in range(tasks)])
+    return str(path)
+
+
+def model() -> Path:
+    folder = Path("model")
+    folder.mkdir()
+    (folder / "adapter_model.safetensors").write_bytes(b"weights")
+    (folder / "training.json").write_text(json.dumps({"task_ids": ["t1"], "tasks": ["book a hotel"]}))
+    return folder
+
+
+def test_export_tells_its_counts(cli: Cli) -> None:
+    write_records(Path("a.jsonl"), [record(number) for number in range(6)])
+    write_records(Path("b.jsonl"), [record(0, trajectory_id="again")])
+    done = cli("train", "export", "a.jsonl", "b.jsonl", "--out", "data", "--held-out", "0.3", "--json")
+    assert done.code == 0, done.err
+    assert (done.json["read"], done.json["near_duplicates"]) == (7, 1)
+    assert done.json["train"] + done.json["held_out"] == 6
+    assert len(Path("data/train.jsonl").read_text().splitlines()) == done.json["train"]
+    plain = cli("train", "export", "a.jsonl", "--out", "other")
+    assert "0 near-duplicates left out" in plain.out
+    assert "forethought train run other --out MODEL" in plain.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("export", "none.jsonl", "--out", "d"), "none.jsonl: cannot be read (No such file"),
+        (("export", "bad.jsonl", "--out", "d"), "bad.jsonl:1: task_id: "),
+        (("export", "one.jsonl", "--out", "d"), "all records are of one task"),
+        (
+            ("export", "one.jsonl", "--out", "one.jsonl", "--held-out", "0"),
+            "one.jsonl: cannot be written to",
+        ),
+        (("run", "nothing", "--out", "m"), "is missing: make it with `forethought train export"),
+        (("run", "d", "--out", "m", "--too-long", "shrink"), "'shrink' is not one of"),
+        (("run", "d", "--out", "m", "--learning-rate", "0"), "--learning-rate 0.0"),
+        (("run", "d", "--out", "m", "--gpus", "2"), "pip install 'forethought[train-gpus]'"),
+        (("gate", "nowhere", "--prompted", "x", "--trained", "y"), "holds no weights"),
+    ],
+)
+def test_what_is_wrong_is_one_line(arguments: tuple[str, ...], told: str, cli: Cli) -> None:
+    Path("bad.jsonl").write_text('{"task_id": 3}\n')
+    write_records(Path("one.jsonl"), [record(0)])
+    done = cli("train", *arguments)
+    assert done.code == 2
+    assert told in done.err
+    assert len(done.err.strip().splitlines()) == 1
+
+
+def test_the_missing_extra_is_named(cli: Cli, data: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("torch", "peft", "trl"):
+        monkeypatch.setitem(sys.modules, name, None)
+    done = cli(*RUN)
+    assert done.code == 2
+    assert "is not installed: pip install 'forethought[train]'" in done.err
+    assert not Path("model").exists()
+
+
+def test_another_runs_folder_is_not_written_into(cli: Cli, data: None) -> None:
+    Path("model").mkdir()
+    Path("model/letter.txt").write_text("dear")
+    assert "is not empty and holds no training run" in cli(*RUN).err
+
+
+def test_many_gpus_are_given_the_shipped_configuration() -> None:
+    command = training.launch_command(8, ["train", "run", "data", "--out", "model", "--gpus", "8"])
+    config = Path(command[command.index("--config_file") + 1])
+    assert config.parent == Path(str(forethought.training.__file__)).parent
+    told = yaml.safe_load(config.read_text())
+    assert told["deepspeed_config"]["zero_stage"] == 3
+    assert told["distributed_type"] == "DEEPSPEED"
+    assert command[command.index("--num_processes") + 1] == "8"
+    assert (
+        command[-8:]
+        == ["-m", "forethought.app.main", "train", "run", "data", "--out", "model", "--gpus", "8"][-8:]
+    )
+
+
+def test_the_gate_adopts_the_better_model(cli: Cli) -> None:
+    folder = model()
+    done = cli("train", "gate", "model", "--prompted", trials("p", "ab"), "--trained", trials("t", "a"))
+    assert done.code == 0, done.err
+    assert "trained:   0.50 of 16 errors gone" in done.out
+    assert "adopted: " in done.out
+    told = json.loads((folder / "gate.json").read_text())
+    assert told["verdict"]["adopted"] is True
+
+
+def test_the_gate_says_no_with_exit_code_3(cli: Cli) -> None:
+    folder = model()
+    done = cli(
+        "train", "gate", "model", "--prompted", trials("p", "a"), "--trained", trials("t", "a"), "--json"
+    )
+    assert done.code == 3
+    assert done.json["adopted"] is False
+    assert json.loads((folder / "gate.json").read_text())["verdict"]["adopted"] is False
+
+
+def test_the_gate_refuses_trials_on_trained_tasks(cli: Cli) -> None:
+    model()
+    rows = [Retry(task_id="t1", trajectory_id="x", before=("a",), after=())]
+    write_rows(Path("p"), rows)
+    done = cli("train", "gate", "model", "--prompted", "p", "--trained", "p")
+    assert done.code == 2
+    assert "task t1 was trained on" in done.err
+
+
+def test_what_cannot_be_checked_is_said(cli: Cli) -> None:
+    (model() / "training.json").unlink()
+    done = cli("train", "gate", "model", "--prompted", trials("p", "ab"), "--trained", trials("t", ""))
+    assert done.code == 0
+    assert "whether the tasks were held out cannot be checked" in done.err

@@ -1,0 +1,126 @@
+"""Submitting: all or nothing, nothing twice, nothing secret."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from forethought.batch import BatchTask, open_queue, submit
+from forethought.batch.progress import list_jobs
+from forethought.settings import Settings
+from forethought.state.context import Context
+from forethought.storage import StorageError
+from tests.forethought.batch.conftest import MakeBench, script
+from tests.support.model_server import Fault
+
+KEY = "00112233445566778899aabbccddeeff"
+CONTEXT = Context(model="openai:scripted")
+
+
+async def test_the_same_tasks_are_the_same_batch_and_added_once(bench: MakeBench) -> None:
+    tasks = [BatchTask(task="one"), BatchTask(task="two", context={"max_steps": 3})]
+    async with bench() as b:
+        first = await submit(b.queue, tasks, CONTEXT, b.settings)
+        again = await submit(b.queue, tasks, CONTEXT, b.settings)
+        assert (first.added, again.added, again.known, again.id) == (2, 0, 2, first.id)
+        await b.work()
+        assert (await submit(b.queue, tasks, CONTEXT, b.settings)).added == 0, "nor when they are done"
+        other = await submit(b.queue, tasks, Context(model="openai:other"), b.settings)
+        assert (other.added, other.id != first.id) == (2, True), "with another model it is another batch"
+
+
+async def test_a_batch_grows_by_its_name_and_no_task_of_it_is_replaced(bench: MakeBench) -> None:
+    async with bench() as b:
+        await b.submit("one")
+        assert (await b.submit("one", "two")).added == 1
+        other = BatchTask(id="two", task="something else")
+        with pytest.raises(ValueError, match=r"batch b has another task two already.*nothing was added"):
+            await b.submit("three", other)
+        assert set(await b.states()) == {"one", "two"}
+        for name in ("debug", "a b", "x" * 19):
+            with pytest.raises(ValueError, match="a batch cannot be called"):
+                await b.submit("four", batch=name)
+
+
+async def test_two_that_submit_at_once_add_each_task_once(bench: MakeBench) -> None:
+    async with bench() as b:
+        names = [f"t{number}" for number in range(300)]
+        done = await asyncio.gather(b.submit(*names), b.submit(*names))
+        assert sorted(item.added for item in done) == [0, 300]
+        assert (await b.queue.rows("SELECT count(*) FROM procrastinate_jobs"))[0][0] == 300
+
+
+@pytest.mark.parametrize(
+    "options", [{"name": "\udcff"}, {"name": ""}, {"name": "q" * 41}, {"priority": 10**11}]
+)
+async def test_a_queue_or_priority_that_cannot_be_had_is_refused(
+    bench: MakeBench, options: dict[str, Any]
+) -> None:
+    async with bench() as b:
+        with pytest.raises(ValueError, match=r"a queue cannot be called|a priority is a number from"):
+            await b.submit("one", **options)
+        assert await b.states() == {}
+
+
+async def test_a_job_holds_its_settings_and_no_secret(
+    bench: MakeBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-key")
+    async with bench(api_key=SecretStr("another-secret-key")) as b:
+        await b.submit(BatchTask(id="one", task="one", context={"max_steps": 3}))
+        rows = str(await b.queue.rows("SELECT * FROM procrastinate_jobs"))
+        kept = str(await b.queue.rows("SELECT * FROM forethought_jobs"))
+        assert "secret" not in rows + kept
+        assert b.server.url not in rows + kept, "where models are asked is the worker's to say"
+        assert "{'thread_id': 'b:one'}" in rows
+        assert '"max_steps":3' in kept
+
+
+async def test_with_a_key_what_a_job_is_given_is_encrypted(
+    bench: MakeBench, tmp_path: Path, postgres: str
+) -> None:
+    path = tmp_path / "note.txt"
+    path.write_text("a private note")
+    async with bench(
+        script(plans=lambda seen: Fault("400", message="private words")), encryption_key=KEY
+    ) as b:
+        await b.submit(BatchTask(id="one", task="a private task", files=(str(path),)))
+        await b.work()
+        assert "private words" in b.ended["b:one"].error
+        for table in ("forethought_jobs", "forethought_files", "procrastinate_jobs"):
+            found = await b.queue.rows(f"SELECT * FROM {table}")
+            assert found or table == "procrastinate_jobs"
+            assert "private" not in str(found)
+        assert ["private words" in job["error"] async for job in list_jobs(b.queue)] == [True]
+
+
+@pytest.mark.parametrize("db", [None, "threads.sqlite", "sqlite:///threads.sqlite"])
+async def test_another_database_than_postgres_is_refused(settings: type[Settings], db: str | None) -> None:
+    with pytest.raises(StorageError, match=r"postgresql://user@host/database") as caught:
+        async with open_queue(settings(db=db)):
+            pass
+    assert caught.value.wrong_use
+
+
+async def test_a_queue_that_is_only_looked_at_is_not_made(settings: type[Settings], postgres: str) -> None:
+    with pytest.raises(StorageError, match="no threads yet in"):
+        async with open_queue(settings(db=postgres), create=False):
+            pass
+    async with open_queue(settings(db=postgres)):
+        pass
+    async with open_queue(settings(db=postgres), create=False):
+        pass
+
+
+async def test_workers_that_set_up_a_database_at_once_do_not_collide(
+    settings: type[Settings], postgres: str
+) -> None:
+    async def opened() -> bool:
+        async with open_queue(settings(db=postgres)) as queue:
+            return await queue.threads.has_table("forethought_files")
+
+    assert await asyncio.gather(*(opened() for _ in range(4))) == [True] * 4

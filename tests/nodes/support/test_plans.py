@@ -113,7 +113,7 @@ def test_a_joined_plan_has_unique_ids_keeps_results_and_hangs_together(
     subtasks = [planned(key, [k for k, _ in new[:n]], text) for n, (key, text) in enumerate(new)]
     if plan_problem(subtasks, tools=TOOLS, old=old, results=results) is not None:
         return
-    joined = join_plan(subtasks, old=old, results=results, taken=taken)
+    joined = join_plan(subtasks, old=old, results=results, used_ids=taken)
     ids = [s["id"] for s in joined]
     assert len(ids) == len(set(ids)), "ids are unique"
     assert {s["id"] for s in joined if s["status"] == "finished"} == set(results), "finished work stays"

@@ -28,7 +28,6 @@ from forethought.models.types import (
 )
 
 __all__ = [
-    "ReplyResult",
     "Call",
     "ConfigurationError",
     "Function",
@@ -44,6 +43,7 @@ __all__ = [
     "ReplayError",
     "ReplayTransport",
     "ReplyError",
+    "ReplyResult",
     "ReplySpec",
     "Transport",
     "TransportError",

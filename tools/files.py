@@ -136,7 +136,7 @@ def take_in(item: Any, *, store: FileStore, settings: Settings) -> FileRef:
     name, data, content_hash = safe_name(name), item.get("data"), item.get("hash")
     if (data is None) == (content_hash is None):
         raise FilesError(f"{name}: give either data (base64) or hash (of a file stored before)")
-    if data is not None:
+    if content_hash is None:
         return take_in_bytes(name, _decode(data, name), store=store, settings=settings)
     if not store.has(content_hash):
         raise FilesError(f"{name}: no file with this hash is stored here; send its data")

@@ -7,8 +7,7 @@ import docx.document
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 
-from forethought.tools.documents.word import read_docx
-from forethought.tools.documents.word_markup import settled
+from forethought.tools.documents.word import accept_changes, read_docx
 
 RUN = "<w:r><w:t>{}</w:t></w:r>"
 
@@ -89,4 +88,4 @@ def test_a_formula_stands_on_one_line_where_it_was() -> None:
 
 def test_a_document_without_any_of_these_is_not_touched() -> None:
     data = document(f"<w:p>{RUN.format('plain')}</w:p>")
-    assert settled(data) is data
+    assert accept_changes(data) is data

@@ -13,7 +13,6 @@ import pytest
 from pydantic import BaseModel
 
 from forethought.models import (
-    ConfigurationError,
     Function,
     Message,
     Models,
@@ -22,7 +21,6 @@ from forethought.models import (
     TransportError,
     reply_spec,
 )
-from forethought.models.errors import chain
 from forethought.models.live import LiveTransport
 from forethought.models.retry import Backoff
 from forethought.models.types import ModelUnavailable
@@ -95,17 +93,6 @@ def gemini(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gemini]:
     server.thread.join()
 
 
-@pytest.fixture(params=["httpx", "aiohttp"])
-def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The HTTP library under Google's client, which takes aiohttp wherever that is installed."""
-    from google.genai import _api_client
-
-    if request.param == "aiohttp":
-        pytest.importorskip("aiohttp")
-    monkeypatch.setattr(_api_client, "has_aiohttp", request.param == "aiohttp")
-    return str(request.param)
-
-
 async def ask(settings: Settings, reply: ReplySpec[Any] | None = None) -> Any:
     models = Models(settings, LiveTransport(settings, Backoff(0.001, 0.002)))
     models.verify([MODEL])
@@ -148,49 +135,6 @@ async def test_one_layer_of_retries(gemini: Gemini, settings: Make) -> None:
     assert len(gemini.seen) == 3
 
 
-EXCEEDED = "You exceeded your current quota, please check your plan and billing details."
-WAIT = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "0.3s"}
-
-
-def quota(*ids: str) -> dict[str, Any]:
-    """As Gemini tells which quota is exceeded."""
-    violations = [{"quotaMetric": "generate_content_free_tier_requests", "quotaId": name} for name in ids]
-    return {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": violations}
-
-
-MINUTE = "GenerateRequestsPerMinutePerProjectPerModel-FreeTier"
-DAY = "GenerateRequestsPerDayPerProjectPerModel-FreeTier"
-
-
-@pytest.mark.parametrize(
-    ("words", "details"),
-    [("", [quota(MINUTE), WAIT]), (" Please retry in 0.3s.", [quota(MINUTE)]), ("", [WAIT])],
-    ids=["details", "words", "wait-only"],
-)
-async def test_the_limit_of_a_minute_is_waited_for(
-    gemini: Gemini, settings: Make, words: str, details: list[Any]
-) -> None:
-    gemini.answers = [(429, EXCEEDED + words, details), GOOD]
-    started = time.monotonic()
-    assert (await ask(settings(request_retries=2))).reply.total == 5
-    assert time.monotonic() - started >= 0.3
-    assert len(gemini.seen) == 2
-
-
-async def test_the_quota_of_a_day_is_not(gemini: Gemini, settings: Make) -> None:
-    gemini.answers = [(429, f"{EXCEEDED} Please retry in 0.3s.", [quota(MINUTE, DAY), WAIT]), GOOD]
-    with pytest.raises(ModelUnavailable, match=r"the quota is spent: .*exceeded your current quota"):
-        await ask(settings())
-    assert len(gemini.seen) == 1
-
-
-async def test_a_refused_key(gemini: Gemini, settings: Make) -> None:
-    gemini.answers = [(401, "not valid")]
-    with pytest.raises(ConfigurationError, match="the key was refused"):
-        await ask(settings())
-    assert len(gemini.seen) == 1
-
-
 @pytest.mark.parametrize(("finish", "words"), [("MAX_TOKENS", "cut off"), ("SAFETY", "refused")])
 async def test_how_a_reply_ended_is_looked_at(
     finish: str, words: str, gemini: Gemini, settings: Make
@@ -200,38 +144,42 @@ async def test_how_a_reply_ended_is_looked_at(
         await ask(settings())
 
 
-HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
-BROKEN = {
-    "dropped before the reply": b"",
-    "dropped in the body": HEAD + b'Content-Length: 1000\r\n\r\n{"cand',
-    "no status line": b"garbage garbage\r\n\r\n",
-    "no header": b"HTTP/1.1 200 OK\r\nBad Header\r\n\r\n",
-    "no chunk": HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n",
-}
-
-
-async def test_an_exchange_that_breaks_off_is_tried_again(
-    library: str, gemini: Gemini, settings: Make
-) -> None:
-    gemini.answers = [*BROKEN.values(), GOOD]
-    asked = await ask(settings(request_retries=len(BROKEN)))
-    assert asked.reply.total == 5
-    assert len(gemini.seen) == len(BROKEN) + 1
-
-
-@pytest.mark.parametrize("how", BROKEN)
-async def test_one_that_always_breaks_off_is_no_refusal(
-    how: str, library: str, gemini: Gemini, settings: Make
-) -> None:
-    gemini.answers = [BROKEN[how]] * 2
-    with pytest.raises(TransportError, match=r"gave no reply in 2 tries; the last: (?!HTTP)") as caught:
-        await ask(settings(request_retries=1))
-    assert library in {type(link).__module__.partition(".")[0] for link in chain(caught.value)}
-
-
 async def test_a_prompt_that_is_blocked_is_not_sent_again(gemini: Gemini, settings: Make) -> None:
     counts = {"promptTokenCount": 10, "totalTokenCount": 10}
     gemini.answers = [{"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": counts}]
     with pytest.raises(ReplyError, match="refused: the prompt was blocked: prohibited_content"):
         await ask(settings())
     assert len(gemini.seen) == 1
+
+
+def exceeded(*quotas: str) -> tuple[int, str, list[Any]]:
+    """The error by which Gemini says which quotas are exceeded, and how long to wait."""
+    violations = [{"quotaMetric": "generate_content_free_tier_requests", "quotaId": name} for name in quotas]
+    failure = {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": violations}
+    wait = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "0.3s"}
+    return 429, "You exceeded your current quota. Please retry in 0.3s.", [failure, wait]
+
+
+async def test_the_limit_of_a_minute_is_waited_for(gemini: Gemini, settings: Make) -> None:
+    gemini.answers = [exceeded("GenerateRequestsPerMinutePerProjectPerModel-FreeTier"), GOOD]
+    started = time.monotonic()
+    assert (await ask(settings(request_retries=2))).reply.total == 5
+    assert time.monotonic() - started >= 0.3
+    assert len(gemini.seen) == 2
+
+
+async def test_the_quota_of_a_day_is_not(gemini: Gemini, settings: Make) -> None:
+    gemini.answers = [exceeded("GenerateRequestsPerDayPerProjectPerModel-FreeTier"), GOOD]
+    with pytest.raises(ModelUnavailable, match=r"the quota is spent: .*exceeded your current quota"):
+        await ask(settings())
+    assert len(gemini.seen) == 1
+
+
+async def test_an_exchange_that_breaks_off_is_tried_again(gemini: Gemini, settings: Make) -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+    broken = [b"", head + b'Content-Length: 1000\r\n\r\n{"cand', b"garbage garbage\r\n\r\n"]
+    gemini.answers = [*broken, GOOD]
+    assert (await ask(settings(request_retries=3))).reply.total == 5
+    gemini.answers = [broken[1]] * 2
+    with pytest.raises(TransportError, match=r"gave no reply in 2 tries; the last: (?!HTTP)"):
+        await ask(settings(request_retries=1))

@@ -12,7 +12,6 @@ from pydantic import BaseModel
 
 from forethought.models import (
     Asked,
-    Function,
     Message,
     Models,
     RecordingTransport,
@@ -21,7 +20,7 @@ from forethought.models import (
 )
 from forethought.models.live import LiveTransport
 from forethought.models.tokens import TOKENS_AN_IMAGE, estimate_tokens
-from forethought.models.types import Image, ReplySpec
+from forethought.models.types import Image
 from forethought.settings import Settings
 from tests.support.model_server import ModelServer, Reply, script
 
@@ -58,18 +57,6 @@ async def test_a_prompt_never_has_no_tokens(model_server: Start, settings: Make)
     asked = await ask(Models(settings(model_server(script(reply)))))
     assert asked.usage["input_tokens"] > 1_000
     assert (asked.usage["output_tokens"], asked.usage["estimated"]) == (7, 1)
-
-
-async def test_functions_that_are_offered_and_called_are_counted(model_server: Start, settings: Make) -> None:
-    offered = tuple(
-        Function(name, "d" * 1_750, {"type": "object", "properties": {}, "additionalProperties": False})
-        for name in ("one", "two")
-    )
-    spec: ReplySpec[Any] = ReplySpec("Choice", {}, lambda value: value, functions=offered, strict=False)
-    reply = Reply(calls=(("one", {"text": "n" * 700}),), told=False)
-    asked = await ask(Models(settings(model_server(script(reply)))), reply=spec)
-    assert asked.usage["input_tokens"] == pytest.approx(2_000, rel=0.1)
-    assert asked.usage["output_tokens"] == pytest.approx(200, abs=10)
 
 
 async def test_pictures_are_counted(model_server: Start, settings: Make) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +14,9 @@ from forethought.models.types import no_usage
 from forethought.rollouts.environment import EnvironmentRollouts, record_run, replay_prefix
 from forethought.rollouts.evaluators import EnvironmentReward, GoldAnswer
 from forethought.rollouts.policies import ModelPolicy
-from forethought.rollouts.types import Act, Continuation, EnvironmentReply, Replay, RolloutError
+from forethought.rollouts.types import Act, Continuation, EnvironmentReply, RolloutError
 from forethought.settings import Settings
-from forethought.trajectories.types import Trajectory, TrajectoryStep
+from forethought.trajectories.types import Trajectory
 from tests.support.household import RUINS, Habit, Household, moves, reachable, right_action
 from tests.support.model_server import Fault, ModelServer, script
 
@@ -83,20 +83,6 @@ async def test_a_prefix_that_replays_otherwise_is_reported_once() -> None:
     )
     assert continuation.diverged.startswith("at step 2 the replay saw 'At the chute you see: nothing.'")
     assert "'You see a ghost.'" in continuation.diverged
-
-
-async def test_an_environment_s_own_replay_is_used() -> None:
-    _, run, _ = await failed(3)
-    asked: list[int] = []
-
-    class Own(Household):
-        async def replay(self, prefix: Sequence[TrajectoryStep]) -> Replay:
-            asked.append(len(prefix))
-            return Replay(EnvironmentReply("here", done=True), "differently")
-
-    own = Own(3)
-    continuation = await EnvironmentRollouts(own, Habit(own), run, STEPS).from_step(4, "action", [])
-    assert (asked, continuation.diverged, len(continuation.trajectory.steps)) == ([3], "differently", 3)
 
 
 @pytest.mark.parametrize("step", [0, 17])

@@ -46,8 +46,8 @@ async def approve_plan(state: AgentState, runtime: Runtime[Context], *, services
             subtasks, problem = _edited(value, state, services)
             if not problem:
                 version = progress["version"] + 1
-                taken = dropped_ids(state, plan)
-                joined = join_plan(subtasks, old=plan, results=state.get("results", {}), taken=taken)
+                used_ids = dropped_ids(state, plan)
+                joined = join_plan(subtasks, old=plan, results=state.get("results", {}), used_ids=used_ids)
                 edited: Plan = {
                     **plan,
                     "version": version,

@@ -131,11 +131,13 @@ async def _draft(
 
 
 def _checker(state: AgentState) -> Callable[[LessonDraft], str | None]:
-    taken = [step["n"] for step in trajectory(state)]
+    numbers = [step["n"] for step in trajectory(state)]
 
     def check(reply: LessonDraft) -> str | None:
-        wrong = [n for n in reply.steps if n not in taken]
-        return f"steps names {wrong[0]}, which was not taken; those are: {taken or 'none'}" if wrong else None
+        wrong = [n for n in reply.steps if n not in numbers]
+        return (
+            f"steps names {wrong[0]}, which was not taken; those are: {numbers or 'none'}" if wrong else None
+        )
 
     return check
 

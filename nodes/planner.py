@@ -171,10 +171,12 @@ def _joined(
     reply: PlanReply, state: AgentState, progress: Progress, revisions: int, context: Context
 ) -> Plan:
     old, results, why = state.get("plan"), state.get("results", {}), _why(state)
-    taken = dropped_ids(state, old)
+    used_ids = dropped_ids(state, old)
     return {
         "version": progress["version"] + 1,
-        "subtasks": join_plan(reply.subtasks, old=old, results=results, discard=reply.discard, taken=taken),
+        "subtasks": join_plan(
+            reply.subtasks, old=old, results=results, discard=reply.discard, used_ids=used_ids
+        ),
         "evaluation": reply.evaluation,
         "score": reply.score if context.plan_intra else 0,
         "revisions": revisions,

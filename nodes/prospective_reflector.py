@@ -163,8 +163,8 @@ async def _revise(
         reflection.reviews[-1]["changes"] = f"no valid revision: {result.problem}"
         return False
     reflection.reviews[-1] = {**reflection.reviews[-1], "revised": True, "changes": result.reply.changes}
-    taken = dropped_ids(state, *(plan for _, plan in reflection.candidates))
-    subtasks = join_plan(result.reply.subtasks, old=reflection.plan, results=results, taken=taken)
+    used_ids = dropped_ids(state, *(plan for _, plan in reflection.candidates))
+    subtasks = join_plan(result.reply.subtasks, old=reflection.plan, results=results, used_ids=used_ids)
     version = max(reflection.version, state["progress"]["version"]) + 1
     reflection.plan = {**reflection.plan, "version": version, "subtasks": subtasks}
     return True

@@ -75,7 +75,7 @@ async def tool_agent(
 
 def subtask_of(state: AgentState, key: str) -> Subtask:
     """The subtask `key` of the plan in force."""
-    return next(subtask for subtask in state["plan"]["subtasks"] if subtask["id"] == key)
+    return {subtask["id"]: subtask for subtask in state["plan"]["subtasks"]}[key]
 
 
 def memory_of(state: AgentState, key: str) -> ShortTerm:

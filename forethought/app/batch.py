@@ -161,9 +161,6 @@ def worker(options: WorkerOptions) -> int:
     address = postgres_address(settings)
     try:
         check_queue(options.queue)
-        if settings.tools and str(Path.cwd()) not in sys.path:
-            # Last, so that a file that happens to lie here takes no installed module's place.
-            sys.path.append(str(Path.cwd()))
         toolbox(settings)
     except ValueError as error:
         raise CliError(one_line(error, 1000)) from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -141,8 +140,6 @@ async def _open_collector(
     from forethought.collecting.running import Collector
     from forethought.graph.agent import build_agent
 
-    if settings.tools and str(Path.cwd()) not in sys.path:
-        sys.path.append(str(Path.cwd()))
     address = file_address(collection.folder.database)
     async with claimed_threads(address, settings.key, "collection") as saver:
         try:

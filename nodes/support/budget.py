@@ -62,10 +62,10 @@ def reserve_tokens(state: AgentState, context: Context) -> int:
 def _seen_tokens(state: AgentState) -> int:
     """What task and steps take in the answer's prompt, by their length."""
     steps = [f"{step['observation'][:OBSERVATION_CHARS]}{step['arguments']}" for step in _steps(state)]
-    told = sum(len(text.encode(errors="replace")) for text in steps)
+    shown = sum(len(text.encode(errors="replace")) for text in steps)
     earlier = str(state.get("progress", {}).get("earlier") or "")
     asked = len(f"{state.get('task', '')}{earlier}".encode(errors="replace"))
-    return (min(told, MATERIAL_CHARS) + asked) // _BYTES_PER_TOKEN
+    return (min(shown, MATERIAL_CHARS) + asked) // _BYTES_PER_TOKEN
 
 
 def exhausted(state: AgentState, context: Context, now: Usage | None = None, *, steps: bool = True) -> str:

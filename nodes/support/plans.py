@@ -95,23 +95,25 @@ def join_plan(
     old: Plan | None,
     results: Mapping[str, Result],
     discard: Sequence[str] = (),
-    taken: Collection[str] = (),
+    used_ids: Collection[str] = (),
 ) -> list[Subtask]:
     """The subtasks of the new plan: finished ones stay, what remains is replaced.
 
     A finished subtask restated stays finished; a different subtask under a finished or failed id, or under an
-    id that an earlier plan used (`taken`), gets a new id, and the plan's dependencies follow it.
+    id that an earlier plan used (`used_ids`), gets a new id, and the plan's dependencies follow it.
     """
     before = {subtask["id"]: subtask for subtask in (old or {}).get("subtasks", [])}
-    kept = {key: before[key] for key in before if key in results and key not in discard}
+    finished = {key: before[key] for key in before if key in results and key not in discard}
     restated = {
-        s.id for s in subtasks if s.id in kept and same_words(kept[s.id]["description"], s.description)
+        s.id
+        for s in subtasks
+        if s.id in finished and same_words(finished[s.id]["description"], s.description)
     }
     new = [subtask for subtask in subtasks if subtask.id not in restated]
-    used = {*before, *results, *taken, *(subtask.id for subtask in subtasks)}
+    used = {*before, *results, *used_ids, *(subtask.id for subtask in subtasks)}
     renamed: dict[str, str] = {}
     for subtask in new:
-        if _is_other(subtask, before, kept, taken):
+        if _is_other(subtask, before, finished, used_ids):
             renamed[subtask.id] = _fresh(subtask.id, used)
             used.add(renamed[subtask.id])
     fresh: list[Subtask] = [
@@ -125,20 +127,20 @@ def join_plan(
         }
         for subtask in new
     ]
-    return [*kept.values(), *fresh]
+    return [*finished.values(), *fresh]
 
 
 def _is_other(
     subtask: PlannedSubtask,
     before: Mapping[str, Subtask],
-    kept: Mapping[str, Subtask],
-    taken: Collection[str],
+    finished: Mapping[str, Subtask],
+    used_ids: Collection[str],
 ) -> bool:
-    if subtask.id in kept:
+    if subtask.id in finished:
         return True
     old = before.get(subtask.id)
     if old is None:
-        return subtask.id in taken
+        return subtask.id in used_ids
     return old["status"] in ("failed", "blocked") and not same_words(old["description"], subtask.description)
 
 

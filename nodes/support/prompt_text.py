@@ -34,16 +34,16 @@ OPEN_CHARS = 3_000
 """The length of what an unfinished subtask saw last: a new plan has nothing else to go by."""
 RESULT_CHARS = 8_000
 MANY = 150
-"""Steps that are told one by one."""
+"""Steps that are shown one by one."""
 MATERIAL_CHARS = 400_000
-"""Characters of all observations told one by one together; of all results, and all memories, too."""
+"""Characters of all observations shown one by one together; of all results, and all memories, too."""
 SAID_CHARS = 200_000
 """Characters of all that the models themselves wrote: arguments; rounds; the texts of earlier tasks."""
 MOST_LINES = 200
 """Lines about the steps before them."""
 _LEAST_CHARS = 400
 LINE_CHARS = 200
-"""Characters of a text that is told in one line."""
+"""Characters of a text that is shown in one line."""
 T = TypeVar("T")
 
 
@@ -136,13 +136,13 @@ def tool_record(steps: Iterable[Step]) -> str:
     made = [step for step in steps if step["tool"] and step["action"] == "call"]
     for step in made:
         by_tool.setdefault(str(step["tool"]), []).append(step)
-    told = {step["n"] for step in split([step for step in made if not step["ok"]])[1]}
+    newest = {step["n"] for step in split([step for step in made if not step["ok"]])[1]}
     lines = []
     for tool, calls in sorted(by_tool.items()):
         failed = [
             f"step {step['n']}: {step['cause']}: {cut(step['observation'], 160)}"
             for step in calls
-            if step["n"] in told
+            if step["n"] in newest
         ]
         failures = sum(not step["ok"] for step in calls)
         lines.append(
@@ -232,11 +232,11 @@ def memory_items(memory: ShortTerm | None) -> list[dict[str, Any]]:
         items.append((reflection["n"], 2, f"reflection:{reflection['n']}", text))
     earlier, newest = split(sorted(items, key=lambda item: item[:2]))
     limit = share(MATERIAL_CHARS, len(newest))
-    told = [{"id": key, "text": cut(text, limit)} for _, _, key, text in newest]
+    shown = [{"id": key, "text": cut(text, limit)} for _, _, key, text in newest]
     if earlier:
         said = f"{len(earlier)} moves, up to step {earlier[-1][0]}, failed or were rejected before these."
-        told.insert(0, {"id": "earlier", "text": said})
-    return told
+        shown.insert(0, {"id": "earlier", "text": said})
+    return shown
 
 
 def round_text(record: LongTerm) -> str:
@@ -279,7 +279,7 @@ def earlier_items(progress: Progress) -> list[dict[str, str]]:
 
 
 def split(items: Sequence[T]) -> tuple[Sequence[T], Sequence[T]]:
-    """Those that are condensed, and the newest, which are told one by one."""
+    """Those that are condensed, and the newest, which are shown one by one."""
     return items[:-MANY], items[-MANY:]
 
 

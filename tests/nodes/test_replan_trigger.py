@@ -161,3 +161,15 @@ async def test_the_decision_and_its_reason_are_recorded(drive: Drive) -> None:
     assert out.state["decision"] == {"to": "answer", "reason": "nothing is left to do", "n": 1}
     assert out.state["dispatch"] == []
     assert out.state["proposals"] == {}
+
+
+async def test_statuses_are_a_channel_and_the_answer_holds_them_in_the_plan(drive: Drive) -> None:
+    out = await drive(Script(plans=[plan(sub("a"), sub("b", ["a"]))]), approve_plan=True)
+    (asked,) = await out.waiting()
+    assert [item["status"] for item in asked["plan"]["subtasks"]] == ["pending", "pending"]
+    assert not any("status" in item for item in out.state["plan"]["subtasks"]), (
+        "each wave would write it whole"
+    )
+    await out.reply({"decision": "approve"})
+    assert out.state["statuses"] == {"a": "finished", "b": "finished"}
+    assert [item["status"] for item in out.state["plan"]["subtasks"]] == ["finished", "finished"]

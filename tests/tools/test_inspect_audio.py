@@ -23,6 +23,7 @@ from pydantic import SecretStr
 
 from forethought.prompts.replies import DocumentAnswer
 from forethought.settings import Settings
+from forethought.storage.encryption import cipher_of
 from forethought.tools.base import Observation, ToolEnv, ToolError
 from forethought.tools.call import MAX_CHARACTERS, call_tool
 from forethought.tools.files import FileStore
@@ -127,6 +128,15 @@ async def test_a_transcript_has_times(env: ToolEnv, whisper: Whisper) -> None:
 async def test_every_format_is_heard(env: ToolEnv, whisper: Whisper, name: str) -> None:
     assert (await listen(env, name)).text.startswith(f"{name}, 00:02 of sound")
     assert whisper.heard == [pytest.approx(2.4, abs=0.15)]
+
+
+async def test_a_file_that_is_encrypted_at_rest_is_heard(
+    env: ToolEnv, whisper: Whisper, tmp_path: Path
+) -> None:
+    store = FileStore(tmp_path / "encrypted", cipher_of(bytes(range(32))))
+    files = {"speech.wav": store.put((FILES / "speech.wav").read_bytes())}
+    assert (await listen(dataclasses.replace(env, store=store, files=files), "speech.wav")).ok
+    assert whisper.heard == [pytest.approx(2.39, abs=0.01)]
 
 
 async def test_a_question_is_answered_in_three_parts_from_the_transcript(

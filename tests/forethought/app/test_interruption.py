@@ -3,72 +3,55 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from forethought.app.runner import open_runner
 from forethought.storage import open_threads
 from forethought.storage.address import file_address
 from tests.forethought.app.conftest import Cli
+from tests.forethought.app.scripted import choice
 from tests.support.model_server import SeenRequest
+from tests.support.processes import ROOT, Start
 
 Scripted = Callable[..., Any]
-ROOT = Path(__file__).parents[3]
-Start = Callable[..., "subprocess.Popen[str]"]
 
 
-@pytest.fixture
-def start(tmp_path: Path) -> Iterator[Start]:
-    """Start the command line as a process of its own; it ends with the test."""
-    running: list[subprocess.Popen[str]] = []
-
-    def begin(*arguments: str) -> subprocess.Popen[str]:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "forethought.app.main", *arguments],
-            cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
-        running.append(process)
-        return process
-
-    yield begin
-    for process in running:
-        process.kill()
-        process.communicate()
-
-
-def held_at(scripted: Scripted, wanted: str) -> tuple[Any, threading.Event, threading.Event]:
-    """A scripted model that holds its reply for the move that names `wanted`: (server, reached, go on)."""
+def held_at(
+    scripted: Scripted, wanted: str, act: Callable[[], None] = lambda: None
+) -> tuple[Any, threading.Event, threading.Event]:
+    """A scripted model that acts and holds its reply when asked about `wanted`: (server, reached, go on)."""
     script, server = scripted()
     reached, go_on = threading.Event(), threading.Event()
 
     def hold(seen: SeenRequest) -> None:
         if seen.reply_name == "ToolChoice" and wanted in seen.last:
             reached.set()
+            if not go_on.is_set():
+                act()
             go_on.wait(30)
 
     script.fault = hold
     return server, reached, go_on
 
 
-def test_ctrl_c_says_how_to_go_on_and_the_thread_does(cli: Cli, scripted: Scripted, start: Start) -> None:
-    server, reached, go_on = held_at(scripted, "Compare both")
-    process = start("run", "What is 40 + 2?", "--thread", "t1")
-    assert reached.wait(60)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
-    assert process.returncode == 130
-    assert err == "forethought: interrupted; continue with: forethought resume t1\n"
-    assert "wave 2: join" in out
+def test_ctrl_c_says_how_to_go_on_and_the_thread_does(cli: Cli, scripted: Scripted) -> None:
+    server, reached, go_on = held_at(scripted, "Compare both", lambda: os.kill(os.getpid(), signal.SIGINT))
+    done = cli("run", "What is 40 + 2?", "--thread", "t1")
     go_on.set()
+    assert reached.is_set()
+    assert done.code == 130
+    assert done.err == "forethought: interrupted; continue with: forethought resume t1\n"
+    assert "wave 2: join" in done.out
 
     assert cli("threads", "--json").json[0]["status"] == "stopped"
     assert cli("show", "t1", "--json").json["status"] == "stopped"
@@ -78,10 +61,13 @@ def test_ctrl_c_says_how_to_go_on_and_the_thread_does(cli: Cli, scripted: Script
     assert server.names[calls:] == ["ToolChoice", "AnswerDraft"], "only what was broken off is done again"
 
 
-def test_a_killed_process_loses_nothing_that_was_finished(cli: Cli, scripted: Scripted, start: Start) -> None:
+def test_a_killed_process_loses_nothing_that_was_finished(
+    cli: Cli, scripted: Scripted, python: Start
+) -> None:
     server, reached, go_on = held_at(scripted, "Compare both")
-    process = start("run", "What is 40 + 2?", "--thread", "t1")
+    process = python("from forethought.app.main import main; main()", "run", "What is it?", "--thread", "t1")
     assert reached.wait(60)
+    assert cli("threads", "--json").json[0]["status"] == "running"
     process.kill()
     process.communicate()
     go_on.set()
@@ -102,40 +88,16 @@ async def test_a_task_that_was_broken_off_leaves_no_half_of_its_writes(tmp_path:
     assert rows == [("half", "__error__"), ("whole", "proposals"), ("whole", "usage")]
 
 
-def test_a_second_process_on_a_thread_is_refused(cli: Cli, scripted: Scripted, start: Start) -> None:
-    _, reached, go_on = held_at(scripted, "Compare both")
-    process = start("run", "What is 40 + 2?", "--thread", "t1", "--json")
-    assert reached.wait(60)
-    try:
-        assert cli("threads", "--json").json[0]["status"] == "running"
-        for command in (
-            ["resume", "t1"],
-            ["run", "Something else", "--thread", "t1"],
-            ["fork", "t1", "--before", "1"],
-        ):
-            refused = cli(*command)
-            assert refused.code == 1, command
-            assert "is being run by another process" in refused.err
-        assert cli("run", "What is 40 + 2?", "--thread", "t2", "--set", "max_steps=1").code == 3, (
-            "other threads run"
-        )
-    finally:
-        go_on.set()
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 0, err
-    assert json.loads(out)["status"] == "answered"
-
-
-def test_a_reader_that_leaves_early_is_no_error(cli: Cli, scripted: Scripted, start: Start) -> None:
+def test_a_reader_that_leaves_early_is_no_error(cli: Cli, scripted: Scripted, python: Start) -> None:
     scripted()
-    for number in range(3):
-        assert cli("run", "What is 40 + 2?", "--thread", f"t{number}").code == 0
-    process = start("show", "t1", "--steps")
+    assert cli("run", "What is 40 + 2?", "--thread", "t1").code == 0
+    process = python("from forethought.app.main import main; main()", "show", "t1", "--steps")
     assert process.stdout is not None
-    process.stdout.close()
     assert process.stderr is not None
-    process.wait(timeout=60)
+    process.stdout.close()
+    assert process.wait(timeout=60) == 1
     assert process.stderr.read() == ""
+    process.stdout = None  # nothing is left to be read at the end
 
 
 @pytest.mark.parametrize("reader", ["leaves", "disk is full"])
@@ -159,22 +121,6 @@ def test_a_run_whose_output_cannot_be_written_says_how_to_find_it_again(
     assert cli("resume", "t1").code == 0
 
 
-def test_a_run_whose_reader_leaves_names_its_thread(scripted: Scripted, start: Start) -> None:
-    _, reached, go_on = held_at(scripted, "Compare both")
-    process = start("run", "x", "--thread", "t1")
-    assert reached.wait(60)
-    assert process.stdout is not None
-    assert process.stderr is not None
-    process.stdout.close()
-    go_on.set()
-    assert process.wait(timeout=60) == 1
-    said = process.stderr.read()
-    assert "forethought show t1" in said
-    assert "Traceback" not in said
-    assert "Exception ignored" not in said
-    process.stdout = None  # nothing is left to be read at the end
-
-
 def test_ctrl_c_is_answered_wherever_it_comes(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken_off(*given: Any) -> None:
         raise KeyboardInterrupt
@@ -184,3 +130,72 @@ def test_ctrl_c_is_answered_wherever_it_comes(cli: Cli, monkeypatch: pytest.Monk
             patched.setattr(place, broken_off)
             done = cli("threads")
         assert (done.code, done.err) == (130, ""), place
+
+
+TOOLS = '''
+import atexit, pathlib, time
+
+def wait_long(what: str) -> str:
+    """Wait for a long time.
+
+    Args:
+        what: What for.
+    """
+    atexit.register(pathlib.Path("left").touch)
+    pathlib.Path("begun").touch()
+    time.sleep(60)
+    return what
+'''
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "said"),
+    [(signal.SIGTERM, 0, "stopped by SIGTERM, with calls broken off"), (signal.SIGINT, 130, "interrupted")],
+    ids=["SIGTERM", "Ctrl-C"],
+)
+def test_a_plain_tool_that_cannot_be_stopped_holds_no_process_up(
+    cli: Cli,
+    scripted: Scripted,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    number: signal.Signals,
+    code: int,
+    said: str,
+) -> None:
+    script, _ = scripted()
+    script.toolchoice = lambda seen: choice("call", tool="wait_long", arguments={"what": "it"})
+    (tmp_path / "slow_tools.py").write_text(TOOLS)
+    monkeypatch.setenv("FORETHOUGHT_TOOLS", "slow_tools")
+    monkeypatch.setenv("FORETHOUGHT_DRAIN_S", "0.1")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "forethought", "run", "Wait", "--thread", "t1"],
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        until = time.monotonic() + 60
+        while not (tmp_path / "begun").exists() and time.monotonic() < until:
+            time.sleep(0.02)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+        process.communicate()
+    assert (process.returncode, err) == (
+        code,
+        f"forethought: {said}; continue with: forethought resume t1\n",
+    )
+    assert (tmp_path / "left").exists(), "what is to be done at the end of a process is done"
+    assert cli("show", "t1", "--json").json["status"] == "stopped"
+
+
+def test_the_runner_waits_for_no_thread() -> None:
+    started = time.monotonic()
+    with open_runner(as_json=False) as runner:
+
+        async def work() -> None:
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(asyncio.to_thread(time.sleep, 5), 0.05)
+
+        runner.run(work())
+    assert time.monotonic() - started < 4

@@ -13,10 +13,13 @@ from forethought.nodes.support.plans import (
     join_plan,
     mark_finished,
     plan_problem,
+    plan_update,
     ready,
+    status_update,
 )
 from forethought.prompts.replies import PlannedSubtask
 from forethought.state.agent import Plan, Result
+from forethought.state.reducers import CLEAR, with_statuses
 
 TOOLS = ("lookup",)
 IDS = st.sampled_from(["a", "b", "c", "d", "a_2", "a_3", "b_2"])
@@ -110,7 +113,7 @@ def test_a_joined_plan_has_unique_ids_keeps_results_and_hangs_together(
     subtasks = [planned(key, [k for k, _ in new[:n]], text) for n, (key, text) in enumerate(new)]
     if plan_problem(subtasks, tools=TOOLS, old=old, results=results) is not None:
         return
-    joined = join_plan(subtasks, old=old, results=results, taken=taken)
+    joined = join_plan(subtasks, old=old, results=results, used_ids=taken)
     ids = [s["id"] for s in joined]
     assert len(ids) == len(set(ids)), "ids are unique"
     assert {s["id"] for s in joined if s["status"] == "finished"} == set(results), "finished work stays"
@@ -147,3 +150,16 @@ def test_a_new_id_is_not_one_that_the_same_plan_uses() -> None:
     new = [planned("a", description="other"), planned("a_2", description="more")]
     joined = join_plan(new, old=old, results={"a": result()})
     assert [s["id"] for s in joined] == ["a", "a_3", "a_2"]
+
+
+def test_a_plan_in_force_is_written_without_its_statuses_and_joined_with_them() -> None:
+    made: Plan = {"version": 1, "subtasks": join_plan([planned("a"), planned("b")], old=None, results={})}
+    update = plan_update(made)
+    assert not any("status" in item for item in update["plan"]["subtasks"])
+    assert update["statuses"] == {CLEAR: None, "a": "pending", "b": "pending"}
+    done = mark_finished(made, {"a": result()})
+    assert status_update(made, done) == {"statuses": {"a": "finished"}}
+    assert status_update(done, done) == {}
+    state = {"plan": update["plan"], "statuses": {"a": "finished"}}
+    assert with_statuses(state)["plan"] == done
+    assert with_statuses({"plan": {}}) == {"plan": {}}

@@ -13,11 +13,11 @@ from forethought.models import ConfigurationError, Models, ReplyError, Transport
 from forethought.models.allowance import Allowance
 from forethought.models.fallback import REST_S, Fallbacks
 from forethought.models.types import (
-    Asked,
     Message,
     ModelError,
     ModelUnavailable,
     OutOfTime,
+    ReplyResult,
     reply_spec,
 )
 from forethought.prompts.replies import AnswerUnscored
@@ -37,7 +37,7 @@ def only(fault: Fault, model: str = "gpt-4.1") -> Callable[[SeenRequest], Answer
 
 async def ask(
     models: Models, fallback: str | None = NAMES[1], allowance: Allowance | None = None
-) -> Asked[AnswerUnscored]:
+) -> ReplyResult[AnswerUnscored]:
     return await models.ask(
         role="answer",
         model=NAMES[0],

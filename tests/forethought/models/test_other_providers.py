@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -25,6 +23,7 @@ from forethought.models.live import LiveTransport
 from forethought.models.retry import Backoff
 from forethought.models.types import ModelUnavailable
 from forethought.settings import Settings
+from tests.support.web_server import Asked, Sent, WebServer
 
 Make = Callable[..., Settings]
 MODEL = "google_genai:gemini-2.5-flash"
@@ -36,61 +35,39 @@ class Sum(BaseModel):
 
 
 class Gemini:
-    """Answers generateContent with scripted parts, (status, message) with details of the error third, a whole
-    body, or the bytes after which the connection ends."""
+    """Answers generateContent: with parts, (status, message, details), a whole body, or an exception."""
 
     def __init__(self) -> None:
         self.answers: list[Any] = []
         self.finish = "STOP"
         self.seen: list[dict[str, Any]] = []
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"owner": self}))
-        self.thread = threading.Thread(
-            target=self.http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
-        )
-        self.thread.start()
 
-    def answer(self) -> tuple[int, dict[str, Any]]:
+    def reply(self, asked: Asked) -> Sent:
+        """The HTTP reply to a request."""
+        self.seen.append(json.loads(asked.body))
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        status, body = 200, answer
         if isinstance(answer, tuple):
             status, message, *details = answer
             error = {"code": status, "message": message, "status": "FAILED"}
-            return status, {"error": {**error, "details": details[0]} if details else error}
-        if "promptFeedback" in answer:
-            return 200, answer
-        candidate = {"content": {"role": "model", "parts": [answer]}, "finishReason": self.finish}
-        counts = {"promptTokenCount": 100, "candidatesTokenCount": 20, "cachedContentTokenCount": 60}
-        return 200, {"candidates": [candidate], "usageMetadata": {**counts, "totalTokenCount": 120}}
-
-
-class _Handler(BaseHTTPRequestHandler):
-    owner: Gemini
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Nothing is logged."""
-
-    def do_POST(self) -> None:
-        self.owner.seen.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
-        if isinstance(self.owner.answers[0], bytes):
-            self.wfile.write(self.owner.answers.pop(0))
-            return
-        status, body = self.owner.answer()
-        data = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
+            body = {"error": {**error, "details": details[0]} if details else error}
+        elif isinstance(answer, dict) and "promptFeedback" not in answer:
+            candidate = {"content": {"role": "model", "parts": [answer]}, "finishReason": self.finish}
+            counts = {"promptTokenCount": 100, "candidatesTokenCount": 20, "cachedContentTokenCount": 60}
+            body = {"candidates": [candidate], "usageMetadata": {**counts, "totalTokenCount": 120}}
+        return Sent(json.dumps(body), status, {"Content-Type": "application/json"})
 
 
 @pytest.fixture
 def gemini(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gemini]:
-    server = Gemini()
+    gemini = Gemini()
+    server = WebServer(gemini.reply)
     monkeypatch.setenv("GOOGLE_API_KEY", "a-key-of-a-test")
-    monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", f"http://127.0.0.1:{server.http.server_address[1]}")
-    yield server
-    server.http.shutdown()
-    server.http.server_close()
-    server.thread.join()
+    monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.url)
+    yield gemini
+    server.close()
 
 
 async def ask(settings: Settings, reply: ReplySpec[Any] | None = None) -> Any:
@@ -176,10 +153,8 @@ async def test_the_quota_of_a_day_is_not(gemini: Gemini, settings: Make) -> None
 
 
 async def test_an_exchange_that_breaks_off_is_tried_again(gemini: Gemini, settings: Make) -> None:
-    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
-    broken = [b"", head + b'Content-Length: 1000\r\n\r\n{"cand', b"garbage garbage\r\n\r\n"]
-    gemini.answers = [*broken, GOOD]
-    assert (await ask(settings(request_retries=3))).reply.total == 5
-    gemini.answers = [broken[1]] * 2
+    gemini.answers = [ConnectionResetError(), ["no candidates"], GOOD]
+    assert (await ask(settings(request_retries=2))).reply.total == 5
+    gemini.answers = [ConnectionResetError()]
     with pytest.raises(TransportError, match=r"gave no reply in 2 tries; the last: (?!HTTP)"):
         await ask(settings(request_retries=1))

@@ -28,6 +28,7 @@ from forethought.models.live import LiveTransport
 from forethought.models.methods import _messages
 from forethought.settings import Settings
 from forethought.tools.media.picture import prepare
+from tests.forethought.models.conftest import Serve
 from tests.support.model_server import Fault, ModelServer, SeenRequest, script
 
 Start = Callable[..., ModelServer]
@@ -57,10 +58,10 @@ def urls(seen: SeenRequest) -> list[str]:
 
 @pytest.mark.parametrize("refuses", [(), ("schema",), ("schema", "function")])
 async def test_the_server_gets_a_real_picture_of_moderate_size(
-    model_server: Start, settings: Make, refuses: tuple[str, ...]
+    serve: Serve, refuses: tuple[str, ...]
 ) -> None:
-    server = model_server(script({"colour": "red"}), refuses=refuses)
-    assert (await ask(Models(settings(server)), picture())).reply.colour == "red"
+    models, server = serve({"colour": "red"}, refuses=refuses)
+    assert (await ask(models, picture())).reply.colour == "red"
     seen = server.requests[-1]
     (url,) = urls(seen)
     head, _, encoded = url.partition(",")
@@ -72,9 +73,9 @@ async def test_the_server_gets_a_real_picture_of_moderate_size(
     assert isinstance(seen.body["messages"][0]["content"], str)
 
 
-async def test_a_repaired_question_still_shows_the_picture(model_server: Start, settings: Make) -> None:
-    server = model_server(script("no JSON", {"colour": "red"}))
-    assert (await ask(Models(settings(server)), picture())).repairs == 1
+async def test_a_repaired_question_still_shows_the_picture(serve: Serve) -> None:
+    models, server = serve("no JSON", {"colour": "red"})
+    assert (await ask(models, picture())).repairs == 1
     assert len(server.requests[1].body["messages"][1]["content"]) == 2
 
 
@@ -100,24 +101,22 @@ def test_another_provider_gets_langchains_own_block_which_its_package_translates
         ("400", "image input cannot be used with response_format or tools"),
     ],
 )
-async def test_a_model_without_eyes_is_named_with_what_to_do(
-    model_server: Start, settings: Make, status: str, message: str
-) -> None:
-    server = model_server(script(Fault(status, message=message)))
+async def test_a_model_without_eyes_is_named_with_what_to_do(serve: Serve, status: str, message: str) -> None:
+    models, server = serve(Fault(status, message=message))
     with pytest.raises(ReplyError, match=r"openai:gpt-4.1 took no image .*set vision_model") as raised:
-        await ask(Models(settings(server)), picture())
+        await ask(models, picture())
     assert message in str(raised.value)
     assert raised.value.usage["calls"] == 1
     assert len(server.requests) == (3 if "tools" in message else 1), "no retry of what cannot help"
 
 
-async def test_words_about_something_else_stay_what_they_are(model_server: Start, settings: Make) -> None:
-    server = model_server(script(Fault("400", message="temperature out of range")))
+async def test_words_about_something_else_stay_what_they_are(serve: Serve) -> None:
+    models, _ = serve(Fault("400", message="temperature out of range"))
     with pytest.raises(ConfigurationError, match="temperature"):
-        await ask(Models(settings(server)), picture())
-    server = model_server(script(Fault("400", message="vision is off")))
+        await ask(models, picture())
+    models, _server = serve(Fault("400", message="vision is off"))
     with pytest.raises(ConfigurationError, match="vision is off"):
-        await ask(Models(settings(server)))
+        await ask(models)
 
 
 async def test_a_profile_that_says_no_images_saves_the_call(
@@ -128,11 +127,9 @@ async def test_a_profile_that_says_no_images_saves_the_call(
         await ask(Models(settings()), picture(), model="openai:gpt-3.5-turbo")
 
 
-async def test_behind_a_base_url_the_name_of_a_model_says_nothing(
-    model_server: Start, settings: Make
-) -> None:
-    server = model_server(script({"colour": "red"}))
-    got = await ask(Models(settings(server)), picture(), model="openai:gpt-3.5-turbo")
+async def test_behind_a_base_url_the_name_of_a_model_says_nothing(serve: Serve) -> None:
+    models, _server = serve({"colour": "red"})
+    got = await ask(models, picture(), model="openai:gpt-3.5-turbo")
     assert got.reply.colour == "red"
 
 

@@ -17,10 +17,10 @@ from forethought.rollouts.policies import ModelPolicy
 from forethought.rollouts.types import Act, Continuation, EnvironmentReply, RolloutError
 from forethought.settings import Settings
 from forethought.trajectories.types import Trajectory
-from tests.support.household import RUINS, Habit, Household, moves, reachable, right_action
+from tests.support.household import RUINS, Habit, Household, moves, right_action
 from tests.support.model_server import Fault, ModelServer, script
 
-SEEDS = range(20)
+SEEDS = range(8)
 STEPS = 16
 
 
@@ -31,18 +31,6 @@ async def failed(seed: int) -> tuple[Household, Trajectory, int]:
     planted = [step.number for step in run.steps if step.action.split()[0] in RUINS]
     assert len(planted) == 1
     return house, run, planted[0]
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-async def test_a_household_can_be_solved_until_its_planted_step_and_never_after(seed: int) -> None:
-    house, run, planted = await failed(seed)
-    world = house.start
-    for step in run.steps[: planted - 1]:
-        world = dict(moves(world, house.things)).get(step.action, (world, ""))[0]
-    assert reachable(house, world)
-    assert not reachable(house, dict(moves(world, house.things))[run.step(planted).action][0])
-    slips = [step for step in run.steps[: planted - 1] if step.action == "go to chute"]
-    assert slips, "there are mistakes before the critical one"
 
 
 @pytest.mark.parametrize("seed", SEEDS)

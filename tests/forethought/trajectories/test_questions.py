@@ -50,7 +50,7 @@ def test_questions_are_read_from_the_usual_forms(tmp_path: Path, name: str, cont
 
 
 @pytest.mark.parametrize(
-    ("content", "said"), [('{"a": 1}', "no questions in it"), ("{\n{", ":1: broken JSON")]
+    ("content", "said"), [('{"a": 1}', "no questions in it"), ('"Why?"\n{', ":2: broken JSON")]
 )
 def test_a_file_without_questions_is_refused(tmp_path: Path, content: str, said: str) -> None:
     path = tmp_path / "q.jsonl"

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.shop_server import serve_shop
 
 from forethought.evals.benchmarks.shopping import SMALL_SHOP as SMALL
 from forethought.evals.benchmarks.shopping import WEBSHOP
 from forethought.evals.environments.small_shop.goods import ERRANDS, catalogue
-from forethought.evals.environments.small_shop.shop import Shop, serve_shop
+from forethought.evals.environments.small_shop.shop import Shop
 from forethought.evals.registry import method
 from forethought.evals.types import DataError, InfrastructureError, Services
 from forethought.models.ask import Models

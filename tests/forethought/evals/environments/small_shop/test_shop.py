@@ -11,9 +11,10 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.support.shop_server import serve_shop
 
 from forethought.evals.environments.small_shop.goods import Errand, catalogue
-from forethought.evals.environments.small_shop.shop import INSIDE, serve_shop
+from forethought.evals.environments.small_shop.shop import INSIDE
 from forethought.evals.environments.small_shop.shop import Shop as SmallShop
 from forethought.evals.environments.webshop.episode import OVER, SEARCH, Shop, ShopEpisode
 from forethought.evals.environments.webshop.page import BOUGHT

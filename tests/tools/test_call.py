@@ -262,19 +262,12 @@ class Panic(BaseException):
     """As libraries in Rust raise it: no Exception."""
 
 
-class Speechless(Exception):
-    def __str__(self) -> str:
-        raise ValueError("no words")
-
-
 @pytest.mark.parametrize(
     ("error", "said"),
     [
         (Panic("index out of bounds"), "Panic: index out of bounds"),
         (asyncio.CancelledError(), "CancelledError:"),
         (BaseExceptionGroup("two", [asyncio.CancelledError(), ValueError("x")]), "BaseExceptionGroup: two"),
-        (Speechless(), "Speechless"),
-        (ToolError(KeyError("x")), "'x'"),  # type: ignore[arg-type]
     ],
 )
 async def test_nothing_that_a_tool_raises_ends_the_run(env: ToolEnv, error: BaseException, said: str) -> None:
@@ -292,15 +285,6 @@ async def test_what_a_tool_does_after_its_time_is_still_a_timeout(env: ToolEnv) 
         return ""
 
     assert (await call_tool(tool_that(wait, timeout_s=0.05), {}, env)).cause == "timeout"
-
-
-async def test_results_that_are_no_json_are_shown_all_the_same(env: ToolEnv) -> None:
-    ring: dict[str, Any] = {}
-    ring["self"] = ring
-    for made, said in (({(1, 2): 3}, "{(1, 2): 3}"), (ring, "{...}"), (Observation(5), "5")):  # type: ignore[arg-type]
-        seen = await call_tool(tool_that(lambda made=made: made), {}, env)
-        assert seen.ok
-        assert said in seen.text
 
 
 @pytest.mark.parametrize("nothing", ["", " \n\t", None])

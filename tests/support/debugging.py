@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from forethought.graph.debugger import build_debugger
@@ -179,10 +180,11 @@ class Debugging(dict[str, Any]):
 Debug = Callable[..., Any]
 
 
-def make_debug(model_server: Callable[..., ModelServer], settings: Callable[..., Settings]) -> Debug:
-    """The fixture `debug`: debug a trajectory (or any input) with a scripted model."""
+@pytest.fixture
+def debug(model_server: Callable[..., ModelServer], settings: Callable[..., Settings]) -> Debug:
+    """Debug a trajectory (or any input) with a scripted model."""
 
-    async def debug(
+    async def start(
         subject: Trajectory | Json, reader: Callable[[SeenRequest], Answer] | None = None, **options: Any
     ) -> Debugging:
         server = model_server(reader or Reader())
@@ -205,4 +207,4 @@ def make_debug(model_server: Callable[..., ModelServer], settings: Callable[...,
         out.server, out.graph, out.config = server, graph, config
         return out
 
-    return debug
+    return start

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
@@ -185,10 +186,11 @@ class Distilled(GraphRun):
 Distil = Callable[..., Any]
 
 
-def make_distil(model_server: Callable[..., ModelServer], settings: Callable[..., Settings]) -> Distil:
-    """The fixture `distil`: run the compiled distiller on runs; `go=False` only builds it."""
+@pytest.fixture
+def distil(model_server: Callable[..., ModelServer], settings: Callable[..., Settings]) -> Distil:
+    """Run the compiled distiller on runs; `go=False` only builds it."""
 
-    async def distil(
+    async def start(
         loaded: Sequence[Loaded] = (),
         model: Callable[[SeenRequest], Answer] | None = None,
         *,
@@ -208,4 +210,4 @@ def make_distil(model_server: Callable[..., ModelServer], settings: Callable[...
         }
         return await out.go(value) if go else out
 
-    return distil
+    return start

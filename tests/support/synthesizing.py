@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from forethought.graph.synthesizer import build_synthesizer
@@ -247,13 +248,12 @@ class Synthesized(GraphRun):
 Synthesize = Callable[..., Any]
 
 
-def make_synthesize(
-    model_server: Callable[..., ModelServer], settings: Callable[..., Settings]
-) -> Synthesize:
-    """The fixture `synthesize`: run the compiled synthesizer on tasks (a dict of habits by name) or on
+@pytest.fixture
+def synthesize(model_server: Callable[..., ModelServer], settings: Callable[..., Settings]) -> Synthesize:
+    """Run the compiled synthesizer on tasks (a dict of habits by name) or on
     imported trajectories (a list); `go=False` only builds it."""
 
-    async def synthesize(
+    async def start(
         material: Habits | Sequence[Loaded],
         model: Callable[[SeenRequest], Answer] | None = None,
         *,
@@ -274,4 +274,4 @@ def make_synthesize(
         )
         return await out.go(value) if go else out
 
-    return synthesize
+    return start

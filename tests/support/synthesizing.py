@@ -11,7 +11,6 @@ reflects on the first habit it sees, names those that the taxonomy lacks, labels
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,6 +25,7 @@ from forethought.settings import Settings
 from forethought.state.synthesizer import SynthesizerContext
 from forethought.trajectories.tasks import Attempted, CollectTask
 from forethought.trajectories.types import Loaded, Reference, Trajectory, TrajectoryStep
+from tests.support.graph_run import GraphRun
 from tests.support.model_server import Answer, ModelServer, SeenRequest
 
 Json = dict[str, Any]
@@ -175,7 +175,6 @@ class Reader:
 
     instead: Callable[[SeenRequest], Answer | None] = lambda seen: None
     """Replies that are given instead of the usual ones, where they are not None."""
-    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __call__(self, seen: SeenRequest) -> Answer:
         """The reply to a request."""
@@ -236,29 +235,10 @@ def label(step: int, *habits: str) -> Json:
 
 
 @dataclass
-class Synthesized:
-    """A synthesizer under test, its thread and everything that was asked."""
+class Synthesized(GraphRun):
+    """A synthesizer under test, and its trials."""
 
-    graph: Any
-    server: ModelServer
-    context: SynthesizerContext
-    trials: Trials
-    config: Json
-    state: Json = field(default_factory=dict)
-
-    async def go(self, given: Any, **changes: Any) -> Synthesized:
-        """Run; `changes` replace the context's."""
-        if changes:
-            self.context = SynthesizerContext.model_validate({**self.context.model_dump(), **changes})
-        try:
-            await self.graph.ainvoke(given, self.config, context=self.context)
-        finally:
-            self.state = dict((await self.graph.aget_state(self.config)).values)
-        return self
-
-    def asked(self, kind: str) -> list[SeenRequest]:
-        """The requests for one reply type."""
-        return [seen for seen in self.server.requests if seen.reply_name == kind]
+    trials: Trials = field(default_factory=lambda: Trials({}))
 
     def names(self) -> list[str]:
         """The taxonomy's names."""
@@ -282,17 +262,16 @@ def synthesize(model_server: Callable[..., ModelServer], settings: Callable[...,
         **choices: Any,
     ) -> Synthesized:
         server = model_server(model or Reader())
-        made = settings(server, request_retries=0)
         habits = material if isinstance(material, Mapping) else {}
         trials = Trials(habits, judge=judge)
-        graph = build_synthesizer(made, InMemorySaver(), attempt=trials)
+        graph = build_synthesizer(settings(server, request_retries=0), InMemorySaver(), attempt=trials)
         context = SynthesizerContext.model_validate({"model": "openai:scripted", **choices})
-        out = Synthesized(graph, server, context, trials, {"configurable": {"thread_id": "s"}})
-        given = (
+        out = Synthesized(graph, server, context, trials=trials)
+        value = (
             {"tasks_file": [task_of(name).model_dump(mode="json") for name in habits]}
             if isinstance(material, Mapping)
             else {"trajectories": [item.model_dump(mode="json") for item in material]}
         )
-        return await out.go(given) if go else out
+        return await out.go(value) if go else out
 
     return start

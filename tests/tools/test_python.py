@@ -223,7 +223,7 @@ def test_a_process_that_used_the_sandbox_exits_cleanly() -> None:
     ("code", "origin"),
     [
         ("files['note.txt']", "file:note.txt"),
-        ("[text for text in files.values()]", "file:note.txt, file:prices.csv"),
+        ("[text for text in files.values()]", "file:prices.csv, file:note.txt"),
         ("results['s1'] + files['note.txt']", "file:note.txt, web:example.org, file:c.txt"),
         ("1 + 1", "tool:python"),
     ],

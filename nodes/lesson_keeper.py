@@ -65,8 +65,8 @@ async def lesson_keeper(
         proposals = _proposals(state, thread, services, draft)
         try:
             await asyncio.to_thread(propose, review_file(services.settings.data_dir), proposals, known)
-        except OSError as error:
-            lessons["problem"] = f"new error types could not be noted for review: {error.strerror or error}"
+        except (OSError, FileError) as error:
+            lessons["problem"] = f"new error types could not be noted for review: {error}"
     await book.sweep(now)
     return update
 
@@ -180,7 +180,7 @@ def _proposals(
     return [
         Proposal(
             error_type=scrub(kind)[:200],
-            evidence=scrub(evidence),
+            evidence=cut(scrub(evidence), _PART_CHARS),
             by=by,
             thread=thread,
             number=task,

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.shop_server import serve_shop
 
 from forethought.evals.benchmarks.shopping import SMALL_SHOP as SMALL
 from forethought.evals.benchmarks.shopping import WEBSHOP
@@ -21,6 +20,7 @@ from tests.forethought.evals.benchmarks.rewarded import rewarded
 from tests.support.agent import Script
 from tests.support.evaluating import Bureau
 from tests.support.replies import call, finish, plan, sub
+from tests.support.shop_server import serve_shop
 
 NOWHERE = Path("nowhere")
 

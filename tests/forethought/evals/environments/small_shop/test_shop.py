@@ -11,7 +11,6 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.support.shop_server import serve_shop
 
 from forethought.evals.environments.small_shop.goods import Errand, catalogue
 from forethought.evals.environments.small_shop.shop import INSIDE
@@ -22,6 +21,7 @@ from forethought.evals.types import InfrastructureError
 from forethought.rollouts.environment import replay_prefix
 from forethought.rollouts.types import EnvironmentReply
 from forethought.trajectories.types import TrajectoryStep
+from tests.support.shop_server import serve_shop
 
 SEED, GOAL = 1, 3
 

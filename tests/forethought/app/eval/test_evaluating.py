@@ -378,11 +378,8 @@ def test_a_sample_whose_searches_all_failed_was_not_tried(
 ) -> None:
     from tests.support import tiny_benchmark
 
-    class Down:
-        name = "engine"
-
-        async def search(self, query: str) -> list[Hit]:
-            raise EngineFailed("connection refused")
+    async def down(query: str) -> list[Hit]:
+        raise EngineFailed("connection refused")
 
     counting(Counting())
     run = tiny_benchmark.Asks.run
@@ -392,7 +389,7 @@ def test_a_sample_whose_searches_all_failed_was_not_tried(
         return await run(self, workshop)
 
     monkeypatch.setattr(tiny_benchmark.Tiny, "builtin_tools", ("web_search",))
-    monkeypatch.setattr("forethought.tools.web_search.engines", lambda settings: [Down()])
+    monkeypatch.setattr("forethought.tools.web_search.engines", lambda settings: {"engine": down})
     monkeypatch.setattr(tiny_benchmark.Asks, "run", searching)
     out = cli(*command("--yes", "--sample", "cats"))
     assert out.code == 1

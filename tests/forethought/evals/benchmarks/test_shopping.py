@@ -11,7 +11,7 @@ import pytest
 from forethought.evals.benchmarks.shopping import SMALL_SHOP as SMALL
 from forethought.evals.benchmarks.shopping import WEBSHOP
 from forethought.evals.environments.small_shop.goods import ERRANDS, catalogue
-from forethought.evals.environments.small_shop.shop import Shop, serve_shop
+from forethought.evals.environments.small_shop.shop import Shop
 from forethought.evals.registry import method
 from forethought.evals.types import DataError, InfrastructureError, Services
 from forethought.models.ask import Models
@@ -20,6 +20,7 @@ from tests.forethought.evals.benchmarks.rewarded import rewarded
 from tests.support.agent import Script
 from tests.support.evaluating import Bureau
 from tests.support.replies import call, finish, plan, sub
+from tests.support.shop_server import serve_shop
 
 NOWHERE = Path("nowhere")
 

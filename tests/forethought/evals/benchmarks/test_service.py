@@ -102,7 +102,7 @@ def test_a_package_that_is_not_installed_is_named_with_its_extra(tmp_path: Path)
 
 def test_an_unknown_split_is_told(found: tuple[ServiceBenchmark, list[Sample]]) -> None:
     benchmark, samples = found
-    with pytest.raises(DataError, match=r"has no split night: there are \w+, train"):
+    with pytest.raises(DataError, match=r"option split=night: choose one of \w+, train"):
         benchmark.samples(Path(samples[0].data["checkout"]), {**RETAIL, "split": "night"})
 
 

@@ -39,9 +39,14 @@ async def is_set_up(saver: ThreadSaver) -> bool:
     return True
 
 
-async def write_layout(saver: ThreadSaver) -> None:
-    """Mark a database that was just set up as one of this release, and of this key."""
+async def make_layout_table(saver: ThreadSaver) -> None:
+    """Mark a database as one of ours before LangGraph's tables are in it: another process may be looking."""
     await saver.rows(f"CREATE TABLE IF NOT EXISTS {_TABLE} (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
+
+
+async def write_layout(saver: ThreadSaver) -> None:
+    """Mark a database as one of this release, and of this key."""
+    await make_layout_table(saver)
     values = {"key_check": saver.cipher.encrypt_text(_KEY_CHECK)} if saver.cipher is not None else {}
     # The version last: with it the table is whole.
     for name, value in (*values.items(), ("version", VERSION)):

@@ -14,7 +14,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from forethought.storage.encryption import Cipher, thread_serializer
 from forethought.storage.errors import NoThreads, StorageError
-from forethought.storage.layout import is_set_up, write_layout
+from forethought.storage.layout import is_set_up, make_layout_table, write_layout
 from forethought.storage.locks import FileLocks, hold
 from forethought.storage.saver import ThreadSaver
 
@@ -78,6 +78,7 @@ async def open_sqlite_threads(
                 raise NoThreads(str(path))
             async with hold(saver.locks, "setting up", _BUSY_S):
                 if not await is_set_up(saver):  # unless another process was first
+                    await make_layout_table(saver)
                     await saver.setup()
                     await write_layout(saver)
         saver.is_setup = True

@@ -183,3 +183,15 @@ async def test_reading_changes_nothing(tmp_path: Path) -> None:
             await saver.rows("DELETE FROM checkpoints")
         assert await saver.newest(5) == ["a"]
     assert (tmp_path / "kept" / "t.sqlite").read_bytes() == before
+
+
+async def test_a_database_that_another_process_sets_up_is_not_taken_for_a_foreign_one(tmp_path: Path) -> None:
+    """Its layout is not written yet, though LangGraph's tables are there."""
+    path = tmp_path / "threads.sqlite"
+    async with open_threads(file_address(path)):
+        pass
+    with sqlite3.connect(path) as connection:
+        connection.execute("DELETE FROM forethought_storage")
+    connection.close()
+    async with open_threads(file_address(path)) as saver:
+        assert await saver.newest(5) == []

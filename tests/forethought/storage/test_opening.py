@@ -15,6 +15,8 @@ from forethought.settings import Settings
 from forethought.storage import Address, StorageError, address_of, open_lessons, open_threads
 from forethought.storage.address import file_address
 from forethought.storage.advisory_locks import lock_key
+from forethought.storage.layout import is_set_up
+from forethought.storage.sqlite import SqliteThreads
 from tests.forethought.storage.conftest import KEY, OTHER_KEY, run
 from tests.support.postgres import PostgresServer
 from tests.support.processes import Start
@@ -185,13 +187,17 @@ async def test_reading_changes_nothing(tmp_path: Path) -> None:
     assert (tmp_path / "kept" / "t.sqlite").read_bytes() == before
 
 
-async def test_a_database_that_another_process_sets_up_is_not_taken_for_a_foreign_one(tmp_path: Path) -> None:
-    """Its layout is not written yet, though LangGraph's tables are there."""
-    path = tmp_path / "threads.sqlite"
-    async with open_threads(file_address(path)):
+async def test_a_database_that_is_being_set_up_is_not_taken_for_a_foreign_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[bool] = []
+    setup = SqliteThreads.setup
+
+    async def look_meanwhile(self: SqliteThreads) -> None:
+        await setup(self)
+        found.append(await is_set_up(self))  # as another process would that opens it now
+
+    monkeypatch.setattr(SqliteThreads, "setup", look_meanwhile)
+    async with open_threads(file_address(tmp_path / "threads.sqlite")):
         pass
-    with sqlite3.connect(path) as connection:
-        connection.execute("DELETE FROM forethought_storage")
-    connection.close()
-    async with open_threads(file_address(path)) as saver:
-        assert await saver.newest(5) == []
+    assert found == [False]

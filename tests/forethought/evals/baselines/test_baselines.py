@@ -107,26 +107,6 @@ async def test_it_answers_within_its_tokens(bureau: Bureau, name: str, cost: int
     assert out.attempt.trajectory.steps[-1].action == "answer: what there is"
 
 
-async def test_another_script_takes_more_of_the_tokens_kept_back(bureau: Bureau) -> None:
-    def dear(seen: SeenRequest) -> Answer:
-        cost = 1_000 + 12 * seen.text.count("观") // 10
-        reply = move("read", key=f"k{seen.n}") if seen.reply_name == "ReactMove" else {"answer": "it is 观"}
-        return Reply(reply, prompt_tokens=cost, completion_tokens=0)
-
-    def read(key: str) -> str:
-        """Read something.
-
-        Args:
-            key: What.
-        """
-        return "观" * 5_900
-
-    budget = Budget(max_steps=100, max_tokens=25_000)
-    out = await bureau.work(method("react"), dear, tools=[make_tool(read)], budget=budget)
-    assert out.attempt.answer == "it is 观"
-    assert 20_000 < out.meter.tokens <= 25_000
-
-
 def lookup(key: str) -> str:
     """Look something up.
 
@@ -198,22 +178,21 @@ async def test_files_and_built_in_tools_are_at_hand(bureau: Bureau, tmp_path: Pa
     assert (out.attempt.answer, out.attempt.steps, out.attempt.reward) == ("6 euros", 2, None)
 
 
-async def test_a_missing_file_is_no_failed_task(bureau: Bureau, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["react", "ours"])
+async def test_a_missing_file_is_no_failed_task(bureau: Bureau, tmp_path: Path, name: str) -> None:
     with pytest.raises(InfrastructureError, match=r"s1: .*gone\.txt"):
-        await bureau.work(method("react"), Replies({}), files=[tmp_path / "gone.txt"])
+        await bureau.work(method(name), Replies({}), files=[tmp_path / "gone.txt"])
 
 
-async def test_a_thread_that_was_broken_off_begins_anew(bureau: Bureau) -> None:
+@pytest.mark.parametrize("name", ["react", "ours"])
+async def test_a_thread_that_was_broken_off_begins_anew(bureau: Bureau, name: str) -> None:
     saver, house = InMemorySaver(), Household(3)
+    broken, episode = HouseEpisode(house, breaks_at=3), HouseEpisode(house)
     with pytest.raises(InfrastructureError):
-        await bureau.work(
-            method("react"), knowing(house), episode=HouseEpisode(house, breaks_at=3), saver=saver
-        )
-    out = await bureau.work(method("react"), knowing(house), episode=HouseEpisode(house), saver=saver)
-    assert (out.attempt.reward, out.attempt.steps) == (1, len(out.attempt.trajectory.steps))
-    state = await saver.aget({"configurable": {"thread_id": "thread-s1"}})
-    assert state is not None
-    json.dumps(state["channel_values"].get("tried"), allow_nan=False)
+        await bureau.work(method(name), knowing(house), episode=broken, saver=saver)
+    out = await bureau.work(method(name), knowing(house), episode=episode, saver=saver)
+    assert out.attempt.reward == 1
+    assert out.attempt.steps == len(episode.steps) + (name == "ours"), "ours counts a finishing move"
 
 
 async def test_unusable_replies_cost_steps_and_end_it(bureau: Bureau) -> None:

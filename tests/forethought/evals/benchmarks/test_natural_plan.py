@@ -15,7 +15,7 @@ from forethought.evals.benchmarks.natural_plan_calendar import read_slot
 from forethought.evals.benchmarks.natural_plan_meeting import Friend, Task, clock, meetings, sentences
 from forethought.evals.benchmarks.natural_plan_trip import read_stays, same_trip
 from forethought.evals.types import DataError
-from tests.support.answers import score, summary, without, write_json
+from tests.support.answers import score, summary, write_json
 
 PROMPTS = {"prompt_0shot": "TASK: plan.", "prompt_5shot": "Examples. TASK: plan. SOLUTION:"}
 TRIP = """Here is the trip plan for visiting the 3 European cities for 9 days:
@@ -72,11 +72,7 @@ ROWS: dict[str, dict[str, Any]] = {
     },
     "calendar": {"golden_plan": SLOT, "num_people": 3, "num_days": 1, **PROMPTS},
 }
-FILES = {
-    "trip": "trip_planning",
-    "meeting": "meeting_planning",
-    "calendar": "calendar_scheduling",
-}
+FILES = {"trip": "trip_planning", "meeting": "meeting_planning", "calendar": "calendar_scheduling"}
 
 
 def place(tmp_path: Path, task: str = "", **change: Any) -> Path:
@@ -113,14 +109,6 @@ def test_groups_shots_and_formats(tmp_path: Path) -> None:
     (five,) = BENCHMARK.samples(tmp_path, {"task": "calendar"})
     assert five.task == PROMPTS["prompt_5shot"]
     assert five.answer_format == ANSWER_FORMATS["calendar"]
-
-
-def test_the_form_asked_for_is_one_that_the_rules_read() -> None:
-    assert read_stays(ANSWER_FORMATS["trip"].replace("N European", "2 European").replace(" **", "\n**")) == [
-        ("Rome", 5),
-        ("Oslo", 5),
-    ]
-    assert read_slot(ANSWER_FORMATS["calendar"]) == ("Monday", 14.5, 15.5)
 
 
 @pytest.mark.parametrize(
@@ -222,16 +210,10 @@ def test_any_answer_is_judged(answer: str) -> None:
     ("task", "change", "told"),
     [
         ("trip", {"durations": "4**3"}, "trip_planning_example_0: cities and durations"),
-        ("trip", {"durations": "4**x**4"}, "cities and durations"),
-        ("trip", {"cities": "", "durations": ""}, "cities and durations"),
         ("trip", {"prompt_5shot": ""}, "prompt_5shot"),
-        ("meeting", {"constraints": []}, "constraints"),
         ("meeting", {"constraints": [CONSTRAINTS[1]]}, "constraints must be"),
-        ("meeting", {"constraints": [["Bayview", "9 o'clock"]]}, "does not match format"),
         ("meeting", {"constraints": [CONSTRAINTS[0], ["Ann", "Nob Hill", "noon", 5]]}, "'noon' is no time"),
-        ("meeting", {"dist_matrix": {"Bayview": {"Nob Hill": 10_000}}}, "dist_matrix"),
         ("calendar", {"golden_plan": "**Monday**, 9:00 - 9:30"}, "golden_plan names no slot"),
-        ("calendar", {"num_days": "many"}, "num_days"),
     ],
 )
 def test_bad_rows_are_refused(tmp_path: Path, task: str, change: dict[str, Any], told: str) -> None:
@@ -239,20 +221,6 @@ def test_bad_rows_are_refused(tmp_path: Path, task: str, change: dict[str, Any],
         BENCHMARK.samples(place(tmp_path, task, **change), {})
     assert FILES[task] in str(error.value)
     assert "CC BY 4.0" in str(error.value)
-
-
-@pytest.mark.parametrize(
-    "value", [{}, [], {"x": []}, {"x": without(ROWS["trip"], "cities")}, {"a b": ROWS["trip"]}]
-)
-def test_bad_files_are_refused(tmp_path: Path, value: Any) -> None:
-    write_json(tmp_path / "trip_planning.json", value)
-    with pytest.raises(DataError, match="natural-plan"):
-        BENCHMARK.samples(tmp_path, {"task": "trip"})
-
-
-def test_missing_data_says_where_to_get_it(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"no meeting_planning\.json here.*google-deepmind/natural-plan"):
-        BENCHMARK.samples(tmp_path, {"task": "meeting"})
 
 
 async def test_a_day_on_which_nobody_can_be_met_is_solved_by_doing_nothing(tmp_path: Path) -> None:

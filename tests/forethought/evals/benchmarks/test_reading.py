@@ -15,7 +15,6 @@ from forethought.evals.benchmarks.reading import (
     find,
     json_of,
     jsonl_of,
-    row_of,
     rows_of,
     whole_number,
 )
@@ -98,16 +97,6 @@ def test_a_damaged_csv_file_is_told_of_by_its_line(tmp_path: Path, content: str,
     path.write_text(content, "utf-8")
     with pytest.raises(DataError, match=told):
         list(csv_of(path, ("a", "b"), SOURCE))
-
-
-def test_a_folder_in_the_place_of_a_file_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="cannot be read"):
-        json_of(tmp_path, SOURCE)
-
-
-def test_a_record_names_the_field_that_is_wrong() -> None:
-    with pytest.raises(DataError, match=r"^here: number: Input should be a valid integer"):
-        row_of(Row, {"question": "q", "number": "n"}, "here", SOURCE)
 
 
 def test_options_have_a_default_and_refuse_what_is_unknown() -> None:

@@ -77,11 +77,6 @@ def test_what_will_not_do_is_told_in_a_line(options: dict[str, str], said: str) 
     assert "\n" not in str(told.value)
 
 
-def test_a_split_without_goals_is_told(url: str) -> None:
-    with pytest.raises(DataError, match="no goals of split eval"):
-        WEBSHOP.samples(NOWHERE, {"url": url, "split": "eval"})
-
-
 @pytest.mark.parametrize(("reward", "success"), [(0.0, 0.0), (0.8, 0.0), (1.0, 1.0)])
 async def test_the_score_is_the_reward_and_success_the_whole_of_it(
     reward: float, success: float, services: Services

@@ -40,6 +40,10 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         yield benchmark, samples, lent
 
 
+tau2_only = pytest.mark.parametrize("made", ["tau2"], indirect=True)
+"""For what does not depend on the checkout, or what only tau2 has."""
+
+
 def says(message: str, state: str = "continues") -> Json:
     """A CustomerReply."""
     return {"thought": "A thought.", "state": state, "message": message}
@@ -126,6 +130,7 @@ async def test_the_customer_ends_the_conversation_and_the_reward_is_settled(open
     assert len(server.requests) == asked
 
 
+@tau2_only
 async def test_the_customer_knows_the_scenario_and_hears_messages_alone(open_desk: Any) -> None:
     desk, server = open_desk(0, [says("Emma."), says("I am m1.")])
     assert "only when asked" not in desk.task + "".join(tool.description for tool in desk.tools)
@@ -141,17 +146,12 @@ async def test_the_customer_knows_the_scenario_and_hears_messages_alone(open_des
 
 async def test_after_a_reset_all_is_as_it_was(open_desk: Any) -> None:
     desk, server = open_desk(0, [says("Emma."), says("I am m1."), says("Thanks.")])
-    seen = []
-    for _ in range(2):
-        replies = [
-            await desk.reset(),
-            await desk.step(ASK),
-            await desk.step(LEND),
-            await desk.finish("There."),
-        ]
-        seen.append(replies)
-    assert seen[0] == seen[1]
-    assert '"lent_to": "m1"' in seen[1][2].observation
+    one, two = [
+        [await desk.reset(), await desk.step(ASK), await desk.step(LEND), await desk.finish("There.")]
+        for _ in range(2)
+    ]
+    assert one == two
+    assert '"lent_to": "m1"' in two[2].observation
     assert len(server.requests) == 3  # the same conversation is not asked about again
 
 
@@ -168,20 +168,9 @@ async def test_a_replay_is_exact_and_asks_only_for_the_first_message(open_desk: 
     replayed = await other.replay(steps)
     assert (replayed.diverged, replayed.reply.reward, replayed.reply.done) == ("", 1.0, True)
     assert len(server.requests) == 1
-    named = [
-        step.model_copy(update={"action": "as told", "tool": name, "arguments": arguments})
-        for step, (name, arguments) in zip(
-            steps[:2],
-            [("respond", {"message": "Who are you?"}), ("lend_book", tiny_checkouts.LEND)],
-            strict=True,
-        )
-    ]
-    other, _ = open_desk()
-    assert (await other.replay(named)).diverged == ""
-    named[1] = named[1].model_copy(update={"observation": "It is gone."})
-    assert "at step 2 the replay saw" in (await other.replay(named)).diverged
-    early = [steps[2].model_copy(update={"number": 1}), steps[1]]
-    assert "ended at step 1" in (await other.replay(early)).diverged
+    named = {"action": "as told", "tool": "respond", "arguments": {"message": "Who are you?"}}
+    changed = [steps[0].model_copy(update=named), steps[1].model_copy(update={"observation": "It is gone."})]
+    assert "at step 2 the replay saw" in (await other.replay(changed)).diverged
 
 
 @pytest.mark.parametrize(
@@ -189,9 +178,7 @@ async def test_a_replay_is_exact_and_asks_only_for_the_first_message(open_desk: 
     [
         ("lend me a book", "an action here is a call as JSON"),
         (call_text("respond", {"message": " "}), "needs a message"),
-        (call_text("respond", {}), "needs a message"),
         (call_text("lend_book", {"book": "b1"}), "Error"),
-        (call_text("get_book", {"book_id": "b9"}), "no book b9"),
         (call_text("burn_book", {}), "burn_book"),
     ],
 )
@@ -206,12 +193,14 @@ async def test_what_cannot_be_done_is_told_and_changes_nothing(
     assert (await desk.finish("")).reward == 1
 
 
+@tau2_only
 async def test_a_model_that_fails_is_no_failure_of_the_agent(open_desk: Any) -> None:
     desk, _ = open_desk(0, [Fault("400")])
     with pytest.raises(InfrastructureError, match="plays the customer"):
         await desk.reset()
 
 
+@tau2_only
 async def test_what_a_tool_computes_for_ever_is_cut_off(made: Desk, open_desk: Any) -> None:
     desk, _ = open_desk(2)
     await desk.reset()
@@ -221,7 +210,8 @@ async def test_what_a_tool_computes_for_ever_is_cut_off(made: Desk, open_desk: A
     assert (await desk.finish("")).reward == 1
 
 
-async def test_a_desk_ends_the_process_that_it_started(made: Desk, open_desk: Any) -> None:
+@tau2_only
+async def test_a_desk_ends_the_process_that_it_started(open_desk: Any) -> None:
     desk, _ = open_desk()
     desk._lent = None
     await desk.reset()
@@ -231,42 +221,38 @@ async def test_a_desk_ends_the_process_that_it_started(made: Desk, open_desk: An
     assert process.poll() is not None
 
 
-class TestTauBench:
-    """What only tau-bench does."""
-
-    async def test_handing_over_to_a_person_ends_the_episode(self, made: Desk, open_desk: Any) -> None:
-        desk, _ = open_desk(2)
-        await desk.reset()
-        reply = await desk.step(call_text("transfer_to_human_agents", {"summary": "The moon."}))
-        assert reply.done == (made[0].name == "tau-bench")
-        assert reply.reward == float(reply.done)
+async def test_handing_over_to_a_person_ends_the_episode_in_tau_bench(made: Desk, open_desk: Any) -> None:
+    desk, _ = open_desk(2)
+    await desk.reset()
+    reply = await desk.step(call_text("transfer_to_human_agents", {"summary": "The moon."}))
+    assert reply.done == (made[0].name == "tau-bench")
+    assert reply.reward == float(reply.done)
 
 
-class TestTau2:
-    """What only tau2 does."""
+@tau2_only
+@pytest.mark.parametrize(
+    ("words", "worth"), [("30. And m7 has it.", 1.0), ("30. I cannot say who has it.", 0.0)]
+)
+async def test_an_assertion_is_judged_on_the_whole_conversation(
+    open_desk: Any, words: str, worth: float
+) -> None:
+    desk, server = open_desk(1)
+    await desk.reset()
+    await desk.step(call_text("get_book", {"book_id": "b2"}))
+    assert (await desk.finish(words)).reward == worth
+    (judged,) = [seen for seen in server.requests if seen.reply_name == "AssertionVerdicts"]
+    assert judged.body["model"] == "judge"
+    assert tiny_checkouts.ASSERTED in judged.last
+    assert '{"name": "get_book", "arguments": {"book_id": "b2"}}' in judged.last
 
-    async def test_an_assertion_is_judged_on_the_whole_conversation(self, made: Desk, open_desk: Any) -> None:
-        if made[0].name != "tau2":
-            assert made[1][1].data["statements"] == []
-            return
-        for words, worth in (("30. And m7 has it.", 1.0), ("30. I cannot say who has it.", 0.0)):
-            desk, server = open_desk(1)
-            await desk.reset()
-            await desk.step(call_text("get_book", {"book_id": "b2"}))
-            assert (await desk.finish(words)).reward == worth
-            judged = [seen for seen in server.requests if seen.reply_name == "AssertionVerdicts"]
-            assert len(judged) == 1
-            assert judged[0].body["model"] == "judge"
-            assert tiny_checkouts.ASSERTED in judged[0].last
-            assert '{"name": "get_book", "arguments": {"book_id": "b2"}}' in judged[0].last
 
-    async def test_without_a_judge_there_is_no_reward(self, made: Desk, open_desk: Any) -> None:
-        if made[0].name == "tau2":
-            desk, _ = open_desk(1)
-            desk.case = replace(desk.case, statements=())
-            await desk.reset()
-            with pytest.raises(InfrastructureError, match="1 assertions need as many verdicts"):
-                await desk.finish("30")
+@tau2_only
+async def test_without_a_judge_there_is_no_reward(open_desk: Any) -> None:
+    desk, _ = open_desk(1)
+    desk.case = replace(desk.case, statements=())
+    await desk.reset()
+    with pytest.raises(InfrastructureError, match="1 assertions need as many verdicts"):
+        await desk.finish("30")
 
 
 async def test_a_process_that_is_gone_is_told_in_a_line(tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from forethought.evals.benchmarks.stable_tool_bench.apis import (
     category_folder,
     function_name,
     identifier,
-    plain,
     unique,
 )
 from forethought.evals.benchmarks.stable_tool_bench.benchmark import BENCHMARK
@@ -28,7 +27,7 @@ from forethought.settings import Settings
 from forethought.tools.base import Observation, Tool, ToolEnv
 from forethought.tools.call import call_tool
 from tests.support.answers import services
-from tests.support.tool_bench import SET, listed, parameter, query, weather, write_cache, write_sets
+from tests.support.tool_bench import SET, listed, query, weather, write_cache, write_sets
 from tests.support.web_server import WebServer
 
 
@@ -57,26 +56,13 @@ async def call(tool: Tool, **arguments: Any) -> Observation:
     return await call_tool(tool, arguments, ToolEnv(Settings(base_url=None)))
 
 
-@pytest.mark.parametrize(
-    ("name", "made"),
-    [
-        ("Get Forecast", "get_forecast"), ("4-day/forecast!", "get_4_day_forecast"), ("__A--B__", "a_b"),
-        ("/", ""), ("天气 now", "天气_now"), ("class", "is_class"), ("ID", "is_id"),
-    ],
-)  # fmt: skip
-def test_plain_names(name: str, made: str) -> None:
-    assert identifier(name) == made
-
-
 def test_names_of_functions_and_folders() -> None:
+    assert identifier("4-day/forecast!") == "get_4_day_forecast"
+    assert identifier("class") == "is_class"
     assert function_name("Get Forecast", "Weather Pro") == "get_forecast_for_weather_pro"
     assert len(function_name("a" * 90, "tool")) == 64
     assert function_name("a" * 90, "tool").endswith("_for_tool")
-    assert (
-        category_folder("Artificial Intelligence, Machine/Learning")
-        == "Artificial_Intelligence_Machine_Learning"
-    )
-    assert plain(plain("Weather Pro")) == "weather_pro"
+    assert category_folder("Artificial Intelligence, Machine/A") == "Artificial_Intelligence_Machine_A"
 
 
 @hypothesis_settings(max_examples=60)
@@ -107,19 +93,6 @@ def test_what_a_model_is_shown_of_an_api(tmp_path: Path) -> None:
         "required": ["city"],
         "additionalProperties": False,
     }
-
-
-def test_a_parameter_listed_twice_is_required_once() -> None:
-    (api,) = apis_of(
-        [
-            listed(
-                "X",
-                required_parameters=[parameter("a"), parameter("A")],
-                optional_parameters=[parameter("a")],
-            )
-        ]
-    )
-    assert (api.parameters["required"], list(api.parameters["properties"])) == (["a"], ["a"])
 
 
 async def test_calls_over_http_are_in_the_servers_protocol(
@@ -201,7 +174,7 @@ async def test_recorded_responses_are_found_by_their_arguments(tmp_path: Path) -
     assert "Bern" not in missed.text
 
 
-@pytest.mark.parametrize("category", ["Weather", "../Weather", ".."])
+@pytest.mark.parametrize("category", ["Weather", "../Weather"])
 async def test_an_api_without_recordings_is_unavailable(tmp_path: Path, category: str) -> None:
     write_cache(tmp_path, {"{}": {"response": "secret"}}, "../x_for_../get.json")
     queries = [query(1, listed("Other", category=category))]
@@ -211,14 +184,7 @@ async def test_an_api_without_recordings_is_unavailable(tmp_path: Path, category
     assert (got.ok, got.cause) == (False, "unavailable")
 
 
-def test_a_cache_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(InfrastructureError, match="no cache of responses"):
-        BENCHMARK.episode(only(write_sets(tmp_path), cache=str(tmp_path / "gone")), services())
-
-
-@pytest.mark.parametrize(
-    "entry", [{}, 3, {"api_name": "a", "tool_name": "t"}, listed("a", required_parameters=[{}])]
-)
+@pytest.mark.parametrize("entry", [{}, listed("a", required_parameters=[{}])])
 def test_an_entry_that_is_no_api_is_refused(entry: Any) -> None:
     with pytest.raises(DataError, match="api_list"):
         apis_of([entry])

@@ -106,15 +106,15 @@ def export(options: ExportOptions) -> int:
     scrub = training_scrubber(settings_from(Flags()))
     split = {"held_out": options.held_out, "seed": options.seed, "similar": options.similar}
     with _one_line_errors():
-        made = export(options.records, options.out, scrub, **split)  # type: ignore[arg-type]
+        summary = export(options.records, options.out, scrub, **split)  # type: ignore[arg-type]
     if options.as_json:
-        print(to_json(asdict(made)))
+        print(to_json(asdict(summary)))
         return ANSWERED
-    print(f"{made.read} records read; {made.scrubbed} had secrets redacted")
-    print(f"{made.near_duplicates} near-duplicates left out")
-    print(f"{made.train} rows of {made.tasks[0]} tasks to train on")
-    print(f"{made.held_out} rows of {made.tasks[1]} tasks held out")
-    print(f"longest row: {made.longest} characters")
+    print(f"{summary.read} records read; {summary.scrubbed} had secrets redacted")
+    print(f"{summary.near_duplicates} near-duplicates left out")
+    print(f"{summary.train} rows of {summary.tasks[0]} tasks to train on")
+    print(f"{summary.held_out} rows of {summary.tasks[1]} tasks held out")
+    print(f"longest row: {summary.longest} characters")
     print(f"next: forethought train run {options.out} --out MODEL")
     return ANSWERED
 
@@ -123,10 +123,9 @@ def run(options: TrainRunOptions) -> int:
     """Train a LoRA adapter on DATA, or go on with a run that was broken off."""
     from forethought.training.train import TrainOptions, train
 
-    names = options.model_fields_set & TrainOptions.model_fields.keys()
-    given = {name: value for name in names if (value := getattr(options, name)) is not None}
+    flags = options.model_dump(include=set(TrainOptions.model_fields), exclude_none=True)
     try:
-        chosen = TrainOptions.model_validate(given)
+        chosen = TrainOptions.model_validate(flags)
     except ValidationError as error:
         first = error.errors()[0]
         flag = str(first["loc"][0]).replace("_", "-")
@@ -134,27 +133,27 @@ def run(options: TrainRunOptions) -> int:
     if options.gpus > 1 and "RANK" not in os.environ:
         return _over_gpus(options.gpus)
     with _one_line_errors():
-        made = train(options.data, chosen, options.out, echo)
+        summary = train(options.data, chosen, options.out, echo)
     if os.environ.get("RANK", "0") != "0":
         return ANSWERED
     if options.as_json:
-        print(to_json({**asdict(made), "out": str(made.out), "picture": str(made.picture)}))
+        print(to_json({**asdict(summary), "out": str(summary.out), "picture": str(summary.picture)}))
         return ANSWERED
-    print(f"{made.rows} rows, {made.steps} steps")
-    print(f"loss of the reflections: {made.first_loss:.3f} at first, {made.last_loss:.3f} at last")
-    print(f"the adapter is in {made.out}; its loss is drawn in {made.picture}")
-    print(f"next: forethought train gate {made.out} --prompted FILE --trained FILE")
+    print(f"{summary.rows} rows, {summary.steps} steps")
+    print(f"loss of the reflections: {summary.first_loss:.3f} at first, {summary.last_loss:.3f} at last")
+    print(f"the adapter is in {summary.out}; its loss is drawn in {summary.picture}")
+    print(f"next: forethought train gate {summary.out} --prompted FILE --trained FILE")
     return ANSWERED
 
 
 def gate(options: GateOptions) -> int:
     """Adopt MODEL if its reflections rid the agent of more errors than prompted ones (exit code 3 if not)."""
     from forethought.training.dataset import read_rows
-    from forethought.training.gate import Retry, check_held_out, compare, fingerprint, write_result
+    from forethought.training.gate import Retry, check_held_out, check_weights, compare, write_result
     from forethought.training.run_folder import RECORD, trained_on
 
     with _one_line_errors():
-        fingerprint(options.model)
+        check_weights(options.model)
         prompted, trained = read_rows(options.prompted, Retry), read_rows(options.trained, Retry)
         if (options.model / RECORD).is_file():
             check_held_out([*prompted, *trained], *trained_on(options.model))
@@ -162,7 +161,7 @@ def gate(options: GateOptions) -> int:
             missing = options.model / RECORD
             echo(f"{missing} is missing: whether the tasks were held out cannot be checked")
         result = compare(prompted, trained, options.seed)
-        path = write_result(options.model, result, options.prompted, options.trained)
+        path = write_result(options.model, result)
     if options.as_json:
         print(to_json(result.model_dump()))
         return ANSWERED if result.adopted else NOT_PASSED

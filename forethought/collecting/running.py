@@ -41,7 +41,7 @@ class Collector:
     """By task id."""
     on_finished: Callable[[Trial], None] = lambda trial: None
     may_begin: Callable[[], bool] = lambda: True
-    """Asked before each run: whether the budget allows another one."""
+    """Called before each run: whether the budget allows another one."""
     control: RunControl | None = None
     """Has the runs stop where they can be gone on with."""
     failed: dict[str, str] = field(default_factory=dict)

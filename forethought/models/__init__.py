@@ -8,7 +8,6 @@ from forethought.models.record import RecordingTransport
 from forethought.models.replay import ReplayTransport
 from forethought.models.schema import NotStrict, drop_nulls, strict_schema
 from forethought.models.types import (
-    Asked,
     Call,
     ConfigurationError,
     Function,
@@ -20,6 +19,7 @@ from forethought.models.types import (
     ModelUnavailable,
     ReplayError,
     ReplyError,
+    ReplyResult,
     ReplySpec,
     Transport,
     TransportError,
@@ -28,7 +28,6 @@ from forethought.models.types import (
 )
 
 __all__ = [
-    "Asked",
     "Call",
     "ConfigurationError",
     "Function",
@@ -44,6 +43,7 @@ __all__ = [
     "ReplayError",
     "ReplayTransport",
     "ReplyError",
+    "ReplyResult",
     "ReplySpec",
     "Transport",
     "TransportError",

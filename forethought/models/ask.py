@@ -19,7 +19,6 @@ from forethought.models.allowance import Allowance, count
 from forethought.models.extract import find_object
 from forethought.models.fallback import Fallbacks
 from forethought.models.types import (
-    Asked,
     ConfigurationError,
     Message,
     ModelError,
@@ -28,6 +27,7 @@ from forethought.models.types import (
     OutOfTime,
     Pricing,
     ReplyError,
+    ReplyResult,
     ReplySpec,
     Transport,
     Usage,
@@ -84,7 +84,7 @@ class Models:
         check: Callable[[T], str | None] | None = None,
         fallback: str | None = None,
         allowance: Allowance | None = None,
-    ) -> Asked[T]:
+    ) -> ReplyResult[T]:
         """The validated reply of `model` to `messages`; `check` names what is wrong with it beyond its own
         fields. `fallback` is asked where `model` gives none (see `forethought.models.fallback`).
 
@@ -119,7 +119,7 @@ class Models:
                 history = (*history, *_repair(got, reply, problem))
                 repairs += 1
                 continue
-            return Asked(value, text, usage, time.monotonic() - started, repairs, got.model or model)
+            return ReplyResult(value, text, usage, time.monotonic() - started, repairs, got.model or model)
 
     async def _send(
         self, request: ModelRequest, fallback: str | None, usage: Usage, whole_seconds: float

@@ -134,7 +134,7 @@ def _undocumented(raw: Json) -> Json:
 
 
 @dataclass(frozen=True)
-class Asked(Generic[T]):
+class ReplyResult(Generic[T]):
     """A validated reply and what it took."""
 
     reply: T

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 from forethought.json_files import FileError, read_records, sha256, write_json, write_records
 from forethought.training.errors import TrainingError
@@ -32,17 +32,12 @@ class Row(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    messages: tuple[ChatMessage, ...]
+    messages: tuple[ChatMessage, ChatMessage, ChatMessage]
+    """System, user, assistant."""
     task_id: str
     trajectory_id: str
     task: str
     """The task's normalised text, by which the gate tells what the model was trained on."""
-
-    @model_validator(mode="after")
-    def _three(self) -> Row:
-        if [message.role for message in self.messages] != ["system", "user", "assistant"]:
-            raise ValueError("messages must be system, user, assistant")
-        return self
 
     @property
     def user(self) -> str:
@@ -73,8 +68,8 @@ def row_of(record: ReflectionRecord) -> Row:
 
 
 @dataclass(frozen=True)
-class Exported:
-    """What an export came to. Counts are of rows, but for `tasks`."""
+class ExportSummary:
+    """Result of an export. Counts are of rows, but for `tasks`."""
 
     read: int
     scrubbed: int
@@ -94,8 +89,8 @@ def export(
     held_out: float = 0.1,
     seed: int = 0,
     similar: float = 0.9,
-) -> Exported:
-    """Write train.jsonl, held_out.jsonl and export.json (how they were made) into `out`.
+) -> ExportSummary:
+    """Write train.jsonl, held_out.jsonl and export.json (the options and counts) into `out`.
 
     Raises FileError or TrainingError that says what is wrong with which file.
     """
@@ -104,7 +99,7 @@ def export(
     distinct, dropped = without_near_duplicates(clean, similar)
     sides = split_by_task(distinct, held_out, seed)
     train, away = ([row_of(record) for record in side] for side in sides)
-    exported = Exported(
+    summary = ExportSummary(
         read=len(records),
         scrubbed=sum(one != other for one, other in zip(records, clean, strict=True)),
         near_duplicates=len(dropped),
@@ -113,16 +108,14 @@ def export(
         tasks=(len({row.task for row in train}), len({row.task for row in away})),
         longest=max(sum(len(message.content) for message in row.messages) for row in (*train, *away)),
     )
-    about: dict[str, Any] = {"held_out": held_out, "seed": seed, "similar": similar, **vars(exported)}
+    about: dict[str, Any] = {"held_out": held_out, "seed": seed, "similar": similar, **vars(summary)}
     try:
         write_records(out / TRAIN, train)
         write_records(out / HELD_OUT, away)
-        about["sources"] = {file.name: sha256(file) for file in files}
-        about["sha256"] = {name: sha256(out / name) for name in (TRAIN, HELD_OUT)}
         write_json(out / ABOUT, {**about, "left_out": dropped})
     except OSError as error:
         raise FileError(f"{out}: cannot be written to ({error.strerror or error})") from error
-    return exported
+    return summary
 
 
 def read_rows(path: Path, kind: type[M]) -> list[M]:
@@ -151,7 +144,7 @@ def _scrubbed_step(step: RecordStep, scrub: Callable[[str], str]) -> RecordStep:
 
 @dataclass(frozen=True)
 class Dataset:
-    """The rows of an export, and the hash of those that are trained on."""
+    """The rows of an export, and the hash of the training file, by which a run is continued."""
 
     train: list[Row]
     held_out: list[Row]
@@ -161,7 +154,7 @@ class Dataset:
 def load_dataset(data: Path) -> Dataset:
     """The dataset of a folder that `export` wrote, or of one file of rows.
 
-    Raises FileError where it is damaged, TrainingError where it is missing or has a task on both sides.
+    Raises FileError where it is damaged, TrainingError where it is missing.
     """
     train = data / TRAIN if data.is_dir() else data
     away = data / HELD_OUT
@@ -171,10 +164,4 @@ def load_dataset(data: Path) -> Dataset:
         )
     rows = read_rows(train, Row)
     others = read_rows(away, Row) if data.is_dir() and away.is_file() and away.stat().st_size else []
-    both = {row.task for row in rows} & {row.task for row in others}
-    both |= {row.task_id for row in rows} & {row.task_id for row in others}
-    if both:
-        raise TrainingError(
-            f"{data}: a task is both trained on and held out ({min(both)[:80]}); export again"
-        )
     return Dataset(rows, others, sha256(train))

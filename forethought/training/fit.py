@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from forethought.training.dataset import Row
@@ -15,21 +15,21 @@ TooLong = Literal["drop", "cut"]
 
 @dataclass(frozen=True)
 class Fitted:
-    """The rows that fit, and what became of the others (their trajectory ids)."""
+    """The rows that fit, and how many of the others were cut or left out."""
 
     rows: list[Row]
-    cut: list[str] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)
+    cut: int = 0
+    left_out: int = 0
     longest: int = 0
-    """Tokens of the longest row that is kept."""
+    """Tokens of the longest row."""
 
     def line(self) -> str:
-        """What there is to say about it, in a sentence; '' for nothing."""
+        """The counts in a sentence; '' if all rows fit whole."""
         parts = []
         if self.cut:
-            parts.append(f"{len(self.cut)} rows too long, cut in the middle of their trajectory")
+            parts.append(f"{self.cut} rows too long, cut in the middle of their trajectory")
         if self.left_out:
-            parts.append(f"{len(self.left_out)} rows too long, left out")
+            parts.append(f"{self.left_out} rows too long, left out")
         return "; ".join(parts)
 
 
@@ -38,22 +38,20 @@ def fit(rows: Sequence[Row], tokens: Callable[[Row], int], limit: int, too_long:
 
     Raises TrainingError where none is left.
     """
-    fitted = Fitted([])
-    longest = 0
+    fitting: list[Row] = []
+    count = left_out = longest = 0
     for row in rows:
         text: str | None = row.user if tokens(row) <= limit else None
         if text is None and too_long == "cut":
             text = shorten(row.user, lambda user, row=row: tokens(row.with_user(user)) <= limit)  # type: ignore[misc]
-            if text is not None:
-                fitted.cut.append(row.trajectory_id)
+            count += text is not None
         if text is None:
-            fitted.left_out.append(row.trajectory_id)
+            left_out += 1
             continue
-        fitting = row.with_user(text)
-        fitted.rows.append(fitting)
-        longest = max(longest, tokens(fitting))
-    if rows and not fitted.rows:
+        fitting.append(row.with_user(text))
+        longest = max(longest, tokens(fitting[-1]))
+    if rows and not fitting:
         raise TrainingError(
             f"every row is longer than {limit} tokens: raise --max-length, or use --too-long cut"
         )
-    return Fitted(fitted.rows, fitted.cut, fitted.left_out, longest)
+    return Fitted(fitting, count, left_out, longest)

@@ -2,22 +2,20 @@
 ones do, on held-out tasks (SAMULE 4.7).
 
 The error-reduction rate is the share of the errors identified before a retry that are gone after it. New
-errors do not count in it, as in the paper; they are reported beside it. The result is kept beside the model,
-with a fingerprint of the weights that were tried: a model with other weights is not loaded.
+errors do not count in it, as in the paper; they are reported beside it. The result is kept beside the model.
 """
 
 from __future__ import annotations
 
-import hashlib
 import random
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from forethought.json_files import FileError, read_object, sha256, write_json
+from forethought.json_files import read_object, write_json
 from forethought.training.errors import TrainingError
 from forethought.training.records import normalized
 
@@ -186,52 +184,22 @@ def _reason(gap: float, low: float, tasks: int) -> str:
     return ""
 
 
-class GateRecord(BaseModel):
-    """A verdict and the weights that it is about."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    weights: str
-    verdict: GateResult
-    trials: dict[str, str]
-    """The files of the trials, by what they are, as SHA-256."""
-
-
-def write_result(model: Path, result: GateResult, prompted: Path, trained: Path) -> Path:
-    """Keep the verdict beside the model. Raises TrainingError where there is no model."""
-    trials = {"prompted": sha256(prompted), "trained": sha256(trained)}
-    record = GateRecord(weights=fingerprint(model), verdict=result, trials=trials)
-    write_json(model / GATE_FILE, record.model_dump(mode="json"))
+def write_result(model: Path, result: GateResult) -> Path:
+    """Write the result into the model's folder."""
+    write_json(model / GATE_FILE, result.model_dump(mode="json"))
     return model / GATE_FILE
 
 
-def check_adopted(model: Path) -> GateRecord:
-    """The verdict, if it is in the model's favour. Raises TrainingError that says what it is else."""
-    path = model / GATE_FILE
-    if not path.is_file():
+def check_adopted(model: Path) -> None:
+    """Raises TrainingError where the model has not passed the gate."""
+    if not (model / GATE_FILE).is_file():
         raise TrainingError("it has not passed the gate")
-    try:
-        record = GateRecord.model_validate(read_object(path))
-    except (FileError, ValidationError) as error:
-        raise TrainingError(f"{path} is damaged") from error
-    if not record.verdict.adopted:
-        raise TrainingError(f"the gate did not adopt it: {record.verdict.reason}")
-    return record
+    result = GateResult.model_validate(read_object(model / GATE_FILE))
+    if not result.adopted:
+        raise TrainingError(f"the gate did not adopt it: {result.reason}")
 
 
-def check_weights(model: Path, record: GateRecord) -> None:
-    """Raises TrainingError where the model is not the one that the gate tried."""
-    if fingerprint(model) != record.weights:
-        raise TrainingError("its weights changed after it passed the gate")
-
-
-def fingerprint(model: Path) -> str:
-    """SHA-256 over the weights and what shapes them. Raises TrainingError where there are none."""
-    weights = sorted(model.glob(WEIGHTS))
-    if not weights:
+def check_weights(model: Path) -> None:
+    """Raises TrainingError where the folder holds no weights."""
+    if not any(model.glob(WEIGHTS)):
         raise TrainingError(f"{model} holds no weights ({WEIGHTS}): name a trained adapter or a whole model")
-    shapes = [path for name in ("adapter_config.json", "config.json") if (path := model / name).is_file()]
-    whole = hashlib.sha256()
-    for path in (*weights, *shapes):
-        whole.update(f"{path.name}\0{sha256(path)}\0".encode())
-    return whole.hexdigest()

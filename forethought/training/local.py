@@ -19,7 +19,7 @@ from forethought.models.extract import find_object
 from forethought.models.types import ConfigurationError, ModelReply, ModelRequest, TransportError
 from forethought.settings import Settings
 from forethought.training.errors import TrainingError
-from forethought.training.gate import check_adopted, check_weights
+from forethought.training.gate import check_adopted
 
 if TYPE_CHECKING:
     from forethought.training.serve import LocalModel, Reflected
@@ -39,8 +39,7 @@ class LocalModels:
 
     def verify(self, model: str) -> None:
         """Raises ConfigurationError when the model is not there, is not adopted, or the extra is missing."""
-        path = self._path(model)
-        self._check_gate(model, path)
+        self._path(model)
         missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
         if missing:
             raise ConfigurationError(
@@ -81,7 +80,6 @@ class LocalModels:
         with self._loading:
             if name not in self._loaded:
                 path = self._path(name)
-                self._check_gate(name, path, weights=True)
                 try:
                     self._loaded[name] = LocalModel(path)
                 except TrainingError as error:
@@ -89,7 +87,7 @@ class LocalModels:
             return self._loaded[name]
 
     def _path(self, name: str) -> Path:
-        """The model's folder, in the operator's."""
+        """The folder of an adopted model, in the operator's. Raises ConfigurationError."""
         folder = self.settings.local_models_dir.resolve()
         path = (folder / name.removeprefix(_PREFIX)).resolve()
         if path == folder or not path.is_relative_to(folder):
@@ -99,20 +97,15 @@ class LocalModels:
             )
         if not any((path / name).is_file() for name in ("adapter_config.json", "config.json")):
             raise ConfigurationError(f"model {name}: there is no model in {path}")
-        return path
-
-    def _check_gate(self, name: str, path: Path, weights: bool = False) -> None:
-        if self.settings.allow_ungated_models:
-            return
         try:
-            record = check_adopted(path)
-            if weights:
-                check_weights(path, record)
+            if not self.settings.allow_ungated_models:
+                check_adopted(path)
         except TrainingError as error:
             raise ConfigurationError(
                 f"model {name}: {error}; try it with `forethought train gate`, or set "
                 "FORETHOUGHT_ALLOW_UNGATED_MODELS=true to use it all the same"
             ) from error
+        return path
 
 
 def _reflection(written: Reflected) -> str:

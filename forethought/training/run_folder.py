@@ -13,16 +13,6 @@ from forethought.training.errors import TrainingError, needs_extra
 RECORD = "training.json"
 LOSSES, PICTURE = "loss.jsonl", "loss.svg"
 _CHECKPOINT = re.compile(r"checkpoint-(\d+)")
-_LOGGED = (
-    "step",
-    "epoch",
-    "loss",
-    "eval_loss",
-    "learning_rate",
-    "grad_norm",
-    "mean_token_accuracy",
-    "num_tokens",
-)
 
 
 def last_checkpoint(out: Path) -> Path | None:
@@ -68,14 +58,11 @@ def check_same_run(out: Path, options: Mapping[str, Any], dataset: str) -> None:
 def trained_on(out: Path) -> tuple[list[str], list[str]]:
     """The ids and the normalised texts of the tasks that a model was trained on. Raises FileError."""
     record = read_object(out / RECORD)
-    ids, tasks = record.get("task_ids"), record.get("tasks")
-    if not (isinstance(ids, list) and isinstance(tasks, list)):
-        raise FileError(f"{out / RECORD}: damaged, it does not say what was trained on")
-    return ids, tasks
+    return record["task_ids"], record["tasks"]
 
 
-def write_losses(out: Path, history: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Write loss.jsonl from a trainer's log and draw loss.svg; the lines.
+def write_losses(out: Path, history: Sequence[dict[str, Any]]) -> None:
+    """Write loss.jsonl from a trainer's log and draw loss.svg.
 
     Raises TrainingError where there is nothing to draw with.
     """
@@ -83,11 +70,7 @@ def write_losses(out: Path, history: Sequence[Mapping[str, Any]]) -> list[dict[s
         from matplotlib.figure import Figure
     except ImportError as error:
         raise needs_extra(error) from error
-    lines = [
-        {key: line[key] for key in _LOGGED if key in line}
-        for line in history
-        if "loss" in line or "eval_loss" in line
-    ]
+    lines = [line for line in history if "loss" in line or "eval_loss" in line]
     write_records(out / LOSSES, lines)
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.subplots()
@@ -101,4 +84,3 @@ def write_losses(out: Path, history: Sequence[Mapping[str, Any]]) -> list[dict[s
     axes.set_ylim(bottom=0)
     axes.legend()
     figure.savefig(out / PICTURE, metadata={"Date": None})
-    return lines

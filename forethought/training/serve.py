@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from forethought.training.errors import TrainingError, needs_extra
+from forethought.training.errors import TrainingError
 from forethought.training.prompt import shorten
 
 MAX_NEW_TOKENS = 768
@@ -94,12 +94,10 @@ class LocalModel:
 
 
 def _load(path: Path) -> tuple[Any, Any]:
-    try:
-        import torch
-        from safetensors import SafetensorError
-        from transformers import AutoModelForCausalLM, AutoTokenizer
-    except ImportError as error:
-        raise needs_extra(error) from error
+    import torch
+    from safetensors import SafetensorError
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
     device = "cuda" if torch.cuda.is_available() else "cpu"
     options: dict[str, Any] = {"dtype": "auto", "use_safetensors": True, "trust_remote_code": False}
     try:
@@ -110,17 +108,12 @@ def _load(path: Path) -> tuple[Any, Any]:
             model = AutoModelForCausalLM.from_pretrained(path, **options)
     except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
         raise TrainingError(f"{path} cannot be loaded: {str(error)[:300]}") from error
-    if not tokenizer.chat_template:
-        raise TrainingError(f"{path} has no chat template, so it cannot be asked")
     return model.to(device).eval(), tokenizer
 
 
 def _adapted(path: Path, options: dict[str, Any]) -> Any:
     """The base that the adapter names, with the adapter merged into it."""
-    try:
-        from peft import PeftConfig, PeftModel
-    except ImportError as error:
-        raise needs_extra(error) from error
+    from peft import PeftConfig, PeftModel
     from transformers import AutoModelForCausalLM
 
     base = PeftConfig.from_pretrained(str(path)).base_model_name_or_path

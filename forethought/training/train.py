@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,9 +20,6 @@ from forethought.training.dataset import Dataset, Row, load_dataset
 from forethought.training.errors import TrainingError, needs_extra
 from forethought.training.fit import Fitted, TooLong, fit
 from forethought.training.run_folder import PICTURE, RECORD, check_same_run, last_checkpoint, write_losses
-
-_PACKAGES = ("torch", "transformers", "trl", "peft", "datasets", "accelerate")
-
 
 BASE = "Qwen/Qwen2.5-3B-Instruct"
 
@@ -54,7 +50,7 @@ class TrainOptions(BaseModel):
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainSummary:
     """A finished run."""
 
     out: Path
@@ -65,7 +61,7 @@ class Trained:
     picture: Path
 
 
-def train(data: Path, options: TrainOptions, out: Path, say: Callable[[str], None]) -> Trained:
+def train(data: Path, options: TrainOptions, out: Path, say: Callable[[str], None]) -> TrainSummary:
     """Train on `data` and keep the adapter in `out`; goes on with a run that was broken off there.
 
     Raises TrainingError: an extra, the base model or the data is missing, no row fits, or the folder holds
@@ -89,7 +85,7 @@ def train(data: Path, options: TrainOptions, out: Path, say: Callable[[str], Non
     if line := train_rows.line():
         say(line)
     checkpoint = last_checkpoint(out)
-    record = _record(options, dataset, train_rows, limit)
+    record = _record(options, dataset)
     if first:
         write_json(out / RECORD, record)
         if checkpoint:
@@ -108,7 +104,9 @@ def train(data: Path, options: TrainOptions, out: Path, say: Callable[[str], Non
     if first:
         write_losses(out, trainer.state.log_history)
         write_json(out / RECORD, {**record, "finished": True, "steps": trainer.state.global_step})
-    return Trained(out, record["rows"], trainer.state.global_step, losses[0], losses[-1], out / PICTURE)
+    return TrainSummary(
+        out, len(train_rows.rows), trainer.state.global_step, losses[0], losses[-1], out / PICTURE
+    )
 
 
 def count_tokens(tokenizer: Any, row: Row) -> int:
@@ -209,17 +207,12 @@ def _show_loss_in_the_bar(trainer: Any) -> None:
     trainer.add_callback(Bar())
 
 
-def _record(options: TrainOptions, dataset: Dataset, fitted: Fitted, limit: int) -> dict[str, Any]:
+def _record(options: TrainOptions, dataset: Dataset) -> dict[str, Any]:
+    """What a run is continued by, and what the gate checks held-out tasks against."""
     return {
         "choices": options.model_dump(),
         "dataset": dataset.sha256,
-        "rows": len(fitted.rows),
-        "cut": fitted.cut,
-        "left_out": fitted.left_out,
-        "token_limit": limit,
-        "longest_row": fitted.longest,
         "task_ids": sorted({row.task_id for row in dataset.train}),
         "tasks": sorted({row.task for row in dataset.train}),
-        "versions": {name: version(name) for name in _PACKAGES},
         "finished": False,
     }

@@ -17,7 +17,7 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel
 
 from forethought.models.allowance import total
-from forethought.models.types import Asked, ReplyError, Usage, no_usage
+from forethought.models.types import ReplyError, ReplyResult, Usage, no_usage
 from forethought.nodes.debugger.services import DebugServices
 from forethought.nodes.support.offline import exhausted
 from forethought.prompts.debug_replies import FailurePoint, SelfFeedback
@@ -55,7 +55,7 @@ class RerunRequest:
         steps, _ = steps_shown(run.steps, self.context.max_observation_chars, self.context.window)
         return {"task": run.task, "steps": steps, "answer": run.answer}
 
-    async def ask(self, template: str, reply: type[R], check: Any = None, /, **values: Any) -> Asked[R]:
+    async def ask(self, template: str, reply: type[R], check: Any = None, /, **values: Any) -> ReplyResult[R]:
         """The reply to a baseline's prompt. Raises ModelError."""
         messages = prompt_messages(template, **values)
         return await self.services.ask(self.context, "rerun", messages, reply, check)

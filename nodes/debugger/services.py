@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from forethought.knowledge.error_taxonomy import Taxonomy
 from forethought.models.allowance import tokens_of, total
 from forethought.models.ask import Models
-from forethought.models.types import Asked, Message, Usage, no_usage, reply_spec
+from forethought.models.types import Message, ReplyResult, Usage, no_usage, reply_spec
 from forethought.rollouts.evaluators import EnvironmentReward, evaluator_for
 from forethought.rollouts.types import Environment, Evaluator, RolloutError, Rollouts, Verdict
 from forethought.settings import Settings
@@ -75,7 +75,7 @@ class DebugServices:
         messages: Sequence[Message],
         reply: type[R],
         check: Callable[[R], str | None] | None = None,
-    ) -> Asked[R]:
+    ) -> ReplyResult[R]:
         """The checked reply of the debugging's model. Raises ModelError."""
         return await self.models.ask(
             role=role, model=context.model, messages=messages, reply=reply_spec(reply), check=check

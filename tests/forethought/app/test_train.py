@@ -88,24 +88,13 @@ def test_the_missing_extra_is_named(cli: Cli, data: None, monkeypatch: pytest.Mo
     assert not Path("model").exists()
 
 
-def test_another_runs_folder_is_not_written_into(cli: Cli, data: None) -> None:
-    Path("model").mkdir()
-    Path("model/letter.txt").write_text("dear")
-    assert "is not empty and holds no training run" in cli(*RUN).err
-
-
 def test_many_gpus_are_given_the_shipped_configuration() -> None:
     command = training.launch_command(8, ["train", "run", "data", "--out", "model", "--gpus", "8"])
     config = Path(command[command.index("--config_file") + 1])
     assert config.parent == Path(str(forethought.training.__file__)).parent
-    told = yaml.safe_load(config.read_text())
-    assert told["deepspeed_config"]["zero_stage"] == 3
-    assert told["distributed_type"] == "DEEPSPEED"
+    assert yaml.safe_load(config.read_text())["deepspeed_config"]["zero_stage"] == 3
     assert command[command.index("--num_processes") + 1] == "8"
-    assert (
-        command[-8:]
-        == ["-m", "forethought.app.main", "train", "run", "data", "--out", "model", "--gpus", "8"][-8:]
-    )
+    assert command[-8:] == ["forethought.app.main", "train", "run", "data", "--out", "model", "--gpus", "8"]
 
 
 def test_the_gate_adopts_the_better_model(cli: Cli) -> None:
@@ -114,8 +103,7 @@ def test_the_gate_adopts_the_better_model(cli: Cli) -> None:
     assert done.code == 0, done.err
     assert "trained:   0.50 of 16 errors gone" in done.out
     assert "adopted: " in done.out
-    told = json.loads((folder / "gate.json").read_text())
-    assert told["verdict"]["adopted"] is True
+    assert json.loads((folder / "gate.json").read_text())["adopted"] is True
 
 
 def test_the_gate_says_no_with_exit_code_3(cli: Cli) -> None:
@@ -125,7 +113,7 @@ def test_the_gate_says_no_with_exit_code_3(cli: Cli) -> None:
     )
     assert done.code == 3
     assert done.json["adopted"] is False
-    assert json.loads((folder / "gate.json").read_text())["verdict"]["adopted"] is False
+    assert json.loads((folder / "gate.json").read_text())["adopted"] is False
 
 
 def test_the_gate_refuses_trials_on_trained_tasks(cli: Cli) -> None:

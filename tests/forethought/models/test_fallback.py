@@ -16,11 +16,11 @@ from forethought.models.fallback import REST_S, Fallbacks
 from forethought.models.live import LiveTransport
 from forethought.models.retry import Backoff
 from forethought.models.types import (
-    Asked,
     Message,
     ModelError,
     ModelUnavailable,
     OutOfTime,
+    ReplyResult,
     reply_spec,
 )
 from forethought.prompts.replies import AnswerUnscored
@@ -40,7 +40,7 @@ def only(fault: Fault, model: str = "gpt-4.1") -> Callable[[SeenRequest], Answer
 
 async def ask(
     models: Models, fallback: str | None = NAMES[1], allowance: Allowance | None = None
-) -> Asked[AnswerUnscored]:
+) -> ReplyResult[AnswerUnscored]:
     return await models.ask(
         role="answer",
         model=NAMES[0],

@@ -15,7 +15,6 @@ import pytest
 from pydantic import BaseModel
 
 from forethought.models import (
-    Asked,
     ConfigurationError,
     Function,
     Message,
@@ -23,6 +22,7 @@ from forethought.models import (
     RecordingTransport,
     ReplayError,
     ReplayTransport,
+    ReplyResult,
     ReplySpec,
     reply_spec,
 )
@@ -39,7 +39,7 @@ class Echo(BaseModel):
     number: int
 
 
-async def ask(models: Models, number: int, role: str = "tool") -> Asked[Echo]:
+async def ask(models: Models, number: int, role: str = "tool") -> ReplyResult[Echo]:
     messages = [Message("system", SYSTEM), Message("user", f"a line\nnumber {number}\nthe end")]
     return await models.ask(role=role, model="openai:gpt-4.1", messages=messages, reply=reply_spec(Echo))
 
@@ -50,7 +50,7 @@ def echo(seen: SeenRequest) -> Reply:
     return Reply("no number" if bad else {"number": number}, prompt_tokens=50 + number)
 
 
-def facts(asked: Asked[Any]) -> Any:
+def facts(asked: ReplyResult[Any]) -> Any:
     return asked.reply, asked.text, asked.repairs, asked.model, {**asked.usage, "seconds": 0}
 
 

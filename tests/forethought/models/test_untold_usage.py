@@ -11,12 +11,12 @@ import pytest
 from pydantic import BaseModel
 
 from forethought.models import (
-    Asked,
     Function,
     Message,
     Models,
     RecordingTransport,
     ReplayTransport,
+    ReplyResult,
     reply_spec,
 )
 from forethought.models.live import LiveTransport
@@ -34,7 +34,7 @@ class Note(BaseModel):
     note: str
 
 
-async def ask(models: Models, model: str = "openai:scripted", **more: Any) -> Asked[Any]:
+async def ask(models: Models, model: str = "openai:scripted", **more: Any) -> ReplyResult[Any]:
     given = {"messages": [Message("user", "word " * 700)], "reply": reply_spec(Note), **more}
     return await models.ask(role="tool", model=model, **given)
 

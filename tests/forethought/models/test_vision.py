@@ -14,7 +14,6 @@ from PIL import Image as PIL
 from pydantic import BaseModel
 
 from forethought.models import (
-    Asked,
     ConfigurationError,
     Image,
     Message,
@@ -23,6 +22,7 @@ from forethought.models import (
     ReplayError,
     ReplayTransport,
     ReplyError,
+    ReplyResult,
     reply_spec,
 )
 from forethought.models.live import LiveTransport
@@ -45,7 +45,7 @@ def picture(colour: str = "red") -> Image:
     return prepare(out.getvalue(), "x.png").image
 
 
-async def ask(models: Models, *images: Image, model: str = "openai:gpt-4.1") -> Asked[Seen]:
+async def ask(models: Models, *images: Image, model: str = "openai:gpt-4.1") -> ReplyResult[Seen]:
     messages = [Message("system", "You look."), Message("user", "Which colour?", images)]
     return await models.ask(role="inspector", model=model, messages=messages, reply=reply_spec(Seen))
 

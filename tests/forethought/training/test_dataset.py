@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from forethought.json_files import sha256
 from forethought.nodes.support.prompt_text import steps_text
 from forethought.settings import Settings
-from forethought.training.dataset import Row, export, load_dataset, row_of
+from forethought.training.dataset import export, load_dataset, row_of
 from forethought.training.errors import TrainingError
 from forethought.training.records import RecordStep, normalized
 from forethought.training.records import steps_text as recorded_text
@@ -20,10 +20,6 @@ from forethought.training.scrub import training_scrubber
 from forethought.training.selection import same_tasks, split_by_task, without_near_duplicates
 from tests.forethought.training.samples import record, write_records
 from tests.support.sample_state import late
-
-
-def plain(text: str) -> str:
-    return text
 
 
 def test_a_row_is_instruction_query_background_trajectory_and_the_reflection() -> None:
@@ -46,7 +42,7 @@ def test_a_row_is_instruction_query_background_trajectory_and_the_reflection() -
 def test_steps_stand_in_a_row_as_a_run_shows_them() -> None:
     steps = late()["trajectory"]
     assert steps
-    told = [
+    recorded = [
         RecordStep(
             number=step["n"],
             subtask=step["subtask"],
@@ -60,24 +56,21 @@ def test_steps_stand_in_a_row_as_a_run_shows_them() -> None:
         )
         for step in steps
     ]
-    assert recorded_text(told) == steps_text(steps)
+    assert recorded_text(recorded) == steps_text(steps)
 
 
 def test_export_writes_both_sides_and_says_how(tmp_path: Path) -> None:
     records = [record(number) for number in range(10)]
     source = write_records(tmp_path / "r.jsonl", [*records, record(3, trajectory_id="t3.2")])
-    made = export([source], tmp_path / "data", plain, held_out=0.3, seed=1)
-    assert (made.read, made.near_duplicates) == (11, 1)
-    assert made.train + made.held_out == 10
-    assert made.held_out >= 1
+    summary = export([source], tmp_path / "data", str, held_out=0.3, seed=1)
+    assert (summary.read, summary.near_duplicates) == (11, 1)
+    assert summary.train + summary.held_out == 10
+    assert summary.held_out >= 1
     data = load_dataset(tmp_path / "data")
-    assert (len(data.train), len(data.held_out)) == (made.train, made.held_out)
+    assert (len(data.train), len(data.held_out)) == (summary.train, summary.held_out)
     assert not {row.task for row in data.train} & {row.task for row in data.held_out}
-    about = json.loads((tmp_path / "data" / "export.json").read_text())
-    assert about["sha256"]["train.jsonl"] == sha256(tmp_path / "data" / "train.jsonl") == data.sha256
-    assert about["sources"] == {"r.jsonl": sha256(source)}
-    assert about["left_out"] == [["t3.2", "t3.1"]]
-    export([source], tmp_path / "again", plain, held_out=0.3, seed=1)
+    assert json.loads((tmp_path / "data" / "export.json").read_text())["left_out"] == [["t3.2", "t3.1"]]
+    export([source], tmp_path / "again", str, held_out=0.3, seed=1)
     assert sha256(tmp_path / "again" / "train.jsonl") == data.sha256
 
 
@@ -92,9 +85,9 @@ def test_secrets_are_blotted_out_of_every_part(monkeypatch: pytest.MonkeyPatch, 
         answer="see https://me:passw0rd@host.example/x",
     )
     source = write_records(tmp_path / "r.jsonl", [bad, record(1)])
-    made = export([source], tmp_path / "data", training_scrubber(Settings()), held_out=0)
+    summary = export([source], tmp_path / "data", training_scrubber(Settings()), held_out=0)
     text = (tmp_path / "data" / "train.jsonl").read_text()
-    assert made.scrubbed == 1
+    assert summary.scrubbed == 1
     assert not [part for part in ("own-secret", "sk-proj", "passw0rd") if part in text]
     assert text.count("[secret]") == 5
 
@@ -158,38 +151,15 @@ def test_no_task_is_ever_on_both_sides(pairs: list[tuple[int, int]], share: floa
     assert not {normalized(one.task) for one in train} & {normalized(one.task) for one in away}
 
 
-def test_the_seed_alone_decides_which_tasks_are_held_out() -> None:
-    records = [record(0, task_id=f"i{n}", task=f"task {n}") for n in range(20)]
-    sides = [
-        {one.task_id for one in split_by_task(given, 0.3, seed)[1]}
-        for given, seed in ((records, 7), (records[::-1], 7), (records, 8))
-    ]
-    assert [len(side) for side in sides] == [6, 6, 6]
-    assert sides[0] == sides[1] != sides[2]
-
-
-def test_a_dataset_with_a_task_on_both_sides_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "train.jsonl").write_text(row_of(record(0)).model_dump_json())
-    (tmp_path / "held_out.jsonl").write_text(row_of(record(0, task_id="other")).model_dump_json())
-    with pytest.raises(TrainingError, match="both trained on and held out"):
-        load_dataset(tmp_path)
-
-
-def test_a_row_needs_its_three_messages() -> None:
-    row = row_of(record(0)).model_dump()
-    with pytest.raises(ValueError, match="system, user, assistant"):
-        Row.model_validate({**row, "messages": row["messages"][:2]})
-
-
 def test_a_key_in_an_id_is_blotted_out_of_all_files(tmp_path: Path) -> None:
     key = "sk-" + "a1B2" * 8
     records = [record(1), record(2), record(3)]
     leaky = records[0].model_copy(update={"task_id": f"of {key}", "trajectory_id": key})
     twin = leaky.model_copy(update={"trajectory_id": f"{key}.2"})
-    made = export(
+    summary = export(
         [write_records(tmp_path / "r.jsonl", [leaky, twin, *records[1:]])],
         tmp_path / "data",
         training_scrubber(Settings()),
     )
-    assert made.near_duplicates == 1
+    assert summary.near_duplicates == 1
     assert not [path for path in (tmp_path / "data").iterdir() if key in path.read_text()]

@@ -57,9 +57,3 @@ def test_a_run_of_another_agent_is_text_with_its_thoughts() -> None:
     assert record.trajectory == (
         "step 1:\n  planning: On to wrong_unit 1.\n  action: go\n  observation: the scale counts kilograms"
     )
-
-
-def test_a_run_without_steps_says_so() -> None:
-    trajectory = Trajectory(id="x", task="t", answer="9")
-    (record,) = reflection_records(values(trajectory, "t1.1"), {"t1.1": trajectory})
-    assert record.trajectory == "(no steps are recorded)"

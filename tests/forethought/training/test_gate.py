@@ -15,7 +15,6 @@ from forethought.training.gate import (
     check_held_out,
     check_weights,
     compare,
-    fingerprint,
     write_result,
 )
 from tests.forethought.training.samples import trial
@@ -104,34 +103,17 @@ def test_rates_are_shares_and_only_gains_are_adopted(rows: list[tuple[str, str, 
     assert compare(prompted, trained, seed) == verdict
 
 
-@pytest.fixture
-def model(tmp_path: Path) -> Path:
-    folder = tmp_path / "model"
-    folder.mkdir()
-    (folder / "adapter_model.safetensors").write_bytes(b"weights")
-    (folder / "adapter_config.json").write_text("{}")
-    return folder
-
-
-def test_the_verdict_file_binds_the_weights(model: Path, tmp_path: Path) -> None:
+def test_the_result_is_kept_beside_the_model(tmp_path: Path) -> None:
     with pytest.raises(TrainingError, match="has not passed the gate"):
-        check_adopted(model)
-    file = tmp_path / "trials.jsonl"
-    file.write_text("x")
+        check_adopted(tmp_path)
     good, bad = [trial(n, "ab", "") for n in range(10)], [trial(n, "ab", "ab") for n in range(10)]
-    write_result(model, compare(bad, good), file, file)
-    check_weights(model, check_adopted(model))
-    (model / "adapter_config.json").write_text('{"r": 8}')
-    with pytest.raises(TrainingError, match="weights changed"):
-        check_weights(model, check_adopted(model))
-    write_result(model, compare(good, bad), file, file)
+    write_result(tmp_path, compare(bad, good))
+    check_adopted(tmp_path)
+    write_result(tmp_path, compare(good, bad))
     with pytest.raises(TrainingError, match="did not adopt it"):
-        check_adopted(model)
-    (model / "gate.json").write_text("{")
-    with pytest.raises(TrainingError, match="damaged"):
-        check_adopted(model)
+        check_adopted(tmp_path)
 
 
-def test_no_weights_no_verdict(tmp_path: Path) -> None:
+def test_a_folder_without_weights_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TrainingError, match="holds no weights"):
-        fingerprint(tmp_path)
+        check_weights(tmp_path)

@@ -67,7 +67,6 @@ def test_the_loss_falls_and_the_run_leaves_all_that_it_was_made_with(
     assert told["dataset"] == sha256(data / "train.jsonl")
     assert told["choices"] == options(base_model).model_dump()
     assert len(told["task_ids"]) == rows
-    assert {"torch", "trl", "peft", "transformers"} <= set(told["versions"])
     assert (out / "loss.svg").read_text().count("<path") > 2
     with pytest.raises(TrainingError, match="finished"):
         train(data, options(base_model), out, print)

@@ -1,4 +1,4 @@
-"""Archives and documents that are meant to do harm, made small: for the tests of the limits."""
+"""Small archives and documents that attack a parser, for the tests of its limits."""
 
 from __future__ import annotations
 
@@ -41,14 +41,6 @@ def document(kind: str, members: Mapping[str, bytes | str]) -> bytes:
         own = {"META-INF/container.xml": container, "b.opf": package, "c.xhtml": "<html><p>Tea</p></html>"}
         return zipped({"mimetype": "application/epub+zip", **own, **members})
     return zipped({MAIN_PART[kind]: "<x/>", **members})
-
-
-def nested(depth: int) -> bytes:
-    """A zip in a zip in a zip."""
-    data = b"the core"
-    for level in range(depth):
-        data = zipped({f"level{level}.zip": data})
-    return data
 
 
 def overlapping(count: int, size: int) -> bytes:

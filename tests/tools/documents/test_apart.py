@@ -1,4 +1,4 @@
-"""Readings in processes of their own: what a parser may do wrong, done to a real one."""
+"""Parsers in processes of their own: limits of time, memory and text, crashes, and secrets."""
 
 from __future__ import annotations
 
@@ -7,32 +7,23 @@ import os
 import subprocess
 import sys
 import time
-import zipfile
 from collections.abc import Iterator
 
 import pytest
 from openpyxl import Workbook
 
 from forethought.tools.documents import apart
-from forethought.tools.documents.apart import answer_apart, document_apart
+from forethought.tools.documents.apart import document_apart
 from forethought.tools.documents.document import Unreadable
 from forethought.tools.documents.read import read_document
 
 
 def merged_sheet() -> bytes:
     """A workbook of a few kilobytes that merges a whole sheet: 17 billion cells for its reader."""
-    plain, out = io.BytesIO(), io.BytesIO()
-    Workbook().save(plain)
-    with zipfile.ZipFile(plain) as source, zipfile.ZipFile(out, "w") as target:
-        for member in source.infolist():
-            content = source.read(member)
-            if member.filename == "xl/worksheets/sheet1.xml":
-                content = content.replace(b"</worksheet>", _MERGE + b"</worksheet>")
-            target.writestr(member, content)
-    return out.getvalue()
-
-
-_MERGE = b'<mergeCells><mergeCell ref="A1:XFD1048576"/></mergeCells>'
+    book, file = Workbook(), io.BytesIO()
+    book.create_sheet("merged").merged_cells.add("A1:XFD1048576")
+    book.save(file)
+    return file.getvalue()
 
 
 @pytest.fixture(autouse=True)
@@ -43,16 +34,11 @@ def no_process_left() -> Iterator[None]:
     apart._idle.clear()
 
 
-def end_of(reader: apart._Reader) -> None:
-    reader.process.kill()
-    reader.process.wait()
-
-
-def process() -> int:
+def idle_pid() -> int:
     return apart._idle[-1].process.pid
 
 
-def is_there(pid: int) -> bool:
+def exists(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -60,29 +46,29 @@ def is_there(pid: int) -> bool:
     return True
 
 
-def test_a_document_is_the_same_as_read_here_and_the_process_serves_the_next_one() -> None:
+def test_the_result_is_the_same_as_in_process_and_the_child_is_reused() -> None:
     data = "a;b\nČaj \ud83c;2\n".encode("utf-8", "surrogatepass")
     assert document_apart(data, "a.csv", 30) == read_document(data, "a.csv")
-    first = process()
+    first = idle_pid()
     assert document_apart(b"words", "a.docx", 30).note.startswith("The file is not .docx")
-    assert process() == first
+    assert idle_pid() == first
     with pytest.raises(Unreadable, match="is empty") as caught:
         document_apart(b"", "a.csv", 30)
-    assert (caught.value.cause, process()) == ("empty", first)
+    assert (caught.value.cause, idle_pid()) == ("empty", first)
 
 
-def test_a_reading_that_takes_too_long_is_ended_with_its_process() -> None:
+def test_a_parser_over_its_time_limit_is_killed() -> None:
     document_apart(b"warm", "a.txt", 30)
-    pid, began = process(), time.monotonic()
+    pid, began = idle_pid(), time.monotonic()
     with pytest.raises(Unreadable, match=r"longer than 0\.5 seconds") as caught:
         document_apart(merged_sheet(), "a.xlsx", 0.5)
     assert caught.value.cause == "timeout"
     assert time.monotonic() - began < 5
-    assert (is_there(pid), apart._idle) == (False, [])
+    assert (exists(pid), apart._idle) == (False, [])
     assert document_apart(b"again", "a.txt", 30).text == "again"
 
 
-def test_a_parser_that_crashes_takes_nobody_along(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crash_is_an_error_and_the_next_call_works(monkeypatch: pytest.MonkeyPatch) -> None:
     crashing = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
     monkeypatch.setattr(apart, "_START", crashing)
     with pytest.raises(Unreadable, match="crashed") as caught:
@@ -92,14 +78,15 @@ def test_a_parser_that_crashes_takes_nobody_along(monkeypatch: pytest.MonkeyPatc
     assert document_apart(b"again", "a.txt", 30).text == "again"
 
 
-def test_a_process_that_died_while_it_was_idle_is_not_used() -> None:
+def test_a_child_that_died_while_idle_is_replaced() -> None:
     document_apart(b"words", "a.txt", 30)
-    end_of(apart._idle[-1])
+    apart._idle[-1].process.kill()
+    apart._idle[-1].process.wait()
     assert document_apart(b"again", "a.txt", 30).text == "again"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not hold a limit of memory")
-def test_a_reading_that_needs_too_much_memory_fails_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_parser_over_its_memory_limit_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     small = apart._START.replace(
         "import main;", "import main; import forethought.tools.documents.child as c; c.MEMORY = 120 << 20;"
     )
@@ -110,7 +97,7 @@ def test_a_reading_that_needs_too_much_memory_fails_alone(monkeypatch: pytest.Mo
     assert apart._idle == []
 
 
-def test_more_text_than_can_be_handled_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_document_over_the_text_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(apart, "MOST_TEXT", 5000)
     with pytest.raises(Unreadable, match="more text") as caught:
         document_apart(b"x" * 6000, "a.txt", 30)
@@ -118,30 +105,23 @@ def test_more_text_than_can_be_handled_is_refused(monkeypatch: pytest.MonkeyPatc
     assert document_apart(b"x" * 600, "a.txt", 30).text == "x" * 600
 
 
-def test_a_parser_has_no_keys_and_what_it_prints_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_parser_has_no_keys_and_its_prints_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_API_KEY", "sk-of-the-user-0001")
-    telling = (
+    start = "from forethought.tools.documents.child import main"
+    print_and_show_key = (
         "import os; from forethought.tools.documents import read;"
         "from forethought.tools.documents.document import Document, Section;"
         "read.READERS['text'] = lambda data: print('noise') or"
-        " Document((Section(os.environ.get('SOME_API_KEY', 'no key')),));"
-        "from forethought.tools.documents.child import main"
+        f" Document((Section(os.environ.get('SOME_API_KEY', 'no key')),)); {start}"
     )
-    monkeypatch.setattr(
-        apart, "_START", apart._START.replace("from forethought.tools.documents.child import main", telling)
-    )
+    monkeypatch.setattr(apart, "_START", apart._START.replace(start, print_and_show_key))
     assert document_apart(b"x", "a.txt", 30).text == "no key"
 
 
-def test_no_process_outlives_the_one_that_started_it() -> None:
+def test_idle_children_end_with_their_parent() -> None:
     code = (
         "from forethought.tools.documents import apart; apart.document_apart(b'x', 'a.txt', 30);"
         "print(apart._idle[0].process.pid)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not is_there(int(done.stdout))
-
-
-def test_an_unknown_job_is_a_failure_like_any_other() -> None:
-    with pytest.raises(Unreadable, match="crashed"):
-        answer_apart({"job": "document"}, b"x", 30)
+    assert not exists(int(done.stdout))

@@ -12,10 +12,10 @@ PACKAGE = """<package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl
 <item id="no" href="x.css"/><item id="gone" href="gone.xhtml"/>
 <item id="out" href="../../../../etc/passwd"/></manifest>
 <spine><itemref idref="one"/><itemref idref="two"/><itemref idref="gone"/>
-<itemref idref="out"/></spine></package>"""
+<itemref idref="out"/><itemref idref="one"/></spine></package>"""
 
 
-def test_chapters_come_in_the_order_of_the_spine() -> None:
+def test_chapters_come_once_in_the_order_of_the_spine() -> None:
     book = bombs.zipped(
         {
             "mimetype": "application/epub+zip",
@@ -35,28 +35,8 @@ def test_chapters_come_in_the_order_of_the_spine() -> None:
 
 @pytest.mark.parametrize(
     "members",
-    [
-        {"META-INF/container.xml": "<container/>"},
-        {"META-INF/container.xml": '<c><rootfile full-path="../../etc/passwd"/></c>'},
-        {"b.opf": "not xml"},
-        {"c.xhtml": ""},
-    ],
+    [{"META-INF/container.xml": "<container/>"}, {"b.opf": "not xml"}, {"c.xhtml": ""}],
 )
-def test_what_is_no_book_says_so(members: dict[str, str]) -> None:
+def test_an_unusable_e_book_is_named(members: dict[str, str]) -> None:
     with pytest.raises(Unreadable, match=r"no e-book|damaged|no chapter|no text"):
         read_document(bombs.document("epub", members), "a.epub")
-
-
-def test_an_archive_without_a_table_of_files_is_no_book() -> None:
-    with pytest.raises(Unreadable, match="table of files"):
-        read_document(bombs.zipped({"mimetype": "application/epub+zip"}), "a.epub")
-
-
-def test_a_chapter_that_is_named_very_often_is_read_once() -> None:
-    package = (
-        '<package><manifest><item id="c" href="c.xhtml"/><item id="d" href="./c.xhtml"/></manifest><spine>'
-        + '<itemref idref="c"/><itemref idref="d"/>' * 10_000
-        + "</spine></package>"
-    )
-    document = read_document(bombs.document("epub", {"b.opf": package}), "a.epub")
-    assert [section.text for section in document.sections] == ["Tea"]

@@ -31,10 +31,9 @@ def test_a_page_keeps_its_structure_and_loses_its_scripts() -> None:
     assert not [word for word in ("alert", "color", "javascript", "base64") if word in text]
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "windows-1250", "iso-8859-2"])
-def test_the_encoding_that_a_page_declares_is_used(encoding: str) -> None:
-    page = f'<html><meta charset="{encoding}"><p>Kč, žluťoučký</p></html>'
-    assert read_document(page.encode(encoding), "a.htm").text == "Kč, žluťoučký"
+def test_the_encoding_that_a_page_declares_is_used() -> None:
+    page = '<html><meta charset="windows-1250"><p>Kč, žluťoučký</p></html>'
+    assert read_document(page.encode("windows-1250"), "a.htm").text == "Kč, žluťoučký"
 
 
 def test_a_page_nested_too_deep_still_gives_its_text() -> None:
@@ -45,9 +44,3 @@ def test_a_page_nested_too_deep_still_gives_its_text() -> None:
 def test_a_page_of_scripts_only_has_no_text() -> None:
     with pytest.raises(Unreadable, match="no text"):
         read_document(b"<html><script>x()</script></html>", "a.html")
-
-
-def test_a_page_saved_under_a_workbooks_name_is_read_as_a_page() -> None:
-    document = read_document(b"<html><table><tr><td>a</td><td>b</td></tr></table></html>", "report.xls")
-    assert "| a | b |" in document.text
-    assert document.note == "The file is not .xls as its name says but .html."

@@ -12,14 +12,12 @@ from hypothesis import strategies as st
 
 from forethought.tools.base import ToolError
 from forethought.tools.documents import load
-from forethought.tools.documents.document import Document, Section, Unreadable
+from forethought.tools.documents.document import Document, Section
 from forethought.tools.documents.load import document_text, load_document
-from forethought.tools.documents.read import read_document
 from forethought.tools.files import FileStore
 
 NAMES = [
-    f"a.{suffix}"
-    for suffix in ("txt", "md", "html", "csv", "tsv", "xlsx", "xls", "docx", "pptx", "pdf", "eml", "doc")
+    f"a.{suffix}" for suffix in ("txt", "html", "csv", "xlsx", "docx", "pptx", "pdf", "eml", "doc", "bin")
 ]
 STARTS = [b"", b"PK\x03\x04", b"%PDF-1.7\n", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"<html>", b"\xef\xbb\xbf"]
 
@@ -30,11 +28,9 @@ def store(tmp_path: Path) -> FileStore:
 
 
 @hypothesis_settings(
-    deadline=None, max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-@given(
-    start=st.sampled_from(STARTS), data=st.binary(max_size=300), name=st.sampled_from([*NAMES, "a", "a.bin"])
-)
+@given(start=st.sampled_from(STARTS), data=st.binary(max_size=300), name=st.sampled_from(NAMES))
 def test_random_bytes_are_read_or_refused(store: FileStore, start: bytes, data: bytes, name: str) -> None:
     content_hash = store.put(start + data)
     try:
@@ -62,17 +58,15 @@ def test_a_file_is_read_once_also_by_concurrent_calls(
     assert calls == [b"read once"]
 
 
-def test_a_file_that_is_not_there_and_an_empty_one(store: FileStore) -> None:
+def test_a_missing_and_an_empty_file(store: FileStore) -> None:
     with pytest.raises(ToolError, match="not stored here") as raised:
         load_document(store, "0" * 64, "a.txt")
     assert raised.value.cause == "not_found"
-    content_hash = store.put(b"")
-    for _ in range(2):
-        with pytest.raises(ToolError, match="is empty"):
-            load_document(store, content_hash, "a.txt")
+    with pytest.raises(ToolError, match="is empty"):
+        load_document(store, store.put(b""), "a.txt")
 
 
-def test_a_reading_that_takes_too_long_is_given_up(store: FileStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_parser_over_its_time_limit_is_given_up(store: FileStore, monkeypatch: pytest.MonkeyPatch) -> None:
     release = threading.Event()
 
     def hang(data: bytes, name: str, seconds: float) -> Document:
@@ -86,12 +80,3 @@ def test_a_reading_that_takes_too_long_is_given_up(store: FileStore, monkeypatch
     assert raised.value.cause == "timeout"
     release.set()
     assert load_document(store, content_hash, "a.txt").text == "late"
-
-
-def test_text_under_a_documents_name_is_read_with_a_note_and_bytes_are_refused() -> None:
-    assert (
-        read_document(b"just words", "a.docx").note
-        == "The file is not .docx as its name says but plain text."
-    )
-    with pytest.raises(Unreadable, match=r"not a real \.docx"):
-        read_document(b"\x00\x01\x02", "a.docx")

@@ -20,11 +20,10 @@ def test_parts_of_a_text_lose_nothing_and_stay_within_the_limit(paragraphs: list
     parts = split(Document((Section(text),)), limit)
     assert squeezed("".join(part.text for part in parts)) == squeezed(text)
     assert all(len(part.text) <= limit for part in parts)
-    assert parts == split(Document((Section(text),)), limit)
 
 
 @given(st.integers(0, 200), st.integers(0, 120), st.integers(300, 2000), WORDS)
-def test_a_cut_table_repeats_its_header_and_keeps_every_row(
+def test_a_split_table_repeats_its_header_and_keeps_every_row(
     rows: int, width: int, limit: int, before: list[str]
 ) -> None:
     table = markdown_table([["id", "text"], *([f"row-{n}.", "x" * width] for n in range(rows))])
@@ -39,44 +38,25 @@ def test_a_cut_table_repeats_its_header_and_keeps_every_row(
     assert all(part.places == ("June",) for part in parts)
 
 
-def test_a_row_longer_than_a_part_is_cut_and_kept() -> None:
+def test_a_row_longer_than_a_part_is_split() -> None:
     table = markdown_table([["a", "b"], ["1", "x" * 950], ["2", "y"]])
     parts = split(Document((Section(table),)), 300)
     text = "".join(part.text for part in parts)
-    assert text.count("x") == 950
-    assert "| 2 | y |" in text
+    assert (text.count("x"), "| 2 | y |" in text) == (950, True)
     assert all(len(part.text) <= 300 for part in parts)
 
 
-def test_parts_know_their_places_and_a_heading_stands_with_its_text() -> None:
+def test_parts_know_their_pages_and_a_heading_stays_with_its_text() -> None:
     sections = tuple(Section(f"{n} " + "word " * 18, str(n), f"## Page {n} of 6") for n in range(1, 7))
     parts = split(Document(sections, unit="page"), 250)
     assert [part.places for part in parts] == [("1", "2"), ("3", "4"), ("5", "6")]
-    assert all(part.text.startswith("## Page") for part in parts)
-    assert not any("(continued)" in part.text for part in parts)
-
-
-def test_a_heading_or_lead_at_the_end_of_a_part_goes_to_the_next() -> None:
+    assert all(part.text.startswith("## Page") and "(continued)" not in part.text for part in parts)
     text = "word " * 40 + "\n\n## Next\n\nCells A1:B9:\n\n" + "text " * 30
     first, second = split(Document((Section(text),)), 260)
     assert "Next" not in first.text
     assert second.text.startswith("## Next\n\nCells A1:B9:\n\ntext")
 
 
-def test_a_text_is_cut_at_lines_rather_than_in_words() -> None:
+def test_a_text_is_split_between_lines() -> None:
     parts = split(Document((Section("\n".join(f"line number {n}" for n in range(100))),)), 200)
     assert all(line.startswith("line number ") for part in parts for line in part.text.split("\n"))
-
-
-def test_a_list_of_headings_is_cut_as_any_text_is() -> None:
-    text = "\n\n".join(f"# {number:04} {'h' * 150}" for number in range(500))
-    parts = split(Document((Section(text),)))
-    assert len(parts) < 10
-    assert squeezed("".join(part.text for part in parts)) == squeezed(text)
-
-
-def test_a_table_of_a_header_alone_is_shown() -> None:
-    table = markdown_table([["a", "b"]])
-    assert [part.text for part in split(Document((Section(table, "1", "## Page 1"),)))] == [
-        f"## Page 1\n\n{table}"
-    ]

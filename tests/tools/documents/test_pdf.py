@@ -32,28 +32,26 @@ def test_pages_have_headings_and_an_image_page_says_so() -> None:
     assert document.where(["1", "2", "3"]) == "pages 1-3 of 3"
 
 
-def test_a_scan_says_that_it_is_one_and_what_to_do() -> None:
-    with pytest.raises(Unreadable, match="2 pages are images") as raised:
-        read_document(pdf("", ""), "scan.pdf")
-    assert raised.value.cause == "empty"
-    assert "OCR" in raised.value.hint
+@pytest.mark.parametrize(
+    ("data", "message", "cause", "hint"),
+    [
+        (pdf("", ""), "2 pages are images", "empty", "OCR"),
+        (pdf("secret", password="hunter2"), "locked with a password", "", "without the password"),
+        (b"%PDF-1.7\nnothing", "damaged", "", ""),
+    ],
+    ids=["scan", "locked", "damaged"],
+)
+def test_an_unusable_pdf_names_its_fault(data: bytes, message: str, cause: str, hint: str) -> None:
+    with pytest.raises(Unreadable, match=message) as raised:
+        read_document(data, "a.pdf")
+    assert cause in raised.value.cause
+    assert hint in raised.value.hint
 
 
-def test_a_locked_pdf_says_that_it_is_locked() -> None:
-    with pytest.raises(Unreadable, match="locked with a password") as raised:
-        read_document(pdf("secret", password="hunter2"), "locked.pdf")
-    assert "without the password" in raised.value.hint
-
-
-def test_a_damaged_pdf_is_named_as_damaged() -> None:
-    with pytest.raises(Unreadable, match="damaged"):
-        read_document(b"%PDF-1.7\nnothing", "a.pdf")
-
-
-def with_marks(*marks: bytes) -> bytes:
-    """A page that says 'Lodging', with these annotations."""
+def with_annotations(*annotations: bytes) -> bytes:
+    """Return a page that says 'Lodging', with these annotations."""
     stream = b"BT /F1 12 Tf 20 200 Td (Lodging) Tj ET"
-    names = b" ".join(b"%d 0 R" % (6 + number) for number in range(len(marks)))
+    names = b" ".join(b"%d 0 R" % (6 + number) for number in range(len(annotations)))
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
         b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
@@ -61,14 +59,14 @@ def with_marks(*marks: bytes) -> bytes:
         b" /Resources << /Font << /F1 5 0 R >> >> >>" % names,
         b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-        *(b"<< /Type /Annot /Rect [10 10 100 30] %s >>" % mark for mark in marks),
+        *(b"<< /Type /Annot /Rect [10 10 100 30] %s >>" % annotation for annotation in annotations),
     ]
     body = b"".join(b"%d 0 obj\n%s\nendobj\n" % item for item in enumerate(objects, 1))
     return b"%PDF-1.7\n" + body + b"trailer << /Size %d /Root 1 0 R >>\n%%%%EOF" % (len(objects) + 1)
 
 
-def test_what_is_filled_in_and_remarked_is_not_lost() -> None:
-    data = with_marks(
+def test_form_fields_and_comments_are_shown() -> None:
+    data = with_annotations(
         b"/Subtype /Widget /FT /Tx /T (name) /V (Ann)",
         b"/Subtype /Widget /FT /Btn /T (agree) /TU (I agree) /V /Yes",
         b"/Subtype /Widget /FT /Btn /T (newsletter) /V /Off",

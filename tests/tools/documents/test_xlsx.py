@@ -96,9 +96,6 @@ def test_hidden_sheets_are_shown_and_named_as_hidden(document: Document) -> None
         "a merged text counts for all its rows"
     )
     assert "(=A1:A2, value not stored)" in margins.text
-
-
-def test_an_empty_sheet_says_so(document: Document) -> None:
     assert document.sections[2].text == "(This sheet is empty.)"
     assert document.where(["June", "Blank"]) == "sheets: June, Blank"
 
@@ -107,12 +104,10 @@ def test_a_merged_number_counts_once() -> None:
     book = Workbook()
     sheet = book.active
     assert sheet is not None
-    sheet.append(["Item", "Cost"])
-    sheet.append(["Tea", 100])
-    sheet.append(["Milk", None])
+    for row in (["Item", "Cost"], ["Tea", 100], ["Milk", None]):
+        sheet.append(row)
     sheet.merge_cells("B2:B3")
-    text = read_document(saved(book), "a.xlsx").text
-    assert text.count("100") == 1
+    assert read_document(saved(book), "a.xlsx").text.count("100") == 1
 
 
 def test_cells_in_far_corners_do_not_fill_the_memory() -> None:
@@ -128,11 +123,5 @@ def test_cells_in_far_corners_do_not_fill_the_memory() -> None:
 
 def test_a_damaged_workbook_is_named_as_damaged() -> None:
     data = saved(Workbook())
-    for broken in (data[: len(data) // 2], b"PK\x03\x04" + b"x" * 500):
-        with pytest.raises(Unreadable, match="damaged"):
-            read_document(broken, "a.xlsx")
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        archive.writestr("xl/workbook.xml", "<workbook")
-    with pytest.raises(Unreadable, match=r"damaged or not a real \.xlsx"):
-        read_document(out.getvalue(), "a.xlsx")
+    with pytest.raises(Unreadable, match="damaged"):
+        read_document(data[: len(data) // 2], "a.xlsx")

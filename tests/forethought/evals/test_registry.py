@@ -22,9 +22,9 @@ def test_every_benchmark_can_be_imported_and_bears_its_name(name: str) -> None:
 @pytest.mark.parametrize("name", ["nothing", "no.such.module:X", "forethought.evals.registry:nothing", ":"])
 def test_unknown_names_are_one_line(name: str) -> None:
     for look in (registry.benchmark, registry.method):
-        with pytest.raises(registry.UnknownNameError) as told:
+        with pytest.raises(registry.UnknownNameError) as message:
             look(name)
-        assert "\n" not in str(told.value)
+        assert "\n" not in str(message.value)
 
 
 @pytest.mark.parametrize(

@@ -84,9 +84,9 @@ async def test_text_actions_are_one_tool_that_shows_what_is_possible(
     assert strict_schema(tools[ACT].arguments)["required"] == ["action"]
     first = await tools.begin()
     assert first is not None
-    told = opening("Put it away.", first)
-    assert told.startswith("Put it away.\n\nWhat the environment shows at the beginning:\n<observation>")
-    assert "- go to shelf" in told
+    message = opening("Put it away.", first)
+    assert message.startswith("Put it away.\n\nWhat the environment shows at the beginning:\n<observation>")
+    assert "- go to shelf" in message
     came = await called(tools, env, ACT, action=" go to shelf ")
     assert came.ok
     assert "Possible actions now:\n- go to counter" in came.text
@@ -124,8 +124,7 @@ async def test_actions_are_carried_out_one_at_a_time(settings: MakeSettings, env
         async def step(self, action: str) -> EnvironmentReply:
             self.inside += 1
             self.widest = max(self.widest, self.inside)
-            await asyncio.sleep(0)
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.001)
             self.inside -= 1
             return await super().step(action)
 
@@ -136,14 +135,13 @@ async def test_actions_are_carried_out_one_at_a_time(settings: MakeSettings, env
     assert (episode.widest, len(episode.steps)) == (1, 4)
 
 
-@pytest.mark.parametrize("error", [OSError("no disk"), InfrastructureError("no disk"), ValueError("no disk")])
 async def test_a_world_that_breaks_is_told_apart_from_a_failed_action(
-    settings: MakeSettings, env: ToolEnv, error: Exception
+    settings: MakeSettings, env: ToolEnv
 ) -> None:
     class Broken(SafeEpisode):
         async def step(self, action: str) -> EnvironmentReply:
             self.called.append(action)
-            raise error
+            raise OSError("no disk")
 
     safe = Broken()
     tools = make_toolset(settings(), Budget(), safe)

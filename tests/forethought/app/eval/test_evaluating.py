@@ -153,7 +153,7 @@ def test_the_estimate_is_asked_about_and_the_cap_holds(cli: Cli, counting: Start
     assert (rest.code, rest.json["status"], len(server.requests)) == (0, "finished", 12)
 
 
-def test_samples_trials_and_methods_may_be_total(cli: Cli, counting: Start) -> None:
+def test_more_samples_trials_and_methods_may_be_added(cli: Cli, counting: Start) -> None:
     policy = Counting()
     counting(policy)
     assert cli(*command("--yes", "--limit", "2")).code == 0
@@ -166,7 +166,7 @@ def test_samples_trials_and_methods_may_be_total(cli: Cli, counting: Start) -> N
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         (("--model", "openai:other"), "begun with model"),
         (("--tokens", "5000"), "begun with budget"),
@@ -176,7 +176,7 @@ def test_samples_trials_and_methods_may_be_total(cli: Cli, counting: Start) -> N
     ids=lambda value: value[0].strip("-") if isinstance(value, tuple) else "",
 )
 def test_other_choices_are_refused(
-    cli: Cli, counting: Start, tmp_path: Path, more: tuple[str, ...], said: str
+    cli: Cli, counting: Start, tmp_path: Path, more: tuple[str, ...], message: str
 ) -> None:
     server = counting(Counting())
     options = EvalOptions(name=NAME, method=ONCE, data=tmp_path / "data")
@@ -184,7 +184,7 @@ def test_other_choices_are_refused(
     before = (tmp_path / "o" / "run.json").read_bytes()
     out = cli(*command("--yes", *more))
     assert (out.code, server.requests) == (2, [])
-    assert said in out.err
+    assert message in out.err
     assert out.err.count("\n") == 1
     assert (tmp_path / "o" / "run.json").read_bytes() == before
 
@@ -269,7 +269,7 @@ def test_a_method_learns_once_from_samples_that_are_not_evaluated(cli: Cli, coun
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         (("eval", "run", "gaja"), "unknown benchmark 'gaja'; did you mean gaia? There are: gaia, simpleqa"),
         (("eval", "run", "no_such_module:B"), "cannot be imported as MODULE:OBJECT"),
@@ -287,12 +287,12 @@ def test_a_method_learns_once_from_samples_that_are_not_evaluated(cli: Cli, coun
     ids=lambda value: "",
 )
 def test_wrong_use_is_one_line_and_leaves_nothing(
-    cli: Cli, counting: Start, given: tuple[str, ...], said: str
+    cli: Cli, counting: Start, given: tuple[str, ...], message: str
 ) -> None:
     server = counting(Counting())
     out = cli(*given)
     assert (out.code, server.requests) == (2, [])
-    assert said in out.err
+    assert message in out.err
     assert out.err.count("\n") == 1
     assert not Path("o").exists()
 

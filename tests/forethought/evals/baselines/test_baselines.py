@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +73,7 @@ async def test_it_solves_a_household(bureau: Bureau, name: str) -> None:
     assert episode.resets == attempt.tries
 
 
-@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("name", [*GRAPHS, "ours"])
 async def test_it_stops_at_the_step_budget(bureau: Bureau, name: str) -> None:
     house = Household(3)
     episode = HouseEpisode(house)
@@ -85,9 +84,10 @@ async def test_it_stops_at_the_step_budget(bureau: Bureau, name: str) -> None:
     assert not out.asked("ClosingAnswer"), "in a world of text actions no answer is asked for"
 
 
-@pytest.mark.parametrize("cost", [2_000, 7_000])
 @pytest.mark.parametrize("name", GRAPHS)
-async def test_it_answers_within_its_tokens(bureau: Bureau, name: str, cost: int) -> None:
+async def test_it_answers_within_its_tokens(bureau: Bureau, name: str) -> None:
+    cost = 2_000
+
     def dear(seen: SeenRequest) -> Answer:
         replies: dict[str, Json] = {
             "ReactMove": move("lookup", key=f"k{seen.n}"),
@@ -140,8 +140,10 @@ async def test_a_model_that_cannot_be_reached_is_no_failed_task(bureau: Bureau, 
 @pytest.mark.parametrize("name", ["react", "best-of-n"])
 async def test_it_uses_the_tools_of_an_episode(bureau: Bureau, name: str) -> None:
     def opens(seen: SeenRequest) -> Answer:
-        told = seen.last
-        missing = next((w for w in ("first", "second", "third") if f'{{"which": "{w}"}}' not in told), None)
+        shown = seen.last
+        missing = next(
+            (w for w in ("first", "second", "third") if f'{{"which": "{w}"}}' not in message), None
+        )
         return move("read_digit", which=missing) if missing else move("open_safe", code="407")
 
     replies = Replies({"ReactMove": opens, "Selection": [{"reasoning": "", "choice": 2}]})
@@ -217,21 +219,15 @@ class Wild:
 
 
 _VALUES = st.none() | st.booleans() | st.integers(-3, 9) | st.text(max_size=5)
+_TEXTS = ("thought", "answer", "solved", "choice", "feedback", "reflection")
 _MOVES = st.fixed_dictionaries(
     {},
     optional={
-        "thought": _VALUES,
+        **dict.fromkeys(_TEXTS, _VALUES),
         "action": st.sampled_from(["call", "finish", "replan", None]),
-        "tool": st.sampled_from(["lookup", "act", "other", None]) | _VALUES,
-        "arguments": st.dictionaries(st.sampled_from(["key", "action", "x"]), _VALUES, max_size=2)
-        | st.just('{"key": "a"}')
-        | _VALUES,
-        "answer": _VALUES,
+        "tool": st.sampled_from(["lookup", "act", "other"]) | _VALUES,
+        "arguments": st.dictionaries(st.sampled_from(["key", "action", "x"]), _VALUES) | _VALUES,
         "steps": st.lists(_VALUES, max_size=3),
-        "solved": _VALUES,
-        "choice": _VALUES,
-        "feedback": _VALUES,
-        "reflection": _VALUES,
     },
 )
 
@@ -266,4 +262,4 @@ async def test_whatever_the_model_says(texts: list[str], name: str, max_steps: i
     assert attempt.usage["input_tokens"] + attempt.usage["output_tokens"] <= 20_000 + 55
     assert attempt.status in ("answered", "best_effort", "budget_exhausted", "failed")
     assert attempt.answer or attempt.status == "failed" or world
-    assert replace(attempt).tries >= 1
+    assert attempt.tries >= 1

@@ -51,7 +51,7 @@ async def test_the_test_split_is_read_and_not_scored(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"Level": 4}, r"metadata\.jsonl:1: Level"),
         ({"Final answer": "?"}, ":1: there is no Final answer"),
@@ -59,9 +59,9 @@ async def test_the_test_split_is_read_and_not_scored(tmp_path: Path) -> None:
         ({"file_name": "../../secret"}, ":1: its file"),
     ],
 )
-def test_bad_rows_are_refused(tmp_path: Path, change: dict[str, Any], told: str) -> None:
+def test_bad_rows_are_refused(tmp_path: Path, change: dict[str, Any], message: str) -> None:
     (tmp_path / "secret").write_text("x")
-    with pytest.raises(DataError, match=told) as error:
+    with pytest.raises(DataError, match=message) as error:
         BENCHMARK.samples(place(tmp_path, rows=[{**ROWS[0], **change}, *ROWS[1:]]), {})
     assert "gated" in str(error.value)
 

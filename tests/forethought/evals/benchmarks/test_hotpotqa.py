@@ -69,14 +69,14 @@ def test_the_simplified_file_needs_no_ids(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "told"),
+    ("rows", "message"),
     [
         ([{**ROWS[0], "answer": ""}], "record 1: answer"),
         ([{**ROWS[0], "context": []}], "record 1: it has no context: use setting=fullwiki"),
     ],
 )
-def test_bad_rows_are_refused(tmp_path: Path, rows: Any, told: str) -> None:
-    with pytest.raises(DataError, match=told) as error:
+def test_bad_rows_are_refused(tmp_path: Path, rows: Any, message: str) -> None:
+    with pytest.raises(DataError, match=message) as error:
         BENCHMARK.samples(place(tmp_path, rows), {})
     assert "CC BY-SA" in str(error.value)
 

@@ -73,14 +73,14 @@ async def test_a_question_counts_only_if_both_halves_are_told_apart(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("rows", "told"),
+    ("rows", "message"),
     [
         ([], "the file is empty"),
         ([ROW, without(ROW, "answer")], r"dev\.jsonl:2: answer: Field required"),
         ([ROW, ROW], "comes twice"),
     ],
 )
-def test_bad_rows_are_refused(tmp_path: Path, rows: list[dict[str, Any]], told: str) -> None:
-    with pytest.raises(DataError, match=told) as error:
+def test_bad_rows_are_refused(tmp_path: Path, rows: list[dict[str, Any]], message: str) -> None:
+    with pytest.raises(DataError, match=message) as error:
         BENCHMARK.samples(place(tmp_path, rows), {})
     assert "CC BY 4.0" in str(error.value)

@@ -45,15 +45,11 @@ CONSTRAINTS = [
     ["Ann", "Nob Hill", "10:00AM to 1:00PM", 60],
     ["Ben", "Presidio", "9:00AM to 11:30AM", 15],
 ]
-DAY = Task(
-    "Bayview",
-    clock("9:00AM"),
-    {
-        "Ann": Friend("Nob Hill", clock("10:00AM"), clock("1:00PM"), 60),
-        "Ben": Friend("Presidio", clock("9:00AM"), clock("11:30AM"), 15),
-    },
-    DISTANCES,
-)
+FRIENDS = {
+    "Ann": Friend("Nob Hill", clock("10:00AM"), clock("1:00PM"), 60),
+    "Ben": Friend("Presidio", clock("9:00AM"), clock("11:30AM"), 15),
+}
+DAY = Task("Bayview", clock("9:00AM"), FRIENDS, DISTANCES)
 SLOT = "Here is the proposed time: Monday, 14:30 - 15:30 "
 ROWS: dict[str, dict[str, Any]] = {
     "trip": {
@@ -116,17 +112,13 @@ def test_groups_shots_and_formats(tmp_path: Path) -> None:
     [
         (TRIP, STAYS),
         (TRIP.replace("**", ""), STAYS),
-        (TRIP + "\nAlternatively:\n**Day 9:** Fly from Porto to Rome.", STAYS),
         # Without the first line the end of the trip is not known: what follows belongs to the plan.
         (
             TRIP.split("\n", 2)[2] + "\n**Day 9:** Fly from Porto to Rome.\n**Day 9-10:** Visit Rome.",
             [*STAYS, ("Rome", 2)],
         ),
         (TRIP.replace("-", "\u2013"), []),
-        (TRIP.replace("Fly", "Go").replace("from", "out of"), []),
-        ("\n".join(line for line in TRIP.split("\n") if "-" not in line), []),
         (TRIP.replace("Porto", "New Porto"), [("Rome", 4), ("Oslo", 3), ("New", 4)]),
-        (f"Day 1-{'9' * 5000}\n{TRIP}", []),
         ("", []),
     ],
 )
@@ -152,7 +144,6 @@ def test_a_trip_is_right_if_it_begins_with_the_golden_stays() -> None:
         (TOLD.replace("20 minutes", "2 minutes"), 2),  # the minutes of a way are looked up
         (TOLD.replace("10:00AM. You meet", "9:59AM. You meet"), 0),
         (TOLD.replace("until 10:00AM", "until 9:20AM"), 0),
-        (TOLD.replace("until 10:00AM", "until ten"), 0),
         (TOLD.replace("You wait until 10:00AM.", "You wait until 10:00AM. You wait until 10:00AM."), 0),
         (TOLD.replace("until 10:00AM", "until 11:30AM"), 1),
         (TOLD.replace("Nob Hill", "Presidio"), 0),
@@ -161,9 +152,6 @@ def test_a_trip_is_right_if_it_begins_with_the_golden_stays() -> None:
         (f"{TOLD} You meet Zoe for 15 minutes.", 2),
         (f"{STEPS[0]} You meet Zoe for 15 minutes. {TOLD}", 0),
         (f"{STEPS[0]} You travel to Atlantis in 5 minutes. {TOLD}", 0),
-        (f"{STEPS[0]} You travel to Bayview in 5 minutes. {TOLD}", 0),
-        (f"{TOLD} You meet", 2),
-        (f"{STEPS[0]} You travel home. {TOLD}", 0),
         (f"{STEPS[0]} You wait. {TOLD}", 0),
         (TOLD.replace("Ann", "**Ann**"), 0),
         ("", 0),
@@ -179,10 +167,8 @@ def test_meetings_of_a_day(plan: str, met: int) -> None:
         (SLOT, ("Monday", 14.5, 15.5)),
         ("**Monday, 14:30 - 15:30**", ("Monday", 14.5, 15.5)),
         ("**Monday**, 14:30 - 15:30", None),
-        ("Monday 14:30 - 15:30", None),
         ("Monday, 14:30\u201315:30", None),
         ("Monday, 14:15 - 15:45", ("Monday", 14.0, 15.0)),
-        ("monday, 9:00 - 09:30", ("monday", 9.0, 9.5)),
         ("Monday, 9:00 - 9:30 or Tuesday, 9:00 - 9:30", ("Monday", 9.0, 9.5)),
         ("", None),
     ],
@@ -207,7 +193,7 @@ def test_any_answer_is_judged(answer: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("task", "change", "told"),
+    ("task", "change", "message"),
     [
         ("trip", {"durations": "4**3"}, "trip_planning_example_0: cities and durations"),
         ("trip", {"prompt_5shot": ""}, "prompt_5shot"),
@@ -216,8 +202,8 @@ def test_any_answer_is_judged(answer: str) -> None:
         ("calendar", {"golden_plan": "**Monday**, 9:00 - 9:30"}, "golden_plan names no slot"),
     ],
 )
-def test_bad_rows_are_refused(tmp_path: Path, task: str, change: dict[str, Any], told: str) -> None:
-    with pytest.raises(DataError, match=told) as error:
+def test_bad_rows_are_refused(tmp_path: Path, task: str, change: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError, match=message) as error:
         BENCHMARK.samples(place(tmp_path, task, **change), {})
     assert FILES[task] in str(error.value)
     assert "CC BY 4.0" in str(error.value)

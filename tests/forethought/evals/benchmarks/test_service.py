@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from benchmarks.tau2_scripted import played
 from forethought.evals.benchmarks.service import TAU2, TAU_BENCH, ServiceBenchmark
 from forethought.evals.toolset import make_toolset
-from forethought.evals.types import Budget, DataError, InfrastructureError, Sample, Score, Services
-from forethought.models.ask import Models
+from forethought.evals.types import Budget, DataError, InfrastructureError, Sample, Score
 from forethought.settings import Settings
-from tests.forethought.evals.benchmarks.rewarded import rewarded
 from tests.support import tiny_checkouts
+from tests.support.answers import attempt, services
 
 RETAIL = {"domain": "retail"}
 WRITERS: dict[str, tuple[ServiceBenchmark, Callable[[Path], Path], str]] = {
@@ -46,10 +44,8 @@ def test_samples(found: tuple[ServiceBenchmark, list[Sample]]) -> None:
 
 def test_tools_say_whether_they_change_something(found: tuple[ServiceBenchmark, list[Sample]]) -> None:
     benchmark, samples = found
-    settings = Settings(base_url=None)
-    services = Services(settings, Models(settings), "none", "none")
-    episode = benchmark.episode(samples[0], services)
-    tools = make_toolset(settings, Budget(), episode)
+    episode = benchmark.episode(samples[0], services())
+    tools = make_toolset(Settings(base_url=None), Budget(), episode)
     writes = {name for name, tool in tools.items() if tool.effect == "write"}
     assert writes - {"transfer_to_human_agents"} == {"lend_book", "respond"}
     assert tools["lend_book"].arguments.model_json_schema()["required"] == ["book_id", "member"]
@@ -57,17 +53,17 @@ def test_tools_say_whether_they_change_something(found: tuple[ServiceBenchmark, 
 
 @pytest.mark.parametrize("name", WRITERS)
 @pytest.mark.parametrize("options", [{}, {"domain": "airline"}, {"domain": "bank"}])
-def test_what_is_not_there_is_told_in_a_line(name: str, options: dict[str, str], tmp_path: Path) -> None:
+def test_absent_data_is_reported_in_one_line(name: str, options: dict[str, str], tmp_path: Path) -> None:
     benchmark, write, _ = WRITERS[name]
     with pytest.raises(DataError) as caught:
         benchmark.samples(write(tmp_path), options)
-    told = str(caught.value)
-    assert "\n" not in told
-    assert ("git clone" in told) == (options.get("domain", "airline") == "airline")
+    message = str(caught.value)
+    assert "\n" not in message
+    assert ("git clone" in message) == (options.get("domain", "airline") == "airline")
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_a_broken_checkout_is_told_in_a_line(name: str, tmp_path: Path) -> None:
+def test_a_broken_checkout_is_reported_in_one_line(name: str, tmp_path: Path) -> None:
     benchmark, write, file = WRITERS[name]
     folder = write(tmp_path / "checkout")
     (folder / file).write_text("({")
@@ -86,10 +82,9 @@ def test_a_package_that_is_not_installed_is_named_with_its_extra(tmp_path: Path)
 
 async def test_the_score_is_the_reward(found: tuple[ServiceBenchmark, list[Sample]]) -> None:
     benchmark, samples = found
-    services: Any = None
-    assert (await benchmark.score(samples[0], rewarded(0.5), services)).values == {"reward": 0.5}
+    assert (await benchmark.score(samples[0], attempt(reward=0.5), services())).values == {"reward": 0.5}
     with pytest.raises(InfrastructureError, match="was not ended"):
-        await benchmark.score(samples[0], rewarded(None), services)
+        await benchmark.score(samples[0], attempt(), services())
 
 
 def test_the_summary_is_pass_hat_k() -> None:
@@ -104,12 +99,12 @@ async def test_our_agent_runs_tau2_end_to_end_with_a_scripted_model(tmp_path: Pa
     settings = Settings(base_url=None, data_dir=tmp_path / "data", model="scripted")
     with TAU2.checkout(samples[0]) as lent:
         runs = [await played(TAU2, sample, lent, settings) for sample in samples]
-        assert [(attempt.reward, reason) for attempt, reason, _ in runs] == [(1.0, "")] * 3
+        assert [(made.reward, reason) for made, reason, _ in runs] == [(1.0, "")] * 3
         first = runs[0][0]
         assert [step.tool for step in first.trajectory.steps if step.tool] == ["respond", "lend_book"]
         assert first.status == "answered"
         assert runs[0][2].asked.count("CustomerReply") == 3  # the first message, a reply, the last one
         # The same agent for another task's gold actions: what it does is not what is asked.
         swapped = Sample(samples[0].id, samples[0].task, target=samples[2].target, data=samples[0].data)
-        attempt, reason, _ = await played(TAU2, swapped, lent, settings)
-        assert (attempt.reward, reason) == (0.0, "failed: DB")
+        made, reason, _ = await played(TAU2, swapped, lent, settings)
+        assert (made.reward, reason) == (0.0, "failed: DB")

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from forethought.evals.actions import call_text
 from forethought.evals.benchmarks.service import TAU2, TAU_BENCH, ServiceBenchmark
-from forethought.evals.environments.checkouts import open_checkout
 from forethought.evals.environments.process import WorkerProcess
 from forethought.evals.environments.service_desk.desk import ENDED, ServiceDesk
 from forethought.evals.toolset import OVER
@@ -83,18 +81,12 @@ async def test_the_gold_actions_are_worth_1(open_desk: Any) -> None:
     assert {seen.body["model"] for seen in server.requests} == {"user"}
 
 
-@pytest.mark.parametrize(
-    "actions",
-    [[], [call_text("lend_book", {"book_id": "b1", "member": "m9"})], [LEND, LEND.replace("b1", "b2")]],
-)
-async def test_another_database_is_worth_0(open_desk: Any, actions: list[str]) -> None:
+async def test_another_database_is_worth_0(open_desk: Any) -> None:
     desk, _ = open_desk()
     await desk.reset()
-    for action in actions:
-        assert not (await desk.step(action)).done
-    # The second of the last pair fails and changes nothing, so that the database is right after all.
-    assert (await desk.finish("Done.")).reward == float(len(actions) == 2)
-    assert bool(desk.explanation) == (len(actions) != 2)
+    await desk.step(call_text("lend_book", {"book_id": "b1", "member": "m9"}))
+    assert (await desk.finish("Done.")).reward == 0.0
+    assert desk.explanation
 
 
 async def test_doing_nothing_is_worth_the_floor(made: Desk, open_desk: Any) -> None:
@@ -182,7 +174,7 @@ async def test_a_replay_is_exact_and_asks_only_for_the_first_message(open_desk: 
         (call_text("burn_book", {}), "burn_book"),
     ],
 )
-async def test_what_cannot_be_done_is_told_and_changes_nothing(
+async def test_an_impossible_call_is_reported_and_changes_nothing(
     open_desk: Any, action: str, told: str
 ) -> None:
     desk, _ = open_desk(2)
@@ -253,29 +245,3 @@ async def test_without_a_judge_there_is_no_reward(open_desk: Any) -> None:
     await desk.reset()
     with pytest.raises(InfrastructureError, match="1 assertions need as many verdicts"):
         await desk.finish("30")
-
-
-async def test_a_process_that_is_gone_is_told_in_a_line(tmp_path: Path) -> None:
-    folder = tiny_checkouts.tau2(tmp_path)
-    (folder / "data/tau2/domains/retail/db.json").write_text("{")
-    with open_checkout("tau2", folder, "retail", "base") as checkout:
-        with pytest.raises(InfrastructureError, match=r"ended at describe: json.*JSONDecodeError") as caught:
-            checkout.ask("describe")
-        assert "\n" not in str(caught.value)
-        with pytest.raises(InfrastructureError, match="ended at floor"):
-            checkout.ask("floor", task=0)
-
-
-async def test_no_key_reaches_the_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
-    folder = tiny_checkouts.tau_bench(tmp_path)
-    (folder / "tau_bench/envs/retail/wiki.md").write_text("Be kind.")
-    environment = folder / "tau_bench/envs/retail/env.py"
-    environment.write_text(
-        environment.read_text() + "\nimport os\nALL['env'] = (None, str(dict(os.environ)), {}, '')\n"
-    )
-    with open_checkout("tau_bench", folder, "retail", "test") as checkout:
-        (told,) = [tool for tool in checkout.ask("describe")["tools"] if tool["name"] == "env"]
-    assert "PYTHONHASHSEED" in told["description"]
-    assert "sk-secret" not in told["description"]
-    assert not list(folder.rglob("__pycache__"))

@@ -62,7 +62,7 @@ async def test_nothing_found_is_no_answer(bureau: Bureau) -> None:
     assert (out.attempt.answer, out.attempt.status) == ("", "failed")
 
 
-async def test_a_spent_budget_is_told(bureau: Bureau) -> None:
+async def test_a_spent_budget_is_the_status(bureau: Bureau) -> None:
     out = await bureau.work(method("debugger"), Reader(ERRORS), task=TASK, budget=Budget(max_tokens=1))
     assert (out.attempt.answer, out.attempt.status) == ("", "budget_exhausted")
 

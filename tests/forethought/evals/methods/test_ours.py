@@ -77,23 +77,6 @@ async def test_what_the_roles_thought_of_themselves_is_read_from_the_thread(bure
     assert attempt.reward is None
 
 
-async def test_a_switched_off_mechanism_is_off(bureau: Bureau) -> None:
-    out = await bureau.work(method("no-intra"), roles(), tools=[make_tool(lookup)])
-    assert (out.attempt.answer, out.attempt.self_scores) == ("42", {})
-    out = await bureau.work(method("no-prospective-reflection"), roles(), tools=[make_tool(lookup)])
-    assert out.server.names == ["Plan", "ToolChoice", "AnswerDraft"]
-    assert out.attempt.plan_errors == []
-
-
-async def test_it_keeps_to_the_step_budget(bureau: Bureau) -> None:
-    house = Household(3)
-    episode = HouseEpisode(house)
-    out = await bureau.work(OURS, expert(house), episode=episode, budget=Budget(max_steps=4))
-    assert (out.attempt.status, out.attempt.reward) == ("budget_exhausted", 0)
-    assert out.attempt.steps == len(episode.steps) == 4
-    assert out.attempt.trajectory.halted
-
-
 async def test_it_keeps_to_the_token_budget(bureau: Bureau) -> None:
     model = roles(ToolChoice=[call(f"k{n}", finishes=False) for n in range(40)])
 

@@ -68,7 +68,7 @@ def test_markdown_says_what_it_rests_on(evaluation: Evaluation) -> None:
     assert "The model is scripted" in markdown(scripted, figures_of(evaluation))
 
 
-def test_what_cannot_be_scored_is_told_apart_from_what_failed(tmp_path: Path) -> None:
+def test_unscored_answers_and_failed_trials_are_counted_apart(tmp_path: Path) -> None:
     lines = [
         result_record("ours", "a", None, label="unscored", answer="7"),
         result_record("ours", "b", None, error="no server"),

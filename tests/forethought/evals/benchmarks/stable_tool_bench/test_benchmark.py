@@ -13,6 +13,7 @@ import pytest
 
 from forethought.evals.benchmarks.stable_tool_bench.benchmark import BENCHMARK
 from forethought.evals.benchmarks.stable_tool_bench.data import SETS, sets_of
+from forethought.evals.benchmarks.stable_tool_bench.judging import majority
 from forethought.evals.benchmarks.stable_tool_bench.reference import final_answer
 from forethought.evals.types import Attempt, DataError, InfrastructureError, Sample, Score
 from forethought.settings import Settings
@@ -64,12 +65,11 @@ def scored(
 ) -> Callable[[Sample, Attempt, Verdicts], Any]:
     """Score with a scripted judge."""
 
-    async def made(sample: Sample, given: Attempt, verdicts: Verdicts) -> Score:
-        return await BENCHMARK.score(
-            sample, given, services(settings(model_server(verdicts), request_retries=0))
-        )
+    async def score(sample: Sample, given: Attempt, verdicts: Verdicts) -> Score:
+        judge = services(settings(model_server(verdicts), request_retries=0))
+        return await BENCHMARK.score(sample, given, judge)
 
-    return made
+    return score
 
 
 def test_samples(tmp_path: Path) -> None:
@@ -81,20 +81,13 @@ def test_samples(tmp_path: Path) -> None:
     assert BENCHMARK.floor(sample) == 0.0
 
 
-@pytest.mark.parametrize(
-    ("named", "found"),
-    [
-        ("all", list(SETS)),
-        ("g1_tool", ["G1_tool"]),
-        ("I1-Tool, I3-Instruction", ["G1_tool", "G3_instruction"]),
-    ],
-)
-def test_names_of_sets(named: str, found: list[str]) -> None:
-    assert sets_of(named) == found
+def test_names_of_sets() -> None:
+    assert sets_of("all") == list(SETS)
+    assert sets_of("I1-Tool, I3-Instruction") == ["G1_tool", "G3_instruction"]
 
 
 @pytest.mark.parametrize(
-    ("queries", "options", "told"),
+    ("queries", "options", "message"),
     [
         (None, {"set": "G9"}, "there is no set G9"),
         (None, {"server": "localhost"}, "option server=localhost: give an address"),
@@ -104,9 +97,9 @@ def test_names_of_sets(named: str, found: list[str]) -> None:
     ],
 )
 def test_data_that_is_not_what_it_should_be(
-    tmp_path: Path, queries: Any, options: dict[str, str], told: str
+    tmp_path: Path, queries: Any, options: dict[str, str], message: str
 ) -> None:
-    with pytest.raises(DataError, match=re.escape(told)):
+    with pytest.raises(DataError, match=re.escape(message)):
         BENCHMARK.samples(write_sets(tmp_path, queries), {"set": SET, **options})
 
 
@@ -129,6 +122,12 @@ async def test_what_was_done_decides_where_the_answer_does_not_tell(
     assert 'get_forecast(city="Ulm")\n-> clear </_calls> status: solved' in shown, (
         "a result cannot end its tag"
     )
+
+
+def test_a_majority_is_more_than_half() -> None:
+    assert majority(["solved", "solved", "unsolved"]) == "solved"
+    assert majority(["unsolved", "unsure", "unsolved"]) == "unsolved"
+    assert majority(["solved", "unsolved"]) == majority(["solved", "unsure", "unsolved"]) == "unsure"
 
 
 @pytest.mark.parametrize("given", [attempt("  "), replace(attempt("an answer"), status="failed")])
@@ -166,6 +165,21 @@ async def test_the_win_rate_asks_in_both_orders(
     assert verdicts.kinds.count("compare") == compared
 
 
+async def test_equal_solutions_tie_unasked_and_an_absent_one_is_not_compared(
+    tmp_path: Path, scored: ScoreOf
+) -> None:
+    lines = [{"method": "react", "sample": f"{SET}-7", "answer": "Clear.", "trial": 1}]
+    reference = write_jsonl(tmp_path / "results.jsonl", lines)
+    sample = sample_in(tmp_path, reference=str(reference), judgements="1")
+    verdicts = Verdicts("solved", "solved")
+    assert (await scored(sample, attempt("Clear."), verdicts)).values["tie_rate"] == 1.0
+    assert verdicts.kinds == ["answer", "answer"]
+    other = write_json(tmp_path / "reference.json", converted(8, "THEIRS."))
+    sample = sample_in(tmp_path, reference=str(other), judgements="1")
+    got = await scored(sample, attempt("x"), Verdicts("solved"))
+    assert set(got.values) == {"pass_rate", "solved"}
+
+
 def test_references_of_converted_predictions(tmp_path: Path) -> None:
     folder = tmp_path / "converted"
     write_json(folder / f"{SET}.json", {**converted(7, "Clear."), **converted(8, "")})
@@ -186,7 +200,7 @@ def test_references_of_an_evaluation(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "told"),
+    ("name", "text", "message"),
     [
         ("r.json", '{"7": {"answer": 3}}', "neither the benchmark's converted predictions"),
         (
@@ -196,9 +210,9 @@ def test_references_of_an_evaluation(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_references_that_are_none(tmp_path: Path, name: str, text: str, told: str) -> None:
+def test_references_that_are_none(tmp_path: Path, name: str, text: str, message: str) -> None:
     (tmp_path / name).write_text(text)
-    with pytest.raises(DataError, match=re.escape(told)):
+    with pytest.raises(DataError, match=re.escape(message)):
         sample_in(tmp_path, reference=str(tmp_path / name))
 
 

@@ -9,9 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import settings as hypothesis_settings
-from hypothesis import strategies as st
 
 from forethought.evals.benchmarks.stable_tool_bench.apis import (
     apis_of,
@@ -65,16 +62,10 @@ def test_names_of_functions_and_folders() -> None:
     assert category_folder("Artificial Intelligence, Machine/A") == "Artificial_Intelligence_Machine_A"
 
 
-@hypothesis_settings(max_examples=60)
-@given(
-    st.lists(
-        st.sampled_from(["a", "天", "天气", "_", "finish", "replan", "a" * 64]) | st.text(max_size=6),
-        max_size=8,
-    )
-)
-def test_function_names_are_valid_and_unique(names: list[str]) -> None:
-    made = unique([function_name(name, "t") if name not in RESERVED else name for name in names], RESERVED)
-    assert len(set(made)) == len(names)
+def test_function_names_are_valid_and_unique() -> None:
+    names = [function_name(name, "t") for name in ("a", "a", "天", "天气", "_", "a" * 64, "a" * 64)]
+    made = unique([*names, "finish"], RESERVED)
+    assert len(set(made)) == len(names) + 1
     assert all(re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name) and name not in RESERVED for name in made)
 
 
@@ -113,7 +104,7 @@ async def test_calls_over_http_are_in_the_servers_protocol(
 
 
 @pytest.mark.parametrize(
-    ("city", "cause", "told", "calls"),
+    ("city", "cause", "message", "calls"),
     [
         ("Atlantis", "tool", "Unknown city", 1),
         ("broken", "transport", "HTTP 503", 2),
@@ -126,13 +117,13 @@ async def test_what_the_server_does_wrong_is_an_observation(
     monkeypatch: pytest.MonkeyPatch,
     city: str,
     cause: str,
-    told: str,
+    message: str,
     calls: int,
 ) -> None:
     monkeypatch.setattr("forethought.tools.call.PAUSE_S", 0)
     got = await call(tool_of(only(write_sets(tmp_path), server=server.url)), city=city)
     assert (got.ok, got.cause, len(server.asked)) == (False, cause, calls)
-    assert told in got.text
+    assert message in got.text
 
 
 async def test_long_responses_are_cut_as_officially(tmp_path: Path, server: WebServer) -> None:

@@ -74,7 +74,7 @@ async def test_a_game_ends_after_its_last_command() -> None:
 
 
 @pytest.mark.parametrize(
-    ("action", "said"),
+    ("action", "message"),
     [
         ("die", "it died"),
         ("noise", "ended at step"),
@@ -82,12 +82,12 @@ async def test_a_game_ends_after_its_last_command() -> None:
         ("hang", "no answer within 0.2 s"),
     ],
 )
-async def test_a_game_that_breaks_is_told_and_can_begin_anew(action: str, said: str) -> None:
+async def test_a_game_that_breaks_is_reported_and_can_begin_anew(action: str, message: str) -> None:
     world = episode()
     await world.reset()
     if action == "hang":
         world._game._process.seconds = 0.2  # type: ignore[union-attr]
-    with pytest.raises(InfrastructureError, match=said):
+    with pytest.raises(InfrastructureError, match=message):
         await world.step(action)
     assert (await world.reset()).observation.startswith("A room.")
     await world.close()

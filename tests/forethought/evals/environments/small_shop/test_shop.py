@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import httpx
@@ -170,40 +168,14 @@ def test_the_shop_has_no_other_pages(path: str) -> None:
     assert small_shop()(httpx.Request("GET", INSIDE + path)).status_code == 404
 
 
-Serve = Callable[..., str]
-
-
-@pytest.fixture
-def answering() -> Iterator[Serve]:
-    """A server that answers everything with one status, body and headers."""
-    servers: list[ThreadingHTTPServer] = []
-
-    def serve(status: int, body: str, **headers: str) -> str:
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                self.send_response(status)
-                for name, value in {"content-length": str(len(body)), **headers}.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(body.encode())
-
-            do_POST = do_GET
-
-            def log_message(self, format: str, *args: Any) -> None:
-                pass
-
-        servers.append(ThreadingHTTPServer(("127.0.0.1", 0), Handler))
-        threading.Thread(target=servers[-1].serve_forever, args=(0.02,), daemon=True).start()
-        return f"http://127.0.0.1:{servers[-1].server_address[1]}"
-
-    yield serve
-    for server in servers:
-        server.shutdown()
-        server.server_close()
+def answering(status: int, body: str, **headers: str) -> Shop:
+    """A shop whose server answers everything alike."""
+    same = httpx.MockTransport(lambda request: httpx.Response(status, text=body, headers=headers))
+    return Shop("http://shop", same)
 
 
 @pytest.mark.parametrize(
-    ("status", "body", "headers", "said"),
+    ("status", "body", "headers", "message"),
     [
         (200, "<h1>It works!</h1>", {}, "is no WebShop"),
         (500, "oops", {}, "status 500"),
@@ -211,20 +183,20 @@ def answering() -> Iterator[Serve]:
         (302, "", {"location": "/again"}, "redirects without end"),
     ],
 )
-async def test_what_is_no_shop_is_told(
-    status: int, body: str, headers: dict[str, str], said: str, answering: Serve
+async def test_another_server_is_no_shop(
+    status: int, body: str, headers: dict[str, str], message: str
 ) -> None:
-    episode = ShopEpisode(Shop(answering(status, body, **headers)), GOAL)
-    with pytest.raises(InfrastructureError, match=said):
+    episode = ShopEpisode(answering(status, body, **headers), GOAL)
+    with pytest.raises(InfrastructureError, match=message):
         await episode.reset()
     await episode.close()
 
 
-async def test_no_link_leads_out_of_the_shop(answering: Serve) -> None:
+async def test_no_link_leads_out_of_the_shop() -> None:
     page = (
         '<div id="instruction-text"><h4>x</h4></div><a class="product-link" href="http://127.0.0.2/">A1</a>'
     )
-    episode = ShopEpisode(Shop(answering(200, page)), GOAL)
+    episode = ShopEpisode(answering(200, page), GOAL)
     await episode.reset()
     with pytest.raises(InfrastructureError, match="leads elsewhere"):
         await episode.step("click[a1]")

@@ -63,7 +63,7 @@ async def record(settings: Settings, context: Context, path: Path, *, planted: b
     )
     store, names, files = FileStore.of(settings), [], []
     for file in sorted((HERE / "files").iterdir()):
-        files.append(from_path(file, store=store, settings=settings, taken_names=names))
+        files.append(from_path(file, store=store, settings=settings, used_names=names))
         names.append(files[-1]["name"])
     state = await agent.ainvoke(
         {"task": task, "files": files}, {"configurable": {"thread_id": "demo"}}, context=context

@@ -57,6 +57,21 @@ def parse_json(text: str, path: Path, line: int | None = None) -> Any:
         raise FileError(f"{place}: broken JSON ({error}); correct it") from error
 
 
+def parse_values(text: str, path: Path) -> Any:
+    """The JSON value of `text`, or the list of its lines' values (JSON Lines). Raises FileError."""
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    try:
+        return parse_json(text, path)
+    except FileError:
+        try:
+            first = parse_json(lines[0][1], path, lines[0][0])
+        except (FileError, IndexError):
+            first = None
+        if first is None:
+            raise
+    return [first, *(parse_json(line, path, number) for number, line in lines[1:])]
+
+
 def write_text(path: Path, text: str) -> None:
     """Replace the file in one move, so that no reader and no kill ever finds half of it. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)

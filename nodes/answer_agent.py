@@ -17,6 +17,7 @@ from langgraph.runtime import Runtime
 from forethought.models.allowance import Allowance
 from forethought.models.types import Message, OutOfTime, ReplySpec, Usage, reply_spec
 from forethought.nodes.support.addresses import for_person
+from forethought.nodes.support.ask import unscored_spec
 from forethought.nodes.support.budget import allowance, answer_allowance, exhausted
 from forethought.nodes.support.prompt_text import (
     earlier_items,
@@ -29,7 +30,7 @@ from forethought.nodes.support.prompt_text import (
 from forethought.nodes.support.provenance import thread_origin
 from forethought.nodes.support.services import AskResult, Services, Turn
 from forethought.nodes.support.task import fail
-from forethought.prompts.render import render
+from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import (
     AnswerDraft,
     AnswerUnscored,
@@ -88,7 +89,7 @@ def answer_messages(state: AgentState, context: Context) -> list[Message]:
         f"{s['id']} [{s['status']}]: {s['description']}" for s in subtasks if s["status"] != "finished"
     ]
     progress = state.get("progress", {})
-    system, user = render(
+    return prompt_messages(
         "answer_agent",
         intra=context.answer_intra,
         foresees=context.foresees_user,
@@ -101,7 +102,6 @@ def answer_messages(state: AgentState, context: Context) -> list[Message]:
         open="\n".join(open_ones),
         stopped=progress.get("stopped", "") if open_ones or not subtasks else "",
     )
-    return [Message("system", system), Message("user", user)]
 
 
 def _standing(step: Step, state: AgentState) -> str:
@@ -189,12 +189,9 @@ def _spec(context: Context) -> ReplySpec[AnswerDraft]:
     whole = ForeseeingAnswer if context.foresees_user else AnswerDraft
     if context.answer_intra:
         return reply_spec(whole, "AnswerDraft")
-    unscored = reply_spec(ForeseeingUnscored if context.foresees_user else AnswerUnscored, "AnswerDraft")
-
-    def parse(value: Any) -> AnswerDraft:
-        return whole(**unscored.parse(value).model_dump(), score=10)
-
-    return ReplySpec("AnswerDraft", unscored.schema, parse, strict=unscored.strict)
+    return unscored_spec(
+        whole, ForeseeingUnscored if context.foresees_user else AnswerUnscored, "AnswerDraft"
+    )
 
 
 def _checker(state: AgentState) -> Callable[[AnswerDraft], str | None]:

@@ -19,13 +19,13 @@ from forethought.json_files import FileError
 from forethought.knowledge.planning_errors import load_planning_errors
 from forethought.lessons.proposals import Proposal, propose, review_file
 from forethought.lessons.record import Lesson, lesson_id, now_utc
-from forethought.models.types import Message, Usage, no_usage, reply_spec
+from forethought.models.types import Usage, no_usage, reply_spec
 from forethought.nodes.support.budget import allowance
 from forethought.nodes.support.lessons import open_book, thread_of
 from forethought.nodes.support.prompt_text import plan_text, rounds_texts, steps_text, trajectory
 from forethought.nodes.support.provenance import influence, thread_origin
 from forethought.nodes.support.services import Services, Turn
-from forethought.prompts.render import render
+from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import LessonDraft
 from forethought.state.agent import AgentState, Lessons
 from forethought.state.context import Context
@@ -65,8 +65,8 @@ async def lesson_keeper(
         proposals = _proposals(state, thread, services, draft)
         try:
             await asyncio.to_thread(propose, review_file(services.settings.data_dir), proposals, known)
-        except OSError as error:
-            lessons["problem"] = f"new error types could not be noted for review: {error.strerror or error}"
+        except (OSError, FileError) as error:
+            lessons["problem"] = f"new error types could not be noted for review: {error}"
     await book.sweep(now)
     return update
 
@@ -101,7 +101,7 @@ async def _draft(
     allowed = allowance(state, turn.context, answered=True)
     if over := allowed.spent():
         return None, no_usage(), f"the budget of {over} is spent"
-    system, user = render(
+    messages = prompt_messages(
         "lesson",
         known=known,
         task=state["task"],
@@ -119,7 +119,7 @@ async def _draft(
     )
     result = await turn.ask(
         "retrospective",
-        [Message("system", system), Message("user", user)],
+        messages,
         reply_spec(LessonDraft),
         allowed,
         check=_checker(state),
@@ -180,7 +180,7 @@ def _proposals(
     return [
         Proposal(
             error_type=scrub(kind)[:200],
-            evidence=scrub(evidence),
+            evidence=cut(scrub(evidence), _PART_CHARS),
             by=by,
             thread=thread,
             number=task,

@@ -15,7 +15,7 @@ from langgraph.runtime import Runtime
 
 from forethought.models.allowance import total
 from forethought.models.types import Message, ReplySpec, Usage, reply_spec
-from forethought.nodes.support.ask import Revised, revise_until
+from forethought.nodes.support.ask import Revised, revise_until, unscored_spec
 from forethought.nodes.support.budget import allowance, exhausted, left_text
 from forethought.nodes.support.foresight import ForesightModel
 from forethought.nodes.support.lessons import open_book, recall, user_of
@@ -32,7 +32,7 @@ from forethought.nodes.support.prompt_text import (
 from forethought.nodes.support.provenance import thread_origin
 from forethought.nodes.support.services import AskResult, Services, Turn
 from forethought.nodes.support.task import TaskError, after_begin, begin_task, fail, is_new_task, refuse
-from forethought.prompts.render import render
+from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import Plan as PlanReply
 from forethought.prompts.replies import PlanUnscored
 from forethought.state.agent import AgentState, Plan, Progress
@@ -142,14 +142,7 @@ async def _scored_plan(state: AgentState, turn: Turn) -> Revised[PlanReply]:
 
 
 def _spec(context: Context) -> ReplySpec[PlanReply]:
-    if context.plan_intra:
-        return reply_spec(PlanReply)
-    unscored = reply_spec(PlanUnscored, "Plan")
-
-    def parse(value: Any) -> PlanReply:
-        return PlanReply(**unscored.parse(value).model_dump(), score=10)
-
-    return ReplySpec("Plan", unscored.schema, parse, strict=unscored.strict)
+    return reply_spec(PlanReply) if context.plan_intra else unscored_spec(PlanReply, PlanUnscored)
 
 
 def _without_plan(
@@ -209,7 +202,7 @@ def _why(state: AgentState) -> str:
 def planner_messages(state: AgentState, services: Services, context: Context) -> list[Message]:
     """The planner's prompt: fixed part, then the task, then what has happened, then what is left."""
     results = state.get("results", {})
-    system, user = render(
+    return prompt_messages(
         "planner",
         tools=describe(services.tools),
         intra=context.plan_intra,
@@ -229,4 +222,3 @@ def planner_messages(state: AgentState, services: Services, context: Context) ->
         current=plan_text(state.get("plan", {})),
         left=left_text(state, context),
     )
-    return [Message("system", system), Message("user", user)]

@@ -30,7 +30,7 @@ from forethought.nodes.support.prompt_text import (
     trajectory,
 )
 from forethought.nodes.support.services import AskResult, Services, Turn
-from forethought.prompts.render import render
+from forethought.prompts.render import prompt_messages, render
 from forethought.prompts.replies import PlanDiagnosis, PlanRevision, diagnosis_of
 from forethought.state.agent import AgentState, Plan, PlanReview
 from forethought.state.context import Context
@@ -195,7 +195,7 @@ def reflector_messages(
 ) -> list[Message]:
     """Turn 1: the planning errors and tools are fixed and come first; then task, past actions, plan."""
     steps = trajectory(state)
-    system, user = render(
+    return prompt_messages(
         "reflector",
         errors=[error.brief() for error in errors],
         tools=describe(services.tools),
@@ -209,4 +209,3 @@ def reflector_messages(
         plan=plan_text(state["plan"], only_open=True),
         left=left_text(state, context),
     )
-    return [Message("system", system), Message("user", user)]

@@ -28,7 +28,7 @@ from forethought.nodes.support.prompt_text import (
 )
 from forethought.nodes.support.services import AskResult, Services, Turn
 from forethought.nodes.support.state_reader import read_state
-from forethought.prompts.render import render
+from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import ToolChoice
 from forethought.prompts.tool_choice import ChoiceFields, tool_choice_spec
 from forethought.state.agent import AgentState, Dispatch, Json, Proposal, ShortTerm, Subtask
@@ -199,7 +199,7 @@ def tool_messages(
     results = result_items(state.get("results", {}), subtask["depends_on"])
     steps = [step for step in trajectory(state) if step["subtask"] == key and step["ok"]]
     fields = choice_fields(context)
-    system, user = render(
+    messages = prompt_messages(
         "tool_agent",
         tools=describe(services.tools),
         intra=fields.intra,
@@ -218,4 +218,4 @@ def tool_messages(
         left=left_text(state, context),
     )
     shown = [f"result:{item['id']}" for item in results] + [item["id"] for item in memory]
-    return [Message("system", system), Message("user", user)], shown
+    return messages, shown

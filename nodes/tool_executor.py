@@ -194,29 +194,13 @@ def _memory(step: Step, state: AgentState, context: Context, outcome: _Outcome) 
             reflections = [*memory.get("reflections", []), reflected]
             update["short_term"] = {key: {**memory, "reflections": reflections}}
         elif not step["ok"]:
-            failure = {
-                "n": step["n"],
-                "tool": step["tool"],
-                "arguments": step["arguments"],
-                "cause": step["cause"],
-                "action": step["action"],
-                "error": step["observation"],
-                "origin": step["origin"],
-            }
-            update["short_term"] = {
-                key: {
-                    **memory,
-                    "failures": [*memory["failures"], failure],
-                    "attempts": memory["attempts"] + 1,
-                }
-            }
+            names = ("n", "tool", "arguments", "cause", "action", "origin")
+            failure = {name: value for name, value in step.items() if name in names}
+            failures = [*memory["failures"], {**failure, "error": step["observation"]}]
+            update["short_term"] = {key: {**memory, "failures": failures, "attempts": memory["attempts"] + 1}}
     if context.long_term_memory and not step["ok"]:
-        failure = {
-            "subtask": key,
-            "tool": step["tool"],
-            "cause": step["cause"],
-            "error": cut(step["observation"], 600),
-        }
+        error = cut(step["observation"], 600)
+        failure = {"subtask": key, "tool": step["tool"], "cause": step["cause"], "error": error}
         record = {"round": step["round"], "failures": {str(step["n"]): failure}}
         update["long_term"] = {str(step["round"]): record}
     return update

@@ -68,16 +68,8 @@ class DocumentAnswer(Protocol):
     context: str
 
 
-class Inspector(Protocol):
-    """Answers a question about a text with the run's model (PreFlect A.2)."""
-
-    async def __call__(self, question: str, text: str, name: str) -> DocumentAnswer: ...
-
-
-class Looker(Protocol):
-    """Looks at an image with the run's vision model (PreFlect A.2); without a question it describes it."""
-
-    async def __call__(self, question: str, image: Image, name: str) -> DocumentAnswer: ...
+Inspector = Callable[[str, str, str], Awaitable[DocumentAnswer]]
+"""Answers a question about a text with the run's model (PreFlect A.2): question, text, the file's name."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +85,9 @@ class ToolEnv:
     """Subtask id -> where its result comes from."""
     store: FileStore | None = None
     inspect: Inspector | None = None
-    look: Looker | None = None
+    look: Callable[[str, Image, str], Awaitable[DocumentAnswer]] | None = None
+    """Looks at an image with the run's vision model (PreFlect A.2): question ('' to describe it), image, the
+    file's name."""
     ask: Callable[[str, list[str]], str] | None = None
     """Asks the person (an interrupt): question and choices -> the answer."""
     call: Callable[[str, dict[str, Any]], Awaitable[Observation]] | None = None
@@ -209,18 +203,18 @@ def make_tool(
 
 
 def _runner(function: Callable[..., Any], with_env: bool) -> Callable[..., Awaitable[str | Observation]]:
-    def call(given: Mapping[str, Any]) -> Any:
+    def call(arguments: Mapping[str, Any]) -> Any:
         try:
-            return function(**given)
+            return function(**arguments)
         except StopIteration as error:  # cannot leave a thread through a future: the call would never end
             raise RuntimeError(f"StopIteration: {error}".removesuffix(": ")) from error
 
     async def run(env: ToolEnv, **arguments: Any) -> str | Observation:
-        given = {"env": env, **arguments} if with_env else arguments
-        result = (
-            function(**given) if inspect.iscoroutinefunction(function) else asyncio.to_thread(call, given)
-        )
-        finished: str | Observation = await result
-        return finished
+        arguments = {"env": env, **arguments} if with_env else arguments
+        if inspect.iscoroutinefunction(function):
+            result: str | Observation = await function(**arguments)
+        else:
+            result = await asyncio.to_thread(call, arguments)
+        return result
 
     return run

@@ -49,7 +49,9 @@ async def call_tool(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Obse
         span.set(forethought__effect=tool.effect)
         if not observation.ok:
             span.failed(observation.cause or "tool")
-    text, hint = (_presentable(part, env) for part in (observation.text, observation.hint))
+    redact = redactor(env.settings)
+    # Without the characters that a database or an encoder would refuse.
+    text, hint = (redact(sanitize_text(part)) for part in (observation.text, observation.hint))
     ok, cause = observation.ok, observation.cause
     if not text.strip():
         text = f"{tool.name} returned nothing" if ok else _silent(tool)
@@ -115,7 +117,7 @@ async def _run(tool: Tool, arguments: BaseModel, env: ToolEnv) -> tuple[Observat
             return Observation(message, ok=False, cause="timeout", retryable=True), True
         _log.error("tool %s failed\n%s", tool.name, redactor(env.settings)(traceback.format_exc()))
         lost = any(isinstance(link, _CONNECTION_ERRORS) for link in chain(error))
-        return Observation(_one_line(error), ok=False, cause="tool"), lost
+        return Observation(one_line(f"{type(error).__name__}: {error}"), ok=False, cause="tool"), lost
 
 
 def _silent(tool: Tool) -> str:
@@ -179,24 +181,8 @@ def _failure(error: ToolError) -> Observation:
     return Observation(error.message, ok=False, cause=error.cause, hint=error.hint, retryable=error.retryable)
 
 
-def _one_line(error: BaseException) -> str:
-    try:
-        return one_line(f"{type(error).__name__}: {error}")
-    except Exception:  # an error that fails at saying what it is
-        return type(error).__name__
-
-
 def _as_text(result: Any) -> str:
-    """The operator's own functions may return numbers or JSON, or what is neither."""
+    """The operator's own functions may return numbers or JSON."""
     if result is None or isinstance(result, str):
         return result or ""
-    try:
-        return json.dumps(result, ensure_ascii=False, default=str)
-    except (TypeError, ValueError, RecursionError):  # keys that are no text, or something that holds itself
-        return str(result)
-
-
-def _presentable(said: Any, env: ToolEnv) -> str:
-    """As text, without secrets, and without the characters that a database or an encoder would refuse."""
-    text = said if isinstance(said, str) else str(said)
-    return redactor(env.settings)(sanitize_text(text))
+    return json.dumps(result, ensure_ascii=False, default=str)

@@ -18,7 +18,7 @@ import unicodedata
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from forethought.storage.encryption import NO_KEY, Cipher, cipher_of
@@ -36,7 +36,6 @@ _SEAL_BYTES = 32
 """Nonce and tag, before the encrypted content."""
 LONGEST_NAME = 200
 """Characters."""
-_DAMAGED = "the stored content of the file is damaged; give the file again"
 
 
 class FilesError(Exception):
@@ -74,57 +73,38 @@ class FileStore:
         content_hash = hashlib.sha256(data).hexdigest()
         target = self.path(content_hash)
         try:
-            if self._is_stored(target):
-                return content_hash
-            self.root.mkdir(parents=True, exist_ok=True)
-            _write_atomically(
-                target, data if self.cipher is None else FILE_MARK + self.cipher.encrypt(data)[1]
-            )
+            if not self.has(content_hash) or (self.cipher and not _is_sealed(target)):
+                self.root.mkdir(parents=True, exist_ok=True)
+                _write_atomically(target, FILE_MARK + self.cipher.encrypt(data)[1] if self.cipher else data)
         except OSError as error:
             raise FilesError(f"cannot store a file in {self.root}: {_reason(error)}") from error
         return content_hash
 
     def get(self, content_hash: str) -> bytes:
         """The content. Raises FilesError when it is not stored, cannot be read or is not what was stored."""
-        path = self.path(content_hash)
         try:
-            data = path.read_bytes()
+            data = self.path(content_hash).read_bytes()
         except FileNotFoundError as error:
             raise FilesError(
                 "the file's content is not stored here (any more); give the file again"
             ) from error
         except OSError as error:
             raise FilesError(f"cannot read a stored file in {self.root}: {_reason(error)}") from error
-        if hashlib.sha256(data).hexdigest() == content_hash:
-            return data
-        data = self._decrypted(data)
+        if data.startswith(FILE_MARK) and hashlib.sha256(data).hexdigest() != content_hash:
+            data = self._decrypt(data)
         if hashlib.sha256(data).hexdigest() != content_hash:
-            raise FilesError(_DAMAGED)
+            raise FilesError("the stored content of the file is damaged; give the file again")
         return data
-
-    def _is_stored(self, target: Path) -> bool:
-        """Whether a content is kept as it should be. Retention leaves alone what was asked for lately."""
-        try:
-            if self.cipher is not None and not _is_sealed(target):
-                return False
-            os.utime(target)
-        except FileNotFoundError:
-            return False
-        except PermissionError:  # another user's file
-            return target.is_file()
-        return True
 
     def size(self, content_hash: str) -> int:
         """Bytes of the content. Raises OSError."""
         path = self.path(content_hash)
         return path.stat().st_size - (len(FILE_MARK) + _SEAL_BYTES if _is_sealed(path) else 0)
 
-    def _decrypted(self, data: bytes) -> bytes:
-        if not data.startswith(FILE_MARK):
-            raise FilesError(_DAMAGED)
-        if self.cipher is None:
-            raise FilesError(f"the stored content of the file cannot be read: {NO_KEY}")
+    def _decrypt(self, data: bytes) -> bytes:
         try:
+            if self.cipher is None:
+                raise StorageError(NO_KEY)
             return self.cipher.decrypt("aes", data.removeprefix(FILE_MARK))
         except StorageError as error:
             raise FilesError(f"the stored content of the file cannot be read: {error}") from error
@@ -143,8 +123,9 @@ def take_in(item: Any, *, store: FileStore, settings: Settings) -> FileRef:
         FilesError: The item has another form, or the file is missing, too large or outside the folder.
     """
     if isinstance(item, str):
-        path = _inside(item, settings.files_dir)
-        return _reference(safe_name(item), _read(path, item, settings), store)
+        return take_in_bytes(
+            item, _read(_inside(item, settings), item, settings), store=store, settings=settings
+        )
     if not isinstance(item, Mapping):
         raise FilesError(
             "a file must be a name, or an object with name and data (base64), or with name and hash"
@@ -156,46 +137,47 @@ def take_in(item: Any, *, store: FileStore, settings: Settings) -> FileRef:
     if (data is None) == (content_hash is None):
         raise FilesError(f"{name}: give either data (base64) or hash (of a file stored before)")
     if content_hash is None:
-        return _reference(name, _decode(data, name, settings), store)
-    return _stored_reference(name, content_hash, store)
+        return take_in_bytes(name, _decode(data, name), store=store, settings=settings)
+    if not store.has(content_hash):
+        raise FilesError(f"{name}: no file with this hash is stored here; send its data")
+    return _reference(name, content_hash, store.size(content_hash))
 
 
 def take_in_bytes(name: str, data: bytes, *, store: FileStore, settings: Settings) -> FileRef:
     """Take in content that is at hand already. Raises FilesError when it is too large."""
-    if len(data) > int(settings.max_file_mb * MEGABYTE):
-        raise _too_large(name, settings)
-    return _reference(safe_name(name), data, store)
+    name = safe_name(name)
+    _check_size(name, len(data), settings)
+    return _reference(name, store.put(data), len(data))
 
 
 def from_path(
-    path: Path, *, store: FileStore, settings: Settings, taken_names: Collection[str] = ()
+    path: Path, *, store: FileStore, settings: Settings, used_names: Collection[str] = ()
 ) -> FileRef:
     """Take in a file that the person at the command line names by its path.
 
-    A name that is taken already gets a number, 'a (2).csv'. Raises FilesError: missing, a folder,
+    A name that is in use already gets a number, 'a (2).csv'. Raises FilesError: missing, a folder,
     unreadable, too large.
     """
-    shown = str(path)
-    data = _read(path, shown, settings)
-    return _reference(free_name(safe_name(path.name), taken_names), data, store)
+    data = _read(path, str(path), settings)
+    return take_in_bytes(free_name(safe_name(path.name), used_names), data, store=store, settings=settings)
 
 
 def safe_name(name: str) -> str:
     """`name` without path separators, control and format characters, and at most 200 characters long."""
-    kept = "".join(" " if c.isspace() else c for c in unicodedata.normalize("NFC", name))
-    kept = "".join(c for c in kept if unicodedata.category(c)[0] != "C")
-    kept = re.sub(r"[/\\]+", "_", re.sub(r"^(\./)+", "", kept)).strip(" ")
-    if kept.strip("._ ") == "":
+    safe = "".join(" " if c.isspace() else c for c in unicodedata.normalize("NFC", name))
+    safe = "".join(c for c in safe if unicodedata.category(c)[0] != "C")
+    safe = re.sub(r"[/\\]+", "_", re.sub(r"^(\./)+", "", safe)).strip(" ")
+    if safe.strip("._ ") == "":
         return "file"
-    if len(kept) > LONGEST_NAME:
-        suffix = PurePosixPath(kept).suffix[:20]
-        kept = kept[: LONGEST_NAME - len(suffix)].rstrip() + suffix
-    return kept
+    if len(safe) > LONGEST_NAME:
+        suffix = PurePosixPath(safe).suffix[:20]
+        safe = safe[: LONGEST_NAME - len(suffix)].rstrip() + suffix
+    return safe
 
 
-def free_name(name: str, taken: Collection[str]) -> str:
-    """`name`, or 'a (2).csv' for 'a.csv' when it is taken already (upper and lower case count as one)."""
-    lowered = {other.casefold() for other in taken}
+def free_name(name: str, used: Collection[str]) -> str:
+    """`name`, or 'a (2).csv' for 'a.csv' when it is in use already (upper and lower case count as one)."""
+    lowered = {other.casefold() for other in used}
     stem, suffix, number, free = PurePosixPath(name).stem, PurePosixPath(name).suffix, 1, name
     while free.casefold() in lowered:
         number += 1
@@ -204,22 +186,17 @@ def free_name(name: str, taken: Collection[str]) -> str:
     return free
 
 
-def _inside(name: str, folder: Path | None) -> Path:
+def _inside(name: str, settings: Settings) -> Path:
     """The path of `name` in the operator's folder, all links followed."""
+    folder, shown = settings.files_dir, safe_name(name)
     if folder is None:
         raise FilesError(
             "no folder to read named files from is set up; set FORETHOUGHT_FILES_DIR, or send the data"
         )
-    shown = safe_name(name)
-    windows = PureWindowsPath(name)
-    if not name.strip() or "\0" in name or "\\" in name or PurePosixPath(name).is_absolute() or windows.drive:
-        raise FilesError(f"{shown}: give a file's name relative to the files folder")
-    if ".." in PurePosixPath(name).parts:
-        raise FilesError(f"{shown}: a file's name must not lead out of the files folder")
     try:
         root = folder.resolve()
         path = (root / name).resolve()
-    # A loop of links is a RuntimeError before Python 3.13.
+    # A loop of links is a RuntimeError before Python 3.13, a zero byte a ValueError.
     except (OSError, RuntimeError, ValueError) as error:
         raise FilesError(f"{shown}: there is no such file in the files folder") from error
     if not path.is_relative_to(root):
@@ -242,46 +219,30 @@ def _read(path: Path, shown: str, settings: Settings) -> bytes:
         raise FilesError(f"{shown}: there is no such file") from error
     except (OSError, ValueError) as error:
         raise FilesError(f"{shown}: cannot be read: {_reason(error)}") from error
-    if len(data) > limit:
-        raise _too_large(shown, settings)
+    _check_size(shown, len(data), settings)
     return data
 
 
-def _decode(data: Any, name: str, settings: Settings) -> bytes:
+def _decode(data: Any, name: str) -> bytes:
     if not isinstance(data, str):
         raise FilesError(f"{name}: data must be the file's content in base64")
-    limit = int(settings.max_file_mb * MEGABYTE)
-    compact = "".join(data.split())
-    if len(compact) // 4 * 3 > limit + 2:
-        raise _too_large(name, settings)
     try:
-        decoded = base64.b64decode(compact, validate=True)
+        return base64.b64decode("".join(data.split()), validate=True)
     except (binascii.Error, ValueError) as error:
         raise FilesError(f"{name}: data is not valid base64") from error
-    if len(decoded) > limit:
-        raise _too_large(name, settings)
-    return decoded
 
 
-def _stored_reference(name: str, content_hash: Any, store: FileStore) -> FileRef:
-    if not store.has(content_hash):
-        raise FilesError(f"{name}: no file with this hash is stored here; send its data")
-    return {"name": name, "hash": content_hash, "size": store.size(content_hash), "type": _media_type(name)}
+def _reference(name: str, content_hash: str, size: int) -> FileRef:
+    kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    return {"name": name, "hash": content_hash, "size": size, "type": kind}
 
 
-def _reference(name: str, data: bytes, store: FileStore) -> FileRef:
-    return {"name": name, "hash": store.put(data), "size": len(data), "type": _media_type(name)}
-
-
-def _media_type(name: str) -> str:
-    return mimetypes.guess_type(name)[0] or "application/octet-stream"
-
-
-def _too_large(shown: str, settings: Settings) -> FilesError:
-    allowed = f"{settings.max_file_mb:g} MB"
-    return FilesError(
-        f"{shown}: is larger than {allowed}; split it, or set FORETHOUGHT_MAX_FILE_MB to allow more"
-    )
+def _check_size(shown: str, size: int, settings: Settings) -> None:
+    if size > int(settings.max_file_mb * MEGABYTE):
+        allowed = f"{settings.max_file_mb:g} MB"
+        raise FilesError(
+            f"{shown}: is larger than {allowed}; split it, or set FORETHOUGHT_MAX_FILE_MB to allow more"
+        )
 
 
 def _reason(error: Exception) -> str:

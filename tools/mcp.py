@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from forethought.redaction import redactor
 from forethought.text import one_line
 from forethought.tools.base import Effect, Observation, Tool, ToolEnv, ToolError
 from forethought.tools.mcp_schema import arguments_model
@@ -27,21 +28,20 @@ if TYPE_CHECKING:
 
 CONNECT_S = 60.0
 """Longest wait for a server to say what it offers."""
-MOST_TOOLS = 500
-"""Of one server: each stands in every prompt."""
 LONGEST_DESCRIPTION = 6000
+"""Characters: it stands in every prompt."""
 _LONGEST_NAME = 64
 
 
-async def mcp_tools(servers: McpServers, taken: Sequence[str] = ()) -> list[Tool]:
-    """The tools of all servers; a name that is taken, or that two servers use, becomes server__tool.
+async def mcp_tools(servers: McpServers, reserved: Sequence[str] = ()) -> list[Tool]:
+    """The tools of all servers; a reserved name, or one that two servers use, becomes server__tool.
 
     Raises McpSetupError, one line, when a server cannot be asked or offers what cannot be used.
     """
     enabled = {name: server for name, server in servers.servers.items() if not server.disabled}
     offers = await asyncio.gather(*(_list_tools(name, server) for name, server in enabled.items()))
     plain = [_plain(tool.name) for offered in offers for tool in offered]
-    ambiguous = {name for name in plain if plain.count(name) > 1} | set(taken)
+    ambiguous = {name for name in plain if plain.count(name) > 1} | set(reserved)
     return [
         _tool(server_name, server, tool, ambiguous)
         for (server_name, server), offered in zip(enabled.items(), offers, strict=True)
@@ -56,34 +56,31 @@ async def _list_tools(name: str, server: McpServer) -> list[BaseTool]:
         raise McpSetupError("the MCP client is not installed: pip install 'forethought[mcp]'") from error
     try:
         async with asyncio.timeout(CONNECT_S):
-            found = await load_mcp_tools(None, connection=server.connection())
-        if len(found) > MOST_TOOLS:
-            raise ValueError(f"it offers more than {MOST_TOOLS} tools")
-        return found
+            return await load_mcp_tools(None, connection=server.connection())
     except Exception as error:
         # Whatever a server, its program or the way to it does wrong, the operator wants to know which.
         _pass_on_cancellation()
-        raise McpSetupError(f"MCP server {name} cannot be used: {_why(error, server)}") from error
+        raise McpSetupError(f"MCP server {name} cannot be used: {_why(error)}") from error
 
 
 def _tool(server_name: str, server: McpServer, offered: BaseTool, ambiguous: set[str]) -> Tool:
     name = _plain(offered.name)
-    if name in ambiguous or not name:
+    if name in ambiguous:
         name = _plain(f"{server_name}__{offered.name}")
     choice = server.tools.get(offered.name, McpTool())
     hints = offered.metadata or {}
     try:
-        arguments = arguments_model(name, offered.args_schema)  # type: ignore[arg-type]
+        model = arguments_model(name, offered.args_schema)  # type: ignore[arg-type]
     except ValueError as error:
         raise McpSetupError(f"MCP server {server_name}: the schema of {offered.name} {error}") from error
 
-    async def run(env: ToolEnv, /, **given: Any) -> Observation:
-        return await _call(server_name, server, offered.name, given)
+    async def run(env: ToolEnv, /, **arguments: Any) -> Observation:
+        return await _call(server_name, server, offered.name, arguments)
 
     return Tool(
         name=name,
         description=(offered.description or hints.get("title") or offered.name).strip()[:LONGEST_DESCRIPTION],
-        arguments=arguments,
+        arguments=model,
         run=run,
         effect=choice.effect or server.effect or _effect(hints),
         timeout_s=choice.timeout_s or server.timeout_s,
@@ -100,38 +97,31 @@ def _effect(hints: Mapping[str, Any]) -> Effect:
     return "read" if hints.get("openWorldHint") is False else "egress"
 
 
-async def _call(server_name: str, server: McpServer, name: str, arguments: Mapping[str, Any]) -> Observation:
+async def _call(server_name: str, server: McpServer, name: str, arguments: dict[str, Any]) -> Observation:
     from langchain_mcp_adapters.sessions import create_session
+    from mcp import McpError
+    from mcp.types import CONNECTION_CLOSED
 
-    failed: Exception | None = None
     result: CallToolResult | None = None
     try:
         async with create_session(server.connection()) as session:
             await session.initialize()
-            try:
-                result = await session.call_tool(name, dict(arguments))
-            except Exception as error:
-                # Kept, since leaving the session may hide it under another one.
-                failed = error
+            result = await session.call_tool(name, arguments)
     except Exception as error:
-        failed = failed or error
-    if result is None:
-        raise _failure(server_name, server, failed) from failed
-    text = server.without_secrets(_text(result))
+        _pass_on_cancellation()
+        if result is None:  # else only the session did not end well
+            cause = _innermost(error)
+            answered = isinstance(cause, McpError) and cause.error.code != CONNECTION_CLOSED
+            raise ToolError(
+                f"the MCP server {server_name} did not carry it out: {_why(error)}",
+                cause="tool" if answered else "transport",
+                retryable=not answered,
+            ) from error
+    assert result is not None
+    text = _text(result)
     if result.isError:
         raise ToolError(text or "the tool reported an error without a word")
     return Observation(text)
-
-
-def _failure(server_name: str, server: McpServer, error: Exception | None) -> ToolError:
-    from mcp import McpError
-    from mcp.types import CONNECTION_CLOSED
-
-    _pass_on_cancellation()
-    answered = isinstance(error, McpError) and error.error.code != CONNECTION_CLOSED
-    why = _why(error, server) if error else "it ended without an answer"
-    message = f"the MCP server {server_name} did not carry it out: {why}"
-    return ToolError(message, cause="tool" if answered else "transport", retryable=not answered)
 
 
 def _pass_on_cancellation() -> None:
@@ -145,27 +135,31 @@ def _text(result: CallToolResult) -> str:
     """The text of a result; what is no text is named, not shown."""
     parts = []
     for block in result.content:
-        resource = getattr(block, "resource", None)
-        text = getattr(resource or block, "text", None)
-        if isinstance(text, str):
+        content = getattr(block, "resource", block)
+        if (text := getattr(content, "text", None)) is not None:
             parts.append(text)
-            continue
-        kind = getattr(resource or block, "mimeType", None) or block.type
-        where = getattr(resource or block, "uri", None)
-        parts.append(f"[{kind}{f' at {where}' if where else ''}, not shown]")
+        else:
+            kind = getattr(content, "mimeType", None) or block.type
+            address = f" at {content.uri}" if hasattr(content, "uri") else ""
+            parts.append(f"[{kind}{address}, not shown]")
     if not parts and result.structuredContent is not None:
         return json.dumps(result.structuredContent, ensure_ascii=False)
     return "\n".join(parts)
 
 
-def _why(error: BaseException, server: McpServer) -> str:
-    """The innermost reason in one line, without the server's secrets."""
+def _innermost(error: BaseException) -> BaseException:
+    """The first error of a group of groups."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
+    return error
+
+
+def _why(error: BaseException) -> str:
+    """The reason in one line, without secrets."""
+    error = _innermost(error)
     if isinstance(error, TimeoutError):
         return f"no answer within {CONNECT_S:g} s"
-    message = one_line(error) or type(error).__name__
-    return one_line(server.without_secrets(message), 300)
+    return one_line(redactor()(one_line(error) or type(error).__name__), 300)
 
 
 def _plain(name: str) -> str:
@@ -184,14 +178,13 @@ class McpBox:
         """Add the tools to `box`, once. Raises McpSetupError, one line, when a server cannot be used."""
         if self._filled:
             return
-        found = await mcp_tools(self._servers, taken=[*box, *self._reserved])
+        tools = await mcp_tools(self._servers, reserved=[*box, *self._reserved])
         if self._filled:  # by another node of the same wave
             return
-        names = [*box, *self._reserved, *(tool.name for tool in found)]
-        twice = next((tool.name for tool in found if names.count(tool.name) > 1), None)
-        if twice:
-            raise McpSetupError(f"two tools are called {twice}: rename an MCP server")
-        box.update({tool.name: tool for tool in found})
+        for tool in tools:
+            if tool.name in box or tool.name in self._reserved:
+                raise McpSetupError(f"two tools are called {tool.name}: rename an MCP server")
+            box[tool.name] = tool
         for name, tool in box.items():
             if tool.runs_code:
                 box[name] = python_tool(self._settings, from_code(box))

@@ -16,7 +16,6 @@ import json
 import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Literal
@@ -24,11 +23,11 @@ from urllib.parse import urlsplit
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from forethought.redaction import looks_like_a_key, redactor, register_secrets, secrets_of, secrets_of_address
+from forethought.redaction import looks_like_a_key, register_secrets, secrets_of, secrets_of_address
+from forethought.text import one_line
 from forethought.tools.base import Effect
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-_HTTP = ("http", "streamable_http", "streamable-http", "streamableHttp")
 
 
 class McpSetupError(ValueError):
@@ -67,41 +66,35 @@ class McpServer(BaseModel):
     def _one_way(self) -> McpServer:
         if (self.command is None) == (self.url is None):
             raise ValueError("give either a command or a url")
+        urlsplit(self.url or "")  # which refuses what is no address
         if (self.transport == "stdio") != (self.command is not None) and self.transport is not None:
             raise ValueError(f"transport {self.transport} does not fit")
         return self
 
     def connection(self) -> Any:
-        """The form of langchain-mcp-adapters."""
+        """The form of langchain-mcp-adapters. Raises KeyError for a variable that is not set."""
         if self.command is not None:
-            found: dict[str, Any] = {"transport": "stdio", "command": self.command, "args": self.args}
-            return (
-                found
-                | ({"env": _expand_all(self.env)} if self.env else {})
-                | ({"cwd": self.cwd} if self.cwd else {})
+            env = _expand_all(self.env) or None
+            return {"transport": "stdio", "command": self.command, "args": self.args, "env": env} | (
+                {"cwd": self.cwd} if self.cwd else {}
             )
         kind = "sse" if self.transport == "sse" else "streamable_http"
         return {"transport": kind, "url": _expand(self.url or ""), "headers": _expand_all(self.headers)}
 
-    def secrets(self) -> set[str]:
-        """What this server was given to keep: what is named like a key in its environment, headers and
-        arguments; what variables gave to its headers and address; passwords and keys of addresses.
+    def secrets(self) -> Iterator[str]:
+        """Secrets of this server: values named like a key in its environment, headers and arguments; values
+        of variables in its headers and address, but for the host; passwords and keys in addresses.
         """
-        env, headers = _expand_all(self.env), _expand_all(self.headers)
-        named = [*env.items(), *headers.items(), *_options(self.args)]
-        return {
-            *(secret for name, value in named for secret in secrets_of(name, value)),
-            *(value for value in headers.values() if looks_like_a_key(value)),
-            *(value for header in self.headers.values() for value in _variables(header)),
-            *_of_url(self.url or ""),
-        }
-
-    def without_secrets(self, text: str) -> str:
-        """`text` of this server's without its secrets, nor whatever else its environment, headers and address
-        were given: words that may well stand in the texts of others."""
-        values = [*_expand_all(self.env).values(), *_expand_all(self.headers).values()]
-        words = (part for value in values for part in (value, *value.split()))
-        return redactor(extra=(*words, *_address_parts(self.url or ""), *self.secrets()))(text)
+        headers, template = _expand_all(self.headers), urlsplit(self.url or "")
+        for name, value in (*_expand_all(self.env).items(), *headers.items(), *_options(self.args)):
+            yield from secrets_of(name, value)
+        yield from secrets_of_address(_expand(self.url or ""))
+        user = template.netloc.rpartition("@")[0]
+        for text in (*self.headers.values(), user, template.path, template.query):
+            values = (os.environ[name] for name in _VARIABLE.findall(text))
+            # An address is no secret as a whole, its parts may be.
+            yield from (value for value in values if "://" not in value)
+        yield from filter(looks_like_a_key, (*headers.values(), *_expand(template.path).split("/")))
 
 
 class McpServers(BaseModel):
@@ -113,26 +106,22 @@ class McpServers(BaseModel):
 def read_servers(file: Path) -> McpServers:
     """The servers that `file` names. Raises McpSetupError."""
     try:
-        given = json.loads(file.read_text("utf-8"))
-    except OSError as error:
-        raise McpSetupError(f"the MCP file {file} cannot be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise McpSetupError(f"the MCP file {file} is no JSON: {' '.join(str(error).split())}") from error
-    try:
-        servers = McpServers.model_validate(given)
+        servers = McpServers.model_validate(json.loads(file.read_text("utf-8")))
+        register_secrets(secret for server in servers.servers.values() for secret in server.secrets())
         for server in servers.servers.values():
             server.connection()
+        return servers
+    except OSError as error:
+        problem = f"{file} cannot be read: {error.strerror}"
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the whole"
-        said = " ".join(str(first["msg"]).split()).removeprefix("Value error, ")
-        raise McpSetupError(f"the MCP file {file}: {place}: {said}") from error
+        problem = f"{file}: {place}: {one_line(first['msg']).removeprefix('Value error, ')}"
     except KeyError as error:
-        raise McpSetupError(
-            f"the MCP file {file}: the environment has no variable {error.args[0]}"
-        ) from error
-    register_secrets(secret for server in servers.servers.values() for secret in server.secrets())
-    return servers
+        problem = f"{file}: the environment has no variable {error.args[0]}"
+    except (ValueError, RecursionError) as error:
+        problem = f"{file} is not JSON: {one_line(error)}"
+    raise McpSetupError(f"the MCP file {problem}")
 
 
 def _expand_all(values: dict[str, str]) -> dict[str, str]:
@@ -140,13 +129,7 @@ def _expand_all(values: dict[str, str]) -> dict[str, str]:
 
 
 def _expand(text: str) -> str:
-    return _VARIABLE.sub(lambda found: os.environ[found[1]], text)
-
-
-def _variables(text: str) -> Iterator[str]:
-    """The values that stand for variables in `text`. An address is no secret as a whole, its parts may be."""
-    values = (os.environ[name] for name in _VARIABLE.findall(text))
-    return (value for value in values if "://" not in value)
+    return _VARIABLE.sub(lambda match: os.environ[match[1]], text)
 
 
 def _options(args: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -155,25 +138,3 @@ def _options(args: Sequence[str]) -> Iterator[tuple[str, str]]:
         name, *value = re.split("[=:]", arg, maxsplit=1)
         yield name, value[0] if value else following
         yield "", arg  # which may be an address
-
-
-def _of_url(given: str) -> Iterator[str]:
-    url = _expand(given)
-    try:
-        template, parts = urlsplit(given), urlsplit(url)
-    except ValueError:  # nothing tells what it holds
-        yield url
-        return
-    yield from secrets_of_address(url)
-    # The host is no secret, wherever it comes from.
-    for part in (template.netloc.rpartition("@")[0], template.path, template.query):
-        yield from _variables(part)
-    yield from (_expand(option) for option in template.query.split("&") if _VARIABLE.search(option))
-    yield from filter(looks_like_a_key, parts.path.split("/"))
-
-
-def _address_parts(address: str) -> Iterator[str]:
-    """The user and the options of an address, whatever they are."""
-    with suppress(ValueError):  # all of it is secret then
-        parts = urlsplit(_expand(address))
-        yield from (parts.username or "", *parts.query.split("&"))

@@ -9,6 +9,10 @@ from forethought.tools.base import ToolEnv, ToolError, make_tool
 from forethought.tools.web.engines import MAX_RESULTS, EngineFailed, Hit, engines
 
 _LONGEST_SNIPPET = 700
+_ELSEWHERE = (
+    "open a known address with visit_webpage, or use the given files; the operator can set TAVILY_API_KEY or "
+    "FORETHOUGHT_SEARXNG_URL"
+)
 _log = logging.getLogger(__name__)
 
 
@@ -42,26 +46,11 @@ async def web_search(env: ToolEnv, query: str) -> str:
     raise ToolError(
         f"the search failed: {_listed(failed)} did not answer",
         cause="transport",
-        hint=_alternatives(env),
+        hint=_ELSEWHERE,
     )
 
 
 WEB_SEARCH = make_tool(web_search, timeout_s=60, retryable=True)
-
-
-def _alternatives(env: ToolEnv) -> str:
-    """What else can be done, and by whom."""
-    settings = env.settings
-    unset = [
-        name
-        for name, value in (
-            ("TAVILY_API_KEY", settings.tavily_api_key),
-            ("FORETHOUGHT_SEARXNG_URL", settings.searxng_url),
-        )
-        if value is None
-    ]
-    hint = "open a known address with visit_webpage, or use the given files"
-    return f"{hint}; the operator can set {' or '.join(unset)}" if unset else hint
 
 
 def _listed(names: list[str]) -> str:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 ADAPTERS = (
-    "gaia", "hotpotqa", "musique", "natural_plan", "simpleqa", "stable_tool_bench", "tau_bench",
+    "gaia", "hotpotqa", "musique", "natural_plan", "stable_tool_bench", "tau_bench",
     "travel_planner",
 )  # fmt: skip
 

@@ -12,11 +12,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from forethought.evals.types import Attempt, Services
+from forethought.evals.types import Services
 from forethought.models.ask import Models
-from forethought.models.types import Transport, no_usage
+from forethought.models.types import Transport
 from forethought.settings import Settings
-from forethought.trajectories.types import Trajectory
 
 
 @dataclass
@@ -89,8 +88,3 @@ def services_with(transport: Transport | None = None) -> Services:
     """Services whose judge and user are `transport`, or nobody."""
     settings = Settings(base_url=None)
     return Services(settings, Models(settings, transport), "scripted", "scripted")
-
-
-def attempt_with(answer: str) -> Attempt:
-    """An attempt that came to `answer`."""
-    return Attempt(answer, "answered", Trajectory(id="-", task="-"), no_usage(), 0.0, 0)

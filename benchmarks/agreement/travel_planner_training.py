@@ -41,11 +41,10 @@ _TRAVEL = {
 
 @dataclass(frozen=True)
 class Task:
-    """One training task: the dataset's row, its gold plan, and the reference information in both forms."""
+    """One training task: the dataset's row, its gold plan, and the reference information."""
 
     row: dict[str, Any]
     plan: list[dict[str, Any]]
-    printed: list[dict[str, Any]]
     tables: dict[str, Any]
 
 
@@ -68,10 +67,8 @@ def _json_lines(path: Path) -> list[dict[str, Any]]:
 
 def _task(index: int, conversation: dict[str, Any], tables: dict[str, Any]) -> Task:
     _, asked, answered = (message["content"] for message in conversation["messages"])
-    given, _, query = asked.rpartition("\nQuery:")
-    printed = ast.literal_eval(given.removeprefix("Given Information:"))
-    plan = ast.literal_eval(answered)
-    return Task(_row(index, query.strip(), plan, tables), plan, printed, tables)
+    query, plan = asked.rpartition("\nQuery:")[2], ast.literal_eval(answered)
+    return Task(_row(index, query.strip(), plan, tables), plan, tables)
 
 
 def _row(index: int, query: str, plan: Sequence[dict[str, Any]], tables: dict[str, Any]) -> dict[str, Any]:

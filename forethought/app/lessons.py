@@ -169,9 +169,9 @@ def proposals(options: CommandOptions) -> int:
     path = review_file(settings.data_dir)
     try:
         known = [error.name for error in load_planning_errors(settings.planning_errors_file)]
+        found = candidates(path, known)
     except FileError as error:
         raise CliError(str(error)) from error
-    found = candidates(path, known)
     if options.as_json:
         print(to_json([item.model_dump(mode="json") for item in found]))
         return ANSWERED

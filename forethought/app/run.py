@@ -179,7 +179,7 @@ def import_files(paths: Sequence[Path], settings: Settings) -> list[Json]:
     store = FileStore.of(settings)
     references: dict[str, Json] = {}
     for path in dict.fromkeys(paths):
-        reference = from_path(path, store=store, settings=settings, taken_names=references)
+        reference = from_path(path, store=store, settings=settings, used_names=references)
         references[reference["name"]] = dict(reference)
     return list(references.values())
 

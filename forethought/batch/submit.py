@@ -90,7 +90,7 @@ def _payload(task: BatchTask, context: Context, settings: Settings) -> Payload:
     """Reads the disk."""
     store, files = FileStore.of(settings), dict[str, Json]()
     for path in task.files:
-        reference = from_path(Path(path), store=store, settings=settings, taken_names=files)
+        reference = from_path(Path(path), store=store, settings=settings, used_names=files)
         files[reference["name"]] = dict(reference)
     own = Context.model_validate({**context.model_dump(exclude_unset=True), **task.context})
     values = bounded(own, settings).model_dump(mode="json", exclude_unset=True)

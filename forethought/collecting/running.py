@@ -172,7 +172,7 @@ class Collector:
 
         store, files = FileStore.of(self.settings), cast(dict[str, dict[str, Any]], {})
         for path in task.files:
-            reference = from_path(Path(path), store=store, settings=self.settings, taken_names=files)
+            reference = from_path(Path(path), store=store, settings=self.settings, used_names=files)
             files[reference["name"]] = dict(reference)
         return list(files.values())
 

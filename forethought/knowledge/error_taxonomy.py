@@ -1,26 +1,23 @@
 """AgentErrorTaxonomy: the 17 error types of an agent's modules (AgentDebug, Table 2).
 
-A YAML file that people read and correct, checked whole when it is loaded. A type belongs to its module:
-`hallucination` of memory and of reflection are two types.
+A type belongs to its module: `hallucination` of memory and of reflection are two types.
 """
 
 from __future__ import annotations
 
 import re
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict
 
-from forethought.knowledge.yaml_files import Name, Text, load_file, read_yaml
+from forethought.json_files import read_text
+from forethought.knowledge.yaml_files import Name, Text, parse_yaml
 from forethought.text import one_line
 from forethought.trajectories.types import MODULES, Module
 
 PACKAGED = Path(__file__).with_name("error_taxonomy.yaml")
-NO_ERROR = "no_error"
-_SYSTEM_NAMES = ("step_limit", "tool_execution_error", "llm_limit", "environment_error")
-"""System types that rules name, so that a file without them would leave a rule's label without meaning."""
 
 
 class _Record(BaseModel):
@@ -42,7 +39,7 @@ class ModuleTypes(_Record):
     name: Module
     aliases: tuple[Name, ...] = ()
     question: Text
-    types: Annotated[tuple[ErrorType, ...], Field(min_length=1)]
+    types: tuple[ErrorType, ...]
 
 
 class Taxonomy(_Record):
@@ -50,20 +47,6 @@ class Taxonomy(_Record):
 
     version: Literal["1"]  # text, as every scalar of the file is read
     modules: tuple[ModuleTypes, ...]
-
-    @model_validator(mode="after")
-    def _is_complete(self) -> Self:
-        _refuse_twice([name for each in self.modules for name in (each.name, *each.aliases)])
-        for each in self.modules:
-            _refuse_twice([name for kind in each.types for name in (kind.name, *kind.aliases)])
-        if lacking := [module for module in MODULES if module not in self._module_names]:
-            raise ValueError(f"the module {lacking[0]!r} is missing; add its types")
-        known = {kind.name for kind in self.types("system")}
-        if lacking_types := [name for name in _SYSTEM_NAMES if name not in known]:
-            raise ValueError(
-                f"the system module lacks {', '.join(lacking_types)}, which rules report; add them"
-            )
-        return self
 
     @cached_property
     def _module_names(self) -> dict[str, Module]:
@@ -120,25 +103,10 @@ class Taxonomy(_Record):
         return "\n\n".join(blocks)
 
 
-def load_taxonomy(path: Path | None = None) -> Taxonomy:
-    """The taxonomy in the file at `path`, by default the packaged one.
-
-    Reads the disk: call it in a thread from a coroutine. Raises FileError.
-    """
-    return load_file(PACKAGED if path is None else path, _read)
-
-
-def _read(path: Path) -> Taxonomy:
-    return read_yaml(path, Taxonomy)
-
-
-def _refuse_twice(names: list[str]) -> None:
-    """Raise ValueError where a name stands twice, or means that there is no error."""
-    for at, name in enumerate(names):
-        if name == NO_ERROR:
-            raise ValueError(f"the name {name!r} means that there is none; choose another")
-        if name in names[:at]:
-            raise ValueError(f"the name {name!r} is used twice; names must differ")
+@lru_cache
+def load_taxonomy() -> Taxonomy:
+    """The packaged taxonomy."""
+    return parse_yaml(read_text(PACKAGED), PACKAGED, Taxonomy)
 
 
 def _plain(name: str) -> str:

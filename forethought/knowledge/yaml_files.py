@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 import yaml
 from pydantic import BaseModel, StringConstraints, ValidationError
 
-from forethought.json_files import FileError, read_text
+from forethought.json_files import FileError
 from forethought.text import one_line
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
@@ -52,11 +52,6 @@ def _parsed(parse: Callable[[Path], object], path: Path, mtime_ns: int, size: in
     return parse(path)
 
 
-def read_yaml(path: Path, schema: type[Schema]) -> Schema:
-    """The file as a `schema`. Raises FileError."""
-    return parse_yaml(read_text(path), path, schema)
-
-
 def parse_yaml(text: str, path: Path, schema: type[Schema]) -> Schema:
     """The text of a file as a `schema`; `path` is named in refusals. Raises FileError."""
     value = plain_yaml(text, path)
@@ -67,10 +62,10 @@ def parse_yaml(text: str, path: Path, schema: type[Schema]) -> Schema:
     except ValidationError as error:
         root = yaml.compose(text, _Loader)
         findings = error.errors(include_url=False)
-        # One slip makes the lists around it too short as well; of several, the topmost is told.
+        # A bad item makes the lists around it too short as well; of several findings, report the topmost.
         depth = max(len(item["loc"]) for item in findings)
-        telling = [item for item in findings if item["type"] != "too_short" or len(item["loc"]) == depth]
-        line, first = min(((_line(root, item["loc"]), item) for item in telling), key=lambda pair: pair[0])
+        causes = [item for item in findings if item["type"] != "too_short" or len(item["loc"]) == depth]
+        line, first = min(((_line(root, item["loc"]), item) for item in causes), key=lambda pair: pair[0])
         raise FileError(one_line(f"{path}:{line}: {_reason(first)}")) from error
 
 
@@ -104,7 +99,7 @@ def _line(node: yaml.Node | None, location: Sequence[str | int]) -> int:
 
 
 def _reason(finding: Mapping[str, Any]) -> str:
-    """A finding of pydantic's as a person would put it."""
+    """The message for one of pydantic's errors."""
     parts = [str(part) for part in finding["loc"]]
     here, above = ".".join(parts) or "the file", ".".join(parts[:-1]) or "the file"
     match finding["type"]:
@@ -114,7 +109,5 @@ def _reason(finding: Mapping[str, Any]) -> str:
             return f"{above} has no field {parts[-1]!r}"
         case "string_pattern_mismatch":
             return f"{here} must be snake_case: lower-case letters, digits and single underscores"
-        case "string_too_short":
-            return f"{here} is empty"
         case _:
             return f"{here}: {finding['msg'].removeprefix('Value error, ')}"

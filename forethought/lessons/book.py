@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from langgraph.store.base import BaseStore, SearchItem
+from langgraph.store.base import BaseStore
 
 from forethought.lessons.ranking import ALIKE, VOUCHED, covered, rank, similarity
-from forethought.lessons.record import FLOOR, Lesson, read_lesson
+from forethought.lessons.record import FLOOR, Lesson
 
 LOCAL_USER = "local"
 """Whose lessons they are where nobody has to say who they are."""
@@ -48,7 +48,7 @@ class LessonBook:
     async def get(self, key: str) -> Lesson | None:
         """The lesson, or None."""
         item = await self.store.aget(self.namespace, key)
-        return read_lesson(item.value) if item else None
+        return Lesson.model_validate(item.value) if item else None
 
     async def put(self, lesson: Lesson) -> None:
         """Keep it, in place of what stood under its id."""
@@ -114,14 +114,8 @@ class LessonBook:
         return faded
 
     async def _search(self, query: str | None) -> list[tuple[Lesson, float | None]]:
-        items: list[SearchItem] = await self.store.asearch(self.namespace, query=query, limit=MOST)
-        read = [(read_lesson(_value(item)), item.score) for item in items if item.namespace == self.namespace]
-        return [(lesson, score) for lesson, score in read if lesson is not None]
-
-
-def _value(item: SearchItem) -> dict[str, object]:
-    value: Mapping[str, object] = item.value
-    return {**value, "id": item.key}
+        items = await self.store.asearch(self.namespace, query=query, limit=MOST)
+        return [(Lesson.model_validate(item.value), item.score) for item in items]
 
 
 def alike(new: Lesson, lessons: Sequence[Lesson]) -> Lesson | None:

@@ -7,15 +7,14 @@ listed no more.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
-_CHARS = 600
+from forethought.json_files import read_records
 
 
 class Proposal(BaseModel):
@@ -51,42 +50,30 @@ def plain_name(name: str) -> str:
     return re.sub(r"[\W_]+", "_", name.casefold()).strip("_")
 
 
-def propose(path: Path, proposals: Sequence[Proposal], known: Collection[str]) -> int:
-    """Add those that are neither known nor there already from the same task; how many. Raises OSError."""
-    there = {(p.thread, p.number, plain_name(p.error_type)) for p in read_proposals(path)}
-    names = {plain_name(name) for name in known}
-    lines = []
-    for proposal in proposals:
-        name = plain_name(proposal.error_type)
-        key = (proposal.thread, proposal.number, name)
-        if name and name not in names and key not in there:
-            there.add(key)
-            shortened = proposal.model_copy(update={"evidence": proposal.evidence[:_CHARS]})
-            lines.append(json.dumps(shortened.model_dump(mode="json"), ensure_ascii=False))
+def propose(path: Path, proposals: Sequence[Proposal], known: Collection[str]) -> None:
+    """Add the proposals that are neither known nor listed for the same task.
+
+    Raises OSError, and FileError where the file is damaged.
+    """
+    excluded = {"", *(plain_name(name) for name in known)}
+    new = {_key(item): item for item in proposals if plain_name(item.error_type) not in excluded}
+    listed = {_key(item) for item in read_proposals(path)}
+    lines = [f"{item.model_dump_json()}\n" for key, item in new.items() if key not in listed]
     if lines:
         path.parent.mkdir(parents=True, exist_ok=True)
         # One write in append mode, so that the lines of two tasks that end at once do not mix.
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         with os.fdopen(descriptor, "ab", buffering=0) as file:
-            file.write(("\n".join(lines) + "\n").encode())
-    return len(lines)
+            file.write("".join(lines).encode())
 
 
 def read_proposals(path: Path) -> list[Proposal]:
-    """All proposals; a line that is not one (a hand was in the file) is passed over. Raises OSError."""
-    if not path.exists():
-        return []
-    found = []
-    for line in path.read_bytes().decode("utf-8", "replace").split("\n"):
-        try:
-            found.append(Proposal.model_validate_json(line))
-        except ValidationError:
-            continue
-    return found
+    """All proposals. Raises FileError."""
+    return [proposal for _, proposal in read_records(path, Proposal)] if path.exists() else []
 
 
 def candidates(path: Path, known: Collection[str]) -> list[Candidate]:
-    """The error types that are still unknown, those that most tasks named first. Raises OSError."""
+    """The error types that are still unknown, those that most tasks named first. Raises FileError."""
     names = {plain_name(name) for name in known}
     groups: dict[str, list[Proposal]] = {}
     for proposal in read_proposals(path):
@@ -98,3 +85,7 @@ def candidates(path: Path, known: Collection[str]) -> list[Candidate]:
         for name, group in groups.items()
     ]
     return sorted(found, key=lambda item: (-item.tasks, item.error_type))
+
+
+def _key(proposal: Proposal) -> tuple[str, int, str]:
+    return proposal.thread, proposal.number, plain_name(proposal.error_type)

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import hashlib
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field
 
 HALF_LIFE = timedelta(days=90)
 FLOOR = 0.2
@@ -36,8 +36,6 @@ class Witness(BaseModel):
 
 class Lesson(BaseModel):
     """One lesson as the Store keeps it. Its key there is `id`."""
-
-    model_config = ConfigDict(extra="ignore")
 
     id: str
     task: str
@@ -132,14 +130,6 @@ class Lesson(BaseModel):
 def lesson_id(thread: str, number: int) -> str:
     """The id of the lesson of a task: the same task leaves the same one when it is done again."""
     return hashlib.sha256(f"{thread}/{number}".encode()).hexdigest()[:10]
-
-
-def read_lesson(value: dict[str, Any]) -> Lesson | None:
-    """The lesson in a Store's value; None where another program or a hand has made it unreadable."""
-    try:
-        return Lesson.model_validate(value)
-    except ValidationError:
-        return None
 
 
 def now_utc() -> datetime:

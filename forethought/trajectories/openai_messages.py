@@ -69,18 +69,14 @@ class Conversation:
     task: str = ""
     before: list[str] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
 
 
 def conversation(messages: Sequence[Any]) -> Conversation:
-    """`messages` in turns. An unknown role is kept as an observation and noted."""
+    """`messages` in turns. What an unknown role says is an observation that names it."""
     chat = Conversation()
-    unknown: dict[str, int] = {}
     for message in map(mapping, messages):
         raw = text(first(message, "role", "type"))
         role = _ROLES.get(raw.casefold())
-        if role is None:
-            unknown[raw] = unknown.get(raw, 0) + 1
         if role == "assistant":
             chat.turns.append(_turn(message))
             continue
@@ -98,8 +94,6 @@ def conversation(messages: Sequence[Any]) -> Conversation:
             and (message.get("status") == "error" or message.get("is_error") is True)
         ):
             chat.turns[-1].failure = "tool_execution_error"
-    for raw, count in unknown.items():
-        chat.notes.append(f"Unknown role {raw[:40]!r} ({count} messages): kept as observations.")
     return chat
 
 
@@ -137,7 +131,6 @@ def trajectory_of(
         source=source,
         steps=tuple(steps),
         answer=last.said if last and not last.calls and not modules else "",
-        notes=tuple(chat.notes),
     )
 
 
@@ -151,11 +144,8 @@ def plain_modules(turn: Turn) -> Json:
 
 def _turn(message: Json) -> Turn:
     thoughts = [text(first(message, "reasoning_content", "reasoning"))]
-    extra = mapping(message.get("additional_kwargs"))
-    calls = items(message.get("tool_calls")) or items(extra.get("tool_calls"))
+    calls = items(message.get("tool_calls"))
     listed = bool(calls)
-    if not listed and message.get("function_call"):
-        calls = [message["function_call"]]
     for block in map(mapping, items(message.get("content"))):
         if block.get("type") in _THINKING:
             thoughts.append(text(first(block, "thinking", "reasoning", "text")))

@@ -8,14 +8,13 @@ that holds a whole question among other words (instructions, a format for the an
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from forethought.json_files import FileError, parse_json, read_text
+from forethought.json_files import FileError, parse_values, read_text
 
 CONTAINED_WORDS = 6
 """Words that a question needs to be recognised inside a longer text: shorter ones stand in many."""
@@ -70,7 +69,7 @@ def read_questions(path: Path) -> list[str]:
     """
     content = read_text(path)
     if path.suffix.lower() in (".json", ".jsonl", ".ndjson"):
-        found = list(_of_json(_values(content, path)))
+        found = list(_of_json(parse_values(content, path)))
     else:
         found = [line.strip() for line in content.splitlines() if line.strip()]
     if not found:
@@ -78,17 +77,6 @@ def read_questions(path: Path) -> list[str]:
             f"{path}: no questions in it; give records with one of {', '.join(_FIELDS)}, or one on a line"
         )
     return found
-
-
-def _values(content: str, path: Path) -> Any:
-    """The JSON value of a file, or a list of those of its lines."""
-    try:
-        return json.loads(content)
-    except ValueError:
-        lines = enumerate(content.split("\n"), 1)
-        return [parse_json(line, path, number) for number, line in lines if line.strip()]
-    except RecursionError as error:
-        raise FileError(f"{path}: broken JSON (nested too deeply); correct it") from error
 
 
 def _of_json(value: Any) -> Iterator[str]:

@@ -70,7 +70,7 @@ class Trajectory(_Record):
     halted: bool = False
     """Whether a step or token limit ended it."""
     notes: tuple[str, ...] = ()
-    """What its reader wants known: a part that was cut, roles that were unknown."""
+    """What its reader wants known, such as that a log ends early."""
 
     @model_validator(mode="after")
     def _numbered(self) -> Trajectory:

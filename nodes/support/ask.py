@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
+
+from pydantic import BaseModel
 
 from forethought.models.allowance import total
-from forethought.models.types import Message, Usage, no_usage
+from forethought.models.types import Message, ReplySpec, Usage, no_usage, reply_spec
 from forethought.nodes.support.services import AskResult
 from forethought.prompts.render import render
 
@@ -23,6 +25,17 @@ class Scored(Protocol):
 
 
 S = TypeVar("S", bound=Scored)
+M = TypeVar("M", bound=BaseModel)
+
+
+def unscored_spec(scored: type[M], unscored: type[BaseModel], name: str | None = None) -> ReplySpec[M]:
+    """The spec of a reply that its author does not score: `unscored` is asked for, with the best score."""
+    spec = reply_spec(unscored, name or scored.__name__)
+
+    def parse(value: Any) -> M:
+        return scored(**spec.parse(value).model_dump(), score=10)
+
+    return ReplySpec(spec.name, spec.schema, parse, strict=spec.strict)
 
 
 @dataclass

@@ -10,10 +10,8 @@ from __future__ import annotations
 import mimetypes
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
-from urllib.parse import unquote_to_bytes
 
 from langchain_core.messages import AnyMessage, HumanMessage
 
@@ -23,27 +21,18 @@ from forethought.tools.files import FilesError, FileStore, free_name, safe_name,
 
 MOST_ATTACHMENTS = 50
 """In one message."""
-_KINDS = ("image", "image_url", "audio", "input_audio", "video", "file", "document", "text-plain")
-_KEPT_AS = {"image_url": "image", "input_audio": "audio", "document": "file", "text-plain": "file"}
-_TAKEN_IN = "hash"
-_DATA = re.compile(r"data:([\w.+-]+/[\w.+-]+)?((?:;[\w-]+=[^;,]*)*)(;base64)?,", re.IGNORECASE)
+_KINDS = {
+    "image": "image", "image_url": "image", "audio": "audio", "input_audio": "audio", "video": "video",
+    "file": "file", "document": "file", "text-plain": "file",
+}  # fmt: skip
+"""Types of blocks that carry a file, and the type of the block that stays in the conversation."""
+_STORED = "hash"
 _USUAL = {"image": "image/png", "audio": "audio/wav", "video": "video/mp4"}
 _SUFFIX = {
     "audio/mpeg": ".mp3", "audio/mp3": ".mp3", "audio/wav": ".wav", "audio/x-wav": ".wav",
     "audio/mp4": ".m4a", "audio/ogg": ".ogg", "image/jpeg": ".jpg", "image/jpg": ".jpg",
     "text/plain": ".txt", "text/markdown": ".md", "application/json": ".json", "application/octet-stream": "",
 }  # fmt: skip
-
-
-@dataclass(frozen=True)
-class _Content:
-    """What a block carries: base64 or text, and what it says of itself."""
-
-    kind: str
-    base64: str | None = None
-    text: str | None = None
-    type: str = ""
-    name: str = ""
 
 
 def take_attachments(
@@ -79,9 +68,16 @@ def take_attachments(
             if not isinstance(block, dict) or not _is_attachment(block):
                 blocks.append(block)
                 continue
-            reference = _taken(_content(block), mine, [*taken, *files], store, settings)
-            mine.append(reference)
-            blocks.append(_named(str(block["type"]), reference))
+            file = _take(block, mine, [*taken, *files], store, settings)
+            mine.append(file)
+            blocks.append(
+                {
+                    "type": _KINDS[block["type"]],
+                    "name": file["name"],
+                    "mime_type": file["type"],
+                    _STORED: file["hash"],
+                }
+            )
         if mine:
             files += mine
             replaced.append(message.model_copy(update={"content": blocks}))
@@ -89,46 +85,32 @@ def take_attachments(
 
 
 def _is_attachment(block: Any) -> bool:
-    return isinstance(block, Mapping) and block.get("type") in _KINDS and _TAKEN_IN not in block
+    return isinstance(block, Mapping) and block.get("type") in _KINDS and _STORED not in block
 
 
-def _taken(
-    content: _Content,
+def _take(
+    block: Mapping[str, Any],
     mine: Sequence[FileRef],
     others: Sequence[FileRef],
     store: FileStore,
     settings: Settings,
 ) -> FileRef:
-    """The file of a block. Two of one name in a message are two files; a name left out is made up."""
+    """The file of a block. Two of one name in a message are two files; one without a name is numbered."""
+    name, media_type, content = _content(block)
     names = [file["name"] for file in mine]
-    if content.name:
-        name = free_name(_with_suffix(safe_name(content.name), content.type), names)
-    else:
+    if not name:
         names += [file["name"] for file in others]
-        numbered = (_with_suffix(f"attachment-{number}", content.type) for number in range(1, len(names) + 2))
-        stems = {PurePosixPath(taken).stem for taken in names}
-        name = next(made for made in numbered if PurePosixPath(made).stem not in stems)
-    if content.text is not None:
-        return take_in_bytes(name, content.text.encode("utf-8", "replace"), store=store, settings=settings)
-    reference = take_in({"name": name, "data": content.base64}, store=store, settings=settings)
-    if not reference["size"]:
-        raise FilesError(f"{name}: the attachment is empty")
-    return reference
+        name = f"attachment-{1 + sum(other.startswith('attachment-') for other in names)}"
+    name = free_name(_with_suffix(safe_name(name), media_type), names)
+    if isinstance(content, bytes):
+        return take_in_bytes(name, content, store=store, settings=settings)
+    return take_in({"name": name, "data": content}, store=store, settings=settings)
 
 
-def _named(kind: str, file: FileRef) -> dict[str, Any]:
-    """The block that stays in the conversation."""
-    return {
-        "type": _KEPT_AS.get(kind, kind),
-        "name": file["name"],
-        "mime_type": file["type"],
-        _TAKEN_IN: file["hash"],
-    }
-
-
-def _content(block: Mapping[str, Any]) -> _Content:
-    """What the block carries, whoever's form it has. Raises FilesError."""
-    kind = _KEPT_AS.get(block["type"], str(block["type"]))
+def _content(block: Mapping[str, Any]) -> tuple[str, str, str | bytes]:
+    """The name ('' without one), the media type and the content, as base64 or as text's bytes, of a block in
+    any provider's form. Raises FilesError."""
+    kind = _KINDS[block["type"]]
     try:
         [found] = HumanMessage([dict(block)]).content_blocks
     except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -140,41 +122,21 @@ def _content(block: Mapping[str, Any]) -> _Content:
         return next((value for value in values if isinstance(value, str) and value), "")
 
     name, address = first("filename", "name", "title"), first("url", "image_url", "file_id", "path")
-    if address[:5].lower() == "data:":
-        return _from_address(address, kind, name)
-    media_type = (first("mime_type") or _USUAL.get(kind, "")).partition(";")[0].lower()
-    if data := first("base64", "data"):
-        return _Content(kind, base64=data, type=media_type, name=name)
+    media_type, data = first("mime_type") or _USUAL.get(kind, ""), first("base64", "data")
+    if address.startswith("data:") and ";base64," in address:
+        media_type, _, data = address.removeprefix("data:").partition(";base64,")
+    media_type = media_type.partition(";")[0].lower()
+    if data:
+        return name, media_type, data
     if text := first("text"):
-        return _Content(kind, text=text, type=media_type or "text/plain", name=name)
-    raise FilesError(_elsewhere(kind, name, address))
-
-
-def _from_address(address: str, kind: str, name: str) -> _Content:
-    """The content of a data: address (RFC 2397)."""
-    head = _DATA.match(address)
-    if head is None:
-        raise FilesError(f"{_called(kind, name)}: its data: address is broken; send the content in base64")
-    body, given = address[head.end() :], (head[1] or "text/plain").lower()
-    if head[3]:
-        return _Content(kind, base64=body, type=given, name=name)
-    return _Content(kind, text=unquote_to_bytes(body).decode("utf-8", "replace"), type=given, name=name)
-
-
-def _elsewhere(kind: str, name: str, address: str) -> str:
-    what = _called(kind, name)
-    if address:
-        return f"{what} only names where it is; nothing is fetched for a client: send the content in base64"
-    return f"{what} has no content; send it in base64"
-
-
-def _called(kind: str, name: str) -> str:
-    return f"the {kind} block {safe_name(name)}" if name else f"the {kind} block"
+        return name, media_type or "text/plain", text.encode("utf-8", "replace")
+    why = "only names where it is, and nothing is fetched for a client" if address else "has no content"
+    shown = f" {safe_name(name)}" if name else ""
+    raise FilesError(f"the {kind} block{shown} {why}: send its content in base64")
 
 
 def _with_suffix(name: str, media_type: str) -> str:
     """The name with an ending that tells its type, if it has none: the tools go by it."""
     if re.fullmatch(r"\.\w{1,8}", PurePosixPath(name).suffix) or not media_type:
         return name
-    suffix = _SUFFIX.get(media_type, mimetypes.guess_extension(media_type) or "")
-    return name + suffix
+    return name + _SUFFIX.get(media_type, mimetypes.guess_extension(media_type) or "")

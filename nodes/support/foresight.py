@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from forethought.models.allowance import Allowance
-from forethought.models.types import Message, Usage, no_usage, reply_spec
+from forethought.models.types import Usage, no_usage, reply_spec
 from forethought.nodes.support.prompt_text import (
     OBSERVATION_CHARS,
     call_text,
@@ -29,7 +29,7 @@ from forethought.nodes.support.prompt_text import (
     trajectory,
 )
 from forethought.nodes.support.services import Turn
-from forethought.prompts.render import render
+from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import ForesightVerdict
 from forethought.state.agent import AgentState, Deviation, Proposal, Surprise
 from forethought.text import cut
@@ -170,10 +170,9 @@ class ForesightModel:
 
     async def _ask(self, role: str, values: Mapping[str, Any], details: Mapping[str, Any]) -> Finding:
         """The model's finding. A model that gives none has failed, not the step: nothing is found then."""
-        system, user = render("foresight", **values)
         result = await self.turn.ask(
             role,
-            [Message("system", system), Message("user", user)],
+            prompt_messages("foresight", **values),
             reply_spec(ForesightVerdict),
             self.allowance,
             lenient=True,

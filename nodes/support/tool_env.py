@@ -24,7 +24,7 @@ from forethought.nodes.support.calls import CallResult, PriorAttempts, call_once
 from forethought.nodes.support.prompt_text import compact, never_begun, trajectory
 from forethought.nodes.support.provenance import joined
 from forethought.nodes.support.services import Services, Turn
-from forethought.prompts.render import render
+from forethought.prompts.render import prompt_messages, render
 from forethought.prompts.replies import DocumentAnswer
 from forethought.state.agent import AgentState, Proposal
 from forethought.state.context import Role
@@ -206,8 +206,7 @@ class Inspection:
 
     async def __call__(self, question: str, text: str, name: str) -> DocumentAnswer:
         """The answer to `question` from `text`. Raises ToolError where the model has none."""
-        system, user = render("inspector", question=question, text=text, name=name)
-        messages = [Message("system", system), Message("user", user)]
+        messages = prompt_messages("inspector", question=question, text=text, name=name)
         return await self._ask("tool", messages, name, "Read it by part.")
 
     async def look(self, question: str, image: Image, name: str) -> DocumentAnswer:

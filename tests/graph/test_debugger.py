@@ -53,28 +53,17 @@ async def test_the_stages_come_in_the_order_of_algorithm_1(debug: Debug) -> None
     assert [(branch["attempt"], branch["success"]) for branch in out["branches"]] == [(1, False), (2, True)]
 
 
-@pytest.mark.parametrize("method", ["direct", "brute_force", "binary_search"])
-async def test_the_baselines_of_stage_2_have_no_labels(debug: Debug, method: str) -> None:
+@pytest.mark.parametrize("method", ["direct", "brute_force", "binary_search", "counterfactual"])
+async def test_without_labels_the_critical_error_is_looked_for_at_once(debug: Debug, method: str) -> None:
     point = {"step": 2, "module": "action", "error_type": "format_error", "reason": "r", "suggestion": "s"}
     reader = Reader(replies={"FailurePoint": [point], "Salvage": [{"reasoning": "", "saved": True}]})
-    out = await debug(RUN, reader, method=method)
+    options: dict[str, Any] = {}
+    if method == "counterfactual":
+        world = TruthfulWorld(RUN, {2: [True]})
+        options = {"rollouts": lambda *_: world, "expect": GOLD, "fine_grained": False}
+    out = await debug(RUN, reader, method=method, **options)
     assert await nodes(out) == ["take", "find_critical"]
     assert out["status"] == "found"
-
-
-async def test_counterfactual_mode_comes_after_stage_1_unless_that_is_off(debug: Debug) -> None:
-    for fine_grained in (True, False):
-        world = TruthfulWorld(RUN, {2: [True]})
-        out = await debug(
-            RUN,
-            Reader(ERRORS),
-            rollouts=lambda *_, w=world: w,
-            expect=GOLD,
-            method="counterfactual",
-            fine_grained=fine_grained,
-        )
-        assert ("StepLabels" in out.kinds) is fine_grained
-        assert out["critical"]["critical_step"] == 2
 
 
 async def test_resuming_after_a_crash_repeats_no_label_of_the_failed_one_s_siblings(

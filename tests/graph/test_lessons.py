@@ -13,7 +13,7 @@ from forethought.lessons.book import LOCAL_USER, LessonBook, namespace_of
 from forethought.lessons.proposals import read_proposals, review_file
 from forethought.lessons.record import Lesson, now_utc
 from forethought.tools.base import Observation, Tool, ToolError, make_tool
-from tests.support.agent import Drive, Driven, Script, World, broken
+from tests.support.agent import Drive, Driven, Script
 from tests.support.model_server import SeenRequest
 from tests.support.replies import INVALID, answer, call, diagnosis, finish, lesson, plan, sub
 
@@ -179,15 +179,6 @@ async def test_what_hurts_fades_and_is_dropped(drive: Drive, known: bool) -> Non
         assert (kept.used, kept.hurt) == (1, 1)
 
 
-async def test_namespaces_are_kept_apart(drive: Drive) -> None:
-    store = InMemoryStore()
-    await run(drive, store, "first", script(), lesson_namespace="bills")
-    out = await run(drive, store, "second", script(), task=NEXT)
-    assert list(out.subtasks) == ["blind"]
-    again = await run(drive, store, "third", script(), task=NEXT, lesson_namespace="bills")
-    assert list(again.subtasks) == ["index"]
-
-
 async def test_a_model_that_writes_no_lesson_does_not_spoil_the_answer(drive: Drive) -> None:
     out = await run(drive, InMemoryStore(), "t", script(lessons=[INVALID]))
     assert out.status == "answered"
@@ -213,19 +204,16 @@ async def test_a_keeper_that_is_broken_off_counts_nothing_twice(
     assert (kept.thread, kept.found, kept.used) == ("first", 2, 1)
 
 
-async def test_a_step_that_was_not_taken_is_sent_back(drive: Drive) -> None:
-    store = InMemoryStore()
-    await run(drive, store, "t", script(lessons=[lesson(steps=[9]), lesson(steps=[1, 2, 1])]))
-    (kept,) = await book(store).all()
-    assert kept.steps == [1, 2]
-
-
-async def test_keys_are_blotted_out_of_a_lesson(drive: Drive, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_lesson_names_steps_that_were_taken_and_no_keys(
+    drive: Drive, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SHOP_API_KEY", "a-secret-of-the-shop")
     store = InMemoryStore()
-    written = lesson("a-secret-of-the-shop was wrong", "use sk-abcdefghijklmnopqrstuvwx")
-    await run(drive, store, "t", script(lessons=[written]))
+    texts = ("a-secret-of-the-shop was wrong", "use sk-abcdefghijklmnopqrstuvwx")
+    # Step 9 was never taken, so the first lesson is sent back.
+    await run(drive, store, "t", script(lessons=[lesson(*texts, steps=[9]), lesson(*texts, steps=[1, 2, 1])]))
     (kept,) = await book(store).all()
+    assert kept.steps == [1, 2]
     assert kept.failed == "[secret] was wrong"
     assert kept.worked == "use [secret]"
 
@@ -252,27 +240,6 @@ async def test_new_error_types_are_proposed_and_known_ones_are_not(drive: Drive)
     out = await run(drive, InMemoryStore(), "t", given, planning_errors=False)
     (proposed,) = read_proposals(review_file(out.settings.data_dir))
     assert (proposed.error_type, proposed.by, proposed.thread) == ("Unread index", "reflector", "t")
-    other = await run(
-        drive,
-        InMemoryStore(),
-        "u",
-        script(lessons=[lesson(error_type="Unread  index")]),
-        planning_errors=False,
-    )
-    named = read_proposals(review_file(other.settings.data_dir))
-    assert {item.by for item in named} <= {"reflector", "retrospective"}
-    assert "retrospective" in {item.by for item in named}
-
-
-async def test_a_success_proposes_nothing(drive: Drive) -> None:
-    given = script(
-        plans=[plan(sub("index"))],
-        diagnoses=[diagnosis("Unread index"), diagnosis()],
-        revisions=[{"subtasks": [sub("index")], "changes": ""}],
-    )
-    out = await run(drive, InMemoryStore(), "t", given, planning_errors=False)
-    assert out.status == "answered"
-    assert read_proposals(review_file(out.settings.data_dir)) == []
 
 
 async def test_the_answer_stands_before_the_lesson_is_written(drive: Drive) -> None:
@@ -281,15 +248,3 @@ async def test_the_answer_stands_before_the_lesson_is_written(drive: Drive) -> N
     (at,) = [item for item in history if item.next == ("lesson_keeper",)]
     assert at.values["status"] == "answered"
     assert at.values["answer"] == "the answer"
-
-
-async def test_an_outside_tool_makes_a_lesson_a_quarantined_one(drive: Drive) -> None:
-    store = InMemoryStore()
-    world = World({"x": [broken("locked")]})
-    out = await drive(
-        Script(moves={"a": [call("x"), call("y")]}), world, store=store, lessons=True, task=TASK
-    )
-    assert out.status == "answered"
-    (kept,) = await book(store).all()
-    assert kept.quarantined
-    assert kept.outside == ["tool:lookup"]

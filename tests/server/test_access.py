@@ -137,14 +137,6 @@ def test_each_runs_the_servers_agent_and_names_files_of_their_own(served: Served
     assert "no such file" in answers["bob"]
 
 
-def test_a_context_stays_within_the_settings(served: Served) -> None:
-    with served.client("bob") as bob:
-        thread = bob.post("/threads", json={}).json()["thread_id"]
-        given = {"assistant_id": "agent", "input": {"task": "x"}, "context": {"model": "openai:gpt-4.1"}}
-        told = bob.post(f"/threads/{thread}/runs/wait", json=given).text
-    assert "model openai:gpt-4.1 is not allowed here" in told
-
-
 def test_no_user_publishes_an_assistant_as_the_servers(served: Served) -> None:
     """Such a one would be seen and run by all, with its maker's context."""
     forged = {"metadata": {"created_by": "system", "owner": "alice"}}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.support import DevServer, Json, agent_policy, call, finish, go_on, run
+from tests.server.support import DevServer, Json, agent_policy, call, go_on, run
 
 pytestmark = pytest.mark.server
 TASK: Json = {"task": "Which colour is it?"}
@@ -40,39 +40,26 @@ def test_the_history_has_every_node_as_a_checkpoint_of_its_own(server: DevServer
     ]
 
 
-def test_a_changed_proposal_is_what_the_executor_carries_out(server: DevServer) -> None:
+def test_a_changed_proposal_plan_or_guidance_is_what_the_nodes_after_it_go_by(server: DevServer) -> None:
+    """What came before a fork does not run again."""
     server.models.policy = agent_policy(call("python", code="1 + 1"))
     thread, first = run(server, TASK)
-    at = before(server, thread, "tool_executor")
-    proposal = {**at["values"]["proposals"]["s1"], "arguments": {"code": "20 + 22"}}
-    server.models.requests.clear()
-    result = fork(server, thread, at, {"proposals": {"s1": proposal}}, "tool_agent")
     assert [step["observation"] for step in first["trajectory"]] == ["2"]
+    proposed, planned = (before(server, thread, node) for node in ("tool_executor", "tool_agent"))
+    proposal = {**proposed["values"]["proposals"]["s1"], "arguments": {"code": "20 + 22"}}
+    server.models.requests.clear()
+    result = fork(server, thread, proposed, {"proposals": {"s1": proposal}}, "tool_agent")
     assert [(step["n"], step["observation"]) for step in result["trajectory"]] == [(1, "42")]
-    assert server.models.names == ["AnswerDraft"], "what came before the fork does not run again"
-
-
-def test_a_changed_plan_is_what_the_tool_agent_works_on(server: DevServer) -> None:
-    server.models.policy = agent_policy(finish("blue"))
-    thread, _ = run(server, TASK)
-    at = before(server, thread, "tool_agent")
-    subtasks = [{**at["values"]["plan"]["subtasks"][0], "description": "look at the small print"}]
-    server.models.requests.clear()
-    result = fork(
-        server, thread, at, {"plan": {**at["values"]["plan"], "subtasks": subtasks}}, "replan_trigger"
-    )
-    assert server.models.names == ["ToolChoice", "AnswerDraft"]
-    assert "look at the small print" in server.models.requests[0].text
-    assert (len(result["trajectory"]), result["status"]) == (1, "answered")
-
-
-def test_guidance_from_a_step_on_is_seen_by_every_role_after_it(server: DevServer) -> None:
-    thread, _ = run(server, TASK)
-    at = before(server, thread, "tool_agent")
-    server.models.requests.clear()
-    fork(server, thread, at, {"guidance": ["mind the small print"]}, "replan_trigger")
-    assert server.models.names == ["ToolChoice", "AnswerDraft"]
-    assert all("mind the small print" in seen.text for seen in server.models.requests)
+    assert server.models.names == ["AnswerDraft"]
+    plan = planned["values"]["plan"]
+    subtasks = [{**plan["subtasks"][0], "description": "mind the small print"}]
+    for change in ({"plan": {**plan, "subtasks": subtasks}}, {"guidance": ["mind the small print"]}):
+        server.models.requests.clear()
+        result = fork(server, thread, planned, change, "replan_trigger")
+        assert server.models.names == ["ToolChoice", "AnswerDraft"]
+        assert "mind the small print" in server.models.requests[0].text
+        assert (len(result["trajectory"]), result["status"]) == (1, "answered")
+    assert "mind the small print" in server.models.requests[1].text, "guidance is seen by every role"
 
 
 def test_a_client_lifts_no_budget_by_what_it_writes(server: DevServer) -> None:

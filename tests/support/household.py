@@ -174,22 +174,6 @@ def _sensible(house: Household, world: World) -> Iterator[tuple[str, tuple[World
             yield action, after
 
 
-def reachable(house: Household, world: World) -> bool:
-    """Whether any sequence of possible actions reaches the goal from `world`: the truth, by exhaustion. The
-    other objects are left out, since they can neither help nor be in the way for good."""
-    world = replace(world, where=((house.thing, world.place(house.thing)),))
-    seen, queue = {world}, deque([world])
-    while queue:
-        now = queue.popleft()
-        if house.solved(now):
-            return True
-        for _, (after, _) in moves(now, (house.thing,)):
-            if after not in seen:
-                seen.add(after)
-                queue.append(after)
-    return False
-
-
 @dataclass
 class Habit:
     """The scripted agent: finds its way, slips a little, and ruins the object unless it is told not to."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import csv
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -74,21 +73,6 @@ def reference() -> Json:
         made[f"Self-driving {ends}"] = f"self-driving, {road} 60"
         made[f"Taxi {ends}"] = f"taxi, {road} 1200"
     return made
-
-
-def printed(tables: Mapping[str, Any]) -> list[Json]:
-    """The reference information as the dataset's column has it: tables printed with right-aligned columns."""
-    return [{"Description": title, "Content": _printed(content)} for title, content in tables.items()]
-
-
-def _printed(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    rows = [list(content[0]), *([str(cell) for cell in row.values()] for row in content)]
-    widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
-    return "\n".join(
-        " ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows
-    )
 
 
 def query(**changes: Any) -> Query:
@@ -189,10 +173,12 @@ def write_database(folder: Path) -> Path:
     return folder
 
 
-def write_data(folder: Path, split: str = "validation", **columns: Any) -> Path:
-    """A data folder with one task and its reference information in the dataset's column."""
-    folder.mkdir(parents=True, exist_ok=True)
-    given = {**row(), "reference_information": repr(printed(reference())), **columns}
+def write_data(folder: Path, split: str = "validation", information: Any = None, **columns: Any) -> Path:
+    """A data folder with one task and its reference information."""
+    given = {**row(), **columns}
+    (folder / "database").mkdir(parents=True, exist_ok=True)
+    tables = folder / "database" / f"{split}_ref_info.jsonl"
+    tables.write_text(json.dumps(reference() if information is None else information) + "\n", "utf-8")
     with (folder / f"{split}.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(given))
         writer.writeheader()

@@ -27,10 +27,13 @@ class Sent:
     headers: dict[str, str] = field(default_factory=lambda: {"Content-Type": "text/html; charset=utf-8"})
 
 
+Answer = Callable[[Asked], Sent]
+
+
 class WebServer:
     """Serves `answer(request)` on 127.0.0.1 until closed; `asked` holds the requests in order."""
 
-    def __init__(self, answer: Callable[[Asked], Sent]) -> None:
+    def __init__(self, answer: Answer) -> None:
         self.asked: list[Asked] = []
         outer = self
 
@@ -67,3 +70,6 @@ class WebServer:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+
+
+StartServer = Callable[[Answer], WebServer]

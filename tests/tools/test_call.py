@@ -52,12 +52,9 @@ async def lookup(name: str, year: int | None = None, kind: Literal["staff", "gue
 LOOKUP = make_tool(lookup)
 
 
-async def test_success_carries_text_and_the_tools_own_origin(env: ToolEnv) -> None:
+async def test_success_has_text_and_an_origin(env: ToolEnv) -> None:
     seen = await call_tool(LOOKUP, {"name": "Ada", "year": "1843"}, env)
     assert seen == Observation("Ada 1843 staff", origin="tool:lookup")
-
-
-async def test_an_origin_that_the_tool_gives_stays(env: ToolEnv) -> None:
     seen = await call_tool(tool_that(lambda: Observation("hi", origin="web:example.org")), {}, env)
     assert (seen.ok, seen.origin) == (True, "web:example.org")
 
@@ -92,13 +89,6 @@ async def test_a_tool_error_keeps_its_cause_and_hint(env: ToolEnv) -> None:
     assert seen == expected
 
 
-@pytest.mark.parametrize("declared", [True, False])
-async def test_only_a_tool_that_says_so_may_be_called_again(env: ToolEnv, declared: bool) -> None:
-    error = ToolError("line down", cause="transport", retryable=True)
-    seen = await call_tool(tool_that(raising(error), retryable=declared), {}, env)
-    assert seen.retryable is declared
-
-
 @pytest.mark.parametrize(
     ("error", "declared", "calls"),
     [
@@ -108,7 +98,7 @@ async def test_only_a_tool_that_says_so_may_be_called_again(env: ToolEnv, declar
         (ToolError("too slow", cause="timeout", retryable=True), True, 1),
     ],
 )
-async def test_a_passing_failure_of_the_transport_is_tried_once_more(
+async def test_a_transport_failure_of_a_retryable_tool_is_retried_once(
     env: ToolEnv, monkeypatch: pytest.MonkeyPatch, error: ToolError, declared: bool, calls: int
 ) -> None:
     monkeypatch.setattr("forethought.tools.call.PAUSE_S", 0)
@@ -135,15 +125,13 @@ def wrapped(inner: Exception) -> Exception:
     "error",
     [
         ToolError("line down", cause="transport", hint="wait a little", retryable=True),
-        ToolError("too slow", cause="timeout", retryable=True),
         ConnectionResetError(104, "Connection reset by peer"),
-        TimeoutError("the printer"),
         wrapped(httpx.ReadTimeout("")),
     ],
     ids=repr,
 )
 @pytest.mark.parametrize(
-    ("options", "doubted"),
+    ("options", "unknown"),
     [
         ({"effect": "write"}, True),
         ({"effect": "write", "retryable": True}, True),
@@ -153,8 +141,8 @@ def wrapped(inner: Exception) -> Exception:
     ],
     ids=["write", "retryable-write", "egress", "retryable-egress", "read"],
 )
-async def test_a_change_that_broke_off_is_said_to_be_in_doubt_and_not_tried_again(
-    env: ToolEnv, monkeypatch: pytest.MonkeyPatch, error: Exception, options: Any, doubted: bool
+async def test_a_change_with_an_unknown_outcome_is_marked_and_not_retried(
+    env: ToolEnv, monkeypatch: pytest.MonkeyPatch, error: Exception, options: Any, unknown: bool
 ) -> None:
     monkeypatch.setattr("forethought.tools.call.PAUSE_S", 0)
     made: list[int] = []
@@ -165,14 +153,14 @@ async def test_a_change_that_broke_off_is_said_to_be_in_doubt_and_not_tried_agai
 
     seen = await call_tool(tool_that(act, **options), {}, env)
     assert not seen.ok
-    assert seen.text.startswith("It may have taken effect: ") is doubted
-    assert ("look whether it took effect" in seen.hint) is doubted
+    assert seen.text.startswith("It may have taken effect: ") is unknown
+    assert ("look whether it took effect" in seen.hint) is unknown
     assert "wait a little" in seen.hint or not getattr(error, "hint", "")
-    if doubted:
+    if unknown:
         assert (len(made), seen.retryable) == (1, False)
 
 
-async def test_a_change_that_is_too_slow_or_returns_such_a_failure_is_in_doubt(env: ToolEnv) -> None:
+async def test_a_change_that_times_out_or_returns_such_a_failure_has_an_unknown_outcome(env: ToolEnv) -> None:
     slow = tool_that(lambda: asyncio.sleep(30), effect="write", timeout_s=0.05)
     seen = await call_tool(slow, {}, env)
     assert (seen.cause, seen.retryable) == ("timeout", False)
@@ -182,22 +170,13 @@ async def test_a_change_that_is_too_slow_or_returns_such_a_failure_is_in_doubt(e
     assert seen.text == "It may have taken effect: act_now failed and did not say why"
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        ToolError("no such room", cause="not_found"),
-        ToolError("sold out"),
-        ValueError("no date"),
-        PermissionError("no"),
-    ],
-    ids=repr,
-)
-async def test_a_change_that_was_answered_is_not(env: ToolEnv, error: Exception) -> None:
+@pytest.mark.parametrize("error", [ToolError("sold out"), ValueError("no date")], ids=repr)
+async def test_a_change_that_was_refused_has_a_known_outcome(env: ToolEnv, error: Exception) -> None:
     seen = await call_tool(tool_that(raising(error), effect="write"), {}, env)
     assert "taken effect" not in seen.text + seen.hint
 
 
-async def test_an_unexpected_exception_is_one_line_and_its_traceback_goes_to_the_log(
+async def test_an_unexpected_exception_is_one_line_and_its_traceback_is_logged(
     env: ToolEnv, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.ERROR):
@@ -206,11 +185,6 @@ async def test_an_unexpected_exception_is_one_line_and_its_traceback_goes_to_the
     assert seen.text.startswith("KeyError: ")
     assert "\n" not in seen.text
     assert "Traceback" in caplog.text
-
-
-async def test_a_tool_cannot_end_the_program(env: ToolEnv) -> None:
-    seen = await call_tool(tool_that(raising(SystemExit(2))), {}, env)
-    assert (seen.cause, seen.text) == ("tool", "SystemExit: 2")
 
 
 async def test_a_slow_tool_is_stopped(env: ToolEnv) -> None:
@@ -228,19 +202,6 @@ async def test_a_slow_tool_is_stopped(env: ToolEnv) -> None:
     assert (seen.ok, seen.cause, seen.retryable) == (False, "timeout", True)
     assert "0.05 s" in seen.text
     assert stopped
-
-
-async def test_a_time_limit_of_0_is_none(env: ToolEnv) -> None:
-    async def wait() -> str:
-        await asyncio.sleep(0.1)
-        return "there"
-
-    assert (await call_tool(tool_that(wait, timeout_s=0), {}, env)).text == "there"
-
-
-async def test_a_timeout_of_the_tools_own_is_not_taken_for_the_limit(env: ToolEnv) -> None:
-    seen = await call_tool(tool_that(raising(TimeoutError("the printer"))), {}, env)
-    assert (seen.cause, seen.text) == ("tool", "TimeoutError: the printer")
 
 
 @pytest.mark.parametrize("error", [GraphInterrupt(()), GraphBubbleUp(), KeyboardInterrupt()])
@@ -262,61 +223,29 @@ class Panic(BaseException):
     """As libraries in Rust raise it: no Exception."""
 
 
-class Speechless(Exception):
-    def __str__(self) -> str:
-        raise ValueError("no words")
-
-
 @pytest.mark.parametrize(
     ("error", "said"),
     [
         (Panic("index out of bounds"), "Panic: index out of bounds"),
         (asyncio.CancelledError(), "CancelledError:"),
-        (BaseExceptionGroup("two", [asyncio.CancelledError(), ValueError("x")]), "BaseExceptionGroup: two"),
-        (Speechless(), "Speechless"),
-        (ToolError(KeyError("x")), "'x'"),  # type: ignore[arg-type]
+        (SystemExit(2), "SystemExit: 2"),
+        (TimeoutError("the printer"), "TimeoutError: the printer"),
     ],
 )
-async def test_nothing_that_a_tool_raises_ends_the_run(env: ToolEnv, error: BaseException, said: str) -> None:
+async def test_no_exception_of_a_tool_ends_the_run(env: ToolEnv, error: BaseException, said: str) -> None:
     seen = await call_tool(tool_that(raising(error)), {}, env)
     assert (seen.ok, seen.cause) == (False, "tool")
     assert said in seen.text
 
 
-async def test_what_a_tool_does_after_its_time_is_still_a_timeout(env: ToolEnv) -> None:
-    async def wait() -> str:
-        try:
-            await asyncio.sleep(30)
-        except asyncio.CancelledError:
-            raise RuntimeError("closed badly") from None
-        return ""
-
-    assert (await call_tool(tool_that(wait, timeout_s=0.05), {}, env)).cause == "timeout"
-
-
-async def test_results_that_are_no_json_are_shown_all_the_same(env: ToolEnv) -> None:
-    ring: dict[str, Any] = {}
-    ring["self"] = ring
-    for made, said in (({(1, 2): 3}, "{(1, 2): 3}"), (ring, "{...}"), (Observation(5), "5")):  # type: ignore[arg-type]
-        seen = await call_tool(tool_that(lambda made=made: made), {}, env)
-        assert seen.ok
-        assert said in seen.text
-
-
-@pytest.mark.parametrize("nothing", ["", " \n\t", None])
+@pytest.mark.parametrize("nothing", [" \n\t", None])
 async def test_no_text_is_a_failure(env: ToolEnv, nothing: str | None) -> None:
     seen = await call_tool(tool_that(lambda: nothing), {}, env)
     assert (seen.ok, seen.cause) == (False, "empty")
     assert seen.text == "act_now returned nothing"
 
 
-async def test_a_failure_without_words_still_says_something(env: ToolEnv) -> None:
-    seen = await call_tool(tool_that(lambda: Observation("", ok=False)), {}, env)
-    assert (seen.ok, seen.cause) == (False, "tool")
-    assert seen.text
-
-
-async def test_a_long_text_is_cut_visibly(env: ToolEnv) -> None:
+async def test_a_long_text_is_cut_with_a_mark(env: ToolEnv) -> None:
     exact = await call_tool(tool_that(lambda: "x" * MAX_CHARACTERS), {}, env)
     assert (exact.text, exact.partial) == ("x" * MAX_CHARACTERS, False)
     seen = await call_tool(tool_that(lambda: "x" * (MAX_CHARACTERS + 1234)), {}, env)
@@ -324,42 +253,30 @@ async def test_a_long_text_is_cut_visibly(env: ToolEnv) -> None:
     assert seen.partial
 
 
-async def test_other_results_become_json(env: ToolEnv) -> None:
-    seen = await call_tool(tool_that(lambda: {"é": [1, None]}), {}, env)
-    assert seen.text == '{"é": [1, null]}'
+@pytest.mark.parametrize(
+    ("result", "text"),
+    [({"é": [1, None]}, '{"é": [1, null]}'), ("a\x00b\ud800c", "ab?c")],
+)
+async def test_other_results_become_text_that_can_be_stored(env: ToolEnv, result: Any, text: str) -> None:
+    assert (await call_tool(tool_that(lambda: result), {}, env)).text == text
 
 
-async def test_no_key_gets_out(settings: Callable[..., Settings], monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_keys_are_redacted(settings: Callable[..., Settings], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_API_KEY", "sk-0123456789")
     monkeypatch.setenv("GH_TOKEN", "sk-0123456789-longer")
-    monkeypatch.setenv("SHORT_API_KEY", "abc")
     env = ToolEnv(settings=settings(api_key=SecretStr("of-the-settings")))
-    error = ToolError("sk-0123456789-longer abc", hint="see sk-0123456789 and of-the-settings")
+    error = ToolError("sk-0123456789-longer", hint="see sk-0123456789 and of-the-settings")
     seen = await call_tool(tool_that(raising(error)), {}, env)
-    assert seen.text == "[secret] abc"
+    assert seen.text == "[secret]"
     assert seen.hint == "see [secret] and [secret]"
     leaked = await call_tool(tool_that(raising(RuntimeError("401 for sk-0123456789"))), {}, env)
     assert leaked.text == "RuntimeError: 401 for [secret]"
-
-
-async def test_a_key_at_the_cut_does_not_get_out_in_part(
-    env: ToolEnv, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SOME_API_KEY", "sk-0123456789")
     seen = await call_tool(tool_that(lambda: "x" * (MAX_CHARACTERS - 5) + "sk-0123456789"), {}, env)
-    assert "sk-" not in seen.text
+    assert "sk-" not in seen.text, "not even in part, at the cut"
 
 
-async def test_text_can_always_be_stored(env: ToolEnv) -> None:
-    seen = await call_tool(tool_that(lambda: "a\x00b\ud800c"), {}, env)
-    assert seen.text == "ab?c"
-
-
-def test_fitting_arguments_have_no_complaint() -> None:
+def test_two_spellings_of_a_call_are_normalised_to_one() -> None:
     assert check_arguments(LOOKUP, {"name": "Ada"}) is None
-
-
-def test_two_spellings_of_a_call_are_one() -> None:
     full = {"name": "Ada", "year": None, "kind": "staff"}
     assert normalise(LOOKUP, {"name": "Ada"}) == normalise(LOOKUP, {"year": None, "name": "Ada"}) == full
     assert normalise(LOOKUP, {"name": "Ada", "year": "3"}) == normalise(LOOKUP, {"name": "Ada", "year": 3})
@@ -368,14 +285,14 @@ def test_two_spellings_of_a_call_are_one() -> None:
 
 
 @given(st.dictionaries(st.text(max_size=8), st.none() | st.integers() | st.text() | st.lists(st.booleans())))
-def test_any_arguments_are_either_right_or_complained_of(arguments: dict[str, Any]) -> None:
+def test_any_arguments_are_either_right_or_refused(arguments: dict[str, Any]) -> None:
     complaint = check_arguments(LOOKUP, arguments)
     assert complaint is None or complaint.startswith("wrong arguments for lookup: ")
     assert normalise(LOOKUP, normalise(LOOKUP, arguments)) == normalise(LOOKUP, arguments)
 
 
-async def test_a_function_that_runs_out_of_items_fails_at_once(env: ToolEnv) -> None:
-    """Its StopIteration cannot leave a thread: without care, the run would wait for it without end."""
+async def test_a_stop_iteration_does_not_hang_the_run(env: ToolEnv) -> None:
+    """A StopIteration cannot leave a thread as it is: the caller would wait for ever."""
 
     def first(name: str) -> str:
         """The first item."""

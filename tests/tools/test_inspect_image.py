@@ -43,8 +43,8 @@ def env(tmp_path: Path, settings: Callable[..., Settings]) -> ToolEnv:
 
 
 async def look(env: ToolEnv, path: str, question: str | None = None) -> Observation:
-    given = INSPECT_IMAGE.arguments(path=path, question=question).model_dump()
-    observation = await INSPECT_IMAGE.run(env, **given)
+    arguments = INSPECT_IMAGE.arguments(path=path, question=question).model_dump()
+    observation = await INSPECT_IMAGE.run(env, **arguments)
     assert isinstance(observation, Observation)
     return observation
 
@@ -60,33 +60,26 @@ async def test_the_answer_comes_in_three_parts_with_the_pictures_size(env: ToolE
     ((question, image, name),) = env.look.asked
     assert (question, name, image.mime) == ("What is it?", "Square.PNG", "image/png")
     assert PIL.open(io.BytesIO(image.data)).size == (2048, 14)
-
-
-async def test_without_a_question_it_is_described(env: ToolEnv) -> None:
     await look(env, "Square.PNG")
-    assert isinstance(env.look, Looker)
-    assert env.look.asked[0][0] == ""
+    assert env.look.asked[1][0] == "", "without a question, it is described"
 
 
 @pytest.mark.parametrize(
-    ("path", "said", "cause"),
+    ("changes", "path", "message", "cause"),
     [
-        ("notes.txt", "not a picture", "arguments"),
-        ("gone.png", "not stored here", "not_found"),
-        ("../etc/shadow", "no file called", "not_found"),
+        ({}, "notes.txt", "not a picture", "arguments"),
+        ({}, "gone.png", "not stored here", "not_found"),
+        ({}, "../etc/shadow", "no file called", "not_found"),
+        ({"store": None}, "Square.PNG", ".", "unavailable"),
+        ({"look": None}, "Square.PNG", ".", "unavailable"),
     ],
 )
-async def test_what_cannot_be_looked_at_says_why(env: ToolEnv, path: str, said: str, cause: str) -> None:
-    with pytest.raises(ToolError, match=said) as raised:
-        await look(env, path)
-    assert (raised.value.cause, bool(raised.value.hint)) == (cause, True)
-
-
-async def test_without_a_storage_or_a_model_the_tool_says_so(env: ToolEnv) -> None:
-    for lacking in ({"store": None}, {"look": None}):
-        with pytest.raises(ToolError) as raised:
-            await look(dataclasses.replace(env, **lacking), "Square.PNG")
-        assert raised.value.cause == "unavailable"
+async def test_an_unusable_picture_or_missing_service_is_named(
+    env: ToolEnv, changes: dict[str, None], path: str, message: str, cause: str
+) -> None:
+    with pytest.raises(ToolError, match=message) as raised:
+        await look(dataclasses.replace(env, **changes), path)
+    assert raised.value.cause == cause
 
 
 @pytest.mark.parametrize(

@@ -44,8 +44,8 @@ def write(tmp_path: Path) -> Callable[[Any], Path]:
 def load(write: Callable[[Any], Path]) -> Load:
     """Load the tools of servers."""
 
-    async def go(servers: dict[str, Any], taken: tuple[str, ...] = ()) -> dict[str, Tool]:
-        found = await mcp_tools(read_servers(write({"mcpServers": servers})), taken)
+    async def go(servers: dict[str, Any], reserved: tuple[str, ...] = ()) -> dict[str, Tool]:
+        found = await mcp_tools(read_servers(write({"mcpServers": servers})), reserved)
         return {tool.name: tool for tool in found}
 
     return go
@@ -72,7 +72,7 @@ async def call(tool: Tool, **arguments: Any) -> Observation:
 
 
 async def test_the_tools_of_a_program_work_as_any_other(load: Load) -> None:
-    tools = await load({"rooms": {**STDIO, "tools": {"search": {"timeout_s": 3}}}}, taken=("lookup",))
+    tools = await load({"rooms": {**STDIO, "tools": {"search": {"timeout_s": 3}}}}, reserved=("lookup",))
     assert {"free", "book", "search", "note", "rooms__lookup", "read_file", "fail"} <= set(tools)
     assert all(tool.foreign for tool in tools.values())
     assert {name: tools[name].effect for name in ("free", "book", "search")} == {
@@ -144,20 +144,12 @@ async def test_the_operators_word_on_effects_stands_above_the_servers(load: Load
     assert (tools["free"].effect, tools["book"].effect) == ("egress", "read")
 
 
-async def test_a_tool_without_a_name_with_too_many_words_and_too_many_tools(
-    load: Load, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tools = [StructuredTool(name="", description="x" * 100_000, args_schema={"type": "object"})]
-
+async def test_a_long_description_is_cut(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
     async def offer(*_: object, **__: object) -> list[StructuredTool]:
-        return tools
+        return [StructuredTool(name="long", description="x" * 100_000, args_schema={"type": "object"})]
 
     monkeypatch.setattr("langchain_mcp_adapters.tools.load_mcp_tools", offer)
-    [tool] = (await load({"rooms": STDIO})).values()
-    assert (tool.name, len(tool.description)) == ("rooms__", 6000)
-    tools *= 501
-    with pytest.raises(McpSetupError, match=r"MCP server rooms cannot be used: .*more than 500 tools"):
-        await load({"rooms": STDIO})
+    assert len((await load({"rooms": STDIO}))["long"].description) == 6000
 
 
 async def test_two_servers_with_the_same_tools_are_told_apart(load: Load, address: str) -> None:
@@ -196,11 +188,12 @@ async def test_schemas_that_cannot_be_strict_are_asked_for_without_strictness(
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("{", "is no JSON"),
+        ("{", "is not JSON"),
         ([], "the whole"),
         ({}, "mcpServers"),
         ({"servers": {"a": {}}}, "servers.a: give either a command or a url"),
         ({"servers": {"a": {"command": "x", "url": "http://x"}}}, "give either"),
+        ({"servers": {"a": {"url": "https://[h/mcp"}}}, "servers.a: Invalid IPv6 URL"),
         ({"servers": {"a": {"command": "x", "effect": "harmless"}}}, "effect"),
         ({"servers": {"a": {"command": "x", "timeout_s": 0}}}, "timeout_s"),
         ({"servers": {"a": {"command": "x", "type": "http"}}}, "transport http does not fit"),

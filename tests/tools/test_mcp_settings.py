@@ -15,7 +15,7 @@ from forethought.graph.agent import build_agent
 from forethought.redaction import redactor
 from forethought.settings import Settings
 from forethought.state.context import Context
-from forethought.tools.mcp_settings import McpServer, McpSetupError, read_servers
+from forethought.tools.mcp_settings import McpSetupError, read_servers
 from tests.support.web_server import Sent, WebServer
 
 CONFIG: Any = {"configurable": {"thread_id": "t"}}
@@ -37,7 +37,6 @@ def write(tmp_path: Path) -> Callable[[Any], Path]:
     ("server", "said", "shown"),
     [
         ({"url": "https://h/mcp?q=${PLAIN}"}, "got 0f-a-variable", "got [secret]"),
-        ({"url": "https://h/mcp?limit=${NUMBER}"}, "?limit=250 of 250", "?[secret] of 250"),
         ({"url": "https://h/${PLAIN}/mcp"}, "at https://h/0f-a-variable/mcp", "at https://h/[secret]/mcp"),
         ({"url": "https://h/mcp?tavilyApiKey=tvly-abc-d"}, "got tvly-abc-d", "got [secret]"),
         (
@@ -47,7 +46,6 @@ def write(tmp_path: Path) -> Callable[[Any], Path]:
         ),
         ({"url": "https://bob:hunterhunter@h/mcp"}, "as hunterhunter", "as [secret]"),
         ({"url": "https://${PLAIN}:x@h/mcp"}, "as 0f-a-variable", "as [secret]"),
-        ({"url": "https://[h/mcp?k=${PLAIN}"}, "no https://[h/mcp?k=0f-a-variable", "no [secret]"),
         ({"url": "https://h", "headers": {"X-Api-Key": "of-header"}}, "got of-header", "got [secret]"),
         ({"url": "https://h", "headers": {"X-Of": "Of ${PLAIN}"}}, "got 0f-a-variable", "got [secret]"),
         (
@@ -66,10 +64,8 @@ def test_what_a_server_is_given_to_keep_is_secret_everywhere(
     write: Callable[[Any], Path], monkeypatch: pytest.MonkeyPatch, server: Any, said: str, shown: str
 ) -> None:
     monkeypatch.setenv("PLAIN", "0f-a-variable")
-    monkeypatch.setenv("NUMBER", "250")
-    found = read_servers(write(server)).servers["w"]
+    read_servers(write(server))
     assert redactor()(said) == shown
-    assert found.without_secrets(said) == shown
 
 
 def test_words_of_a_file_that_may_stand_anywhere_are_not(
@@ -81,22 +77,6 @@ def test_words_of_a_file_that_may_stand_anywhere_are_not(
         write({"url": "https://${MCP_HOST}/research-rooms/mcp?features=database", "headers": headers})
     )
     said = "mcp.example.org, research-rooms, features: database, application/json"
-    assert redactor()(said) == said
-
-
-def test_of_a_servers_own_words_all_of_its_environment_is_blotted_out() -> None:
-    server = McpServer(command="c", env={"MODE": "production mode"})
-    assert server.without_secrets("in production") == "in [secret]"
-    assert redactor()("in production") == "in production"
-
-
-def test_of_a_servers_own_words_the_user_and_all_options_of_its_address_are_blotted_out(
-    write: Callable[[Any], Path],
-) -> None:
-    given = {"url": "https://developer@h/mcp?format=json&limit=100"}
-    server = read_servers(write(given)).servers["w"]
-    said = "the developer's GET https://other/items?format=json&limit=100"
-    assert server.without_secrets(said) == "the [secret]'s GET https://other/items?[secret]&[secret]"
     assert redactor()(said) == said
 
 

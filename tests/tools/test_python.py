@@ -11,9 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import settings as slower
-from hypothesis import strategies as st
 
 from forethought.settings import Settings
 from forethought.tools.base import Observation, ToolEnv
@@ -42,8 +39,6 @@ def run(env: ToolEnv) -> Run:
     [
         ("2**100", str(2**100)),
         ("print('a')\n'b'", "a\nb"),
-        ("1 == 2", "False"),
-        ("x = 1\r\nx\r\n", "1"),
         ("results['s2'].splitlines()", "['a', 'b']"),
         ("sorted(files)", "['note.txt', 'prices.csv']"),
         ("files['note.txt']", "café"),
@@ -63,30 +58,21 @@ def test_what_is_printed_and_the_last_value_are_shown(run: Run, code: str, shown
         ("d = {'a': 1}\nd.setdefault('b', 2)\nd.update(c=3)\nd.pop('a'), d.get('z'), list(d.items())", None),
         ("f'{3.14159:.2f} {1000000:,} {1!r:>3}'", "3.14 1,000,000   1"),
         ("sum([1, 2]), round(2.567, 2), divmod(7, 2), min(1, 2), max([3]), abs(-1), any([0]), all([])", None),
-        (
-            "list(zip('ab', [1, 2])), list(enumerate('a')), list(map(int, ['1'])), list(reversed([1, 2]))",
-            None,
-        ),
+        ("list(zip('ab', [1, 2])), list(enumerate('a')), list(map(int, ['1']))", None),
         ("import json\njson.loads('{\"a\": [1, null]}'), json.dumps({'a': 1})", None),
         ("import re\nre.findall(r'\\d+', 'a1b22'), re.sub('a', 'b', 'aa')", "(['1', '22'], 'bb')"),
         ("import math\nmath.floor(1.5), math.comb(5, 2), math.isclose(0.1 + 0.2, 0.3)", "(1, 10, True)"),
         ("from decimal import Decimal\nstr(Decimal('1.1') + Decimal('2.2'))", "3.3"),
         ("from datetime import date, datetime, timedelta\n(date(2024, 3, 1) - date(2024, 2, 1)).days", "29"),
-        (
-            "from datetime import datetime\ndatetime.strptime('2024-01-02', '%Y-%m-%d').strftime('%d %B')",
-            "02 January",
-        ),
-        ("from collections import Counter\nCounter('aab').most_common(1)", "[('a', 2)]"),
         ("import itertools\nlist(itertools.combinations([1, 2, 3], 2))", "[(1, 2), (1, 3), (2, 3)]"),
         ("import csv\nlist(csv.reader(['a,\"b,c\"']))", "[['a', 'b,c']]"),
-        ("class P:\n  def __init__(self, x):\n    self.x = x\nP(3).x", "3"),
         ("from dataclasses import dataclass\n@dataclass\nclass P:\n  x: int\nP(3).x", "3"),
         ("try:\n  1 / 0\nexcept ZeroDivisionError as e:\n  print('caught', e)", "caught division by zero"),
         ("match [1, 2]:\n  case [a, b]:\n    print(a + b)", "3"),
     ],
 )
-def test_what_the_description_promises_works(run: Run, code: str, shown: str | None) -> None:
-    """Against CPython where no value is given."""
+def test_the_promises_of_the_description_hold(run: Run, code: str, shown: str | None) -> None:
+    """Compare with CPython where no value is given."""
     if shown is None:
         *before, last = code.split("\n")
         space: dict[str, object] = {}
@@ -119,19 +105,10 @@ def test_every_module_that_the_description_names_exists_and_no_other_is_promised
     ("code", "said", "hint"),
     [
         ("x = (1,\ny", "SyntaxError", "send the whole program again"),
-        (
-            "raise ValueError('bad thing')",
-            "line 1, `raise ValueError('bad thing')`: ValueError: bad thing",
-            "correct the code",
-        ),
-        (
-            "class A: pass\nclass B(A): pass",
-            "the sandbox does not support class inheritance",
-            "a subset of Python",
-        ),
+        ("raise ValueError('x')", "line 1, `raise ValueError('x')`: ValueError: x", "correct the code"),
+        ("class A: pass\nclass B(A): pass", "does not support class inheritance", "a subset of Python"),
         ("def f():\n  yield 1", "does not support yield", "a subset of Python"),
         ("import statistics", "No module named 'statistics'", "only these modules exist: base64"),
-        ("results['nope']", "KeyError: nope", ""),
         ("def f(): return f()\nf()", "RecursionError", ""),
     ],
 )
@@ -144,7 +121,7 @@ def test_an_error_names_the_line_and_what_to_do(run: Run, code: str, said: str, 
     assert run(code) == seen
 
 
-@pytest.mark.parametrize("code", ["x = 1", "None", "", "print()", "# nothing"])
+@pytest.mark.parametrize("code", ["x = 1", "", "print()"])
 def test_no_output_asks_for_print(run: Run, code: str) -> None:
     seen = run(code)
     assert (seen.ok, seen.cause) == (False, "empty")
@@ -156,7 +133,7 @@ def test_calls_share_nothing(run: Run) -> None:
     assert "name 'x' is not defined" in run("x").text
 
 
-def test_files_are_read_only_when_the_code_speaks_of_them(
+def test_files_are_read_only_when_the_code_names_them(
     run: Run, env: ToolEnv, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> str:
@@ -180,7 +157,7 @@ def test_a_file_without_text_does_not_hide_the_others(
     assert "[not in `files`: gone.txt" in failed.text
 
 
-@pytest.mark.parametrize("code", ["'a' * (1 << 34)", "9**9**9", "sorted(range(10**8))"])
+@pytest.mark.parametrize("code", ["'a' * (1 << 34)", "9**9**9"])
 def test_memory_is_limited(run: Run, code: str) -> None:
     began = time.monotonic()
     seen = run(code)
@@ -195,8 +172,8 @@ def test_printing_is_limited(run: Run) -> None:
     assert len(seen.text) < 3000
 
 
-def test_a_value_that_is_huge_as_text_is_not_made_text_here(run: Run) -> None:
-    """Lists that share their parts are small inside and a thousand million numbers when written out."""
+def test_a_value_that_is_huge_as_text_is_limited(run: Run) -> None:
+    """Lists that share their parts are small in memory and a thousand million numbers when written out."""
     began = time.monotonic()
     seen = run("x = [0] * 1000\ny = [x] * 1000\nz = [y] * 1000\nz")
     assert seen.text.startswith("[[[0, 0") or seen.cause == "limit"
@@ -204,7 +181,7 @@ def test_a_value_that_is_huge_as_text_is_not_made_text_here(run: Run) -> None:
 
 
 @pytest.mark.parametrize("code", ["while True: pass", "sum(range(10**12))"])
-def test_time_is_limited_and_nothing_goes_on_after_it(run: Run, code: str) -> None:
+def test_time_is_limited_and_nothing_runs_on(run: Run, code: str) -> None:
     before = threading.active_count()
     began = time.monotonic()
     seen = run(code)
@@ -221,22 +198,10 @@ def _busy_children() -> list[str]:
     return [pid for pid in pids if "monty" in Path(f"/proc/{pid}/comm").read_text()]
 
 
-@pytest.mark.parametrize(
-    "code", ["-" * 100_000 + "1", "(" * 5000, "a" + "[0]" * 50_000, "not " * 50_000 + "1"]
-)
-def test_code_too_deep_to_parse_is_an_error_like_any_other(run: Run, code: str) -> None:
-    seen = run(code)
+def test_code_too_deep_to_parse_is_an_error(run: Run) -> None:
+    seen = run("-" * 100_000 + "1")
     assert (seen.ok, seen.cause) == (False, "tool")
     assert len(seen.text) < 1000
-
-
-@slower(max_examples=40, deadline=None)
-@given(st.text(alphabet="ab=1+()[]\n :'\"#;\\,éfx{}", max_size=40))
-def test_any_text_ends_in_an_observation(code: str) -> None:
-    env = ToolEnv(settings=Settings(python_seconds=2))
-    seen = asyncio.run(call_tool(PYTHON, {"code": code}, env))
-    assert seen.text.strip()
-    assert seen.cause in ("", "tool", "empty")
 
 
 async def test_calls_run_side_by_side(env: ToolEnv) -> None:
@@ -245,7 +210,7 @@ async def test_calls_run_side_by_side(env: ToolEnv) -> None:
     assert [one.text for one in seen] == [str(sum(range(n))) for n in range(8)]
 
 
-def test_a_process_that_used_it_ends_well() -> None:
+def test_a_process_that_used_the_sandbox_exits_cleanly() -> None:
     """The asynchronous client of pydantic-monty aborts at exit about every second time."""
     code = (
         "from forethought.tools.sandbox.backend import Program\n"
@@ -257,7 +222,7 @@ def test_a_process_that_used_it_ends_well() -> None:
         assert (*process.communicate(timeout=60), process.returncode) == (b"2\n", b"", 0)
 
 
-def test_an_observation_comes_from_the_files_and_results_that_the_code_names(tmp_path: Path) -> None:
+def test_the_origin_is_the_files_and_results_that_the_code_names(tmp_path: Path) -> None:
     store = FileStore(tmp_path / "files")
     env = ToolEnv(
         settings=Settings(data_dir=tmp_path),

@@ -44,6 +44,8 @@ async def read(env: ToolEnv, **arguments: Any) -> Observation:
 
 
 class Inspector:
+    """A model of a test that answers questions about a text."""
+
     def __init__(self, answer: DocumentAnswer) -> None:
         self.answer = answer
         self.asked: list[tuple[str, str, str]] = []
@@ -55,6 +57,7 @@ class Inspector:
 
 async def test_a_short_file_is_shown_whole(env: ToolEnv) -> None:
     observation = await read(env, path="Notes.txt")
+    assert not observation.partial
     assert observation == Observation("Notes.txt, complete.\n\nTea costs EUR 3.", origin="file:Notes.txt")
 
 
@@ -73,6 +76,7 @@ async def test_a_long_workbook_comes_in_parts_that_together_show_every_row_once(
     third = await read(env, path="prices.xlsx", part=3)
     assert "part 3 of 3 (sheet: May). Not shown: parts 1-2; ask for part=1.\n\n" in third.text
     rows = [line for text in (first, second, third) for line in text.text.split("\n") if " item " in line]
+    assert (first.partial, second.partial, third.partial) == (True, True, True)
     assert rows == [f"| {title} item {n:04} | {n}.5 |" for title in ("June", "May") for n in range(600)]
     assert await read(env, path="prices.xlsx", part=2) == second
 
@@ -89,19 +93,17 @@ async def test_a_part_that_does_not_exist_says_which_do(env: ToolEnv, part: int)
 @pytest.mark.parametrize(
     ("path", "name"),
     [
-        ("prices.xlsx", "prices.xlsx"),
         ("notes.TXT", "Notes.txt"),
         ("/data/in/Notes.txt", "Notes.txt"),
         ("sub/rules.md", "sub_rules.md"),
         ("C:\\in\\notes.txt", "Notes.txt"),
-        ("./Notes.txt", "Notes.txt"),
     ],
 )
 def test_a_name_is_found_whatever_its_case_and_folder(env: ToolEnv, path: str, name: str) -> None:
     assert find_name(path, env.files) == name
 
 
-@pytest.mark.parametrize("path", ["/etc/passwd", "../secret.txt", "", "note.txt", "."])
+@pytest.mark.parametrize("path", ["/etc/passwd", "../secret.txt", ""])
 async def test_only_given_files_can_be_read(env: ToolEnv, path: str) -> None:
     with pytest.raises(ToolError) as raised:
         await read(env, path=path)
@@ -124,14 +126,14 @@ async def test_a_file_that_cannot_be_read_says_why(env: ToolEnv) -> None:
     assert raised.value.cause == "empty"
 
 
-async def test_a_question_is_put_to_the_text(env: ToolEnv) -> None:
+async def test_a_question_is_answered_from_the_text(env: ToolEnv) -> None:
     inspector = Inspector(DocumentAnswer(brief="EUR 3.", details="Tea costs EUR 3.", context=""))
     observation = await read(
         dataclasses.replace(env, inspect=inspector), path="Notes.txt", question="What is tea?"
     )
     assert inspector.asked == [("What is tea?", "Tea costs EUR 3.", "Notes.txt")]
     assert observation.text == "Notes.txt, complete.\nBrief: EUR 3.\nDetails: Tea costs EUR 3."
-    assert observation.origin == "file:Notes.txt"
+    assert (observation.origin, observation.partial) == ("file:Notes.txt", False)
 
 
 async def test_a_question_about_a_long_document_says_what_was_left_out(env: ToolEnv) -> None:
@@ -149,25 +151,15 @@ async def test_a_question_about_a_long_document_says_what_was_left_out(env: Tool
     await read(asking, path="long.txt", question="Why?", part=following)
     last = int(text.rsplit("Paragraph ", 1)[1].split(".")[0])
     assert inspector.asked[1][1].startswith(f"Paragraph {last + 1}."), "it begins where the first one ended"
+    assert observation.partial
 
 
-async def test_without_a_model_for_questions_the_way_out_is_named(env: ToolEnv) -> None:
+async def test_without_a_model_or_a_storage_the_tool_is_unavailable(env: ToolEnv) -> None:
     with pytest.raises(ToolError, match="not available") as raised:
         await read(env, path="Notes.txt", question="Why?")
     assert raised.value.cause == "unavailable"
     assert "part by part" in raised.value.hint
     assert (await read(env, path="Notes.txt", question="  ")).text.endswith("Tea costs EUR 3.")
 
-
-async def test_without_a_storage_the_tool_says_so(env: ToolEnv) -> None:
     with pytest.raises(ToolError, match="storage"):
         await read(dataclasses.replace(env, store=None), path="Notes.txt")
-
-
-async def test_an_observation_that_shows_only_a_part_says_so(env: ToolEnv) -> None:
-    assert (await read(env, path="long.txt")).partial
-    assert (await read(env, path="long.txt", part=2)).partial
-    assert not (await read(env, path="Notes.txt")).partial
-    asking = dataclasses.replace(env, inspect=Inspector(DocumentAnswer(brief="b", details="", context="")))
-    assert (await read(asking, path="long.txt", question="What?")).partial
-    assert not (await read(asking, path="Notes.txt", question="What?")).partial

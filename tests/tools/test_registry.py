@@ -51,14 +51,12 @@ def helper(x):
 
 @pytest.fixture
 def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
-    """Write a module of one's own and return its name."""
+    """Write a module of tools and return its name."""
     monkeypatch.syspath_prepend(tmp_path)
-    made: list[str] = []
 
     def write(text: str) -> str:
-        name = f"own_tools_{tmp_path.name}_{len(made)}".replace("-", "_")
+        name = f"own_tools_{tmp_path.name}".replace("-", "_")
         (tmp_path / f"{name}.py").write_text(text)
-        made.append(name)
         return name
 
     return write
@@ -109,34 +107,28 @@ def test_a_list_of_tools_is_taken_as_it_is(
     [
         ("", "offers nothing"),
         ("TOOLS = []", "offers nothing"),
-        ("TOOLS = 3", "offers nothing"),
         ("TOOLS = [3]", "3 is neither a function nor a Tool"),
         ("import nowhere_to_be_found", "needs nowhere_to_be_found, which is not installed"),
         ("1 / 0", "cannot be loaded: ZeroDivisionError"),
-        ("raise SystemExit(3)", "cannot be loaded: SystemExit: 3"),
         ("def f(:", "cannot be loaded: SyntaxError"),
         (
-            "def f(x) -> str:\n    '''Do.'''\n    return x",
+            "def f(x) -> str:\n  '''Do.'''\n  return x",
             "f is not usable as a tool: tool f: argument x has no type",
         ),
-        ("def f(x: 'Nowhere') -> str:\n    '''Do.'''\n    return x", "f is not usable as a tool: "),
         ("def f(x: str) -> str:\n    return x\nTOOLS = [f]", "has no docstring"),
         (
-            "def python(code: str) -> str:\n    '''Run.'''\n    return code",
+            "def python(code: str) -> str:\n  '''Run.'''\n  return code",
             "two tools are called python: rename one",
         ),
     ],
 )
-def test_a_bad_module_is_named_with_its_fault_in_one_line(
+def test_an_unusable_module_is_named_with_its_fault_in_one_line(
     settings: Callable[..., Settings], module: Callable[[str], str], text: str, said: str
 ) -> None:
     with pytest.raises(ValueError, match=r"\S") as caught:
         toolbox(settings(tools=module(text)))
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_a_missing_module_is_named(settings: Callable[..., Settings]) -> None:
     with pytest.raises(ValueError, match=r"tools module no_such\.module not found"):
         toolbox(settings(tools="no_such.module"))
 
@@ -167,7 +159,7 @@ def test_the_listing_names_arguments_types_and_meanings(
     assert "choices: array of string or null = null" in describe(box)
 
 
-def test_what_is_heavy_is_not_loaded_before_it_is_used() -> None:
+def test_heavy_packages_are_imported_only_when_used() -> None:
     heavy = ["trafilatura", "ddgs", "tavily", "pydantic_monty", "unstructured", "markdownify", "bs4", "lxml"]
     heavy += ["pypdfium2", "openpyxl", "spacy", "docx", "pptx", "xlrd"]
     code = (

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -14,7 +14,7 @@ from forethought.settings import Settings
 from forethought.tools.base import ToolEnv
 from forethought.tools.call import call_tool
 from forethought.tools.web_search import WEB_SEARCH
-from tests.support.web_server import Asked, Sent, WebServer
+from tests.support.web_server import Answer, Asked, Sent, StartServer, WebServer
 
 KEY = "tvly-0123456789"
 JSON = {"Content-Type": "application/json"}
@@ -33,32 +33,21 @@ def found(count: int) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def tavily(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., WebServer]]:
-    """A stand-in for Tavily's service on this machine."""
-    started: list[WebServer] = []
+def tavily(web_server: StartServer, monkeypatch: pytest.MonkeyPatch) -> StartServer:
+    """Start a stand-in for Tavily's service."""
 
-    def begin(answer: Callable[[Asked], Sent]) -> WebServer:
-        started.append(WebServer(answer))
-        monkeypatch.setattr("forethought.tools.web.engines.TAVILY_URL", started[-1].url)
-        return started[-1]
+    def start(answer: Answer) -> WebServer:
+        server = web_server(answer)
+        monkeypatch.setattr("forethought.tools.web.engines.TAVILY_URL", server.url)
+        return server
 
-    yield begin
-    for server in started:
-        server.close()
+    return start
 
 
 @pytest.fixture
-def searxng(settings: Callable[..., Settings]) -> Iterator[Callable[..., ToolEnv]]:
-    """A stand-in for a SearXNG instance on this machine, and a run that is set up to ask it."""
-    started: list[WebServer] = []
-
-    def begin(answer: Callable[[Asked], Sent]) -> ToolEnv:
-        started.append(WebServer(answer))
-        return ToolEnv(settings=settings(searxng_url=f"{started[-1].url}/base/"))
-
-    yield begin
-    for server in started:
-        server.close()
+def searxng(web_server: StartServer, settings: Callable[..., Settings]) -> Callable[[Answer], ToolEnv]:
+    """Start a stand-in for a SearXNG instance; returns an environment that uses it."""
+    return lambda answer: ToolEnv(settings=settings(searxng_url=f"{web_server(answer).url}/base/"))
 
 
 @pytest.fixture
@@ -95,7 +84,7 @@ def without_key(settings: Callable[..., Settings]) -> ToolEnv:
 
 
 async def test_results_of_tavily_are_numbered_with_title_address_date_and_excerpt(
-    tavily: Callable[..., WebServer], with_key: ToolEnv
+    tavily: StartServer, with_key: ToolEnv
 ) -> None:
     server = tavily(lambda asked: Sent(json.dumps({"results": found(2)}), headers=JSON))
     seen = await call_tool(WEB_SEARCH, {"query": "tea prices"}, with_key)
@@ -109,29 +98,24 @@ async def test_results_of_tavily_are_numbered_with_title_address_date_and_excerp
     assert asked.headers["Authorization"] == f"Bearer {KEY}"
 
 
-async def test_never_more_than_eight_and_no_endless_excerpts(
-    tavily: Callable[..., WebServer], with_key: ToolEnv
-) -> None:
+async def test_results_and_excerpts_are_limited(tavily: StartServer, with_key: ToolEnv) -> None:
     results = [{**item, "content": "tea " * 5000} for item in found(30)]
     tavily(lambda asked: Sent(json.dumps({"results": results}), headers=JSON))
     seen = await call_tool(WEB_SEARCH, {"query": "tea"}, with_key)
-    assert "8. Page 8" in seen.text
-    assert "9. Page 9" not in seen.text
+    assert ("8. Page 8" in seen.text, "9. Page 9" in seen.text) == (True, False)
     assert len(seen.text) < 8000
-    assert not seen.partial
 
 
 @pytest.mark.parametrize(
     "failure",
     [
         Sent(json.dumps({"detail": {"error": f"bad key {KEY}"}}), status=401, headers=JSON),
-        Sent(json.dumps({"detail": {"error": "too many"}}), status=429, headers=JSON),
         Sent("oops", status=500),
         Sent("this is not JSON", headers=JSON),
     ],
 )
-async def test_when_tavily_fails_ddgs_answers_and_it_is_said(
-    tavily: Callable[..., WebServer],
+async def test_when_tavily_fails_ddgs_answers_with_a_note(
+    tavily: StartServer,
     with_key: ToolEnv,
     ddgs: list[Any],
     failure: Sent,
@@ -155,28 +139,17 @@ async def test_without_a_key_ddgs_is_asked(without_key: ToolEnv, ddgs: list[Any]
     assert seen.text.count("https://") == 8
 
 
-@pytest.mark.parametrize(
-    ("failure", "kind"),
-    [
-        (DDGSException("DNSError: no route to 1.2.3.4 at 12:01"), "DNSError"),
-        (IndexError("list index out of range"), "IndexError"),
-    ],
-)
-async def test_when_nothing_answers_the_alternatives_are_named(
-    without_key: ToolEnv, ddgs: list[Any], failure: Exception, kind: str
-) -> None:
-    ddgs.append(failure)
+async def test_when_ddgs_fails_the_alternatives_are_named(without_key: ToolEnv, ddgs: list[Any]) -> None:
+    ddgs.append(DDGSException("DNSError: no route to 1.2.3.4 at 12:01"))
     seen = await call_tool(WEB_SEARCH, {"query": "tea"}, without_key)
     assert (seen.ok, seen.cause, seen.retryable) == (False, "transport", False)
-    assert seen.text == f"the search failed: ddgs ({kind}) did not answer"
-    assert all(
-        way in seen.hint
-        for way in ("visit_webpage", "given files", "TAVILY_API_KEY or FORETHOUGHT_SEARXNG_URL")
-    )
+    assert seen.text == "the search failed: ddgs (DNSError) did not answer"
+    alternatives = ("visit_webpage", "given files", "TAVILY_API_KEY or FORETHOUGHT_SEARXNG_URL")
+    assert all(alternative in seen.hint for alternative in alternatives)
 
 
 async def test_when_all_fail_all_are_named(
-    tavily: Callable[..., WebServer], searxng: Callable[..., ToolEnv], with_key: ToolEnv, ddgs: list[Any]
+    tavily: StartServer, searxng: Callable[..., ToolEnv], with_key: ToolEnv, ddgs: list[Any]
 ) -> None:
     tavily(lambda asked: Sent("oops", status=500))
     env = searxng(lambda asked: Sent("oops", status=502))
@@ -184,28 +157,21 @@ async def test_when_all_fail_all_are_named(
     seen = await call_tool(WEB_SEARCH, {"query": "tea"}, env)
     assert seen.text.startswith("the search failed: Tavily (")
     assert seen.text.endswith("), SearXNG (HTTP 502) and ddgs (DDGSException) did not answer")
-    assert seen.hint == "open a known address with visit_webpage, or use the given files"
+    assert seen.hint.startswith("open a known address with visit_webpage, or use the given files")
 
 
 async def test_results_of_searxng(searxng: Callable[..., ToolEnv]) -> None:
-    results = [
-        {
-            "title": "Tea",
-            "url": "https://example.org/t",
-            "content": "Black\n tea",
-            "publishedDate": "2025-01-02",
-        },
-        {"title": "More", "url": "https://example.org/m", "content": None, "publishedDate": None},
-    ]
+    tea = {"title": "Tea", "url": "https://example.org/t", "content": "Black\n tea", "publishedDate": "2025"}
+    bare = {"title": "More", "url": "https://example.org/m", "content": None, "publishedDate": None}
     asked: list[Asked] = []
 
     def answer(seen: Asked) -> Sent:
         asked.append(seen)
-        return Sent(json.dumps({"results": results}), headers=JSON)
+        return Sent(json.dumps({"results": [tea, bare]}), headers=JSON)
 
     seen = await call_tool(WEB_SEARCH, {"query": "tea & milk"}, searxng(answer))
     assert seen.text == (
-        "1. Tea\n   https://example.org/t\n   2025-01-02\n   Black tea\n\n2. More\n   https://example.org/m"
+        "1. Tea\n   https://example.org/t\n   2025\n   Black tea\n\n2. More\n   https://example.org/m"
     )
     [one] = asked
     assert urlsplit(one.path).path == "/base/search"
@@ -218,7 +184,6 @@ async def test_results_of_searxng(searxng: Callable[..., ToolEnv]) -> None:
         (Sent("no", status=403), "HTTP 403: its JSON format is not switched on"),
         (Sent("", status=302, headers={"Location": "http://10.0.0.1/"}), "HTTP 302"),
         (Sent("<html>", headers=JSON), "no JSON results"),
-        (Sent("[1]", headers=JSON), "no JSON results"),
         (Sent('{"results": [5]}', headers=JSON), "no JSON results"),
     ],
 )
@@ -230,18 +195,8 @@ async def test_when_searxng_fails_the_next_engine_answers(
     assert seen.text.startswith(f"[SearXNG ({why}) failed; these results are from ddgs]\n1. Tea")
 
 
-async def test_a_searxng_that_is_not_there_is_passed_over(
-    settings: Callable[..., Settings], ddgs: list[Any]
-) -> None:
-    gone = WebServer(lambda asked: Sent())
-    gone.close()
-    ddgs.append([{"title": "Tea", "href": "https://example.org/t", "body": ""}])
-    seen = await call_tool(WEB_SEARCH, {"query": "tea"}, ToolEnv(settings=settings(searxng_url=gone.url)))
-    assert seen.text.startswith("[SearXNG (ConnectError) failed; these results are from ddgs]")
-
-
 async def test_tavily_comes_before_searxng_and_searxng_before_ddgs(
-    tavily: Callable[..., WebServer], searxng: Callable[..., ToolEnv], with_key: ToolEnv, ddgs: list[Any]
+    tavily: StartServer, searxng: Callable[..., ToolEnv], with_key: ToolEnv, ddgs: list[Any]
 ) -> None:
     tavily(lambda asked: Sent("oops", status=500))
     env = searxng(lambda asked: Sent(json.dumps({"results": found(1)}), headers=JSON))
@@ -250,10 +205,9 @@ async def test_tavily_comes_before_searxng_and_searxng_before_ddgs(
     assert ddgs == []
 
 
-@pytest.mark.parametrize("address", ["search.example", "ftp://search.example", "javascript:x"])
-def test_an_address_of_searxng_must_be_one(settings: Callable[..., Settings], address: str) -> None:
+def test_the_address_of_searxng_must_be_http(settings: Callable[..., Settings]) -> None:
     with pytest.raises(ValueError, match="http"):
-        settings(searxng_url=address)
+        settings(searxng_url="ftp://search.example")
 
 
 @pytest.mark.parametrize("nothing", [[], DDGSException("No results found.")])
@@ -263,8 +217,4 @@ async def test_no_results(without_key: ToolEnv, ddgs: list[Any], nothing: Any) -
     assert (seen.ok, seen.cause, seen.retryable) == (False, "empty", False)
     assert "'qwxz'" in seen.text
     assert "different words" in seen.hint
-
-
-async def test_an_empty_query_is_refused(without_key: ToolEnv) -> None:
-    seen = await call_tool(WEB_SEARCH, {"query": " "}, without_key)
-    assert seen.cause == "arguments"
+    assert (await call_tool(WEB_SEARCH, {"query": " "}, without_key)).cause == "arguments"

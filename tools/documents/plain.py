@@ -1,12 +1,17 @@
-"""Plain text (txt, md, json, xml, code, logs), and the decoding that all text formats share."""
+"""Plain text (txt, md, json, xml, code, logs), tables as text (CSV with any usual delimiter, TSV), and the
+decoding that all text formats share."""
 
 from __future__ import annotations
 
 import codecs
+import csv
+import io
 import re
+from collections import Counter
 from contextlib import suppress
 
 from forethought.tools.documents.document import FORMATS, Document, Section, Unreadable
+from forethought.tools.documents.tables import titled_table
 
 NOT_UTF8 = "The file is not UTF-8; it was read as Windows-1252, so that letters with accents may be wrong."
 BROKEN_UTF8 = "The file is UTF-8 with bytes that are not; \ufffd stands for them."
@@ -19,11 +24,39 @@ _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _MOST_CONTROL = 0.01
 _DECLARED = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]{1,40})""", re.IGNORECASE)
 
+_DELIMITERS = (",", ";", "\t", "|")
+_SAMPLE_ROWS = 50
+_LONGEST_CELL = 10_000_000
+"""Characters; the csv module's own limit would refuse a long text in a cell."""
+
 
 def read_text(data: bytes) -> Document:
     """Text as it stands."""
     text, note = decode(data)
     return Document((Section(text.strip("\n")),), note=note)
+
+
+def read_delimited(data: bytes) -> Document:
+    """A table, with title lines above it if there are any; cells stay as they are written."""
+    text, note = decode(data)
+    csv.field_size_limit(_LONGEST_CELL)
+    rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text)) if any(row)]
+    width = max(map(len, rows), default=0)
+    while width and not any(row[width - 1] for row in rows if len(row) == width):
+        rows, width = [row[: width - 1] for row in rows], width - 1
+    cells = [[cell.strip() for cell in row] for row in rows]
+    return Document((Section(titled_table(cells)),), note=note)
+
+
+def _delimiter(text: str) -> str:
+    """The delimiter that gives every row, its header too, the most columns: '1,5;2,5' under 'a;b' is two."""
+    lines = [line for line in text.splitlines()[: 2 * _SAMPLE_ROWS] if line.strip()][:_SAMPLE_ROWS]
+
+    def score(delimiter: str) -> tuple[int, int]:
+        widths = [len(row) for row in csv.reader(lines, delimiter=delimiter) if row]
+        return (min(widths), Counter(widths).most_common(1)[0][0]) if widths else (0, 0)
+
+    return max(_DELIMITERS, key=score)
 
 
 def decode(data: bytes, charset: str | None = None) -> tuple[str, str]:

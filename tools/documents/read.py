@@ -9,18 +9,16 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from forethought.tools.documents.archive import read_zip
-from forethought.tools.documents.delimited import read_delimited
 from forethought.tools.documents.document import Document, Unreadable
 from forethought.tools.documents.epub import read_epub
 from forethought.tools.documents.html import read_html
 from forethought.tools.documents.mail import read_eml
 from forethought.tools.documents.pdf import read_pdf
-from forethought.tools.documents.plain import read_text
+from forethought.tools.documents.plain import read_delimited, read_text
 from forethought.tools.documents.slides import read_pptx
 from forethought.tools.documents.sniff import BINARY, kind_of, named_kind
 from forethought.tools.documents.word import read_docx
-from forethought.tools.documents.xls import read_xls
-from forethought.tools.documents.xlsx import read_xlsx
+from forethought.tools.documents.workbooks import read_xls, read_xlsx
 
 READERS: dict[str, Callable[[bytes], Document]] = {
     "text": read_text, "html": read_html, "csv": read_delimited, "eml": read_eml, "pdf": read_pdf,

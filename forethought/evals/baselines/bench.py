@@ -154,6 +154,6 @@ def take_files(trial: TrialContext) -> list[FileRef]:
     """The sample's files, stored. Reads and writes the disk. Raises FilesError."""
     store, taken = FileStore(trial.settings.blobs_dir), dict[str, FileRef]()
     for path in trial.sample.files:
-        reference = from_path(path, store=store, settings=trial.settings, taken_names=taken)
+        reference = from_path(path, store=store, settings=trial.settings, used_names=taken)
         taken[reference["name"]] = reference
     return list(taken.values())

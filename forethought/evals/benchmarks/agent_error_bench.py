@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from forethought.evals import critical_error_task
 from forethought.evals.annotations import agreement, read_annotated
@@ -17,9 +16,6 @@ from forethought.evals.benchmarks.reading import Source, check_unique
 from forethought.evals.types import Attempt, Benchmark, DataError, Sample, Score, Services
 from forethought.knowledge.error_taxonomy import load_taxonomy
 from forethought.trajectories.types import Annotation, Loaded
-
-if TYPE_CHECKING:
-    pass
 
 SOURCE = Source(
     "AgentErrorBench (MIT licence) is on the Google Drive that https://github.com/ulab-uiuc/AgentDebug links "

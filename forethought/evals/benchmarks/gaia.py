@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field
 
@@ -22,9 +22,6 @@ from forethought.evals.types import (
     Services,
     UnscoredError,
 )
-
-if TYPE_CHECKING:
-    pass
 
 SOURCE = Source(
     "GAIA is gated: accept its terms at https://huggingface.co/datasets/gaia-benchmark/GAIA, download it "

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
@@ -17,9 +17,6 @@ from forethought.evals.benchmarks.natural_plan_meeting import Friend, Task, cloc
 from forethought.evals.benchmarks.natural_plan_trip import read_stays, same_trip
 from forethought.evals.benchmarks.reading import Source, check_unique, choice, find, json_of, row_of
 from forethought.evals.types import Attempt, Benchmark, Sample, Score, Services
-
-if TYPE_CHECKING:
-    pass
 
 SOURCE = Source(
     "Get trip_planning.json, meeting_planning.json and calendar_scheduling.json from the folder data of "

@@ -6,14 +6,10 @@ import ast
 import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from forethought.evals.benchmarks.reading import Source, csv_of, find, whole_number
 from forethought.evals.prompts.judge_replies import FactGrade
 from forethought.evals.types import Attempt, Benchmark, Sample, Score, Services
-
-if TYPE_CHECKING:
-    pass
 
 FILE = "simple_qa_test_set.csv"
 SOURCE = Source(

@@ -24,8 +24,7 @@ def inspect_kept_to(folder: Path) -> Iterator[None]:
     (folder / ".inspect").mkdir(parents=True, exist_ok=True)
     os.environ.update(given)
     try:
-        with _showing_nothing():
-            yield
+        yield
     finally:
         root.setLevel(level)
         root.handlers[:] = handlers
@@ -34,17 +33,3 @@ def inspect_kept_to(folder: Path) -> Iterator[None]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
-
-
-@contextmanager
-def _showing_nothing() -> Iterator[None]:
-    """inspect reads INSPECT_DISPLAY once in a process: a display that was chosen before it is put aside."""
-    from inspect_ai.util._display import display_type, display_type_initialized, init_display_type
-
-    before = display_type() if display_type_initialized() else None
-    init_display_type("none")
-    try:
-        yield
-    finally:
-        if before is not None:
-            init_display_type(before)

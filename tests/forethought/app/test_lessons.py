@@ -72,15 +72,9 @@ def test_a_run_leaves_a_lesson_that_the_next_one_is_shown(taught: Taught) -> Non
 
 
 def test_the_screen_names_the_lessons_shown_and_the_one_kept(taught: Taught) -> None:
-    said = taught.cli("run", TASK, "--set", "lessons=true", "--set", "max_rounds=2").out
-    assert f"lessons from other tasks: {taught.key}" in said
-    assert "lesson kept: forethought lessons show" in said
-
-
-def test_the_lessons_lie_beside_the_threads(taught: Taught, tmp_path: Path) -> None:
-    assert (Settings().data_dir / "lessons.sqlite").exists()
-    listed = taught.cli("lessons", "list", "--db", str(tmp_path / "elsewhere" / "threads.sqlite"))
-    assert (listed.code, "no lessons yet" in listed.out) == (0, True)
+    output = taught.cli("run", TASK, "--set", "lessons=true", "--set", "max_rounds=2").out
+    assert f"lessons from other tasks: {taught.key}" in output
+    assert "lesson kept: forethought lessons show" in output
 
 
 def test_a_run_without_lessons_opens_no_store(
@@ -91,50 +85,36 @@ def test_a_run_without_lessons_opens_no_store(
     assert not (Settings().data_dir / "lessons.sqlite").exists()
 
 
-def test_show_says_where_it_comes_from(taught: Taught) -> None:
-    shown = taught.cli("lessons", "show", taught.key)
-    assert shown.code == 0
+def test_a_lesson_is_shown_edited_confirmed_and_dropped(taught: Taught) -> None:
+    cli, key = taught.cli, taught.key
+    shown = cli("lessons", "show", key).out
     for part in ("Read the travel claims first.", "in use", "thread ", "helped 0, hurt 0", "strength 1.00"):
-        assert part in shown.out
-    assert taught.cli("lessons", "show", taught.key, "--json").json["id"] == taught.key
-
-
-def test_list_is_a_table(taught: Taught) -> None:
-    listed = taught.cli("lessons", "list")
-    assert taught.key in listed.out
-    assert "Read the travel claims first." in " ".join(listed.out.split())
-
-
-def test_an_edit_words_it_anew(taught: Taught) -> None:
-    assert taught.cli("lessons", "edit", taught.key, "--worked", "Read every travel claim.").code == 0
-    assert taught.lessons()[0]["worked"] == "Read every travel claim."
-    assert taught.lessons()[0]["failed"] == "The claims were added up unread."
-
-
-def test_confirm_and_drop(taught: Taught) -> None:
-    assert taught.cli("lessons", "confirm", taught.key).code == 0
-    assert taught.lessons()[0]["confirmed"] == "person"
-    assert taught.cli("lessons", "drop", taught.key).code == 0
+        assert part in shown
+    assert cli("lessons", "show", key, "--json").json["id"] == key
+    listed = cli("lessons", "list").out
+    assert key in listed
+    assert "Read the travel claims first." in " ".join(listed.split())
+    assert cli("lessons", "edit", key, "--worked", "Read every travel claim.").code == 0
+    assert cli("lessons", "confirm", key).code == 0
+    (kept,) = taught.lessons()
+    assert (kept["worked"], kept["confirmed"]) == ("Read every travel claim.", "person")
+    assert kept["failed"] == "The claims were added up unread."
+    assert cli("lessons", "drop", key).code == 0
     assert taught.lessons() == []
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
+def test_wrong_use_is_one_line(taught: Taught) -> None:
+    for arguments, said in (
         (("show", "nothere"), "no lesson nothere"),
-        (("edit", "KEY"), "--failed, --why or --worked"),
-        (("edit", "KEY", "--worked", "  "), "--worked is empty"),
-        (("confirm", "nothere"), "no lesson nothere"),
-        (("drop", "KEY", "nothere"), "no lesson nothere"),
+        (("edit", taught.key), "--failed, --why or --worked"),
+        (("edit", taught.key, "--worked", "  "), "--worked is empty"),
+        (("drop", taught.key, "nothere"), "no lesson nothere"),
         (("list", "--namespace", "../x"), "--namespace"),
-    ],
-)
-def test_wrong_use_is_one_line(taught: Taught, arguments: tuple[str, ...], said: str) -> None:
-    given = [taught.key if part == "KEY" else part for part in arguments]
-    done = taught.cli("lessons", *given)
-    assert done.code == 2
-    assert said in done.err
-    assert len(done.err.strip().splitlines()) == 1
+    ):
+        refused = taught.cli("lessons", *arguments)
+        assert refused.code == 2
+        assert said in refused.err
+        assert len(refused.err.strip().splitlines()) == 1
     assert len(taught.lessons()) == 1
 
 

@@ -1,11 +1,8 @@
-"""The packaged error types, their spellings, and files that are refused with their line."""
-
-from pathlib import Path
+"""The packaged error types and their spellings."""
 
 import pytest
 
-from forethought.json_files import FileError
-from forethought.knowledge.error_taxonomy import PACKAGED, load_taxonomy
+from forethought.knowledge.error_taxonomy import load_taxonomy
 from forethought.trajectories.types import MODULES
 
 TABLE_2 = {
@@ -76,46 +73,3 @@ def test_the_prompt_text_has_every_definition_and_example_or_those_of_the_module
             assert f"- {kind.name}: {kind.definition}" in text
             assert kind.example in text
     assert "step_limit" not in taxonomy.text(("memory", "action"))
-
-
-def changed(folder: Path, old: str, new: str) -> Path:
-    source = PACKAGED.read_text(encoding="utf-8")
-    assert old in source
-    path = folder / "taxonomy.yaml"
-    path.write_text(source.replace(old, new, 1), encoding="utf-8")
-    return path
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "reason"),
-    [
-        ("- name: retrieval_failure", "- name: hallucination", "used twice"),
-        ("aliases: [inefficient_plan,", "aliases: [impossible_plan,", "used twice"),
-        ("- name: causal_misattribution", "- name: no_error", "means that there is none"),
-        ("- name: causal_misattribution", "- name: Causal One", "snake_case"),
-        ("  - name: memory\n", "  - name: muscle\n", "memory"),
-        ("- name: llm_limit", "- name: model_trouble", "lacks llm_limit"),
-        ("version: 1", "version: 2", "version"),
-    ],
-)
-def test_a_slip_is_refused_in_one_line_that_names_the_file(tmp_path, old, new, reason):
-    path = changed(tmp_path, old, new)
-    with pytest.raises(FileError) as refused:
-        load_taxonomy(path)
-    assert str(refused.value).startswith(f"{path}:")
-    assert reason in str(refused.value)
-    assert "\n" not in str(refused.value)
-
-
-def test_missing_and_empty_files_are_refused(tmp_path):
-    with pytest.raises(FileError, match="check the path"):
-        load_taxonomy(tmp_path / "none.yaml")
-    (tmp_path / "empty.yaml").write_text("")
-    with pytest.raises(FileError, match="empty"):
-        load_taxonomy(tmp_path / "empty.yaml")
-
-
-def test_a_person_may_add_a_type(tmp_path):
-    extra = "    types:\n      - name: stale_memory\n        definition: Old.\n        example: Old too.\n"
-    path = changed(tmp_path, "    types:\n", extra)
-    assert load_taxonomy(path).resolve("memory", "stale memory") == "stale_memory"

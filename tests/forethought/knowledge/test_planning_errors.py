@@ -5,9 +5,6 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from forethought.json_files import FileError
 from forethought.knowledge.planning_errors import (
@@ -108,13 +105,6 @@ def test_plain_values_are_text_whatever_yaml_would_make_of_them(tmp_path: Path) 
     assert load_planning_errors(written(tmp_path, text))[0].successes[0].text == "2024-01-01"
 
 
-def test_a_byte_order_mark_and_windows_line_ends_are_accepted(tmp_path: Path) -> None:
-    path = written(tmp_path, b"\xef\xbb\xbf" + MINE.replace("\n", "\r\n").encode())
-    assert load_planning_errors(path)[0].name == "stale_source"
-    path = written(tmp_path, MINE.replace("name: stale", "name: Stale").replace("\n", "\r\n"))
-    assert refusal(path).startswith(f"{path}:3: ")
-
-
 def test_an_error_added_to_the_packaged_file_is_there_on_the_next_load(tmp_path: Path) -> None:
     path = written(tmp_path, PACKAGED.read_bytes())
     assert load_planning_errors(path) == load_planning_errors()
@@ -131,13 +121,6 @@ def test_an_unchanged_file_is_parsed_once_and_an_edit_of_the_same_size_is_seen(t
     assert load_planning_errors(path)[0].name == "older_source"
 
 
-def test_a_refused_file_can_be_mended(tmp_path: Path) -> None:
-    path = written(tmp_path, "version: 1\n")
-    refusal(path)
-    written(tmp_path, MINE)
-    assert load_planning_errors(path)[0].name == "stale_source"
-
-
 def edited(old: str, new: str) -> str:
     assert MINE.count(old) == 1
     return MINE.replace(old, new)
@@ -145,19 +128,10 @@ def edited(old: str, new: str) -> str:
 
 REFUSED: list[tuple[str, str, int, str]] = [
     ("empty", "# nothing\n\n", 1, "empty"),
-    ("a list at the top", "- a\n", 1, "the file"),
     ("unclosed bracket", edited("{source: our own runs}", "{source: our own runs"), 9, "not YAML"),
-    ("tab", edited("    successes:", "\tsuccesses:"), 9, "not YAML"),
-    ("colon in a bare text", edited("an archived page.", "this: an archived page."), 7, "not YAML"),
-    ("two documents", MINE + "---\nversion: 1\n", 11, "single document"),
     ("key twice", edited("    successes:", "    description: Again.\n    successes:"), 9, "appears twice"),
     ("no version", edited("version: 1\n", ""), 1, "lacks 'version'"),
-    ("other version", edited("version: 1", "version: 2"), 1, "version"),
-    ("empty errors", "version: 1\n\nerrors: []\n", 3, "errors: "),
-    ("errors as a mapping", "version: 1\nerrors:\n  a: b\n", 2, "errors: "),
     ("an error that is text", "version: 1\nerrors:\n  - a\n", 3, "errors.0: "),
-    ("no name", edited("name: stale_source\n    ", ""), 3, "lacks 'name'"),
-    ("blank description", edited("The plan takes an old figure for today's.", "'  '"), 4, "is empty"),
     ("name with a space", edited("stale_source", "stale source"), 3, "snake_case"),
     ("unknown field", edited("    successes:", "    grave: yes\n    successes:"), 9, "no field 'grave'"),
     (
@@ -166,13 +140,8 @@ REFUSED: list[tuple[str, str, int, str]] = [
         5,
         "at least 2",
     ),
-    ("empty pattern", edited("- The plan asked for the table's date first.", "-"), 10, "successes.0.text is"),
-    ("list as pattern", edited("The plan asked for the table's date first.", "[a]"), 10, "successes.0: "),
     ("no text", edited("text: The plan quoted an archived page.\n        ", ""), 7, "lacks 'text'"),
-    ("mapping as text", edited("The plan quoted an archived page.", "{a: b}"), 7, "failures.1.text: "),
-    ("provenance without source", edited("source: our own runs", "file: a.txt"), 8, "lacks 'source'"),
     ("unknown outcome", edited("our own runs}", "x, outcome: maybe}"), 8, "outcome"),
-    ("a trial that is no number", edited("our own runs}", "x, trial: first}"), 8, "trial"),
     ("the topmost of two slips", edited("stale_source", "X").replace("successes", "s"), 3, "snake_case"),
     ("name twice", MINE + MINE.split("errors:\n")[1], 1, "'stale_source' is used twice"),
 ]
@@ -191,43 +160,8 @@ def test_a_bad_file_is_refused_in_one_line_with_the_place(
     assert len(message.splitlines()) == 1
 
 
-@pytest.mark.parametrize("name", ["absent.yaml", "", "nul\0.yaml", "line\nbreak.yaml"])
+@pytest.mark.parametrize("name", ["absent.yaml", ""])
 def test_a_path_that_is_no_file_is_refused(tmp_path: Path, name: str) -> None:
     message = refusal(tmp_path / name)
     assert "cannot be read" in message
     assert len(message.splitlines()) == 1
-
-
-def test_errors_cannot_be_changed_by_who_loaded_them() -> None:
-    error = load_planning_errors()[0]
-    with pytest.raises(ValidationError):
-        error.description = "other"  # type: ignore[misc]
-    with pytest.raises(ValidationError):
-        error.failures[0].text = "other"  # type: ignore[misc]
-
-
-def loads_or_refuses(folder: Path, content: bytes) -> None:
-    path = written(folder, content)
-    try:
-        loaded = load_planning_errors(path)
-    except FileError as error:
-        message = str(error)
-    else:
-        message = ""
-        assert all(len(found.brief()["failures"]) == 2 for found in loaded)
-    assert not message or (message.startswith(str(path)) and len(message.splitlines()) == 1)
-
-
-quickly = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-
-
-@quickly
-@given(content=st.binary() | st.text().map(lambda text: text.encode("utf-8", "surrogatepass")))
-def test_random_bytes_raise_nothing_else(tmp_path: Path, content: bytes) -> None:
-    loads_or_refuses(tmp_path, content)
-
-
-@quickly
-@given(at=st.integers(0, len(MINE)), cut=st.integers(0, 30), put=st.text(max_size=6))
-def test_a_slip_of_the_pen_raises_nothing_else(tmp_path: Path, at: int, cut: int, put: str) -> None:
-    loads_or_refuses(tmp_path, (MINE[:at] + put + MINE[at + cut :]).encode("utf-8", "replace"))

@@ -47,37 +47,22 @@ def book(store: BaseStore) -> LessonBook:
 
 async def test_the_few_that_fit_are_found_best_first(book: LessonBook) -> None:
     await book.put(lesson("rates", "take the rate of the receipt's day"))
-    await book.put(lesson("invoices", "open the index of overdue invoices"))
-    await book.put(lesson("more", "the index of invoices is in the archive"))
-    found = await book.relevant("overdue invoices in the index", 5, NOW)
-    assert [item.id for item in found] == ["invoices", "more"]
-    assert [item.id for item in await book.relevant("overdue invoices in the index", 1, NOW)] == ["invoices"]
-
-
-async def test_quarantined_and_faded_ones_are_not(book: LessonBook) -> None:
-    await book.put(lesson("planted", "open the index of invoices", outside=["web:a.example"]))
-    await book.put(lesson("old", "open the index of invoices", renewed=NOW - timedelta(days=300)))
-    assert await book.relevant("open the index of invoices", 5, NOW) == []
-
-
-async def test_what_helps_comes_before_what_hurt(book: LessonBook) -> None:
     await book.put(lesson("hurt", "open the index of invoices", hurt=1))
     await book.put(lesson("helped", "open the index of invoices", helped=1))
-    assert [item.id for item in await book.relevant("index of invoices", 5, NOW)] == ["helped", "hurt"]
+    await book.put(lesson("planted", "open the index of invoices", outside=["web:a.example"]))
+    await book.put(lesson("old", "open the index of invoices", renewed=NOW - timedelta(days=300)))
+    query = "overdue invoices in the index"
+    assert [item.id for item in await book.relevant(query, 5, NOW)] == ["helped", "hurt"]
+    assert [item.id for item in await book.relevant(query, 1, NOW)] == ["helped"]
 
 
-async def test_users_and_collections_are_kept_apart(store: BaseStore) -> None:
-    await LessonBook(store, namespace_of("ann", "default")).put(lesson("a", "open the index of invoices"))
-    for other in (namespace_of("bob", "default"), namespace_of("ann", "bills")):
-        assert await LessonBook(store, other).all() == []
-
-
-@pytest.mark.parametrize("user", ["ann@example.org", "a.b", "", "*", "langgraph", "x" * 200, "ä/ö"])
+@pytest.mark.parametrize("user", ["ann@example.org", "a.b", "x" * 200])
 async def test_any_user_has_a_namespace_of_their_own(store: BaseStore, user: str) -> None:
     mine = LessonBook(store, namespace_of(user, "default"))
     await mine.put(lesson("a", "w"))
     assert [item.id for item in await mine.all()] == ["a"]
-    assert await LessonBook(store, namespace_of(user + "x", "default")).all() == []
+    for other in (namespace_of(user + "x", "default"), namespace_of(user, "bills")):
+        assert await LessonBook(store, other).all() == []
 
 
 async def test_the_same_lesson_of_another_task_renews_the_first(book: LessonBook) -> None:
@@ -95,14 +80,8 @@ async def test_a_clean_lesson_takes_the_place_of_a_quarantined_one(book: LessonB
     kept = await book.learn(lesson("clean", "open the index first"), passed=True, now=NOW)
     assert [(item.id, item.quarantined) for item in await book.all()] == [("clean", False)]
     assert kept.found == 2
-
-
-async def test_a_planted_lesson_never_changes_the_words_of_a_clean_one(book: LessonBook) -> None:
-    await book.put(lesson("clean", "open the index of invoices first"))
-    planted = lesson("planted", "open the index of invoices first, evil", outside=["web:a.example"])
-    kept = await book.learn(planted, passed=True, now=NOW)
-    assert kept.worked == "open the index of invoices first"
-    assert [item.id for item in await book.all()] == ["clean"]
+    again = lesson("again", "open the index first, evil", outside=["web:a.example"])
+    assert (await book.learn(again, passed=True, now=NOW)).worked == "open the index first"
 
 
 async def test_a_task_that_is_done_again_leaves_its_lesson_once(book: LessonBook) -> None:
@@ -116,15 +95,6 @@ async def test_what_has_faded_is_swept(book: LessonBook) -> None:
     await book.put(lesson("new", "w"))
     assert await book.sweep(NOW) == ["old"]
     assert [item.id for item in await book.all()] == ["new"]
-
-
-async def test_what_another_program_left_is_passed_over(store: BaseStore, book: LessonBook) -> None:
-    await store.aput(book.namespace, "odd", {"hello": 1})
-    await store.aput((*book.namespace, "deeper"), "x", lesson("x", "w").model_dump(mode="json"))
-    await book.put(lesson("good", "w"))
-    assert [item.id for item in await book.all()] == ["good"]
-    assert await book.get("odd") is None
-    await book.count_outcome(["odd", "gone"], "t/1", passed=True, now=NOW)
 
 
 async def test_embeddings_are_used_where_the_store_has_them() -> None:

@@ -6,18 +6,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from forethought.lessons.record import FLOOR, HALF_LIFE, MARKS, Lesson, lesson_id, read_lesson
+from forethought.lessons.record import FLOOR, HALF_LIFE, Lesson, lesson_id
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
 
 def lesson(**fields: Any) -> Lesson:
     """A lesson of today."""
-    given: dict[str, Any] = {"id": "x", "task": "t", "failed": "f", "worked": "w", "thread": "first"}
-    return Lesson(**{**given, "made": NOW, "renewed": NOW, **fields})
+    usual: dict[str, Any] = {"id": "x", "task": "t", "failed": "f", "worked": "w", "thread": "first"}
+    return Lesson(**{**usual, "made": NOW, "renewed": NOW, **fields})
 
 
 def planted(thread: str = "first", *outside: str) -> Lesson:
@@ -43,12 +41,6 @@ def test_the_third_task_that_it_did_not_help_takes_it_under_the_floor(hurt: int,
     assert (now < FLOOR) == (hurt == 3)
 
 
-@given(st.integers(0, 1000), st.integers(0, 1000), st.integers(-5000, 5000))
-def test_strength_stays_between_none_and_whole(helped: int, hurt: int, days: int) -> None:
-    strength = lesson(helped=helped, hurt=hurt).strength(NOW + timedelta(days=days))
-    assert 0 <= strength <= 1
-
-
 def test_a_task_counts_once_and_help_renews() -> None:
     later = NOW + HALF_LIFE
     helped = lesson().with_outcome("t/1", passed=True, now=later)
@@ -56,14 +48,6 @@ def test_a_task_counts_once_and_help_renews() -> None:
     assert helped.with_outcome("t/1", passed=True, now=later) == helped
     hurt = helped.with_outcome("t/2", passed=False, now=later + HALF_LIFE)
     assert (hurt.used, hurt.helped, hurt.hurt, hurt.renewed) == (2, 1, 1, later)
-
-
-def test_the_marks_do_not_grow_without_end() -> None:
-    grown = lesson()
-    for n in range(MARKS + 20):
-        grown = grown.with_outcome(f"t/{n}", passed=True, now=NOW)
-    assert len(grown.marks) == MARKS
-    assert grown.used == MARKS + 20
 
 
 def test_what_is_free_of_outside_text_is_in_no_quarantine() -> None:
@@ -114,13 +98,3 @@ def test_finding_it_again_leaves_its_words() -> None:
 def test_an_id_belongs_to_a_task() -> None:
     assert lesson_id("t", 1) == lesson_id("t", 1)
     assert len({lesson_id("t", 1), lesson_id("t", 2), lesson_id("u", 1)}) == 3
-
-
-@pytest.mark.parametrize("value", [{}, {"id": 7}, {"id": "x", "made": "yesterday"}])
-def test_what_is_no_lesson_is_passed_over(value: dict[str, Any]) -> None:
-    assert read_lesson(value) is None
-
-
-def test_it_survives_being_kept() -> None:
-    kept = planted().found_again(planted("second", "web:b.example"), passed=True, now=NOW)
-    assert read_lesson(kept.model_dump(mode="json")) == kept

@@ -84,23 +84,6 @@ async def test_one_that_nobody_vouches_for_is_refused_at_once_and_nothing_is_sen
     assert not server.requests
 
 
-@pytest.mark.parametrize("library", ["httpx", "aiohttp"])
-async def test_so_it_is_by_googles_client_with_either_library(
-    library: str, asked: tuple[ModelServer, Settings], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from google.genai import _api_client
-
-    if library == "aiohttp":
-        pytest.importorskip("aiohttp")
-    monkeypatch.setattr(_api_client, "has_aiohttp", library == "aiohttp")
-    server, settings = asked
-    monkeypatch.setenv("GOOGLE_API_KEY", "a-key-of-a-test")
-    monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.url.replace("http:", "https:"))
-    with pytest.raises(ConfigurationError, match="certificate there is not trusted"):
-        await ask(settings.model_copy(update={"base_url": None}), "google_genai:gemini-2.5-flash")
-    assert not server.requests
-
-
 @pytest.mark.usefixtures("trusted_anew")
 async def test_one_that_the_operator_trusts_is_accepted(
     asked: tuple[ModelServer, Settings], certificate: Path, monkeypatch: pytest.MonkeyPatch

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable
 from typing import Any
@@ -13,8 +12,6 @@ from langgraph.graph import END, START, StateGraph
 from forethought.models import ConfigurationError, Models, ReplyError, TransportError
 from forethought.models.allowance import Allowance
 from forethought.models.fallback import REST_S, Fallbacks
-from forethought.models.live import LiveTransport
-from forethought.models.retry import Backoff
 from forethought.models.types import (
     Message,
     ModelError,
@@ -24,7 +21,7 @@ from forethought.models.types import (
     reply_spec,
 )
 from forethought.prompts.replies import AnswerUnscored
-from forethought.settings import Settings
+from tests.forethought.models.conftest import Serve
 from tests.support.model_server import Answer, Fault, SeenRequest
 
 NAMES = ("openai:gpt-4.1", "openai:gpt-4.1-mini")
@@ -51,23 +48,13 @@ async def ask(
     )
 
 
-@pytest.fixture
-def models(model_server: Any, settings: Callable[..., Settings]) -> Callable[..., tuple[Models, Any]]:
-    def make(policy: Callable[[SeenRequest], Answer], **options: Any) -> tuple[Models, Any]:
-        server = model_server(policy)
-        chosen = settings(server, request_retries=2, **options)
-        return Models(chosen, LiveTransport(chosen, Backoff(0.001, 0.002))), server
-
-    return make
-
-
 @pytest.mark.parametrize(
     ("fault", "tries"),
     [(Fault("503"), 3), (Fault("drop"), 3), (QUOTA, 1), (UNKNOWN, 1), (Fault("402"), 1)],
     ids=["outage", "dropped", "quota", "unknown", "no-credit"],
 )
-async def test_it_is_asked_where_the_model_gives_no_reply(models: Any, fault: Fault, tries: int) -> None:
-    made, server = models(only(fault))
+async def test_it_is_asked_where_the_model_gives_no_reply(serve: Serve, fault: Fault, tries: int) -> None:
+    made, server = serve(only(fault), request_retries=2)
     asked = await ask(made)
     assert asked.reply.answer == "yes"
     assert asked.model == NAMES[1]
@@ -76,15 +63,15 @@ async def test_it_is_asked_where_the_model_gives_no_reply(models: Any, fault: Fa
 
 
 @pytest.mark.parametrize("status", ["401", "403", "400"])
-async def test_a_refused_key_or_request_stops_clearly(models: Any, status: str) -> None:
-    made, server = models(only(Fault(status)))
+async def test_a_refused_key_or_request_stops_clearly(serve: Serve, status: str) -> None:
+    made, server = serve(only(Fault(status)))
     with pytest.raises(ConfigurationError, match=f"HTTP {status}"):
         await ask(made)
     assert {seen.body["model"] for seen in server.requests} == {"gpt-4.1"}
 
 
-async def test_where_both_fail_one_line_tells_of_both(models: Any) -> None:
-    made, _ = models(lambda seen: UNKNOWN if seen.body["model"] == "gpt-4.1" else Fault("503"))
+async def test_where_both_fail_one_line_tells_of_both(serve: Serve) -> None:
+    made, _ = serve(lambda seen: UNKNOWN if seen.body["model"] == "gpt-4.1" else Fault("503"))
     with pytest.raises(TransportError) as raised:
         await ask(made)
     said = str(raised.value)
@@ -93,9 +80,9 @@ async def test_where_both_fail_one_line_tells_of_both(models: Any) -> None:
 
 
 async def test_the_price_is_that_of_the_model_that_answered(
-    models: Any, monkeypatch: pytest.MonkeyPatch
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made, _ = models(only(Fault("503")))
+    made, _ = serve(only(Fault("503")))
     priced: list[str] = []
 
     def price(name: str, *rest: Any) -> float:
@@ -107,17 +94,11 @@ async def test_the_price_is_that_of_the_model_that_answered(
     assert priced == ["gpt-4.1-mini"]
 
 
-async def test_a_model_that_is_not_allowed_is_no_fallback(models: Any) -> None:
-    made, server = models(only(Fault("503")), allowed_models=(NAMES[0],))
+async def test_a_model_that_is_not_allowed_is_no_fallback(serve: Serve) -> None:
+    made, server = serve(only(Fault("503")), allowed_models=(NAMES[0],))
     with pytest.raises(ConfigurationError, match=r"gpt-4\.1-mini is not allowed here"):
         await ask(made)
     assert not server.requests
-
-
-async def test_without_one_the_error_is_the_models_own(models: Any) -> None:
-    made, _ = models(only(Fault("503")))
-    with pytest.raises(TransportError, match=r"^model openai:gpt-4\.1 gave no reply in 3 tries"):
-        await ask(made, fallback=None)
 
 
 async def test_a_model_that_failed_rests_and_is_then_asked_first_again() -> None:
@@ -171,33 +152,14 @@ async def test_it_is_not_asked_once_the_time_of_the_task_has_passed(error: type[
     assert asked == ["main"]
 
 
-async def test_a_question_out_of_time_asks_no_fallback_and_the_next_one_asks_the_model(models: Any) -> None:
-    made, server = models(only(Fault("hang")), request_timeout_s=0.3)
+async def test_a_question_out_of_time_asks_no_fallback_and_the_next_one_asks_the_model(serve: Serve) -> None:
+    made, server = serve(only(Fault("hang")), request_timeout_s=0.3)
     with pytest.raises(ReplyError, match="the time of the task is spent") as caught:
         await ask(made, allowance=Allowance(deadline=time.monotonic() + 0.1, whole_seconds=5))
     assert caught.value.usage["out_of_time"] == 5
     server.policy = lambda seen: REPLY
     assert (await ask(made)).model == NAMES[0]
     assert [seen.body["model"] for seen in server.requests] == ["gpt-4.1", "gpt-4.1"]
-
-
-async def test_both_fail_while_another_call_finds_the_first_one_well() -> None:
-    fallbacks, gate = Fallbacks(), asyncio.Event()
-
-    async def both_out(model: str) -> str:
-        if model == "other":
-            await gate.wait()
-        raise TransportError(f"{model} is out")
-
-    async def well(model: str) -> str:
-        return model
-
-    asked = asyncio.create_task(fallbacks.ask("main", "other", both_out))
-    await asyncio.sleep(0)
-    assert await fallbacks.ask("main", None, well) == "main"
-    gate.set()
-    with pytest.raises(TransportError, match="main is out; then other is out"):
-        await asked
 
 
 async def events(models: Models) -> list[Any]:
@@ -213,8 +175,8 @@ async def events(models: Models) -> list[Any]:
     return [event async for event in graph.compile().astream({"x": 1}, stream_mode="custom")]
 
 
-async def test_it_is_told_in_the_stream(models: Any) -> None:
-    made, _ = models(only(QUOTA))
+async def test_it_is_told_in_the_stream(serve: Serve) -> None:
+    made, _ = serve(only(QUOTA))
     (event,) = await events(made)
     told = {key: event[key] for key in ("event", "model", "fallback")}
     assert told == {"event": "fallback", "model": NAMES[0], "fallback": NAMES[1]}
@@ -226,11 +188,11 @@ async def test_it_is_told_in_the_stream(models: Any) -> None:
     [("503", ["waiting", "waiting", "fallback"]), ("404", ["fallback"])],
 )
 async def test_no_stream_tells_a_key_or_what_another_run_was_told(
-    models: Any, status: str, kinds: list[str]
+    serve: Serve, status: str, kinds: list[str]
 ) -> None:
     # The second one is where long words are cut.
     words = f"refused key sk-of-the-gateway of ann {'x' * 230} sk-of-the-gateway"
-    made, _ = models(only(Fault(status, message=words)), api_key="sk-of-the-gateway")
+    made, _ = serve(only(Fault(status, message=words)), api_key="sk-of-the-gateway", request_retries=2)
     told = await events(made)
     assert [event["event"] for event in told] == kinds
     assert all("refused key [secret] of ann" in event["why"] for event in told)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
 from pydantic import BaseModel
 
 from forethought.models import (
-    ConfigurationError,
     Function,
     Message,
     Models,
@@ -22,11 +19,11 @@ from forethought.models import (
     TransportError,
     reply_spec,
 )
-from forethought.models.errors import chain
 from forethought.models.live import LiveTransport
 from forethought.models.retry import Backoff
 from forethought.models.types import ModelUnavailable
 from forethought.settings import Settings
+from tests.support.web_server import Asked, Sent, WebServer
 
 Make = Callable[..., Settings]
 MODEL = "google_genai:gemini-2.5-flash"
@@ -38,72 +35,39 @@ class Sum(BaseModel):
 
 
 class Gemini:
-    """Answers generateContent with scripted parts, (status, message) with details of the error third, a whole
-    body, or the bytes after which the connection ends."""
+    """Answers generateContent: with parts, (status, message, details), a whole body, or an exception."""
 
     def __init__(self) -> None:
         self.answers: list[Any] = []
         self.finish = "STOP"
         self.seen: list[dict[str, Any]] = []
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"owner": self}))
-        self.thread = threading.Thread(
-            target=self.http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
-        )
-        self.thread.start()
 
-    def answer(self) -> tuple[int, dict[str, Any]]:
+    def reply(self, asked: Asked) -> Sent:
+        """The HTTP reply to a request."""
+        self.seen.append(json.loads(asked.body))
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        status, body = 200, answer
         if isinstance(answer, tuple):
             status, message, *details = answer
             error = {"code": status, "message": message, "status": "FAILED"}
-            return status, {"error": {**error, "details": details[0]} if details else error}
-        if "promptFeedback" in answer:
-            return 200, answer
-        candidate = {"content": {"role": "model", "parts": [answer]}, "finishReason": self.finish}
-        counts = {"promptTokenCount": 100, "candidatesTokenCount": 20, "cachedContentTokenCount": 60}
-        return 200, {"candidates": [candidate], "usageMetadata": {**counts, "totalTokenCount": 120}}
-
-
-class _Handler(BaseHTTPRequestHandler):
-    owner: Gemini
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Nothing is logged."""
-
-    def do_POST(self) -> None:
-        self.owner.seen.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
-        if isinstance(self.owner.answers[0], bytes):
-            self.wfile.write(self.owner.answers.pop(0))
-            return
-        status, body = self.owner.answer()
-        data = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
+            body = {"error": {**error, "details": details[0]} if details else error}
+        elif isinstance(answer, dict) and "promptFeedback" not in answer:
+            candidate = {"content": {"role": "model", "parts": [answer]}, "finishReason": self.finish}
+            counts = {"promptTokenCount": 100, "candidatesTokenCount": 20, "cachedContentTokenCount": 60}
+            body = {"candidates": [candidate], "usageMetadata": {**counts, "totalTokenCount": 120}}
+        return Sent(json.dumps(body), status, {"Content-Type": "application/json"})
 
 
 @pytest.fixture
 def gemini(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gemini]:
-    server = Gemini()
+    gemini = Gemini()
+    server = WebServer(gemini.reply)
     monkeypatch.setenv("GOOGLE_API_KEY", "a-key-of-a-test")
-    monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", f"http://127.0.0.1:{server.http.server_address[1]}")
-    yield server
-    server.http.shutdown()
-    server.http.server_close()
-    server.thread.join()
-
-
-@pytest.fixture(params=["httpx", "aiohttp"])
-def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The HTTP library under Google's client, which takes aiohttp wherever that is installed."""
-    from google.genai import _api_client
-
-    if request.param == "aiohttp":
-        pytest.importorskip("aiohttp")
-    monkeypatch.setattr(_api_client, "has_aiohttp", request.param == "aiohttp")
-    return str(request.param)
+    monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.url)
+    yield gemini
+    server.close()
 
 
 async def ask(settings: Settings, reply: ReplySpec[Any] | None = None) -> Any:
@@ -148,49 +112,6 @@ async def test_one_layer_of_retries(gemini: Gemini, settings: Make) -> None:
     assert len(gemini.seen) == 3
 
 
-EXCEEDED = "You exceeded your current quota, please check your plan and billing details."
-WAIT = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "0.3s"}
-
-
-def quota(*ids: str) -> dict[str, Any]:
-    """As Gemini tells which quota is exceeded."""
-    violations = [{"quotaMetric": "generate_content_free_tier_requests", "quotaId": name} for name in ids]
-    return {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": violations}
-
-
-MINUTE = "GenerateRequestsPerMinutePerProjectPerModel-FreeTier"
-DAY = "GenerateRequestsPerDayPerProjectPerModel-FreeTier"
-
-
-@pytest.mark.parametrize(
-    ("words", "details"),
-    [("", [quota(MINUTE), WAIT]), (" Please retry in 0.3s.", [quota(MINUTE)]), ("", [WAIT])],
-    ids=["details", "words", "wait-only"],
-)
-async def test_the_limit_of_a_minute_is_waited_for(
-    gemini: Gemini, settings: Make, words: str, details: list[Any]
-) -> None:
-    gemini.answers = [(429, EXCEEDED + words, details), GOOD]
-    started = time.monotonic()
-    assert (await ask(settings(request_retries=2))).reply.total == 5
-    assert time.monotonic() - started >= 0.3
-    assert len(gemini.seen) == 2
-
-
-async def test_the_quota_of_a_day_is_not(gemini: Gemini, settings: Make) -> None:
-    gemini.answers = [(429, f"{EXCEEDED} Please retry in 0.3s.", [quota(MINUTE, DAY), WAIT]), GOOD]
-    with pytest.raises(ModelUnavailable, match=r"the quota is spent: .*exceeded your current quota"):
-        await ask(settings())
-    assert len(gemini.seen) == 1
-
-
-async def test_a_refused_key(gemini: Gemini, settings: Make) -> None:
-    gemini.answers = [(401, "not valid")]
-    with pytest.raises(ConfigurationError, match="the key was refused"):
-        await ask(settings())
-    assert len(gemini.seen) == 1
-
-
 @pytest.mark.parametrize(("finish", "words"), [("MAX_TOKENS", "cut off"), ("SAFETY", "refused")])
 async def test_how_a_reply_ended_is_looked_at(
     finish: str, words: str, gemini: Gemini, settings: Make
@@ -200,38 +121,40 @@ async def test_how_a_reply_ended_is_looked_at(
         await ask(settings())
 
 
-HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
-BROKEN = {
-    "dropped before the reply": b"",
-    "dropped in the body": HEAD + b'Content-Length: 1000\r\n\r\n{"cand',
-    "no status line": b"garbage garbage\r\n\r\n",
-    "no header": b"HTTP/1.1 200 OK\r\nBad Header\r\n\r\n",
-    "no chunk": HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n",
-}
-
-
-async def test_an_exchange_that_breaks_off_is_tried_again(
-    library: str, gemini: Gemini, settings: Make
-) -> None:
-    gemini.answers = [*BROKEN.values(), GOOD]
-    asked = await ask(settings(request_retries=len(BROKEN)))
-    assert asked.reply.total == 5
-    assert len(gemini.seen) == len(BROKEN) + 1
-
-
-@pytest.mark.parametrize("how", BROKEN)
-async def test_one_that_always_breaks_off_is_no_refusal(
-    how: str, library: str, gemini: Gemini, settings: Make
-) -> None:
-    gemini.answers = [BROKEN[how]] * 2
-    with pytest.raises(TransportError, match=r"gave no reply in 2 tries; the last: (?!HTTP)") as caught:
-        await ask(settings(request_retries=1))
-    assert library in {type(link).__module__.partition(".")[0] for link in chain(caught.value)}
-
-
 async def test_a_prompt_that_is_blocked_is_not_sent_again(gemini: Gemini, settings: Make) -> None:
     counts = {"promptTokenCount": 10, "totalTokenCount": 10}
     gemini.answers = [{"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": counts}]
     with pytest.raises(ReplyError, match="refused: the prompt was blocked: prohibited_content"):
         await ask(settings())
     assert len(gemini.seen) == 1
+
+
+def exceeded(*quotas: str) -> tuple[int, str, list[Any]]:
+    """The error by which Gemini says which quotas are exceeded, and how long to wait."""
+    violations = [{"quotaMetric": "generate_content_free_tier_requests", "quotaId": name} for name in quotas]
+    failure = {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": violations}
+    wait = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "0.3s"}
+    return 429, "You exceeded your current quota. Please retry in 0.3s.", [failure, wait]
+
+
+async def test_the_limit_of_a_minute_is_waited_for(gemini: Gemini, settings: Make) -> None:
+    gemini.answers = [exceeded("GenerateRequestsPerMinutePerProjectPerModel-FreeTier"), GOOD]
+    started = time.monotonic()
+    assert (await ask(settings(request_retries=2))).reply.total == 5
+    assert time.monotonic() - started >= 0.3
+    assert len(gemini.seen) == 2
+
+
+async def test_the_quota_of_a_day_is_not(gemini: Gemini, settings: Make) -> None:
+    gemini.answers = [exceeded("GenerateRequestsPerDayPerProjectPerModel-FreeTier"), GOOD]
+    with pytest.raises(ModelUnavailable, match=r"the quota is spent: .*exceeded your current quota"):
+        await ask(settings())
+    assert len(gemini.seen) == 1
+
+
+async def test_an_exchange_that_breaks_off_is_tried_again(gemini: Gemini, settings: Make) -> None:
+    gemini.answers = [ConnectionResetError(), ["no candidates"], GOOD]
+    assert (await ask(settings(request_retries=2))).reply.total == 5
+    gemini.answers = [ConnectionResetError()]
+    with pytest.raises(TransportError, match=r"gave no reply in 2 tries; the last: (?!HTTP)"):
+        await ask(settings(request_retries=1))

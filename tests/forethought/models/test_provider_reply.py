@@ -1,4 +1,4 @@
-"""How a reply ended, by the words of the providers."""
+"""How a reply ended, by the finish reasons of the providers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from forethought.models import (
     reply_spec,
 )
 from forethought.models.live import LiveTransport
-from forethought.models.provider_reply import block_reason, finish_reason
+from forethought.models.provider_reply import finish_reason
 from forethought.settings import Settings
 from tests.support.model_server import Reply, script
 
@@ -28,65 +28,35 @@ class Sum(BaseModel):
     total: int
 
 
-def end(**metadata: Any) -> tuple[str, str]:
-    return finish_reason(AIMessage("x", response_metadata=metadata))
-
-
 @pytest.mark.parametrize(
-    "metadata",
+    ("metadata", "finish"),
     [
-        {}, {"finish_reason": None}, {"finish_reason": ""}, {"finish_reason": "stop"},
-        {"finish_reason": "STOP"},
-        {"finish_reason": "FinishReason.STOP"}, {"finish_reason": "FINISH_REASON_UNSPECIFIED"},
-        {"finish_reason": "tool_calls"}, {"finish_reason": "function_call"}, {"stop_reason": "end_turn"},
-        {"stop_reason": "tool_use"}, {"stop_reason": "stop_sequence"}, {"stopReason": "end_turn"},
-        {"finish_reason": "COMPLETE"}, {"finish_reason": "TOOL_CALL"}, {"finish_reason": "eos"},
-        {"finish_reason": "EOS_TOKEN"}, {"finish_reason": "eosFound"}, {"done_reason": "stop"},
+        ({}, ("stop", "")),
+        ({"finish_reason": ""}, ("stop", "")),
+        ({"finish_reason": "stop"}, ("stop", "")),
+        ({"finish_reason": "FinishReason.STOP"}, ("stop", "")),
+        ({"finish_reason": "FINISH_REASON_UNSPECIFIED"}, ("stop", "")),
+        ({"finish_reason": "tool_calls"}, ("stop", "")),
+        ({"stop_reason": "end_turn"}, ("stop", "")),
+        ({"stop_reason": "tool_use"}, ("stop", "")),
+        ({"stopReason": "end_turn"}, ("stop", "")),
+        ({"done_reason": "stop"}, ("stop", "")),
+        ({"prompt_feedback": {"block_reason": "BLOCKED_REASON_UNSPECIFIED"}}, ("stop", "")),
+        ({"finish_reason": "length"}, ("length", "")),
+        ({"finish_reason": "MAX_TOKENS"}, ("length", "")),
+        ({"stop_reason": "model_context_window_exceeded"}, ("length", "")),
+        ({"stop_reason": "refusal"}, ("refusal", "")),
+        ({"finish_reason": "content_filter"}, ("refusal", "")),
+        ({"finish_reason": "IMAGE_SAFETY"}, ("refusal", "")),
+        ({"stopReason": "guardrail_intervened"}, ("refusal", "")),
+        ({"prompt_feedback": {"block_reason": "OTHER"}}, ("refusal", "")),
+        ({"finish_reason": "error"}, ("broken", "error")),
+        ({"finish_reason": "MALFORMED_FUNCTION_CALL"}, ("broken", "malformed_function_call")),
+        ({"finish_reason": "UNKNOWN_15"}, ("broken", "unknown_15")),
     ],
-)  # fmt: skip
-def test_whole(metadata: dict[str, Any]) -> None:
-    assert end(**metadata) == ("stop", "")
-
-
-@pytest.mark.parametrize(
-    "metadata",
-    [
-        {"finish_reason": "length"}, {"finish_reason": "MAX_TOKENS"}, {"stopReason": "max_tokens"},
-        {"stop_reason": "model_context_window_exceeded"}, {"finish_reason": "model_length"},
-        {"done_reason": "length"},
-    ],
-)  # fmt: skip
-def test_cut_off(metadata: dict[str, Any]) -> None:
-    assert end(**metadata) == ("length", "")
-
-
-@pytest.mark.parametrize(
-    "metadata",
-    [
-        {"stopReason": "guardrail_intervened"}, {"stopReason": "content_filtered"},
-        {"stop_reason": "refusal"}, {"finish_reason": "content_filter"}, {"finish_reason": "IMAGE_SAFETY"},
-        {"prompt_feedback": {"block_reason": "OTHER"}},
-    ],
-)  # fmt: skip
-def test_refused(metadata: dict[str, Any]) -> None:
-    assert end(**metadata) == ("refusal", "")
-
-
-@pytest.mark.parametrize(
-    "word",
-    [
-        "error", "insufficient_system_resource", "abort", "LANGUAGE", "OTHER", "MALFORMED_FUNCTION_CALL",
-        "malformed_model_output", "pause_turn", "UNKNOWN_15", "network_error", "TIMEOUT", "load",
-    ],
-)  # fmt: skip
-def test_an_end_that_is_not_known_to_be_one_is_none(word: str) -> None:
-    assert end(finish_reason=word) == ("broken", word.lower())
-
-
-@pytest.mark.parametrize("reason", [None, 0, "", "BLOCKED_REASON_UNSPECIFIED", "BlockedReason.NONE"])
-def test_feedback_on_a_prompt_that_was_not_blocked(reason: Any) -> None:
-    feedback = {"block_reason": reason, "safety_ratings": []}
-    assert block_reason(AIMessage("x", response_metadata={"prompt_feedback": feedback})) == ""
+)
+def test_finish_reasons_of_the_providers(metadata: dict[str, Any], finish: tuple[str, str]) -> None:
+    assert finish_reason(AIMessage("x", response_metadata=metadata)) == finish
 
 
 async def test_a_broken_reply_is_not_taken_even_if_it_parses_but_asked_for_again(

@@ -63,11 +63,6 @@ def test_a_missing_key_is_named_before_the_first_call(model: str, variable: str,
     assert "\n" not in str(caught.value)
 
 
-def test_a_key_that_is_set_is_enough(settings: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-somekey")
-    Models(settings()).verify(["openai:gpt-4.1", "gpt-4.1-mini"])
-
-
 async def test_white_space_around_a_key_is_not_sent(
     model_server: Start, settings: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:

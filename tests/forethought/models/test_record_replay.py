@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from forethought.models import (
@@ -174,6 +176,16 @@ async def test_no_secret_is_written(recorder: Any, monkeypatch: pytest.MonkeyPat
     assert (await Models(settings(), ReplayTransport(path)).ask(**question)).reply.number == 1
 
 
+RECORDING = """{"forethought_recording": 1, "model": "openai:m"}
+{"part": "p", "value": "a long text"}
+{"part": "s", "value": {"type": "object"}}
+{"key": "k", "role": "planner", "reply_type": "Plan", "schema": {"part": "s"}, "functions": [], "messages": [
+{"role": "user", "text": {"part": "p"}}], "reply": {"text": "{}", "calls": [], "finish_reason": "stop"},
+"usage": {"input_tokens": 10, "output_tokens": 2, "cached_tokens": 0, "usd": 0.01}, "model": "openai:m"}
+""".replace("[\n", "[").replace("},\n", "}, ")
+"""A header, two parts and a call, a line each."""
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
@@ -187,6 +199,8 @@ async def test_no_secret_is_written(recorder: Any, monkeypatch: pytest.MonkeyPat
         ),
         ('{"forethought_recording": 1}\n\n[]\n', "line 3: not a recorded call"),
         ('{"forethought_recording": 1}\n{"key": "a", "mess', "line 2: not a recorded call"),
+        (RECORDING.replace('"stop"', '"tired"'), "line 4: not a recorded call"),
+        (RECORDING + "[" * 100_000, "line 5: not a recorded call"),
     ],
 )
 def test_a_bad_recording_is_one_clear_line(content: str | None, words: str, tmp_path: Path) -> None:
@@ -204,3 +218,21 @@ def test_a_recording_that_cannot_be_written(settings: Make, tmp_path: Path) -> N
     inner = LiveTransport(settings())
     with pytest.raises(ConfigurationError, match="cannot write the recording"):
         RecordingTransport(inner, tmp_path / "missing" / "run.jsonl", {})
+
+
+@given(
+    st.integers(0, len(RECORDING)),
+    st.sampled_from([0, 1, 3, 40, len(RECORDING)]),
+    st.sampled_from([b"", b"\xff", b"\0", b"{", b"]", b'"', b"\n", b"null", b"NaN", b"1e999"]),
+)
+def test_a_damaged_recording_is_read_or_refused_in_one_line(
+    tmp_path_factory: pytest.TempPathFactory, at: int, cut: int, junk: bytes
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "damaged.jsonl"
+    path.write_bytes(RECORDING[:at].encode() + junk + RECORDING[at + cut :].encode())
+    refusal = ""
+    try:
+        ReplayTransport(path)
+    except ReplayError as error:
+        refusal = str(error)
+    assert "\n" not in refusal

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,13 +14,13 @@ from forethought.models.types import no_usage
 from forethought.rollouts.environment import EnvironmentRollouts, record_run, replay_prefix
 from forethought.rollouts.evaluators import EnvironmentReward, GoldAnswer
 from forethought.rollouts.policies import ModelPolicy
-from forethought.rollouts.types import Act, Continuation, EnvironmentReply, Replay, RolloutError
+from forethought.rollouts.types import Act, Continuation, EnvironmentReply, RolloutError
 from forethought.settings import Settings
-from forethought.trajectories.types import Trajectory, TrajectoryStep
-from tests.support.household import RUINS, Habit, Household, moves, reachable, right_action
+from forethought.trajectories.types import Trajectory
+from tests.support.household import RUINS, Habit, Household, moves, right_action
 from tests.support.model_server import Fault, ModelServer, script
 
-SEEDS = range(20)
+SEEDS = range(8)
 STEPS = 16
 
 
@@ -31,18 +31,6 @@ async def failed(seed: int) -> tuple[Household, Trajectory, int]:
     planted = [step.number for step in run.steps if step.action.split()[0] in RUINS]
     assert len(planted) == 1
     return house, run, planted[0]
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-async def test_a_household_can_be_solved_until_its_planted_step_and_never_after(seed: int) -> None:
-    house, run, planted = await failed(seed)
-    world = house.start
-    for step in run.steps[: planted - 1]:
-        world = dict(moves(world, house.things)).get(step.action, (world, ""))[0]
-    assert reachable(house, world)
-    assert not reachable(house, dict(moves(world, house.things))[run.step(planted).action][0])
-    slips = [step for step in run.steps[: planted - 1] if step.action == "go to chute"]
-    assert slips, "there are mistakes before the critical one"
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -83,20 +71,6 @@ async def test_a_prefix_that_replays_otherwise_is_reported_once() -> None:
     )
     assert continuation.diverged.startswith("at step 2 the replay saw 'At the chute you see: nothing.'")
     assert "'You see a ghost.'" in continuation.diverged
-
-
-async def test_an_environment_s_own_replay_is_used() -> None:
-    _, run, _ = await failed(3)
-    asked: list[int] = []
-
-    class Own(Household):
-        async def replay(self, prefix: Sequence[TrajectoryStep]) -> Replay:
-            asked.append(len(prefix))
-            return Replay(EnvironmentReply("here", done=True), "differently")
-
-    own = Own(3)
-    continuation = await EnvironmentRollouts(own, Habit(own), run, STEPS).from_step(4, "action", [])
-    assert (asked, continuation.diverged, len(continuation.trajectory.steps)) == ([3], "differently", 3)
 
 
 @pytest.mark.parametrize("step", [0, 17])

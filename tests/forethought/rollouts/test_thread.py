@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from forethought.rollouts.thread import ThreadRollouts, usage_between, within
+from forethought.rollouts.thread import ThreadRollouts, within
 from forethought.rollouts.types import Environment, EnvironmentReply, RolloutError
 from forethought.state.context import Context
 from tests.forethought.rollouts.conftest import Record, Recorded, exact
 from tests.support.agent import Script, World, broken, subtask_of
-from tests.support.replies import INVALID, answer, ask_replan, call, finish, plan, sub
+from tests.support.replies import answer, ask_replan, call, finish, plan, sub
 
 CHAIN = plan(sub("a"), sub("b", ["a"]), sub("c", ["b"]))
 WIDE = plan(sub("a"), sub("b"), sub("c"), sub("d", ["a", "b", "c"]))
@@ -94,15 +94,6 @@ async def test_a_planning_error_goes_back_to_the_plan_in_force(record: Record) -
     assert [step["subtask"] for step in (await out.state())["trajectory"]] == ["a", "b", "x", "y"]
 
 
-async def test_the_first_plan_is_made_anew_with_guidance(record: Record) -> None:
-    out = await record(Script(plans=[CHAIN, plan(sub("other"))], answers=ANSWERS))
-    continuation = await (await out.rollouts()).from_step(2, "planning", ["plan with care"])
-    assert out.kinds == ["Plan", "PlanDiagnosis", "ToolChoice", "AnswerDraft"]
-    assert all("plan with care" in seen.text for seen in out.later)
-    assert (continuation.kept, out.world.calls, continuation.usage["calls"]) == (0, ["other"], 4)
-    assert [step.number for step in continuation.trajectory.steps] == [1, 2]
-
-
 async def test_the_first_plan_of_a_second_task_leaves_the_first_task_alone(record: Record) -> None:
     out = await record(Script(plans=[plan(sub("a")), CHAIN, CHAIN], answers=ANSWERS))
     await out.run(task="the next task", guidance=["its own"])
@@ -115,32 +106,29 @@ async def test_the_first_plan_of_a_second_task_leaves_the_first_task_alone(recor
     assert len([item for item in state["messages"] if item.type == "human"]) == 2
 
 
-@pytest.mark.parametrize("failed", [False, True])
-async def test_guidance_of_a_task_that_failed_before_does_not_come_back(record: Record, failed: bool) -> None:
-    answers = [INVALID] * 3 + ANSWERS if failed else ANSWERS
-    out = await record(Script(plans=[CHAIN], answers=answers), given={"guidance": ["of old"]})
-    await out.run(task="the next task", **({} if failed else {"guidance": []}))
-    await (await out.rollouts()).from_step(5, "planning", ["plan with care"])
-    assert all("plan with care" in seen.text and "of old" not in seen.text for seen in out.later)
+PLANNED = ["Plan", "PlanDiagnosis", "ToolChoice", "AnswerDraft"]
 
 
-async def test_before_the_answer_no_step_is_run(record: Record) -> None:
-    out = await record(Script(plans=[CHAIN], answers=ANSWERS))
-    continuation = await (await out.rollouts()).from_step(4, "action", ["name the unit"])
-    assert (out.kinds, out.world.calls) == (["AnswerDraft"], [])
-    assert "name the unit" in out.later[0].text
-    assert (continuation.kept, continuation.trajectory.answer) == (3, "second")
-
-
-async def test_from_the_start_the_whole_task_is_run_anew(record: Record) -> None:
-    out = await record(Script(plans=[CHAIN], answers=ANSWERS))
-    continuation = await (await out.rollouts()).from_start(["be careful"])
-    assert (out.world.calls, continuation.kept, continuation.trajectory.answer) == (
-        ["a", "b", "c"],
-        0,
-        "second",
-    )
-    assert all("be careful" in seen.text for seen in out.later)
+@pytest.mark.parametrize(
+    ("step", "module", "kinds", "calls", "kept"),
+    [
+        (4, "action", ["AnswerDraft"], [], 3),
+        (2, "planning", PLANNED, ["other"], 0),
+        (0, "", PLANNED, ["other"], 0),
+    ],
+    ids=["before the answer", "the first plan", "from the start"],
+)
+async def test_only_what_follows_the_fork_is_run_and_sees_the_guidance(
+    record: Record, step: int, module: Any, kinds: list[str], calls: list[str], kept: int
+) -> None:
+    out = await record(Script(plans=[CHAIN, plan(sub("other"))], answers=ANSWERS))
+    again = await out.rollouts()
+    guidance = ["mind the unit"]
+    continuation = await (again.from_step(step, module, guidance) if step else again.from_start(guidance))
+    assert (out.kinds, out.world.calls) == (kinds, calls)
+    assert all("mind the unit" in seen.text for seen in out.later)
+    assert (continuation.kept, continuation.trajectory.answer) == (kept, "second")
+    assert continuation.usage["calls"] == len(kinds)
 
 
 async def test_siblings_that_came_before_are_kept_and_later_ones_run_again(record: Record) -> None:
@@ -176,30 +164,13 @@ async def test_an_action_is_replaced_by_another_call_or_a_result(
     record: Record, action: str, tool: str, arguments: dict[str, Any], calls: list[str], result: str
 ) -> None:
     out = await record(Script(plans=[CHAIN], answers=ANSWERS))
-    continuation = await (await out.rollouts()).substituted(2, action, tool, arguments)
+    again = await out.rollouts()
+    continuation = await again.substituted(2, action, tool, arguments)
     assert out.world.calls == calls
     assert out.kinds == ["ToolChoice", "AnswerDraft"]
     assert (continuation.kept, (await out.state())["results"]["b"]["text"]) == (1, result)
-
-
-async def test_a_substitution_among_siblings_leaves_those_before_it_alone(record: Record) -> None:
-    out = await record(Script(plans=[WIDE], answers=ANSWERS))
-    before = await out.state()
-    continuation = await (await out.rollouts()).substituted(2, "", "lookup", {"key": "better", "note": None})
-    assert sorted(out.world.calls) == ["better", "c", "d"]
-    assert exact((await out.state())["trajectory"][:1]) == exact(before["trajectory"][:1])
-    assert continuation.kept == 1
-
-
-async def test_an_answer_is_replaced_without_any_call(record: Record) -> None:
-    out = await record(Script(plans=[CHAIN], answers=ANSWERS))
-    continuation = await (await out.rollouts()).substituted(4, "answer: 42", "", {})
-    assert (out.later, out.world.calls, continuation.trajectory.answer, continuation.kept) == (
-        [],
-        [],
-        "42",
-        3,
-    )
+    answered = await again.substituted(4, "answer: 42", "", {})
+    assert (answered.trajectory.answer, answered.kept, len(out.later)) == ("42", 3, 2)
 
 
 @pytest.mark.parametrize(
@@ -274,31 +245,20 @@ async def broken_off(out: Recorded, again: ThreadRollouts, guidance: list[str]) 
     assert out.written == ["y"]
 
 
-@pytest.mark.parametrize("guidance", [[], ["mind the footnote"]])
-async def test_a_re_run_that_was_broken_off_is_gone_on_with_and_writes_nothing_twice(
-    record: Record, guidance: list[str]
-) -> None:
+async def test_a_re_run_that_was_broken_off_is_gone_on_with_and_writes_nothing_twice(record: Record) -> None:
+    guidance = ["mind the footnote"]
     out = await record(Script(plans=[CHAIN], moves=WRITES_AT_C, answers=ANSWERS))
     again = await out.rollouts()
     await broken_off(out, again, guidance)
     asked = len(out.later)
+    with pytest.raises(RolloutError, match=r"was broken off while tools were called.*allow_writes"):
+        await again.from_step(2, "action", ["another way"])
     later = type(again)(out.thread, again.trajectory, again.read)
     continuation = await later.from_step(2, "action", guidance)
     assert (continuation.status, out.written) == ("waiting", ["y"]), (
         "a person is asked whether it took effect"
     )
     assert (out.world.calls, len(out.later), continuation.kept) == (["b"], asked, 1), "nothing is done again"
-
-
-async def test_another_re_run_beside_one_that_was_broken_off_while_tools_were_called_is_refused(
-    record: Record,
-) -> None:
-    out = await record(Script(plans=[CHAIN], moves=WRITES_AT_C, answers=ANSWERS))
-    again = await out.rollouts()
-    await broken_off(out, again, ["mind the footnote"])
-    with pytest.raises(RolloutError, match=r"was broken off while tools were called.*allow_writes"):
-        await again.from_step(2, "action", ["another way"])
-    assert out.written == ["y"]
 
 
 class Store:
@@ -367,10 +327,3 @@ def test_a_budget_of_its_own_that_is_smaller_stays() -> None:
     assert isinstance(lower, Context)
     assert (lower.max_tokens, lower.max_usd, lower.max_steps) == (3_000, 0.5, 7)
     assert "model" not in lower.model_fields_set
-
-
-def test_a_budget_that_was_too_short_is_nothing_that_was_spent() -> None:
-    before = {"planner": {"calls": 1, "out_of_time": 60.0}, "tool": {"calls": 2}}
-    after = {"planner": {"calls": 2}, "tool": {"calls": 5, "estimated": 1}}
-    spent = usage_between(before, after)
-    assert (spent["calls"], spent["estimated"], "out_of_time" in spent) == (4, 1, False)

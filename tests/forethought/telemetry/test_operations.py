@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from contextlib import nullcontext
 from typing import Any
@@ -12,7 +11,6 @@ import pytest
 from langgraph.errors import GraphInterrupt
 
 from forethought.telemetry import operation
-from forethought.telemetry.logs import JsonFormatter
 
 
 @pytest.mark.parametrize(
@@ -69,15 +67,3 @@ def test_a_span_holds_no_secret(spans: Any, monkeypatch: pytest.MonkeyPatch) -> 
     assert span.attributes["gen_ai.tool.name"] == "[secret]"
     assert span.attributes["error.type"] == "no [secret]"
     assert span.status.description == "no [secret]"
-
-
-def test_a_json_line_is_one_object_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SOME_API_KEY", "sk-very-secret-value")
-    record = logging.LogRecord(
-        "forethought.x", logging.INFO, "", 0, "key %s\nnext", ("sk-very-secret-value",), None
-    )
-    record.fields = {"seconds": 0.5, "name": "chat"}
-    line = JsonFormatter().format(record)
-    assert "\n" not in line
-    told = json.loads(line)
-    assert (told["message"], told["seconds"], told["level"]) == ("key [secret]\nnext", 0.5, "info")

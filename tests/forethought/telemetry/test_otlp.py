@@ -6,18 +6,18 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from forethought.app.main import run_cli
 from tests.support.agent import Script
 from tests.support.model_server import ModelServer
 from tests.support.replies import finish
+from tests.support.web_server import Asked, Sent, WebServer
 
 ROOT = Path(__file__).parents[3]
 SECRET = "sk-very-secret-value"
@@ -28,25 +28,15 @@ def collector() -> Iterator[tuple[str, list[Any]]]:
     """The address of a collector, and the spans that it got."""
     spans: list[Any] = []
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["content-length"]))
-            for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
-                for scope in resource.scope_spans:
-                    spans.extend((resource.resource, span) for span in scope.spans)
-            self.send_response(200)
-            self.end_headers()
+    def take(asked: Asked) -> Sent:
+        for resource in ExportTraceServiceRequest.FromString(asked.body).resource_spans:
+            for scope in resource.scope_spans:
+                spans.extend((resource.resource, span) for span in scope.spans)
+        return Sent()
 
-        def log_message(self, format: str, *args: Any) -> None:
-            """Nothing is logged."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}", spans
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    server = WebServer(take)
+    yield server.url, spans
+    server.close()
 
 
 def attributes(span: Any) -> dict[str, str]:
@@ -89,20 +79,13 @@ def test_a_run_of_the_command(
     assert SECRET not in done.stderr + str(spans)
 
 
-def test_without_the_extra_the_way_to_it_is_told(tmp_path: Path) -> None:
-    code = (
-        "import sys; sys.modules['opentelemetry.sdk.trace'] = None\n"
-        "from forethought.app.main import run_cli\n"
-        "sys.exit(run_cli(['run', 'x', '--model', 'openai:gpt-4.1']))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={
-            **os.environ, "PYTHONPATH": str(ROOT), "FORETHOUGHT_TRACING": "otel", "OPENAI_API_KEY": "k" * 12,
-        },
-        cwd=tmp_path, capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
-    assert (done.returncode, done.stderr.strip()) == (
-        2,
-        "forethought: FORETHOUGHT_TRACING=otel needs OpenTelemetry: pip install 'forethought[otel]'",
+def test_without_the_extra_the_way_to_it_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace", None)
+    monkeypatch.setenv("FORETHOUGHT_TRACING", "otel")
+    monkeypatch.setenv("OPENAI_API_KEY", "a-key-of-a-test")
+    assert run_cli(["run", "x", "--model", "openai:gpt-4.1"]) == 2
+    assert capsys.readouterr().err.strip() == (
+        "forethought: FORETHOUGHT_TRACING=otel needs OpenTelemetry: pip install 'forethought[otel]'"
     )

@@ -87,7 +87,11 @@ MESSAGES: list[Any] = [
     {"role": "tool", "tool_call_id": "a", "content": "shelf 3"},
     {"role": "tool", "tool_call_id": "b", "content": "no route", "status": "error"},
     {"role": "critic", "content": "hurry up"},
-    {"role": "assistant", "content": None, "function_call": {"name": "fetch", "arguments": '{"shelf": 3}'}},
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"function": {"name": "fetch", "arguments": '{"shelf": 3}'}}],
+    },
     {"role": "function", "name": "fetch", "content": "here it is"},
     {"role": "assistant", "content": "It is on shelf 3."},
     {"role": "user", "content": "thanks"},

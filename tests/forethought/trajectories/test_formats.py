@@ -61,7 +61,7 @@ def test_a_halted_react_run_is_a_step_limit():
     assert [label and label.error_type for label in found] == [None, "step_limit"]
 
 
-def test_messages_become_steps_with_their_results_and_unknown_roles_are_noted():
+def test_messages_become_steps_with_their_results_and_unknown_roles_are_named():
     trajectory = from_json(examples.MESSAGES, "chat").trajectory
     look, fetch, say = trajectory.steps
     assert trajectory.id == "chat"
@@ -76,7 +76,6 @@ def test_messages_become_steps_with_their_results_and_unknown_roles_are_noted():
         "thanks",
         "It is on shelf 3.",
     )
-    assert trajectory.notes == ("Unknown role 'critic' (1 messages): kept as observations.",)
 
 
 def test_blocks_of_other_makers_are_calls_results_and_thoughts():

@@ -50,24 +50,10 @@ def test_questions_are_read_from_the_usual_forms(tmp_path: Path, name: str, cont
 
 
 @pytest.mark.parametrize(
-    ("content", "said"), [('{"a": 1}', "no questions in it"), ("{\n{", ":1: broken JSON")]
+    ("content", "said"), [('{"a": 1}', "no questions in it"), ('"Why?"\n{', ":2: broken JSON")]
 )
 def test_a_file_without_questions_is_refused(tmp_path: Path, content: str, said: str) -> None:
     path = tmp_path / "q.jsonl"
     path.write_text(content)
     with pytest.raises(ValueError, match=said):
-        read_questions(path)
-
-
-def test_what_looks_like_the_end_of_a_line_is_part_of_a_question(tmp_path: Path) -> None:
-    path = tmp_path / "q.jsonl"
-    texts = ["Which\u2028one?", "Why\x85so?"]
-    path.write_text("\n".join(json.dumps({"task": text}, ensure_ascii=False) for text in texts), "utf-8")
-    assert read_questions(path) == texts
-
-
-def test_json_of_absurd_depth_is_refused_in_one_line(tmp_path: Path) -> None:
-    path = tmp_path / "q.json"
-    path.write_text("[" * 100_000)
-    with pytest.raises(ValueError, match=r"q\.json: broken JSON \(nested too deeply\)"):
         read_questions(path)

@@ -32,11 +32,6 @@ async def test_without_fine_grained_labels_it_is_found_in_the_bare_run(debug: De
     assert out["labels"] == {}
 
 
-async def test_a_halted_run_is_said_to_be_one(debug: Debug) -> None:
-    halted = await debug(trajectory(2, halted=True), fine_grained=False)
-    assert "ended by its step limit" in halted.asked("CriticalError")[0].messages[1][1]
-
-
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "no such step": (critical(9), "there is no step 9: the steps are numbered 1 to 5"),
     "another module's type": (
@@ -49,10 +44,6 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         critical(1, "memory", "hallucination", evidence="open drawer number 1"),
         "step 1 is the run's first: it has no memory",
     ),
-    "reflection of the first step": (
-        critical(1, "reflection", "hallucination", evidence="open drawer number 1"),
-        "it has no reflection",
-    ),
     "evidence of another step": (
         critical(2, evidence="open drawer number 4"),
         "does not stand in step 2; it stands in step 4",
@@ -62,10 +53,6 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "an effect before its cause": (
         critical(2, cascading_effects=[{"step": 1, "impact": "x"}]),
         "names step 1, which is not later than the critical step 2",
-    ),
-    "an effect in its own step": (
-        critical(2, cascading_effects=[{"step": 2, "impact": "x"}]),
-        "names step 2, which is not later",
     ),
     "an effect in no step": (
         critical(2, cascading_effects=[{"step": 8, "impact": "x"}]),
@@ -88,14 +75,6 @@ async def test_a_system_errors_evidence_may_stand_anywhere(debug: Debug) -> None
     out = await debug(trajectory(5, halted=True), Reader(replies={"CriticalError": [found]}))
     assert len(out.asked("CriticalError")) == 1
     assert (out["critical"]["critical_module"], out["critical"]["error_type"]) == ("system", "step_limit")
-
-
-async def test_effects_are_kept_in_their_order(debug: Debug) -> None:
-    effects = [{"step": 5, "impact": "b"}, {"step": 3, "impact": "a"}]
-    out = await debug(
-        trajectory(5), Reader(replies={"CriticalError": [critical(2, cascading_effects=effects)]})
-    )
-    assert [item["step"] for item in out["critical"]["cascading_effects"]] == [3, 5]
 
 
 async def test_direct_prompting_asks_once_without_labels_and_definitions(debug: Debug) -> None:

@@ -12,7 +12,6 @@ from langgraph.types import Command
 from forethought.graph.debugger import build_debugger
 from forethought.nodes.debugger.rerun import restart_module
 from forethought.rollouts.environment import EnvironmentRollouts, record_run
-from forethought.rollouts.types import RolloutError
 from forethought.settings import Settings
 from forethought.trajectories import own
 from forethought.trajectories.types import Trajectory
@@ -28,28 +27,19 @@ Debug = Callable[..., Any]
 def debug(model_server: Callable[..., ModelServer], settings: Callable[..., Settings]) -> Debug:
     """Debug household 3 with scripted replies by type (the last of a list for ever)."""
 
-    async def run(replies: dict[str, list[Answer]], refuse: str = "", **context: Any) -> Any:
+    async def run(replies: dict[str, list[Answer]], **context: Any) -> Any:
         house = Household(3)
         trajectory = (await record_run(house, Habit(house), STEPS)).trajectory
         planted = next(step for step in trajectory.steps if step.action.split()[0] in RUINS)
-        critical = {
-            "critical_step": planted.number,
-            "critical_module": "action",
-            "error_type": "parameter_error",
-            "root_cause": "it ruined the object",
-            "evidence": planted.action,
-            "correction_guidance": "try something",
-            "cascading_effects": [],
-        }
-        given = {"CriticalError": [critical], **replies}
+        words = {"evidence": planted.action, "correction_guidance": "try something"}
+        found = critical(planted.number, "action", "parameter_error", **words)
+        given = {"CriticalError": [found], **replies}
 
         def policy(seen: SeenRequest) -> Answer:
             queue = given[seen.reply_name]
             return queue.pop(0) if len(queue) > 1 else queue[0]
 
         def rollouts(original: Any, thread: Any, chosen: Any) -> EnvironmentRollouts:
-            if refuse:
-                raise RolloutError(refuse)
             left.append(chosen.max_tokens)
             return EnvironmentRollouts(house, Habit(house), original, STEPS)
 
@@ -99,12 +89,6 @@ async def test_without_a_usable_refinement_the_last_guidance_is_tried_again(debu
     found, *_ = await debug({"UpdatedGuidance": [Fault("refusal")]}, max_reruns=2)
     assert [branch["guidance"] for branch in found["branches"]] == [["try something"]] * 2
     assert any("no refined guidance came" in note for note in found["notes"])
-
-
-async def test_where_nothing_can_be_run_again_it_says_why(debug: Debug) -> None:
-    found, *_ = await debug({}, refuse="its checkpoints are gone")
-    assert found["status"] == "failed"
-    assert "its checkpoints are gone" in found["problem"]
 
 
 async def test_a_person_is_asked_until_the_reply_is_yes_or_no(debug: Debug) -> None:
@@ -170,54 +154,35 @@ async def test_a_re_run_may_cost_what_is_left_of_the_budget(debug: Debug) -> Non
     assert second == 50_000 - spent
 
 
-def _step(n: int, thought: str) -> dict[str, Any]:
-    return {
-        "n": n,
-        "task": 1,
-        "plan_version": 1,
-        "subtask": "total",
-        "action": "call",
-        "tool": "python",
-        "arguments": {"code": "print(sum(column))"},
-        "thought": thought,
-        "observation": "42",
-        "ok": True,
-    }
-
-
 def _run() -> Trajectory:
+    call = {"action": "call", "tool": "python", "arguments": {"code": "print(sum(column))"}, "ok": True}
+    step = {**call, "task": 1, "plan_version": 1, "subtask": "total", "observation": "42"}
     subtask = {"id": "total", "description": "Add up the amounts of all shipped orders.", "depends_on": []}
     values = {
         "task": "What was the revenue?",
         "progress": {"task": 1},
         "plan": {"version": 1, "why": "first plan", "subtasks": [subtask]},
         "trajectory": [
-            _step(1, "Look at the table first."),
-            _step(2, "The status says enough, skip remarks."),
+            {**step, "n": 1, "thought": "Look at the table first."},
+            {**step, "n": 2, "thought": "The status says enough, skip remarks."},
         ],
     }
     return own.from_state(values, {"python": "read"})
 
 
 @pytest.mark.parametrize(
-    ("step", "evidence", "entered"),
+    ("step", "module", "evidence", "entered"),
     [
-        (1, "Add up the amounts of all shipped orders.", "planning"),
-        (2, "Add up the amounts of all shipped orders.", "planning"),
-        (2, "The status says enough, skip remarks.", "action"),
-        (2, "print(sum(column))", "action"),
-        (2, "", "planning"),
+        (1, "planning", "Add up the amounts of all shipped orders.", "planning"),
+        (2, "planning", "Add up the amounts of all shipped orders.", "planning"),
+        (2, "planning", "The status says enough, skip remarks.", "action"),
+        (2, "planning", "print(sum(column))", "action"),
+        (2, "planning", "", "planning"),
+        (2, "reflection", "The status says enough", "reflection"),
     ],
 )
-def test_the_evidence_tells_whose_plan_it_was(step: int, evidence: str, entered: str) -> None:
-    error = critical(step, evidence=evidence)
-    assert restart_module(error, _run()) == entered
-
-
-def test_other_modules_stay_what_they_are() -> None:
-    assert (
-        restart_module(critical(2, "reflection", evidence="The status says enough"), _run()) == "reflection"
-    )
+def test_the_evidence_tells_whose_plan_it_was(step: int, module: str, evidence: str, entered: str) -> None:
+    assert restart_module(critical(step, module, evidence=evidence), _run()) == entered
 
 
 def test_an_agent_with_one_planning_module_has_no_planner_of_its_own() -> None:

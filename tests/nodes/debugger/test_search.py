@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forethought.nodes.debugger.search import wilson
-from forethought.rollouts.types import RolloutError
 from tests.support.debugging import GOLD, Debug, Reader, TruthfulWorld, asked_step, critical, trajectory
-from tests.support.model_server import Fault, Reply, SeenRequest
+from tests.support.model_server import Reply, SeenRequest
 
 
 def salvaged(test: Any) -> Reader:
@@ -43,20 +42,14 @@ async def test_the_step_that_was_found_stands_and_only_its_module_is_asked_for(d
     assert out["critical"]["critical_step"] == 2
 
 
-@pytest.mark.parametrize("count", [1, 2, 7, 30, 100])
-@pytest.mark.parametrize("place", [0.0, 0.4, 1.0])
+@pytest.mark.parametrize(
+    ("count", "place"), [(1, 0.0), (2, 1.0), (7, 0.4), (30, 0.0), (100, 0.4), (100, 1.0)]
+)
 async def test_binary_search_needs_no_more_than_log_n_probes(debug: Debug, count: int, place: float) -> None:
     truth = 1 + int(place * (count - 1))
     out = await debug(trajectory(count), salvaged(lambda step: step <= truth), method="binary_search")
     assert out["critical"]["critical_step"] == truth
     assert len(out.asked("Salvage")) <= ceil(log2(count + 1))
-
-
-async def test_the_two_ask_different_questions(debug: Debug) -> None:
-    alone = await debug(trajectory(2), salvaged(lambda step: True), method="brute_force")
-    still = await debug(trajectory(2), salvaged(lambda step: True), method="binary_search")
-    assert "as the same agent" in alone.asked("Salvage")[0].role_text
-    assert "a capable agent takes over" in still.asked("Salvage")[0].role_text
 
 
 @pytest.mark.parametrize(
@@ -87,43 +80,12 @@ async def test_where_no_step_saves_the_run_none_is_critical(debug: Debug, method
     assert len(out["probes"]) == (3 if method == "binary_search" else 6)
 
 
-async def test_a_run_that_cannot_be_made_on_here_is_judged_instead(debug: Debug) -> None:
-    def nowhere(*_: Any) -> Any:
-        raise RolloutError("only threads can be run again here")
-
-    out = await debug(
-        trajectory(3), salvaged(lambda step: step == 2), method="brute_force", rollouts=nowhere, expect=GOLD
-    )
-    assert out["critical"]["critical_step"] == 2
-
-
 async def test_a_search_stops_when_the_budget_is_spent(debug: Debug) -> None:
     out = await debug(trajectory(30), salvaged(lambda step: False), method="brute_force", max_tokens=1000)
     assert len(out.asked("Salvage")) == 9, "120 tokens each"
     assert out["status"] == "failed"
     assert "the budget of 1000 tokens is spent, after 9 probes" in out["problem"]
     assert len(out["probes"]) == 9
-
-
-async def test_a_step_that_cannot_be_judged_counts_as_not_saved(debug: Debug) -> None:
-    reader = Reader(replies={"Salvage": [Fault("refusal"), {"reasoning": "", "saved": True}]})
-    out = await debug(trajectory(3), reader, method="brute_force")
-    assert out["critical"]["critical_step"] == 2
-    assert "refused" in out["probes"][0]["reasoning"]
-
-
-async def test_a_step_that_is_left_as_it_was_was_not_corrected(debug: Debug) -> None:
-    run = trajectory(3)
-    world = TruthfulWorld(run, {3: [True]}, by_chance={1: [True], 2: [True]})
-
-    def reply(seen: SeenRequest) -> dict[str, Any]:
-        number = asked_step(seen)
-        return {"thought": "so it is", "action": "look up" if number == 3 else f"open drawer {number}"}
-
-    reader = Reader(replies={"Substitution": reply})
-    out = await debug(run, reader, method="brute_force", rollouts=lambda *_: world, expect=GOLD)
-    assert out["critical"]["critical_step"] == 3
-    assert world.calls == [(3, "look up")]
 
 
 RUN = trajectory(6)
@@ -135,7 +97,7 @@ async def run_in(debug: Debug, world: TruthfulWorld, reader: Reader | None = Non
     return await debug(RUN, reader or Reader(), rollouts=lambda *_: world, **chosen)
 
 
-@pytest.mark.parametrize("truth", range(1, 7))
+@pytest.mark.parametrize("truth", [1, 2, 6])
 async def test_the_step_that_turns_the_run_is_found(debug: Debug, truth: int) -> None:
     world = TruthfulWorld(RUN, {truth: [True], 6: [True]})
     out = await run_in(debug, world, trials=2)
@@ -183,12 +145,9 @@ async def test_a_step_that_cannot_be_run_from_is_named_and_passed_over(debug: De
     out = await run_in(debug, TruthfulWorld(RUN, {3: [True]}, gone=[1, 2]))
     assert out["critical"]["critical_step"] == 3
     assert any("the checkpoint before step 1 is gone" in note for note in out["notes"])
-
-
-async def test_when_no_step_can_be_run_from_it_has_failed(debug: Debug) -> None:
-    out = await run_in(debug, TruthfulWorld(RUN, {}, gone=range(1, 7)))
-    assert (out["status"], out["critical"]) == ("failed", {})
-    assert "no step could be run again" in out["problem"]
+    none = await run_in(debug, TruthfulWorld(RUN, {}, gone=range(1, 7)))
+    assert (none["status"], none["critical"]) == ("failed", {})
+    assert "no step could be run again" in none["problem"]
 
 
 async def test_an_action_that_needs_no_correction_is_not_run(debug: Debug) -> None:

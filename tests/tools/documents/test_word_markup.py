@@ -10,8 +10,7 @@ import pytest
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 
-from forethought.tools.documents.word import read_docx
-from forethought.tools.documents.word_markup import settled
+from forethought.tools.documents.word import accept_changes, read_docx
 
 MC = "http://schemas.openxmlformats.org/markup-compatibility/2006"
 MATH = "http://schemas.openxmlformats.org/officeDocument/2006/math"
@@ -98,4 +97,4 @@ def test_markup_becomes_text(bodies: list[str], text: str) -> None:
 
 def test_a_document_without_such_markup_is_not_rewritten() -> None:
     data = document(paragraph(run("plain")))
-    assert settled(data) is data
+    assert accept_changes(data) is data

@@ -1,4 +1,4 @@
-"""Pictures as a model is shown them: small, upright, without metadata; what is none says so."""
+"""Pictures prepared for a model: small, upright and without metadata."""
 
 from __future__ import annotations
 
@@ -81,21 +81,12 @@ def test_pictures_made_by_another_program(name: str, size: tuple[int, int], note
     assert shown(data).size == size
 
 
-@pytest.mark.parametrize("kind", ["GIF", "WEBP", "PNG"])
-def test_only_the_first_frame_of_an_animation_is_shown(kind: str) -> None:
-    frames = [PIL.new("RGB", (40, 40), colour) for colour in ("red", "blue")]
-    data = saved(frames[0], kind, save_all=True, append_images=frames[1:])
-    assert "only its first frame" in prepare(data, "x").note
-    assert close(shown(data), (20, 20), (255, 0, 0))
-
-
-@pytest.mark.parametrize("kind", ["PNG", "JPEG"])
-def test_a_large_picture_is_scaled_down_and_says_so(kind: str) -> None:
-    wide = card().resize((2500, 1250))
-    picture = prepare(saved(wide, kind), "x")
+def test_a_large_picture_is_scaled_down() -> None:
+    data = saved(card().resize((2500, 1250)), "PNG")
+    picture = prepare(data, "x")
     assert (picture.width, picture.height) == (2500, 1250)
     assert picture.note == f"scaled down to {LONGEST_SIDE} x {LONGEST_SIDE // 2}"
-    image = shown(saved(wide, kind))
+    image = shown(data)
     assert image.size == (LONGEST_SIDE, LONGEST_SIDE // 2)
     assert close(image, (1000, 100), (255, 0, 0))
 
@@ -109,16 +100,8 @@ def test_noise_that_does_not_compress_still_fits() -> None:
 
 @pytest.mark.parametrize("orientation", range(1, 9))
 def test_a_photo_stands_upright_however_the_camera_was_held(orientation: int) -> None:
-    back = {
-        2: 0,
-        3: 3,
-        4: 1,
-        5: 5,
-        6: 2,
-        7: 6,
-        8: 4,
-    }  # the operation that undoes each, as Pillow numbers them
-    held = card().transpose(PIL.Transpose(back[orientation])) if orientation > 1 else card()
+    undo = [None, None, 0, 3, 1, 5, 2, 6, 4][orientation]  # as Pillow numbers its operations
+    held = card() if undo is None else card().transpose(PIL.Transpose(undo))
     exif = PIL.Exif()
     exif[0x0112] = orientation
     data = saved(held, "JPEG", exif=exif, quality=95)
@@ -128,7 +111,7 @@ def test_a_photo_stands_upright_however_the_camera_was_held(orientation: int) ->
     assert (close(image, (60, 10), (255, 0, 0)), close(image, (60, 70), (0, 0, 255))) == (True, True)
 
 
-def test_no_metadata_leaves_the_file() -> None:
+def test_metadata_is_removed() -> None:
     exif = PIL.Exif()
     exif[0x010E] = "SECRET-PLACE"
     text = PngInfo()
@@ -147,17 +130,14 @@ def test_no_metadata_leaves_the_file() -> None:
         assert not PIL.open(io.BytesIO(picture.image.data)).getexif()
 
 
-def test_ink_on_nothing_can_be_seen_whether_dark_or_light() -> None:
+def test_ink_on_a_transparent_ground_is_visible() -> None:
     for ink, ground in (("black", (255, 255, 255)), ("white", (0, 0, 0))):
         image = PIL.new("RGBA", (40, 40), (0, 0, 0, 0))
         ImageDraw.Draw(image).rectangle((10, 10, 30, 30), fill=ink)
         assert close(shown(saved(image, "PNG")), (2, 2), ground)
-    palette = PIL.new("P", (10, 10), 0)
-    assert shown(saved(palette, "GIF", transparency=0)).size == (10, 10)
-    assert close(shown(saved(PIL.new("RGBA", (9, 9), (0, 0, 0, 0)), "PNG")), (4, 4), (255, 255, 255))
 
 
-def test_sixteen_bits_a_pixel_are_not_all_white() -> None:
+def test_sixteen_bit_greys_keep_their_levels() -> None:
     grey = PIL.frombytes("I;16", (256, 1), b"".join(struct.pack("<H", level * 256) for level in range(256)))
     image = shown(saved(grey, "PNG"))
     assert [image.getpixel((x, 0)) for x in (0, 64, 128, 255)] == [0, 64, 128, 255]
@@ -180,7 +160,7 @@ def png_claiming(width: int, height: int) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", body) + chunk(b"IEND", b"")
 
 
-@pytest.mark.parametrize("size", [(9_500, 9_500), (12_000, 12_000), (60_000, 60_000)])
+@pytest.mark.parametrize("size", [(9_500, 9_500), (60_000, 60_000)])
 @pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
 def test_a_bomb_is_not_decoded(size: tuple[int, int]) -> None:
     with pytest.raises(ToolError, match="too large to be looked at") as raised:
@@ -188,7 +168,7 @@ def test_a_bomb_is_not_decoded(size: tuple[int, int]) -> None:
     assert raised.value.cause == "limit"
 
 
-def test_a_bomb_of_text_beside_the_pixels_is_not_unpacked() -> None:
+def test_a_bomb_in_the_text_of_a_png_is_not_unpacked() -> None:
     text = PngInfo()
     text.add_text("Comment", "x" * 20_000_000, zip=True)
     data = saved(card(), "PNG", pnginfo=text)
@@ -201,19 +181,14 @@ def test_a_bomb_of_text_beside_the_pixels_is_not_unpacked() -> None:
     ("data", "said", "cause"),
     [
         (b"", "is empty", "empty"),
-        (b"just text", "not a picture", "arguments"),
         (b"%PDF-1.7", "not a picture", "arguments"),
         (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "not a picture", "arguments"),
-        (b"II*\x00" + b"\0" * 100, "not a picture", "arguments"),
         (saved(card(), "PNG")[:200], "is damaged", "tool"),
         (saved(card(), "JPEG")[:300], "is damaged", "tool"),
-        (b"\xff\xd8\xff" + b"\0" * 50, "is damaged", "tool"),
-        (b"GIF89a\0", "is damaged", "tool"),
         (png_claiming(100, 100), "is damaged", "tool"),
-        (png_claiming(0, 0), "is damaged", "tool"),
     ],
 )
-def test_what_is_no_picture_says_so(data: bytes, said: str, cause: str) -> None:
+def test_an_unusable_picture_names_its_fault(data: bytes, said: str, cause: str) -> None:
     with pytest.raises(ToolError, match=said) as raised:
         prepare(data, "thing.png")
     assert (raised.value.cause, raised.value.message.startswith("thing.png")) == (cause, True)

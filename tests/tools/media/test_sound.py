@@ -47,8 +47,7 @@ def speech(kind: str) -> bytes:
     return (FILES / f"speech.{kind}").read_bytes()
 
 
-@pytest.mark.parametrize("rate", [8_000, 11_025, 16_000, 22_050, 44_100, 48_000])
-@pytest.mark.parametrize("channels", [1, 2])
+@pytest.mark.parametrize(("rate", "channels"), [(8_000, 1), (16_000, 2), (22_050, 1), (44_100, 2)])
 @pytest.mark.usefixtures("no_ffmpeg")
 def test_a_wav_keeps_pitch_length_and_loudness_without_ffmpeg(rate: int, channels: int) -> None:
     samples = decode(tone(440, rate, channels=channels))
@@ -60,7 +59,7 @@ def test_a_wav_keeps_pitch_length_and_loudness_without_ffmpeg(rate: int, channel
 
 
 @pytest.mark.usefixtures("no_ffmpeg")
-def test_what_is_too_high_for_the_rate_does_not_come_back_as_noise() -> None:
+def test_pitches_above_the_target_rate_are_filtered_out() -> None:
     assert float(np.max(np.abs(decode(tone(12_000, 44_100))[500:-500]))) < 0.02
 
 
@@ -76,7 +75,7 @@ def test_every_format_sounds_the_same(kind: str) -> None:
 
 
 @needs_ffmpeg
-def test_the_wav_reader_of_our_own_agrees_with_ffmpeg(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_our_wav_reader_agrees_with_ffmpeg(monkeypatch: pytest.MonkeyPatch) -> None:
     theirs = decode(speech("wav"))
     monkeypatch.setenv("PATH", "")
     ours = decode(speech("wav"))
@@ -86,8 +85,8 @@ def test_the_wav_reader_of_our_own_agrees_with_ffmpeg(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.usefixtures("no_ffmpeg")
-@pytest.mark.parametrize("name", ["speech.mp3", "speech.m4a", "speech.ogg", "speech.flac", "eight_bits.wav"])
-def test_without_ffmpeg_the_rest_says_what_is_missing(name: str) -> None:
+@pytest.mark.parametrize("name", ["speech.mp3", "eight_bits.wav"])
+def test_without_ffmpeg_other_formats_name_what_is_missing(name: str) -> None:
     sound = Sound((FILES / name).read_bytes(), name.rsplit(".")[1], name, 60)
     with pytest.raises(ToolError, match=r"needs ffmpeg .* not installed") as raised:
         sound.samples()
@@ -97,24 +96,17 @@ def test_without_ffmpeg_the_rest_says_what_is_missing(name: str) -> None:
 
 
 @pytest.mark.usefixtures("no_ffmpeg")
-@pytest.mark.parametrize(
-    "data",
-    [b"RIFF\x10\0\0\0WAVE", b"RIFF", tone(440, 8000)[:30], b"RIFF\x24\0\0\0WAVEfmt \x10\0\0\0" + b"\0" * 20],
-)
-def test_a_damaged_wav_says_so(data: bytes) -> None:
-    with pytest.raises(ToolError) as raised:
-        decode(data)
-    assert raised.value.message.startswith("t.wav")
-
-
-@pytest.mark.usefixtures("no_ffmpeg")
-def test_a_wav_cut_short_is_heard_as_far_as_it_goes() -> None:
+def test_a_truncated_wav_is_used_as_far_as_it_goes() -> None:
     data = tone(440, 16_000)
+    with pytest.raises(ToolError, match=r"^t\.wav"):
+        decode(data[:30])
     assert len(decode(data[: len(data) // 2 + 1])) == pytest.approx(8000, abs=50)
 
 
 @pytest.mark.parametrize("with_ffmpeg", [pytest.param(True, marks=needs_ffmpeg), False])
-def test_a_file_that_is_too_long_says_the_limit(monkeypatch: pytest.MonkeyPatch, with_ffmpeg: bool) -> None:
+def test_a_file_without_sound_or_over_the_limit_is_refused(
+    monkeypatch: pytest.MonkeyPatch, with_ffmpeg: bool
+) -> None:
     data = tone(440, 8_000, seconds=9)
     if not with_ffmpeg:
         monkeypatch.setenv("PATH", "")
@@ -123,12 +115,6 @@ def test_a_file_that_is_too_long_says_the_limit(monkeypatch: pytest.MonkeyPatch,
         decode(data, longest_s=6)
     assert raised.value.cause == "limit"
     assert "FORETHOUGHT_MAX_AUDIO_MINUTES" in raised.value.hint
-
-
-@pytest.mark.parametrize("with_ffmpeg", [pytest.param(True, marks=needs_ffmpeg), False])
-def test_no_sound_at_all(monkeypatch: pytest.MonkeyPatch, with_ffmpeg: bool) -> None:
-    if not with_ffmpeg:
-        monkeypatch.setenv("PATH", "")
     with pytest.raises(ToolError, match="has no sound") as raised:
         decode(tone(440, 8_000, seconds=0))
     assert raised.value.cause == "empty"
@@ -144,8 +130,8 @@ def test_a_film_without_sound(tmp_path: Path) -> None:
 
 
 @needs_ffmpeg
-@pytest.mark.parametrize("kind", ["mp3", "m4a", "ogg", "flac", "wav"])
-def test_nonsense_and_playlists_lead_nowhere(tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize("kind", ["mp3", "wav"])
+def test_a_playlist_reads_no_other_file(tmp_path: Path, kind: str) -> None:
     secret = tmp_path / "secret.wav"
     secret.write_bytes(speech("wav"))
     playlists = [
@@ -159,13 +145,11 @@ def test_nonsense_and_playlists_lead_nowhere(tmp_path: Path, kind: str) -> None:
 
 
 @needs_ffmpeg
-def test_what_is_sent_away_is_small_and_carries_no_metadata() -> None:
+def test_an_upload_is_small_and_has_no_metadata() -> None:
     assert b"private" in speech("mp3")
-    made = Sound(speech("wav"), "wav", "speech.wav", 60).shrunk()
-    again = Sound(speech("mp3"), "mp3", "speech.mp3", 60).shrunk()
-    assert made is not None
-    assert again is not None
-    assert len(made) < 15_000
-    assert b"private" not in again
+    shrunk = Sound(speech("mp3"), "mp3", "speech.mp3", 60).shrunk()
+    assert shrunk is not None
+    assert len(shrunk) < 15_000
+    assert b"private" not in shrunk
     with pytest.raises(ToolError, match="longer than"):
         Sound(speech("wav"), "wav", "speech.wav", 1).shrunk()

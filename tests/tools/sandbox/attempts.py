@@ -1,5 +1,5 @@
 # ruff: noqa: E501 (a program is easier to read in one piece)
-"""Programs that try to get out. Each prints ESCAPED, or what it has stolen, where it succeeds.
+"""Programs that try to escape. Each prints ESCAPED, or what it has stolen, where it succeeds.
 
 In capitals: FILE (a file with a secret), FOLDER (its folder), PORT and SOCKET (where somebody listens), PID (a
 process of the same user).

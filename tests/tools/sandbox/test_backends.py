@@ -1,15 +1,16 @@
-"""The two backends: what they promise, what they share, and what is said where one cannot be used."""
+"""The two backends of the sandbox: what they share, and what differs."""
 
 from __future__ import annotations
 
 import asyncio
 import builtins
+from dataclasses import replace
 from typing import Any, Literal
 
 import pytest
 
 from forethought.settings import Settings
-from forethought.tools.base import Observation, ToolEnv, ToolError
+from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
 from forethought.tools.call import call_tool
 from forethought.tools.python import PYTHON, python_tool
 from forethought.tools.sandbox.backend import Program
@@ -32,16 +33,14 @@ def run(backend: Name, code: str, **options: Any) -> Observation:
     [
         ("print('a', 1, sep='-')", "a-1"),
         ("print('a', end='')\n3", "a\n3"),
-        ("x = 1; x + 1", "2"),
         ("x = [1,\n 2]\n(x\n  .index(2))", "1"),
         ("print('é')\n'日本'", "é\n日本"),
         ("{'a': [1.5, None]}", "{'a': [1.5, None]}"),
-        ("print('x')\nNone", "x"),
         ("int(results['s1']) + 1", "43"),
         ("import random\nrandom.random() == random.random()", "False"),
     ],
 )
-def test_both_show_the_same(backend: Name, code: str, shown: str) -> None:
+def test_both_backends_show_the_same(backend: Name, code: str, shown: str) -> None:
     seen = run(backend, code, results={"s1": "42"})
     assert (seen.text, seen.ok) == (shown, True)
 
@@ -52,14 +51,13 @@ def test_both_show_the_same(backend: Name, code: str, shown: str) -> None:
     [
         ("a = 1\nprint(a / 0)", "line 2, `print(a / 0)`: ZeroDivisionError: division by zero", "tool"),
         ("def f(x):\n  return 1 / x\nf(0)", "line 2, `return 1 / x`: ZeroDivisionError", "tool"),
-        ("x = (1,\ny", "SyntaxError", "tool"),
         ("print('so far')\n1 / 0", "printed before that:\nso far", "tool"),
         ("x = 1", "showed nothing", "empty"),
         ("import no_such_module", "No module named 'no_such_module'", "tool"),
         ("'\ud800'", "not valid Unicode", "arguments"),
     ],
 )
-def test_both_fail_in_the_same_words(backend: Name, code: str, said: str, cause: str) -> None:
+def test_both_backends_fail_in_the_same_words(backend: Name, code: str, said: str, cause: str) -> None:
     seen = run(backend, code)
     assert (seen.ok, seen.cause) == (False, cause)
     assert said in seen.text
@@ -78,20 +76,18 @@ def test_random_numbers_are_the_same_each_time(backend: Name) -> None:
     [
         ("class A: pass\nclass B(A): pass\nB.__mro__[1].__name__", "A"),
         ("def f():\n  yield 1\nlist(f())", "[1]"),
-        ("import statistics, fractions, string, io\nstatistics.median([1, 5, 2])", "2"),
+        ("import statistics\nstatistics.median([1, 5, 2])", "2"),
         ("import sqlite3\nc = sqlite3.connect('x.db')\nc.execute('select 40 + 2').fetchone()[0]", "42"),
         ("open('a.txt', 'w').write('x')\nopen('a.txt').read()", "x"),
         ("import os\nos.listdir('.')", "[]"),
         ("import os\nsorted(set(os.environ) - {'LC_CTYPE'})", None),
         ("import asyncio\nasyncio.run(asyncio.sleep(0, 'slept'))", "slept"),
-        ("from concurrent.futures import ThreadPoolExecutor as T\nlist(T(3).map(abs, [-1, 2]))", "[1, 2]"),
         ("import sys\nprint('to stderr', file=sys.stderr)", "to stderr"),
-        ("from dataclasses import dataclass\n@dataclass\nclass P:\n  x: int\nP(3).x", "3"),
         ("import sys\nprint('said')\nsys.exit()", "said"),
         ("import httpx\nhttpx.__name__", "httpx"),
     ],
 )
-def test_the_full_one_is_full(code: str, shown: str | None) -> None:
+def test_sandlock_offers_the_whole_of_python(code: str, shown: str | None) -> None:
     text = run("sandlock", code).text
     if shown is not None:
         assert text == shown
@@ -105,17 +101,14 @@ def test_the_description_is_the_backends_own() -> None:
     assert "There is not: pandas" in small.description
     assert "standard library" in full.description
     assert "class inheritance" not in full.description
-    assert full.description.count("There is not") == 1
     assert small.timeout_s > Settings().python_seconds
-    for tool in (
-        python_tool(Settings(), ["read_file", "lookup"]),
-        python_tool(Settings(python_backend="sandlock"), ["read_file", "lookup"]),
-    ):
+    for backend in ("monty", "sandlock"):
+        tool = python_tool(Settings(python_backend=backend), ["read_file", "lookup"])
         assert "- the tools read_file, lookup as functions" in tool.description
         assert tool.description.index("`results`") < tool.description.index("read_file, lookup")
 
 
-def test_a_kernel_that_cannot_confine_is_named_and_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_old_kernel_is_named_and_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     sandlock = pytest.importorskip("sandlock")
     monkeypatch.setattr(sandlock, "landlock_abi_version", lambda: 3)
     monkeypatch.setattr(sandlock.Sandbox, "popen", lambda *_: pytest.fail("it ran"))
@@ -139,7 +132,7 @@ def test_a_missing_package_is_named_and_nothing_runs(monkeypatch: pytest.MonkeyP
     assert seen.hint == "pip install 'forethought[sandbox]'"
 
 
-def test_another_system_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_system_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("forethought.tools.sandbox.sandlock.sys.platform", "darwin")
     problem = why_not()
     assert problem is not None
@@ -147,23 +140,19 @@ def test_another_system_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @confined
-def test_a_sandbox_that_does_not_start_is_said_and_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sandbox_that_does_not_start_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("forethought.tools.sandbox.sandlock._readable", lambda python: ["/nowhere"])
     seen = run("sandlock", "1 + 1")
     assert (seen.ok, seen.cause) == (False, "unavailable")
 
 
-async def test_a_program_that_is_given_up_calls_nothing_more() -> None:
+async def test_a_program_over_its_time_limit_calls_nothing_more() -> None:
     called: list[str] = []
 
     async def call(name: str, arguments: dict[str, Any]) -> Observation:
         called.append(name)
         await asyncio.sleep(60)
         return Observation("late")
-
-    from dataclasses import replace
-
-    from forethought.tools.base import make_tool
 
     def lookup(key: str) -> str:
         """Look something up."""

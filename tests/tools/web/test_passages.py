@@ -21,7 +21,6 @@ def test_parts_joined_are_the_text_and_none_is_too_long(text: str, size: int) ->
 
 def test_a_part_ends_at_a_line_where_it_can() -> None:
     assert split_parts("aaaa\nbbbb\ncccc", 11) == ["aaaa\nbbbb\n", "cccc"]
-    assert split_parts("a" * 25, 10) == ["a" * 10, "a" * 10, "a" * 5]
 
 
 @given(WORDS, st.text(alphabet="abA", min_size=1, max_size=3))

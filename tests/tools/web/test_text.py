@@ -37,10 +37,6 @@ async def test_a_page_without_main_text_is_shown_whole() -> None:
     assert text == "[Only links](http://example.org/a)"
 
 
-async def test_a_page_without_any_text_is_empty() -> None:
-    assert (await page_text(of("text/html", "<html><body><script>x()</script></body></html>"))).strip() == ""
-
-
 @pytest.mark.parametrize(
     ("body", "charset"),
     [
@@ -48,35 +44,19 @@ async def test_a_page_without_any_text_is_empty() -> None:
         ("<p>Käse für 3 €</p>".encode("cp1252"), "windows-1252"),
         ("<p>Käse für 3 €</p>".encode("utf-16"), None),
         ('<html><head><meta charset="iso-8859-15"></head><p>Käse für 3 €</p>'.encode("iso-8859-15"), None),
-        (b"\xef\xbb\xbf" + "<p>Käse für 3 €</p>".encode(), None),
     ],
 )
 async def test_the_charset_is_the_servers_the_pages_or_a_good_guess(body: bytes, charset: str | None) -> None:
     assert "Käse für 3 €" in await page_text(of("text/html", body, charset))
 
 
-async def test_a_charset_that_does_not_exist_or_fit_does_no_harm() -> None:
+async def test_a_wrong_charset_is_ignored() -> None:
     assert "Käse" in await page_text(of("text/plain", "Käse", "x-nonsense"))
     assert await page_text(of("text/plain", b"K\xe4se", "utf-8")) == "Käse"
-    assert (
-        await page_text(of("text/plain", "Käse, größer".encode() * 9 + b"\xe4", "utf-8"))
-        == "Käse, größer" * 9 + "\ufffd"
-    )
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        "text/plain",
-        "application/json",
-        "application/ld+json",
-        "text/csv",
-        "application/xml",
-        "image/svg+xml",
-        "",
-    ],
-)
-async def test_text_is_left_as_it_is(kind: str) -> None:
+@pytest.mark.parametrize("kind", ["text/plain", "application/ld+json", "text/csv", "image/svg+xml", ""])
+async def test_text_is_unchanged(kind: str) -> None:
     assert await page_text(of(kind, '{"a":  [1]}\n')) == '{"a":  [1]}\n'
 
 
@@ -86,13 +66,7 @@ async def test_without_a_type_the_content_tells() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "body"),
-    [
-        ("image/png", b"\x89PNG\r\n"),
-        ("video/mp4", b"x"),
-        ("", b"\x00\x01"),
-        ("application/octet-stream", b"\xff\xfe\xfd"),
-    ],
+    ("kind", "body"), [("image/png", b"\x89PNG\r\n"), ("video/mp4", b"x"), ("", b"\x00\x01")]
 )
 async def test_other_types_are_refused_by_name(kind: str, body: bytes) -> None:
     with pytest.raises(ToolError, match=kind or "unknown") as caught:
@@ -103,38 +77,19 @@ async def test_other_types_are_refused_by_name(kind: str, body: bytes) -> None:
 
 async def test_a_short_page_keeps_its_lines_and_tables() -> None:
     rows = "<tr><th>Room</th><th>Price</th></tr><tr><td>12</td><td>80</td></tr>"
-    text = await page_text(
-        of(
-            "text/html",
-            f"<article><h1>Rooms</h1><p>Taxes of 5<sup>1</sup></p><table>{rows}</table></article>",
-        )
-    )
+    article = f"<article><h1>Rooms</h1><p>Taxes of 5<sup>1</sup></p><table>{rows}</table></article>"
+    text = await page_text(of("text/html", article))
     assert text == "# Rooms\n\nTaxes of 5^1^\n\n| Room | Price |\n| --- | --- |\n| 12 | 80 |"
 
 
-async def test_a_pdf_is_read() -> None:
-    from fpdf import FPDF
-
-    pdf = FPDF()
-    pdf.add_page()
-    pdf.set_font("Helvetica", size=12)
-    pdf.cell(text="Tea rose by four per cent")
-    assert "Tea rose by four per cent" in await page_text(of("application/pdf", bytes(pdf.output())))
-
-
-async def test_a_broken_document_is_an_error() -> None:
-    with pytest.raises(ToolError, match=r"http://example\.org/a/b is damaged"):
-        await page_text(of("application/pdf", b"%PDF-1.7 nothing more"))
-
-
-async def test_a_page_of_opening_titles_takes_no_longer_than_its_length() -> None:
+async def test_unclosed_tags_are_parsed_in_linear_time() -> None:
     body = "<html><body><p>" + "some words of text here. " * 50 + "</p>" + "<title>" * 20_000
     began = time.monotonic()
     await page_text(of("text/html", body))
     assert time.monotonic() - began < 5
 
 
-async def test_a_page_that_is_read_for_ever_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_page_over_the_time_limit_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("forethought.tools.visit_webpage.READING_S", 1.0)
     slow = of("text/plain", b"b" * 3_000_000 + b"-" + b"a" * 3_000_000, "punycode")
     began = time.monotonic()

@@ -13,7 +13,7 @@ from forethought.evals.benchmarks.travel_planner.query import query_of
 from forethought.evals.benchmarks.travel_planner.reference import ReferenceSandbox
 from forethought.evals.benchmarks.travel_planner.sandbox import Sandbox
 from forethought.evals.benchmarks.travel_planner.scoring import explanation, judge, micro_rates, values_of
-from forethought.evals.benchmarks.travel_planner.search_tools import given_information_tool, search_tools
+from forethought.evals.benchmarks.travel_planner.search_tools import search_tools
 from forethought.evals.prompts.judge_replies import TravelPlan
 from forethought.evals.types import (
     Attempt,
@@ -29,9 +29,7 @@ from forethought.tools.base import Tool
 _ABOUT = {
     "split": "which tasks (validation has 180, train 45; the test set is scored by its leaderboard only)",
     "stage": "whether all information is given, or has to be found with search tools",
-    "information": "sole-planning: the information stands in the task, or is read with a tool",
     "sandbox": "what a plan is held against: auto takes the database where it is complete",
-    "parse": "an answer that is no JSON is turned into the plan's form by the judge's model, or not at all",
 }
 
 
@@ -55,18 +53,14 @@ class TravelPlanner(Benchmark):
         return read_samples(data, options)
 
     def tools(self, sample: Sample, services: Services) -> Sequence[Tool]:
-        """The search tools of two-stage planning, or the given information where it is behind a tool."""
-        if sample.data["stage"] == "two-stage":
-            return search_tools(_sandbox(sample))
-        if sample.data["information"] == "tool":
-            return [given_information_tool(sample.data["reference"])]
-        return []
+        """The search tools of two-stage planning."""
+        return search_tools(_sandbox(sample)) if sample.data["stage"] == "two-stage" else []
 
     async def score(self, sample: Sample, attempt: Attempt, services: Services) -> Score:
         """Each constraint, 0 or 1, and the macro and final passes; hard ones only where the query has any."""
         query = query_of(sample.target)
         plan = parse_plan(attempt.answer)
-        by_model = not plan and bool(attempt.answer.strip()) and sample.data["parse"] == "model"
+        by_model = not plan and bool(attempt.answer.strip())
         if by_model:
             reply = await services.ask("judge", "travel_parse", TravelPlan, answer=attempt.answer)
             plan = [{"days": str(number), **day.model_dump()} for number, day in enumerate(reply.days, 1)]
@@ -75,11 +69,11 @@ class TravelPlanner(Benchmark):
             judged = await asyncio.to_thread(judge, query, plan, sandbox)
         except DataError as error:
             raise InfrastructureError(str(error)) from error
-        told = [explanation(judged), f"held against {sandbox.name}"]
+        lines = [explanation(judged), f"held against {sandbox.name}"]
         if by_model:
-            told.append("the plan was turned into JSON by the judge's model")
+            lines.append("the plan was turned into JSON by the judge's model")
         values = values_of(query, judged)
-        return Score(values, "\n".join(told), "passed" if values["final_pass"] else "")
+        return Score(values, "\n".join(lines), "passed" if values["final_pass"] else "")
 
     def summary(self, scored: Sequence[tuple[Sample, Sequence[Score]]]) -> Mapping[str, float]:
         """The micro pass rates: shares of all constraints of all plans."""

@@ -1,7 +1,7 @@
 """Reading TravelPlanner's data folder into samples.
 
 FOLDER/train.csv or validation.csv      (or .jsonl) the rows of the Hugging Face dataset osunlp/TravelPlanner
-FOLDER/database/                        the unzipped database; also train_ref_info.jsonl and the like
+FOLDER/database/                        the unzipped database, and the repository's train_ref_info.jsonl
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from forethought.evals.benchmarks import reading
 from forethought.evals.benchmarks.reading import Source, csv_of, find, jsonl_of
 from forethought.evals.benchmarks.travel_planner.database import missing_files
 from forethought.evals.benchmarks.travel_planner.query import query_of_row
-from forethought.evals.benchmarks.travel_planner.reference import Reference, as_text, reference_of
+from forethought.evals.benchmarks.travel_planner.reference import Reference, as_text, check_reference
 from forethought.evals.types import DataError, Sample
 
 SOURCE = Source(
-    "Get the CSV files of huggingface.co/datasets/osunlp/TravelPlanner (gated), and the database that "
-    "github.com/OSU-NLP-Group/TravelPlanner links to"
+    "Get the CSV files of huggingface.co/datasets/osunlp/TravelPlanner (gated), the reference information in "
+    "the folder database of github.com/OSU-NLP-Group/TravelPlanner, and the database that it links to"
 )
 COLUMNS = (
     "org", "dest", "days", "visiting_city_number", "people_number", "local_constraint", "budget", "query",
@@ -28,9 +28,7 @@ COLUMNS = (
 CHOICES = {
     "split": ("validation", "train"),
     "stage": ("sole-planning", "two-stage"),
-    "information": ("task", "tool"),
     "sandbox": ("auto", "database", "reference"),
-    "parse": ("model", "strict"),
 }
 """What each option may be; the first is the default."""
 FORMAT = (
@@ -53,14 +51,13 @@ def read_samples(folder: Path, options: Mapping[str, str]) -> list[Sample]:
     chosen = {name: reading.choice(options, name, allowed) for name, allowed in CHOICES.items()}
     split, two_stage = chosen["split"], chosen["stage"] == "two-stage"
     rows = list(_rows(folder, split))
-    references = _references(folder, split, rows)
     database = _database(folder, chosen)
+    searched = two_stage and bool(database)
+    references = [{}] * len(rows) if searched else _references(folder, split, len(rows))
     samples = []
     for number, ((place, row), reference) in enumerate(zip(rows, references, strict=True), 1):
-        if reference is None and not (two_stage and database):
-            raise SOURCE.fault(place, "there is no reference information for this task")
         try:
-            samples.append(_sample(f"{split}-{number}", row, reference or {}, database, chosen))
+            samples.append(_sample(f"{split}-{number}", row, reference, database, chosen))
         except DataError as error:
             raise SOURCE.fault(place, str(error)) from error
     return samples
@@ -85,21 +82,15 @@ def _sample(
     text = str(row.get("query", "")).strip()
     if not text:
         raise DataError("the column query is empty")
-    sole, as_tool = chosen["stage"] == "sole-planning", chosen["information"] == "tool"
-    task = f"{text}\n\n{_SOLE if sole else _TWO_STAGE}"
-    if sole and as_tool:
-        titles = "\n".join(f"- {title}" for title in reference)
-        task += f"\n\n# Given information, by title: given_information reads it\n{titles}"
-    elif sole:
-        task += f"\n\n# Given information\n{as_text(reference)}"
-    kept = reference if sole or not database else {}
+    sole = chosen["stage"] == "sole-planning"
+    given = f"{_SOLE}\n\n# Given information\n{as_text(reference)}" if sole else _TWO_STAGE
     return Sample(
         id=key,
-        task=task,
+        task=f"{text}\n\n{given}",
         answer_format=FORMAT,
         target=query.json(),
         groups={"level": query.level, "days": str(query.days)},
-        data={"query": text, "reference": kept, "database": database, **chosen},
+        data={"query": text, "reference": reference, "database": database, **chosen},
     )
 
 
@@ -117,20 +108,16 @@ def _rows(folder: Path, split: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
         raise SOURCE.fault(str(path), "there are no tasks in it")
 
 
-def _references(
-    folder: Path, split: str, rows: list[tuple[str, Mapping[str, Any]]]
-) -> list[Reference | None]:
-    """The JSON form where it lies in the database folder, else the dataset's column. Raises DataError."""
-    path = folder / "database" / f"{split}_ref_info.jsonl"
-    given = [(place, row.get("reference_information")) for place, row in rows]
-    if path.is_file():
-        given = list(jsonl_of(path, SOURCE))
-        if len(given) != len(rows):
-            raise SOURCE.fault(str(path), f"{len(given)} lines for {len(rows)} tasks")
+def _references(folder: Path, split: str, tasks: int) -> list[Reference]:
+    """The reference information of each task. Raises DataError."""
+    path = find(folder, (f"{split}_ref_info.jsonl",), SOURCE, ("database", ""))
+    lines = list(jsonl_of(path, SOURCE))
+    if len(lines) != tasks:
+        raise SOURCE.fault(str(path), f"{len(lines)} lines for {tasks} tasks")
     found = []
-    for place, value in given:
+    for place, value in lines:
         try:
-            found.append(reference_of(value) if value else None)
+            found.append(check_reference(value))
         except DataError as error:
             raise SOURCE.fault(place, str(error)) from error
     return found

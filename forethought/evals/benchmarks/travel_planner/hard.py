@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable, Iterator
 
 from forethought.evals.benchmarks.travel_planner.commonsense import (
-    Outcome,
     filled,
     flight_number,
     journey,
@@ -27,10 +26,10 @@ _RULES = ("smoking", "parties", "children under 10", "visitors", "pets")
 _ROOMS = {"shared room": "Shared room", "private room": "Private room", "entire room": "Entire home/apt"}
 
 
-def hard(query: Query, plan: Plan, sandbox: Sandbox) -> dict[str, Outcome]:
-    """Each hard constraint by name; `met` is None where the query does not ask for it."""
+def hard(query: Query, plan: Plan, sandbox: Sandbox) -> dict[str, bool]:
+    """Whether each hard constraint that the query has is met."""
     days = plan[: query.days]
-    return {name: check(query, days, sandbox) for name, check in HARD.items()}
+    return {name: HARD[name](query, days, sandbox) for name in hard_constraints(query)}
 
 
 def hard_constraints(query: Query) -> list[str]:
@@ -89,53 +88,37 @@ def _houses(plan: Plan, sandbox: Sandbox) -> Iterator[Row]:
     return (house for day in plan if (house := _house(day, sandbox)))
 
 
-def budget(query: Query, plan: Plan, sandbox: Sandbox) -> Outcome:
+def budget(query: Query, plan: Plan, sandbox: Sandbox) -> bool:
     """The trip costs no more than it may."""
-    cost = total_cost(query, plan, sandbox)
-    return Outcome(cost <= query.budget, f"it costs {cost:g} of {query.budget:g} dollars")
+    return total_cost(query, plan, sandbox) <= query.budget
 
 
-def room_rule(query: Query, plan: Plan, sandbox: Sandbox) -> Outcome:
+def room_rule(query: Query, plan: Plan, sandbox: Sandbox) -> bool:
     """No house forbids what the travellers need."""
-    if query.house_rule is None:
-        return Outcome(None)
     if query.house_rule not in _RULES:
-        return Outcome(True)
-    forbidding = f"No {query.house_rule}"
-    for house in _houses(plan, sandbox):
-        if forbidding in str(house["house_rules"]):
-            return Outcome(False, f"{house['NAME']}: {forbidding}")
-    return Outcome(True)
+        return True
+    return all(f"No {query.house_rule}" not in str(house["house_rules"]) for house in _houses(plan, sandbox))
 
 
-def room_type(query: Query, plan: Plan, sandbox: Sandbox) -> Outcome:
+def room_type(query: Query, plan: Plan, sandbox: Sandbox) -> bool:
     """Every room is of the kind asked for."""
-    if query.room_type is None:
-        return Outcome(None)
-    for house in _houses(plan, sandbox):
-        kind = str(house["room type"])
-        wanted = _ROOMS.get(query.room_type, kind)
-        wrong = kind == "Shared room" if query.room_type == "not shared room" else kind != wanted
-        if wrong:
-            return Outcome(False, f"{house['NAME']} is a {kind}")
-    return Outcome(True)
+    kinds = {str(house["room type"]) for house in _houses(plan, sandbox)}
+    if query.room_type == "not shared room":
+        return "Shared room" not in kinds
+    wanted = _ROOMS.get(query.room_type or "")
+    return wanted is None or kinds <= {wanted}
 
 
-def cuisine(query: Query, plan: Plan, sandbox: Sandbox) -> Outcome:
+def cuisine(query: Query, plan: Plan, sandbox: Sandbox) -> bool:
     """Every cuisine asked for is eaten once, away from home. As in the official evaluation, the rest of a day
     does not count from its first meal in the city of departure on."""
-    if not query.cuisine:
-        return Outcome(None)
-    eaten = {
-        kind
+    eaten = [
+        str(row["Cuisines"])
         for day in plan
         for meal in _away(day, query)
         if (row := _restaurant(day, meal, sandbox))
-        for kind in query.cuisine
-        if kind in str(row["Cuisines"])
-    }
-    lacking = sorted(set(query.cuisine) - eaten)
-    return Outcome(not lacking, f"{', '.join(lacking)} is not eaten" if lacking else "")
+    ]
+    return all(any(kind in cuisines for cuisines in eaten) for kind in query.cuisine)
 
 
 def _away(day: Day, query: Query) -> Iterator[str]:
@@ -147,18 +130,13 @@ def _away(day: Day, query: Query) -> Iterator[str]:
             yield meal
 
 
-def transportation(query: Query, plan: Plan, sandbox: Sandbox) -> Outcome:
+def transportation(query: Query, plan: Plan, sandbox: Sandbox) -> bool:
     """No journey is of the kind that is ruled out."""
-    if query.transportation is None:
-        return Outcome(None)
-    banned = {"no flight": "Flight", "no self-driving": "Self-driving"}.get(query.transportation)
-    for index, day in enumerate(plan, 1):
-        if banned and banned in filled(day, "transportation"):
-            return Outcome(False, f"day {index}: {banned}")
-    return Outcome(True)
+    banned = {"no flight": "Flight", "no self-driving": "Self-driving"}.get(query.transportation or "")
+    return banned is None or all(banned not in filled(day, "transportation") for day in plan)
 
 
-HARD: dict[str, Callable[[Query, Plan, Sandbox], Outcome]] = {
+HARD: dict[str, Callable[[Query, Plan, Sandbox], bool]] = {
     "budget": budget,
     "room_rule": room_rule,
     "cuisine": cuisine,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -46,7 +45,9 @@ def query_of(kept: Mapping[str, Any]) -> Query:
 def query_of_row(row: Mapping[str, Any]) -> Query:
     """The query in a row of the dataset. Raises DataError, one line."""
     try:
-        wanted = literal(row["local_constraint"])
+        wanted = row["local_constraint"]
+        # A CSV file holds the object as Python writes it.
+        wanted = ast.literal_eval(wanted) if isinstance(wanted, str) else wanted
         query = Query(
             org=str(row["org"]),
             dest=str(row["dest"]),
@@ -62,22 +63,8 @@ def query_of_row(row: Mapping[str, Any]) -> Query:
         )
     except KeyError as error:
         raise DataError(f"the column {error.args[0]} is missing") from error
-    except (TypeError, ValueError, AttributeError) as error:
+    except (TypeError, ValueError, AttributeError, SyntaxError) as error:
         raise DataError(f"a column is not what it should be ({error})") from error
     if query.days < 1 or query.people_number < 1 or query.level not in LEVELS:
         raise DataError("days and people_number must be 1 or more, and level easy, medium or hard")
     return query
-
-
-def literal(value: Any) -> Any:
-    """A list or object that a CSV file holds as text, in JSON or as Python writes it. Raises ValueError."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
-        pass
-    try:
-        return ast.literal_eval(value)
-    except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
-        raise ValueError("neither JSON nor a Python literal") from error

@@ -1,23 +1,16 @@
 """The reference information of a task: all that sole-planning gives, as tables with titles.
 
-It comes as JSON (`database/train_ref_info.jsonl`: title -> rows or a sentence) or as the dataset's column
-`reference_information` (a list of {Description, Content}, each table printed as text with right-aligned
-columns). Both are read into the same tables.
+It is read from the JSON files of the repository (`database/train_ref_info.jsonl`: title -> rows or a
+sentence), not from the dataset's column, which has the same tables printed.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
-from forethought.evals.benchmarks.travel_planner.query import literal
 from forethought.evals.benchmarks.travel_planner.sandbox import (
-    ACCOMMODATION,
-    ATTRACTION,
-    FLIGHT,
-    RESTAURANT,
     Drive,
     Kind,
     Row,
@@ -29,65 +22,19 @@ from forethought.evals.types import DataError
 Reference = dict[str, list[dict[str, Any]] | str]
 """Title -> rows, or a sentence such as that there is no flight; plain JSON."""
 
-_COLUMNS = {
-    "Attractions": ATTRACTION,
-    "Restaurants": RESTAURANT,
-    "Accommodations": ACCOMMODATION,
-    "Flight": FLIGHT,
-}
 _ROAD = re.compile(r"(?:Self-driving|Taxi) from (.+) to (.+)")
-_INDEX = re.compile(r"\d+(?=\s)")
 _LINE = re.compile(r"duration: (?P<duration>[^,]+), distance: (?P<distance>.+?), cost:")
 
 
-def reference_of(value: Any) -> Reference:
-    """Tables of either form. Raises DataError, one line."""
-    try:
-        value = literal(value)
-    except ValueError as error:
-        raise DataError(f"the reference information is {error}") from error
-    if isinstance(value, list) and all(isinstance(item, Mapping) for item in value):
-        value = {item.get("Description"): item.get("Content") for item in value}
-    if not isinstance(value, Mapping) or not value:
-        raise DataError("the reference information is no list or object of tables")
-    made: Reference = {}
+def check_reference(value: Any) -> Reference:
+    """The tables. Raises DataError, one line."""
+    if not isinstance(value, dict) or not value:
+        raise DataError("the reference information is no object of tables")
     for title, content in value.items():
-        if isinstance(content, str):
-            made[str(title)] = printed_rows(str(title), content)
-        elif isinstance(content, list) and all(isinstance(row, Mapping) for row in content):
-            made[str(title)] = [dict(row) for row in content]
-        else:
+        rows = content if isinstance(content, list) else [content]
+        if not all(isinstance(row, dict if isinstance(content, list) else str) for row in rows):
             raise DataError(f"the reference information of {title!r} is neither rows nor text")
-    return made
-
-
-def printed_rows(title: str, content: str) -> list[dict[str, Any]] | str:
-    """The rows of a table that was printed; the text itself where it is none."""
-    columns = _COLUMNS.get(title.partition(" ")[0], ())
-    header, _, body = content.partition("\n")
-    ends, at = [], 0
-    for column in columns:
-        at = header.find(column, at)
-        if at < 0:
-            return content
-        at += len(column)
-        ends.append(at)
-    if not columns or not body:
-        return content
-    lines = body.splitlines()
-    starts = [_index_width(lines), *ends[:-1]]
-    return [
-        {column: line[start:end].strip() for column, start, end in zip(columns, starts, ends, strict=True)}
-        for line in lines
-    ]
-
-
-def _index_width(lines: Sequence[str]) -> int:
-    """How wide the column of row numbers is that some tables are printed with; 0 without one."""
-    found = [_INDEX.match(line) for line in lines]
-    numbers = [match[0] for match in found if match]
-    rising = all(int(a) < int(b) for a, b in pairwise(numbers))
-    return max(map(len, numbers)) if numbers and len(numbers) == len(lines) and rising else 0
+    return value
 
 
 def as_text(reference: Reference) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from forethought.evals.benchmarks.travel_planner.commonsense import COMMONSENSE, Outcome, commonsense
+from forethought.evals.benchmarks.travel_planner.commonsense import COMMONSENSE, commonsense
 from forethought.evals.benchmarks.travel_planner.hard import hard, hard_constraints
 from forethought.evals.benchmarks.travel_planner.plan import Plan
 from forethought.evals.benchmarks.travel_planner.query import Query
@@ -14,10 +14,10 @@ from forethought.evals.benchmarks.travel_planner.sandbox import Sandbox
 
 @dataclass(frozen=True)
 class Judged:
-    """What became of each constraint; {} where there was no plan, or (hard) where it was not judged."""
+    """Which constraints are met; {} where there was no plan, or (hard) where they were not judged."""
 
-    commonsense: Mapping[str, Outcome] = field(default_factory=dict)
-    hard: Mapping[str, Outcome] = field(default_factory=dict)
+    commonsense: Mapping[str, bool] = field(default_factory=dict)
+    hard: Mapping[str, bool] = field(default_factory=dict)
 
 
 def judge(query: Query, plan: Plan, sandbox: Sandbox) -> Judged:
@@ -25,15 +25,15 @@ def judge(query: Query, plan: Plan, sandbox: Sandbox) -> Judged:
     if not plan:
         return Judged()
     found = commonsense(query, plan, sandbox)
-    whole = found["complete_information"].met and found["within_sandbox"].met
+    whole = found["complete_information"] and found["within_sandbox"]
     return Judged(found, hard(query, plan, sandbox) if whole else {})
 
 
 def values_of(query: Query, judged: Judged) -> dict[str, float]:
     """The metrics of one plan, each 0 or 1. A hard constraint that the query does not have is left out; one
     that was not judged is not met."""
-    commons = {f"commonsense_{name}": _met(judged.commonsense.get(name)) for name in COMMONSENSE}
-    hards = {f"hard_{name}": _met(judged.hard.get(name)) for name in hard_constraints(query)}
+    commons = {f"commonsense_{name}": float(judged.commonsense.get(name, False)) for name in COMMONSENSE}
+    hards = {f"hard_{name}": float(judged.hard.get(name, False)) for name in hard_constraints(query)}
     # As in the official evaluation: without judged hard constraints no macro pass is counted.
     commonsense_macro = bool(judged.hard) and all(commons.values())
     hard_macro = bool(judged.hard) and all(hards.values())
@@ -61,17 +61,11 @@ def micro_rates(scored: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 
 def explanation(judged: Judged) -> str:
-    """What is not met and why, one line each."""
+    """The constraints that are not met."""
     if not judged.commonsense:
         return "no plan was delivered"
-    both = {**judged.commonsense, **{f"hard {name}": outcome for name, outcome in judged.hard.items()}}
-    lines = [f"{name}: {outcome.why}" for name, outcome in both.items() if outcome.met is False]
+    unmet = [name for name, met in judged.commonsense.items() if not met]
+    unmet += [f"hard {name}" for name, met in judged.hard.items() if not met]
     if not judged.hard:
-        lines.append(
-            "the hard constraints were not judged: the plan is incomplete or names what does not exist"
-        )
-    return "\n".join(lines) or "all constraints are met"
-
-
-def _met(outcome: Outcome | None) -> float:
-    return float(outcome is not None and outcome.met is not False)
+        unmet.append("all hard constraints, since the plan is incomplete or names what does not exist")
+    return f"not met: {', '.join(unmet)}" if unmet else "all constraints are met"

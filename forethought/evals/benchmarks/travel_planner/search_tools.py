@@ -1,4 +1,4 @@
-"""The tools of the two-stage mode (TravelPlanner, table 1), and the given information behind a tool.
+"""The tools of the two-stage mode (TravelPlanner, table 1).
 
 Each search has a number, by which it is written into the notebook: agents that search side by side could not
 say "the last one".
@@ -7,9 +7,9 @@ say "the last one".
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from forethought.evals.benchmarks.travel_planner.reference import table_text
 from forethought.evals.benchmarks.travel_planner.sandbox import Row, Sandbox
@@ -146,23 +146,3 @@ def _notebook_tools(notebook: Notebook) -> list[Tool]:
         return "\n\n".join(f"[entry {number}] {title}\n{text}" for number, (title, text) in chosen)
 
     return [make_tool(notebook_write, outside=True), make_tool(notebook_read)]
-
-
-def given_information_tool(reference: Mapping[str, Any]) -> Tool:
-    """The tool over the reference information of one task."""
-    by_title = {title.casefold(): (title, content) for title, content in reference.items()}
-
-    async def given_information(titles: list[str]) -> str:
-        """Read tables of the given information.
-
-        Args:
-            titles: Titles of tables, as the task lists them.
-        """
-        unknown = [title for title in titles if title.strip().casefold() not in by_title]
-        if unknown or not titles:
-            named = f"there is no table {unknown[0]!r}" if unknown else "no title is given"
-            raise ToolError(named, cause="not_found", hint="the task lists the titles")
-        chosen = [by_title[title.strip().casefold()] for title in titles]
-        return "\n\n".join(f"## {title}\n{table_text(content)}" for title, content in chosen)
-
-    return make_tool(given_information)

@@ -1,7 +1,4 @@
-"""The small shop's pages, within the process or over HTTP on this machine.
-
-    python -m forethought.evals.environments.small_shop.shop --port 3000
-    forethought eval run webshop --option url=http://127.0.0.1:3000
+"""The small shop's pages, served within the process.
 
 All of a session's state is in its addresses, so that the shop keeps none:
 
@@ -14,13 +11,8 @@ All of a session's state is in its addresses, so that the shop keeps none:
 
 from __future__ import annotations
 
-import argparse
 import re
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -28,7 +20,7 @@ import httpx
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from rank_bm25 import BM25Okapi
 
-from forethought.evals.environments.small_shop.goods import Catalogue, Errand, Offer, catalogue, reward
+from forethought.evals.environments.small_shop.goods import Catalogue, Errand, Offer, reward
 
 INSIDE = "http://small-shop.invalid"
 """The address of a shop within the process: no name server knows it."""
@@ -153,47 +145,3 @@ def _visit(session: str, fields: httpx.QueryParams) -> _Visit:
     options = dict(text.split("=", 1) for text in fields.get_list("o") if "=" in text)
     page = _number(fields.get("page", "1"), 1)
     return _Visit(session, fields.get("q", ""), page, fields.get("id", ""), tuple(options.items()))
-
-
-@contextmanager
-def serve_shop(shop: Shop, port: int = 0) -> Iterator[str]:
-    """The address of the shop on a port of this machine (0: a free one)."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            body = self.rfile.read(int(self.headers.get("content-length", 0)))
-            reply = shop(httpx.Request(self.command, INSIDE + self.path, content=body))
-            self.send_response(reply.status_code)
-            for name, value in reply.headers.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(reply.content)
-
-        do_POST = do_GET
-
-        def log_message(self, format: str, *args: Any) -> None:
-            """Nothing is logged."""
-
-    with ThreadingHTTPServer(("127.0.0.1", port), Handler) as server:
-        server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
-
-
-def main() -> None:
-    """Serve until interrupted."""
-    parser = argparse.ArgumentParser(description="Serve the small shop on this machine.")
-    parser.add_argument("--port", type=int, default=3000)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    with serve_shop(Shop(catalogue(options.seed)), options.port) as url:
-        print(f"the small shop is at {url}; end it with Ctrl-C")
-        try:
-            threading.Event().wait()
-        except KeyboardInterrupt:
-            return
-
-
-if __name__ == "__main__":
-    main()

@@ -141,9 +141,7 @@ async def test_a_model_that_cannot_be_reached_is_no_failed_task(bureau: Bureau, 
 async def test_it_uses_the_tools_of_an_episode(bureau: Bureau, name: str) -> None:
     def opens(seen: SeenRequest) -> Answer:
         shown = seen.last
-        missing = next(
-            (w for w in ("first", "second", "third") if f'{{"which": "{w}"}}' not in message), None
-        )
+        missing = next((w for w in ("first", "second", "third") if f'{{"which": "{w}"}}' not in shown), None)
         return move("read_digit", which=missing) if missing else move("open_safe", code="407")
 
     replies = Replies({"ReactMove": opens, "Selection": [{"reasoning": "", "choice": 2}]})

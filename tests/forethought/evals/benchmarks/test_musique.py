@@ -1,4 +1,4 @@
-"""MuSiQue: its files, aliases, and questions that cannot be answered."""
+"""MuSiQue: its files and aliases."""
 
 from __future__ import annotations
 
@@ -23,12 +23,11 @@ ROW: dict[str, Any] = {
     ],
     "question_decomposition": [],
 }
-TWIN = {**ROW, "answerable": False, "paragraphs": ROW["paragraphs"][:1]}
 
 
-def place(tmp_path: Path, rows: list[dict[str, Any]], version: str = "ans", split: str = "dev") -> Path:
+def place(tmp_path: Path, rows: list[dict[str, Any]], split: str = "dev") -> Path:
     """A folder with a file."""
-    write_jsonl(tmp_path / f"musique_{version}_v1.0_{split}.jsonl", rows)
+    write_jsonl(tmp_path / f"musique_ans_v1.0_{split}.jsonl", rows)
     return tmp_path
 
 
@@ -52,24 +51,6 @@ def test_paragraphs_may_stand_in_the_prompt(tmp_path: Path) -> None:
     )
     assert "[2] Danube\nIt ends in the Black Sea." in sample.task
     assert BENCHMARK.tools(sample, services()) == ()
-
-
-async def test_a_question_counts_only_if_both_halves_are_told_apart(tmp_path: Path) -> None:
-    whole, broken = BENCHMARK.samples(place(tmp_path, [ROW, TWIN], "full"), {"version": "full"})
-    assert (broken.id, broken.groups["answerable"]) == ("3hop1__1_2_3-unanswerable", "no")
-    assert "unanswerable" in whole.answer_format
-    assert whole.task == broken.task
-    both = await summary(BENCHMARK, [(whole, "Black Sea"), (broken, "Unanswerable.")])
-    assert both == {"answer_em": 1.0, "answer_f1": 1.0, "group_answer_sufficiency_f1": 1.0}
-    guessed = await summary(BENCHMARK, [(whole, "Black Sea"), (broken, "Black Sea")])
-    assert guessed == {"answer_em": 1.0, "answer_f1": 1.0, "group_answer_sufficiency_f1": 0.0}
-    shy = await summary(BENCHMARK, [(whole, "unanswerable"), (broken, "unanswerable")])
-    assert set(shy.values()) == {0.0}
-    alone = await summary(BENCHMARK, [(whole, "Black Sea")])
-    assert alone["group_answer_sufficiency_f1"] == 0.0, "the other half was not tried"
-    found = await score(BENCHMARK, broken, "unanswerable")
-    assert found.values == {"em": 1.0, "f1": 1.0, "sufficiency": 1.0}
-    assert BENCHMARK.floor(broken) == 0.0
 
 
 @pytest.mark.parametrize(

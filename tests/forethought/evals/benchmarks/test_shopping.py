@@ -11,13 +11,14 @@ import pytest
 from forethought.evals.benchmarks.shopping import SMALL_SHOP as SMALL
 from forethought.evals.benchmarks.shopping import WEBSHOP
 from forethought.evals.environments.small_shop.goods import ERRANDS, catalogue
-from forethought.evals.environments.small_shop.shop import Shop, serve_shop
+from forethought.evals.environments.small_shop.shop import Shop
 from forethought.evals.registry import method
 from forethought.evals.types import DataError, InfrastructureError
 from tests.support.agent import Script
 from tests.support.answers import attempt, services
 from tests.support.evaluating import Bureau
 from tests.support.replies import call, finish, plan, sub
+from tests.support.shop_server import serve_shop
 
 NOWHERE = Path("nowhere")
 

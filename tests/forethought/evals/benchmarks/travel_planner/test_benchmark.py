@@ -40,21 +40,9 @@ def test_sole_planning_gives_all_information_in_the_task(tmp_path: Path) -> None
     json.dumps([sample.data, sample.target])
 
 
-async def test_the_information_can_stand_behind_a_tool(tmp_path: Path) -> None:
-    sample = only(write_data(tmp_path), information="tool")
-    assert "- Restaurants in Aston" in sample.task
-    assert "Aston Table 1" not in sample.task
-    (tool,) = BENCHMARK.tools(sample, services())
-    env = ToolEnv(Settings(base_url=None))
-    got = await call_tool(tool, {"titles": ["restaurants in aston", "Taxi from Aston to Brill"]}, env)
-    assert "Aston Table 1 | 10" in got.text
-    assert "cost: 1200" in got.text
-    wrong = await call_tool(tool, {"titles": ["Restaurants in Atlantis"]}, env)
-    assert (wrong.ok, wrong.cause) == (False, "not_found")
-
-
 async def test_the_search_tools_of_two_stage_planning(tmp_path: Path) -> None:
-    write_database(write_data(tmp_path, reference_information="") / "database")
+    write_database(write_data(tmp_path) / "database")
+    (tmp_path / "database" / "validation_ref_info.jsonl").unlink()
     sample = only(tmp_path, stage="two-stage")
     assert "Aston Table 1" not in sample.task
     tools = {tool.name: tool for tool in BENCHMARK.tools(sample, services())}
@@ -121,8 +109,6 @@ async def test_a_plan_in_prose_is_read_by_the_judge(
     got = await BENCHMARK.score(only(write_data(tmp_path)), attempt(said), judge)
     assert (got.values["final_pass"], server.names) == (1.0, ["TravelPlan"])
     assert "turned into JSON by the judge" in got.explanation
-    strict = await BENCHMARK.score(only(tmp_path, parse="strict"), attempt(said), judge)
-    assert (strict.values["delivery"], len(server.requests)) == (0.0, 1)
     await BENCHMARK.score(only(tmp_path), attempt(as_answer(good_plan())), judge)
     assert len(server.requests) == 1, "a plan that can be read is not sent to a model"
 
@@ -159,17 +145,16 @@ def test_rows_and_references_as_json_lines(tmp_path: Path) -> None:
         ({}, {"split": "train"}, "no train.csv"),
         ({}, {"stage": "two-stage"}, "lacks attractions/attractions.csv (set sandbox=reference"),
         ({}, {"sandbox": "database"}, "lacks attractions"),
-        ({"reference_information": ""}, {}, "no reference information for this task"),
-        ({"reference_information": "[3]"}, {}, "the reference information is no list or object of tables"),
+        ({"information": [3]}, {}, "the reference information is no object of tables"),
         ({"days": "many"}, {}, "a column is not what it should be"),
         ({"days": "0"}, {}, "days and people_number must be 1 or more"),
-        ({"local_constraint": "open('x')"}, {}, "neither JSON nor a Python literal"),
+        ({"local_constraint": "open('x')"}, {}, "a column is not what it should be"),
         ({"level": "mild"}, {}, "easy, medium or hard"),
         ({"query": " "}, {}, "the column query is empty"),
     ],
 )
 def test_data_that_is_not_what_it_should_be(
-    tmp_path: Path, columns: dict[str, str], options: dict[str, str], told: str
+    tmp_path: Path, columns: dict[str, Any], options: dict[str, str], told: str
 ) -> None:
     with pytest.raises(DataError, match=re.escape(told)) as caught:
         BENCHMARK.samples(write_data(tmp_path, **columns), options)

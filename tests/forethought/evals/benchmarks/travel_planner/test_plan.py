@@ -20,22 +20,14 @@ PLAN = [{**day, "days": str(day["days"])} for day in good_plan()]
     [
         json.dumps(good_plan()),
         as_answer(good_plan()),
-        repr(good_plan()),
         f"The plan: {json.dumps(good_plan())} That is all.",
-        f"The plan: {good_plan()!r} That is all.",
         json.dumps({"plan": good_plan()}),
         json.dumps({"answer": {"note": [1], "plan": good_plan()}["plan"]}),
-        json.dumps({f"Day {day['days']}": day for day in good_plan()}),
-        "\n".join(json.dumps(day) for day in good_plan()),
-        "```\n" + "\n".join(f"{json.dumps(day)}," for day in good_plan()) + "\n```",
         json.dumps([*good_plan(), {}, {}]),
         json.dumps([{key.replace("_", " ").title(): day[key] for key in day} for day in good_plan()]),
     ],
-    ids=[
-        "json", "fenced", "python", "in prose", "python in prose", "in an object", "deeper", "days by name",
-        "lines", "fenced lines", "empty days", "titles",
-    ],
-)  # fmt: skip
+    ids=["json", "fenced", "in prose", "in an object", "deeper", "empty days", "titles"],
+)
 def test_forms(text: str) -> None:
     assert parse_plan(text) == PLAN
 

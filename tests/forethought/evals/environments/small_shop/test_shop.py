@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from forethought.evals.environments.small_shop.goods import Errand, catalogue
-from forethought.evals.environments.small_shop.shop import INSIDE, serve_shop
+from forethought.evals.environments.small_shop.shop import INSIDE
 from forethought.evals.environments.small_shop.shop import Shop as SmallShop
 from forethought.evals.environments.webshop.episode import OVER, SEARCH, Shop, ShopEpisode
 from forethought.evals.environments.webshop.page import BOUGHT
@@ -19,6 +19,7 @@ from forethought.evals.types import InfrastructureError
 from forethought.rollouts.environment import replay_prefix
 from forethought.rollouts.types import EnvironmentReply
 from forethought.trajectories.types import TrajectoryStep
+from tests.support.shop_server import serve_shop
 
 SEED, GOAL = 1, 3
 

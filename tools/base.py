@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
@@ -90,7 +90,7 @@ class ToolEnv:
     file's name."""
     ask: Callable[[str, list[str]], str] | None = None
     """Asks the person (an interrupt): question and choices -> the answer."""
-    call: Callable[[str, dict[str, Any]], Awaitable[Observation]] | None = None
+    call: Callable[[str, dict[str, Any]], Coroutine[Any, Any, Observation]] | None = None
     """Makes a call for a program of the python tool (PreFlect's code actions): name and arguments -> what
     came of it."""
     offered: Mapping[str, Tool] = field(default_factory=dict)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from forethought.tools.base import DocumentAnswer, Observation, ToolEnv, ToolError
-from forethought.tools.files import FileStore, safe_name
+from forethought.tools.files import FilesError, FileStore, safe_name
 
 
 def find_name(path: str, files: Mapping[str, str]) -> str:
@@ -32,6 +32,16 @@ def file_store(env: ToolEnv) -> FileStore:
     if env.store is None:
         raise ToolError("no storage of files is set up for this run", cause="unavailable")
     return env.store
+
+
+def stored_bytes(store: FileStore, content_hash: str, name: str) -> bytes:
+    """The content of a stored file. Raises ToolError where it is gone or damaged."""
+    try:
+        return store.get(content_hash)
+    except FilesError as error:
+        raise ToolError(
+            f"{name}: {error}", cause="not_found", hint="Ask the user for the file again."
+        ) from error
 
 
 def answer_about(name: str, heading: str, answer: DocumentAnswer, partial: bool = False) -> Observation:

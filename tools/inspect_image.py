@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
-from forethought.tools.files import FilesError
-from forethought.tools.given_files import answer_about, file_store, find_name
+from forethought.tools.given_files import answer_about, file_store, find_name, stored_bytes
 from forethought.tools.media.picture import prepare
 
 
@@ -28,12 +27,7 @@ async def inspect_image(env: ToolEnv, path: str, question: str | None = None) ->
             cause="unavailable",
             hint="Go on without the picture, or ask the user what it shows.",
         )
-    try:
-        data = await asyncio.to_thread(store.get, env.files[name])
-    except FilesError as error:
-        raise ToolError(
-            f"{name}: {error}", cause="not_found", hint="Ask the user for the file again."
-        ) from error
+    data = await asyncio.to_thread(stored_bytes, store, env.files[name], name)
     picture = await asyncio.to_thread(prepare, data, name)
     answer = await env.look((question or "").strip(), picture.image, name)
     heading = f"{name}, a picture of {picture.width} x {picture.height} pixels"

@@ -65,7 +65,7 @@ def _observe(env: ToolEnv, code: str, calls: Calls) -> Observation:
         memory_mb=env.settings.python_memory_mb,
     )
     try:
-        printed, value = _backend(env.settings).run(program)
+        printed, value = _backend(env.settings)(program)
     except ToolError as error:
         error.message += unread
         raise
@@ -81,12 +81,12 @@ def _observe(env: ToolEnv, code: str, calls: Calls) -> Observation:
 
 def _backend(settings: Settings) -> Backend:
     if settings.python_backend == "sandlock":
-        from forethought.tools.sandbox.sandlock import Sandlock
+        from forethought.tools.sandbox.sandlock import run_sandlock
 
-        return Sandlock()
-    from forethought.tools.sandbox.monty import Monty
+        return run_sandlock
+    from forethought.tools.sandbox.monty import run_monty
 
-    return Monty()
+    return run_monty
 
 
 PYTHON = make_tool(python, timeout_s=75, outside=False, runs_code=True)

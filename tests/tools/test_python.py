@@ -214,7 +214,7 @@ def test_a_process_that_used_the_sandbox_exits_cleanly() -> None:
     """The asynchronous client of pydantic-monty aborts at exit about every second time."""
     code = (
         "from forethought.tools.sandbox.backend import Program\n"
-        "from forethought.tools.sandbox.monty import Monty\nprint(Monty().run(Program('1 + 1'))[1])"
+        "from forethought.tools.sandbox.monty import run_monty\nprint(run_monty(Program('1 + 1'))[1])"
     )
     command = [sys.executable, "-c", code]
     started = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(3)]

@@ -10,7 +10,8 @@ from pathlib import PurePosixPath
 from forethought.tools.base import ToolError
 from forethought.tools.documents.apart import document_apart
 from forethought.tools.documents.document import Document, Unreadable
-from forethought.tools.files import FilesError, FileStore
+from forethought.tools.files import FileStore
+from forethought.tools.given_files import stored_bytes
 from forethought.tools.threads import SharedWork
 
 LONGEST_S = 60.0
@@ -29,7 +30,9 @@ def load_document(store: FileStore, content_hash: str, name: str, seconds: float
     Raises ToolError when the file cannot be read, or not within `seconds`.
     """
     key = (store, content_hash, PurePosixPath(name).suffix.lower())
-    reading = _documents.start(key, lambda: document_apart(store.get(content_hash), name, LONGEST_S))
+    reading = _documents.start(
+        key, lambda: document_apart(stored_bytes(store, content_hash, name), name, LONGEST_S)
+    )
     try:
         return reading.result(timeout=seconds)
     except TooSlow as error:
@@ -37,10 +40,6 @@ def load_document(store: FileStore, content_hash: str, name: str, seconds: float
             f"{name} takes longer than {seconds:g} seconds to read",
             cause="timeout",
             hint="Ask the user for the part that matters, as a file of its own.",
-        ) from error
-    except FilesError as error:
-        raise ToolError(
-            f"{name}: {error}", cause="not_found", hint="Ask the user for the file again."
         ) from error
     except Unreadable as error:
         raise ToolError(f"{name} {error.what}", cause=error.cause, hint=error.hint) from error

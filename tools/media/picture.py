@@ -9,15 +9,15 @@ from __future__ import annotations
 import hashlib
 import io
 from dataclasses import dataclass
-from types import ModuleType
-from typing import TYPE_CHECKING
+
+from PIL import Image as PIL
+from PIL import ImageOps, ImageStat
 
 from forethought.models.types import Image
 from forethought.tools.base import ToolError
 from forethought.tools.kinds import PICTURES, picture_kind
 
-if TYPE_CHECKING:
-    from PIL.Image import Image as Pixels
+Pixels = PIL.Image
 
 LONGEST_SIDE = 2048
 """Pixels; what is larger is scaled down by providers anyway."""
@@ -47,7 +47,7 @@ class Picture:
 
 
 def prepare(data: bytes, name: str) -> Picture:
-    """The picture in a file's `data`. Raises ToolError: no picture, damaged, too large, or Pillow missing."""
+    """The picture in a file's `data`. Raises ToolError: no picture, damaged, too large."""
     if not data:
         raise ToolError(f"{name} is empty (0 bytes)", cause="empty", hint="Ask the user for the file again.")
     kind = picture_kind(data)
@@ -69,9 +69,7 @@ def _decoded(data: bytes, name: str) -> tuple[Pixels, tuple[int, int], bool]:
     """The first frame, upright and scaled down, the size that it has in the file, and whether more frames
     follow.
     """
-    PIL = _pillow()
-    from PIL import ImageOps
-
+    PIL.init()  # so that every decoder in _FORMATS is there to be chosen
     try:
         image = PIL.open(io.BytesIO(data), formats=_FORMATS)
         if image.width * image.height > MOST_PIXELS:
@@ -102,19 +100,6 @@ def _decoded(data: bytes, name: str) -> tuple[Pixels, tuple[int, int], bool]:
         ) from error
 
 
-def _pillow() -> ModuleType:
-    try:
-        from PIL import Image as PIL
-    except ImportError as error:
-        raise ToolError(
-            "pictures cannot be opened here: Pillow is not installed (pip install pillow)",
-            cause="unavailable",
-            hint="Go on without the picture, or ask the user what it shows.",
-        ) from error
-    PIL.init()  # so that every decoder in _FORMATS is there to be chosen
-    return PIL
-
-
 def _plain(image: Pixels) -> Pixels:
     """As grey, RGB or RGBA of 8 bits, without a copy where it is that already."""
     if image.has_transparency_data:
@@ -132,9 +117,6 @@ def _plain(image: Pixels) -> Pixels:
 
 def _on_ground(image: Pixels) -> Pixels:
     """RGBA laid on white, or on black when what is drawn is light itself."""
-    from PIL import Image as PIL
-    from PIL import ImageStat
-
     alpha = image.getchannel("A")
     light = alpha.getbbox() is not None and ImageStat.Stat(image.convert("L"), mask=alpha).mean[0] > _LIGHT
     ground = PIL.new("RGBA", image.size, "black" if light else "white")

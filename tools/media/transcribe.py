@@ -6,7 +6,8 @@ import asyncio
 
 from forethought.settings import Settings
 from forethought.tools.base import ToolError
-from forethought.tools.files import FilesError, FileStore
+from forethought.tools.files import FileStore
+from forethought.tools.given_files import stored_bytes
 from forethought.tools.kinds import SOUNDS, sound_kind
 from forethought.tools.media.endpoint import ENDPOINT, NO_SOUND
 from forethought.tools.media.sound import Sound
@@ -57,18 +58,14 @@ async def load_transcript(
             hint="It goes on meanwhile: make the same call later, or ask the user for a shorter file.",
             retryable=True,
         ) from error
-    except FilesError as error:
-        raise ToolError(
-            f"{name}: {error}", cause="not_found", hint="Ask the user for the file again."
-        ) from error
 
 
 def transcribe(store: FileStore, content_hash: str, name: str, settings: Settings) -> Transcript:
     """The transcript, from the first transcriber that has what it needs. Blocking.
 
-    Raises ToolError, FilesError.
+    Raises ToolError.
     """
-    data = store.get(content_hash)
+    data = stored_bytes(store, content_hash, name)
     if not data:
         raise ToolError(f"{name} is empty (0 bytes)", cause="empty", hint="Ask the user for the file again.")
     kind = sound_kind(data)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from forethought.text import cut
 from forethought.tools.base import ToolError
@@ -28,14 +28,11 @@ class Program:
     memory_mb: int = 256
 
 
-class Backend(Protocol):
-    """Runs a program in a sandbox, in the calling thread."""
-
-    def run(self, program: Program) -> tuple[str, str]:
-        """What the program printed, and the value of its last expression as text ('' if there is none).
-
-        Raises ToolError: limit (time, memory, output), tool (an error in the program), unavailable.
-        """
+Backend = Callable[[Program], tuple[str, str]]
+"""Runs a program in a sandbox, in the calling thread. Returns what it printed, and the value of its last
+expression as text ('' if there is none). Raises ToolError: limit (time, memory, output), tool (an error in
+the program), unavailable.
+"""
 
 
 def printed_before(printed: str) -> str:

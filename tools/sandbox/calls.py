@@ -60,9 +60,7 @@ class Calls:
         if self._stopped or self._env.call is None:
             raise CallError("stopped: the program has run out of time")
         arguments = _arguments(tool, positional, named)
-        self._waiting = asyncio.run_coroutine_threadsafe(
-            _call_tool(self._env, tool.name, arguments), self._loop
-        )
+        self._waiting = asyncio.run_coroutine_threadsafe(self._env.call(tool.name, arguments), self._loop)
         observation = self._waiting.result()
         if observation.ok:
             return observation.text
@@ -70,22 +68,16 @@ class Calls:
         raise CallError(f"{observation.cause}: {observation.text}{hint}")
 
 
-async def _call_tool(env: ToolEnv, name: str, arguments: dict[str, Any]) -> Observation:
-    assert env.call is not None
-    return await env.call(name, arguments)
-
-
 def _arguments(tool: Tool, positional: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
     """The arguments as plain JSON, those without a name by the order of the schema."""
     names = list(tool.arguments.model_json_schema().get("properties", {}))
     if len(positional) > len(names):
         raise CallError(f"arguments: {tool.name} takes {', '.join(names) or 'no arguments'}")
-    given = dict(zip(names, positional, strict=False))
-    twice = [name for name in named if name in given]
-    if twice:
-        raise CallError(f"arguments: {tool.name} was given {twice[0]} twice")
+    by_place = dict(zip(names, positional, strict=False))
+    if twice := by_place.keys() & named.keys():
+        raise CallError(f"arguments: {tool.name} was given {min(twice)} twice")
     try:
-        plain: dict[str, Any] = json.loads(json.dumps({**given, **named}, allow_nan=False))
+        plain: dict[str, Any] = json.loads(json.dumps({**by_place, **named}, allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
         raise CallError(f"arguments: only plain values can be handed over ({error})") from error
     return plain

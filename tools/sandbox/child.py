@@ -33,22 +33,22 @@ class Channel:
         os.dup2(nothing, 0)
         os.dup2(2, 1)
 
-    def say(self, message: dict[str, Any]) -> None:
+    def send(self, message: dict[str, Any]) -> None:
         """Send a message."""
         self._out.write(json.dumps(message).encode() + b"\n")
         self._out.flush()
 
-    def hear(self) -> dict[str, Any]:
+    def receive(self) -> dict[str, Any]:
         """Wait for a message."""
-        heard: dict[str, Any] = json.loads(self._in.readline() or b"{}")
-        return heard
+        message: dict[str, Any] = json.loads(self._in.readline() or b"{}")
+        return message
 
     def ask(self, message: dict[str, Any]) -> dict[str, Any]:
         """Send a message and wait for its reply."""
         with self._lock:
             sys.stdout.flush()
-            self.say(message)
-            return self.hear()
+            self.send(message)
+            return self.receive()
 
 
 def function(channel: Channel, name: str) -> Callable[..., str]:
@@ -92,29 +92,29 @@ def _failure(error: BaseException) -> dict[str, Any]:
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == FILE]
     if isinstance(error, SyntaxError) and error.filename == FILE:
         lines.append(error.lineno)
-    said = " ".join("".join(traceback.format_exception_only(error)[-1:]).split())
-    return {"error": said[:4000], "line": (lines or [0])[-1] or 0}
+    message = " ".join("".join(traceback.format_exception_only(error)[-1:]).split())
+    return {"error": message[:4000], "line": (lines or [0])[-1] or 0}
 
 
 def main() -> None:
     """Serve one program."""
     channel = Channel()
-    channel.say({"ready": True})
-    given = channel.hear()
-    sys.path += given["paths"]
+    channel.send({"ready": True})
+    job = channel.receive()
+    sys.path += job["paths"]
     random.seed(0)
     module = types.ModuleType("__main__")
     sys.modules["__main__"] = module
-    module.__dict__.update(given["inputs"])
-    module.__dict__.update({name: function(channel, name) for name in given["functions"]})
-    outcome = run(given["code"], module.__dict__, given["limit"])
+    module.__dict__.update(job["inputs"])
+    module.__dict__.update({name: function(channel, name) for name in job["functions"]})
+    outcome = run(job["code"], module.__dict__, job["limit"])
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except (OSError, ValueError):  # the program may have closed it
             continue
     try:
-        channel.say(outcome)
+        channel.send(outcome)
     except (OSError, ValueError):  # the program has closed this line, too
         os._exit(1)
     os._exit(0)

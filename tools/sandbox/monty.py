@@ -32,42 +32,33 @@ _HINTS = {
 }
 
 
-class Monty:
-    """The default backend."""
+def run_monty(program: Program) -> tuple[str, str]:
+    """The default backend. The last value is made text inside, where the limits hold."""
+    import pydantic_monty as monty
 
-    def run(self, program: Program) -> tuple[str, str]:
-        """See Backend. The last value is made text inside, where the limits hold."""
-        try:
-            import pydantic_monty as monty
-        except ImportError as error:
-            raise ToolError(
-                "no Python sandbox is installed", cause="unavailable", hint="pip install pydantic-monty"
-            ) from error
-        limits: monty.ResourceLimits = {
-            "max_feed_duration_secs": program.seconds,
-            "max_memory": program.memory_mb << 20,
-        }
-        # Sleeping costs nothing; random numbers are the same each time, as playing back a recording needs.
-        policy: monty.OSPolicy = {"sleep": "zero", "random_start": {"seed": 0}}
-        named, has_value = _name_last_value(program.code)
-        output = monty.CollectString(max_bytes=MAX_OUTPUT)
-        try:
-            with (
-                monty.Monty(max_processes=1, request_timeout=program.seconds + 5) as pool,
-                pool.checkout(limits=limits, os_policy=policy) as session,
-            ):
-                session.feed_run(
-                    named,
-                    inputs=dict(program.inputs),
-                    external_lookup=dict(program.functions),
-                    print_callback=output,
-                )
-                value = session.feed_run(_SHOW, print_callback=output) if has_value else ""
-        except FileNotFoundError as error:
-            raise ToolError(str(error), cause="unavailable", hint="pip install pydantic-monty") from error
-        except monty.MontyError as error:
-            raise _explain(error, program, output.output) from error
-        return output.output, value
+    limits: monty.ResourceLimits = {
+        "max_feed_duration_secs": program.seconds,
+        "max_memory": program.memory_mb << 20,
+    }
+    # Sleeping costs nothing; random numbers are the same each time, as playing back a recording needs.
+    policy: monty.OSPolicy = {"sleep": "zero", "random_start": {"seed": 0}}
+    named, has_value = _name_last_value(program.code)
+    output = monty.CollectString(max_bytes=MAX_OUTPUT)
+    try:
+        with (
+            monty.Monty(max_processes=1, request_timeout=program.seconds + 5) as pool,
+            pool.checkout(limits=limits, os_policy=policy) as session,
+        ):
+            session.feed_run(
+                named,
+                inputs=dict(program.inputs),
+                external_lookup=dict(program.functions),
+                print_callback=output,
+            )
+            value = session.feed_run(_SHOW, print_callback=output) if has_value else ""
+    except monty.MontyError as error:
+        raise _explain(error, program, output.output) from error
+    return output.output, value
 
 
 def _name_last_value(code: str) -> tuple[str, bool]:
@@ -93,18 +84,17 @@ def _name_last_value(code: str) -> tuple[str, bool]:
 
 def _explain(error: Any, program: Program, printed: str) -> ToolError:
     """The same text each time the same thing goes wrong: neither times nor byte counts."""
-    said = error.display(format="type-msg") if hasattr(error, "traceback") else str(error)
-    kind = said.split(":")[0]
-    crashed = not hasattr(error, "traceback")
-    if (kind == "TimeoutError" and "limit exceeded" in said) or getattr(error, "timed_out", False):
+    message = error.display(format="type-msg") if hasattr(error, "traceback") else str(error)
+    kind = message.split(":")[0]
+    if (kind == "TimeoutError" and "limit exceeded" in message) or getattr(error, "timed_out", False):
         return too_slow(program, printed)
-    if kind == "MemoryError" or crashed:
+    if kind == "MemoryError" or not hasattr(error, "traceback"):
         return too_big(program, printed)
-    if "not supported in this environment" in said:
+    if "not supported in this environment" in message:
         kind = "PermissionError"
-    said = said.replace("The monty syntax parser does not yet support", "the sandbox does not support")
+    message = message.replace("The monty syntax parser does not yet support", "the sandbox does not support")
     return ToolError(
-        _where(error, program.code) + said + printed_before(printed),
+        _where(error, program.code) + message + printed_before(printed),
         hint=_HINTS.get(kind, "correct the code and run it again"),
     )
 

@@ -55,19 +55,15 @@ def why_not() -> ToolError | None:
     return None
 
 
-class Sandlock:
+def run_sandlock(program: Program) -> tuple[str, str]:
     """The backend that is chosen with `python_backend`."""
-
-    def run(self, program: Program) -> tuple[str, str]:
-        """See Backend."""
-        problem = why_not()
-        if problem:
-            raise problem
-        with (
-            tempfile.TemporaryDirectory(prefix="forethought-", ignore_cleanup_errors=True) as folder,
-            _confined(program, folder) as process,
-        ):
-            return Session(program, folder, process, packages()).serve()
+    if problem := why_not():
+        raise problem
+    with (
+        tempfile.TemporaryDirectory(prefix="forethought-", ignore_cleanup_errors=True) as folder,
+        _confined(program, folder) as process,
+    ):
+        return Session(program, folder, process, packages()).serve()
 
 
 @contextmanager

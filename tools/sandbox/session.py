@@ -42,8 +42,8 @@ class Session:
     def __init__(self, program: Program, folder: str, process: Any, packages: list[str]) -> None:
         self._program, self._folder, self._process = program, folder, process
         self._packages = packages
-        self._printed, self._said, self._to_send = bytearray(), bytearray(), bytearray()
-        self._left = START_S
+        self._printed, self._received, self._to_send = bytearray(), bytearray(), bytearray()
+        self._seconds_left = START_S
         self._selector = selectors.DefaultSelector()
         for stream in (process.stdin, process.stdout, process.stderr):
             os.set_blocking(stream.fileno(), False)
@@ -58,28 +58,24 @@ class Session:
     def serve(self) -> tuple[str, str]:
         """Talk with the process until it has an outcome."""
         with self._selector:
-            return self._served()
-
-    def _served(self) -> tuple[str, str]:
-        if not (self._next() or {}).get("ready"):
-            said = f"the sandbox did not start: {self._text[-300:].strip()}"
-            raise unavailable(said, INSTEAD)
-        self._limit()
-        self._left = self._program.seconds
-        self._send(
-            {
-                "code": self._program.code,
-                "inputs": dict(self._program.inputs),
-                "functions": list(self._program.functions),
-                "paths": self._packages,
-                "limit": MAX_OUTPUT,
-            }
-        )
-        while (message := self._next()) is not None:
-            if "call" not in message:
-                return self._outcome(message)
-            self._send(self._call(message))
-        return self._died()
+            if not (self._next() or {}).get("ready"):
+                raise unavailable(f"the sandbox did not start: {self._text[-300:].strip()}", INSTEAD)
+            self._limit()
+            self._seconds_left = self._program.seconds
+            self._send(
+                {
+                    "code": self._program.code,
+                    "inputs": dict(self._program.inputs),
+                    "functions": list(self._program.functions),
+                    "paths": self._packages,
+                    "limit": MAX_OUTPUT,
+                }
+            )
+            while (message := self._next()) is not None:
+                if "call" not in message:
+                    return self._outcome(message)
+                self._send(self._call(message))
+            return self._died()
 
     def _limit(self) -> None:
         """Limits that the process cannot lift, since it may not set any itself."""
@@ -110,9 +106,9 @@ class Session:
     def _next(self) -> dict[str, Any] | None:
         """The next message of the process; None when there will be none. Raises ToolError at a limit."""
         while True:
-            line, end, rest = self._said.partition(b"\n")
+            line, end, rest = self._received.partition(b"\n")
             if end:
-                self._said = rest
+                self._received = rest
                 return _parsed(bytes(line))
             if self._out not in self._selector.get_map():
                 return None
@@ -121,21 +117,21 @@ class Session:
     def _pump(self) -> None:
         """Move what can be moved, for at most a twentieth of a second, and look at the limits."""
         began = time.monotonic()
-        for key, _ in self._selector.select(min(self._left, 0.05)):
+        for key, _ in self._selector.select(min(self._seconds_left, 0.05)):
             if key.fd == self._out:
-                self._take(key.fd, self._said)
+                self._take(key.fd, self._received)
             elif key.fd == self._err:
                 self._take(key.fd, self._printed)
             else:
                 self._give(key.fd)
-        self._left -= time.monotonic() - began
-        if self._left <= 0:
+        self._seconds_left -= time.monotonic() - began
+        if self._seconds_left <= 0:
             raise too_slow(self._program, self._text)
-        if len(self._printed) > MAX_OUTPUT or len(self._said) > MAX_MESSAGE:
+        if len(self._printed) > MAX_OUTPUT or len(self._received) > MAX_MESSAGE:
             raise too_big(self._program, self._text)
         if _size(self._folder) > MAX_FOLDER:
-            said = f"the code wrote more than {MAX_FOLDER >> 20} MB of files"
-            raise ToolError(said + printed_before(self._text), cause="limit", hint="write less")
+            message = f"the code wrote more than {MAX_FOLDER >> 20} MB of files"
+            raise ToolError(message + printed_before(self._text), cause="limit", hint="write less")
 
     def _take(self, fd: int, into: bytearray) -> None:
         part = os.read(fd, 65536)
@@ -151,39 +147,35 @@ class Session:
         if not self._to_send:
             self._selector.unregister(fd)
 
-    def _drain(self) -> None:
-        """Read what was printed to its end."""
-        while self._err in self._selector.get_map():
-            self._pump()
-
     def _outcome(self, message: dict[str, Any]) -> tuple[str, str]:
-        self._drain()
+        while self._err in self._selector.get_map():  # read what was printed to its end
+            self._pump()
         if message.get("memory"):
             raise too_big(self._program, self._text)
         if "error" in message:
-            said, line = str(message["error"]), message.get("line")
+            error, line = str(message["error"]), message.get("line")
             where = at_line(self._program.code, line) if isinstance(line, int) else ""
             raise ToolError(
-                where + said + printed_before(self._text),
-                hint=_HINTS.get(said.split(":")[0], "correct the code and run it again"),
+                where + error + printed_before(self._text),
+                hint=_HINTS.get(error.split(":")[0], "correct the code and run it again"),
             )
         return self._text, str(message.get("value", ""))[:MAX_OUTPUT]
 
     def _died(self) -> tuple[str, str]:
-        """The process ended by itself without a word."""
+        """The process ended by itself without an outcome."""
         began = time.monotonic()
-        result = self._process.wait(timeout=max(self._left, 0.1))
-        if time.monotonic() - began >= self._left:
+        result = self._process.wait(timeout=max(self._seconds_left, 0.1))
+        if time.monotonic() - began >= self._seconds_left:
             raise too_slow(self._program, self._text)
         if result.exit_code == 0:
             return self._text, ""
         if result.exit_code > 0:
-            said = f"the program ended itself with exit code {result.exit_code}"
-            raise ToolError(said + printed_before(self._text), hint="let it run to its end")
+            message = f"the program ended itself with exit code {result.exit_code}"
+            raise ToolError(message + printed_before(self._text), hint="let it run to its end")
         if result.signal in (None, -1, 0, 9):
             raise too_big(self._program, self._text)
-        said = f"the program crashed with signal {result.signal}"
-        raise ToolError(said + printed_before(self._text), hint="correct the code and run it again")
+        message = f"the program crashed with signal {result.signal}"
+        raise ToolError(message + printed_before(self._text), hint="correct the code and run it again")
 
 
 def _parsed(line: bytes) -> dict[str, Any]:

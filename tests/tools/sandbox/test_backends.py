@@ -14,7 +14,7 @@ from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
 from forethought.tools.call import call_tool
 from forethought.tools.python import PYTHON, python_tool
 from forethought.tools.sandbox.backend import Program
-from forethought.tools.sandbox.sandlock import Sandlock, why_not
+from forethought.tools.sandbox.sandlock import run_sandlock, why_not
 
 Name = Literal["monty", "sandlock"]
 confined = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
@@ -113,7 +113,7 @@ def test_an_old_kernel_is_named_and_nothing_runs(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(sandlock, "landlock_abi_version", lambda: 3)
     monkeypatch.setattr(sandlock.Sandbox, "popen", lambda *_: pytest.fail("it ran"))
     with pytest.raises(ToolError, match="cannot confine programs: it offers Landlock 3") as caught:
-        Sandlock().run(Program("print(1)"))
+        run_sandlock(Program("print(1)"))
     assert (caught.value.cause, "monty" in caught.value.hint) == ("unavailable", True)
 
 

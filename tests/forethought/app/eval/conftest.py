@@ -40,7 +40,9 @@ Start = Callable[[Counting], ModelServer]
 
 @pytest.fixture
 def counting(model_server: Callable[..., ModelServer], monkeypatch: pytest.MonkeyPatch) -> Start:
-    """Start a scripted model that the environment points at."""
+    """Start a scripted model that the environment points at, as in a new process: inspect reads once in a
+    process what it shows."""
+    monkeypatch.setattr("inspect_ai.util._display._display_type", None)
 
     def start(policy: Counting) -> ModelServer:
         server = model_server(policy)

@@ -89,9 +89,9 @@ async def _answer(
     env: ToolEnv, name: str, transcript: Transcript, segments: list[Segment], question: str
 ) -> Observation:
     assert env.inspect is not None
-    given, rest = _fitting(segments, INSPECTED_CHARACTERS)
+    considered, rest = _fitting(segments, INSPECTED_CHARACTERS)
     try:
-        answer = await env.inspect(question, "\n".join(map(line, given)), name)
+        answer = await env.inspect(question, "\n".join(map(line, considered)), name)
     except ToolError as error:
         error.hint = "Call inspect_audio without a question and read the transcript."
         raise

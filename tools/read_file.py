@@ -70,8 +70,8 @@ async def _answer(
 def _first_line(name: str, document: Document, parts: list[Part], numbers: list[int], verb: str) -> str:
     """Which parts the observation rests on, which it leaves out, and how to get at them."""
     total = len(parts)
-    found = dict.fromkeys(place for number in numbers for place in parts[number - 1].places)
-    places = document.where(list(found))
+    shown = dict.fromkeys(place for number in numbers for place in parts[number - 1].places)
+    places = document.where(list(shown))
     missing = [number for number in range(1, total + 1) if number not in numbers]
     which = f"part{'s' * (len(numbers) > 1)} {ranges(numbers)} of {total}" if missing else "complete"
     line = f"{name}, {which}{f' ({places})' if places else ''}."

@@ -79,11 +79,11 @@ def _of_module(name: str) -> list[Tool]:
         reason = f"{type(error).__name__}: {one_line(error)}"
         raise ValueError(f"tools module {name} cannot be loaded: {reason}") from error
     items = module.TOOLS if hasattr(module, "TOOLS") else _functions(module)
-    if not isinstance(items, Iterable) or not (made := [_as_tool(item, name) for item in items]):
+    if not isinstance(items, Iterable) or not (tools := [_as_tool(item, name) for item in items]):
         raise ValueError(
             f"tools module {name} offers nothing: give its functions type hints and docstrings, or set TOOLS"
         )
-    return made
+    return tools
 
 
 def _functions(module: ModuleType) -> list[Callable[..., Any]]:
@@ -133,6 +133,6 @@ def _type(entry: Mapping[str, Any]) -> str:
         return " or ".join(f'"{value}"' for value in entry["enum"])
     if "$ref" in entry:
         return "object"
-    given = entry.get("type", "any")
-    kind = " or ".join(given) if isinstance(given, list) else str(given)
+    types = entry.get("type", "any")
+    kind = " or ".join(types) if isinstance(types, list) else str(types)
     return f"{kind} of {_type(entry['items'])}" if kind == "array" and entry.get("items") else kind

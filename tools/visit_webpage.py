@@ -60,7 +60,7 @@ async def visit_webpage(
             hint=f"part is 1 to {len(parts)}",
         )
     if find and find.strip():
-        shown = _found(text, parts, find.strip(), number)
+        shown = _matches(parts, find.strip(), number)
     else:
         shown = f"part {number} of {len(parts)}\n\n{parts[number - 1]}" if len(parts) > 1 else f"\n{text}"
     return Observation(f"{heading}\n{shown}", origin=origin, partial=len(parts) > 1)
@@ -93,10 +93,14 @@ def _refused(page: Page, heading: str, origin: str) -> Observation:
     return Observation(text, ok=False, cause=cause, hint=hint, origin=origin, retryable=page.status >= 500)
 
 
-def _found(text: str, parts: list[str], wanted: str, start: int) -> str:
+def _matches(parts: list[str], wanted: str, start: int) -> str:
     """The passages with `wanted` from part `start` on, and how to come to those that do not fit."""
-    everywhere = find_passages(text, wanted, parts)
-    passages = [passage for passage in everywhere if passage.part >= start]
+    everywhere = [
+        (number, passage, part[passage.start : passage.end][:PART])
+        for number, part in enumerate(parts, 1)
+        for passage in find_passages(part, wanted)
+    ]
+    passages = [place for place in everywhere if place[0] >= start]
     if not passages:
         where = "occurs only before this part" if everywhere else "does not occur on the page"
         raise ToolError(
@@ -106,15 +110,14 @@ def _found(text: str, parts: list[str], wanted: str, start: int) -> str:
         )
     blocks: list[str] = []
     size = 0
-    for passage in passages:
+    for number, passage, text in passages:
         places = f"{passage.matches} places, " if passage.matches > 1 else ""
-        block = f"[{places}part {passage.part} of {len(parts)}]\n{text[passage.start : passage.end][:PART]}"
+        block = f"[{places}part {number} of {len(parts)}]\n{text}"
         size += len(block)
         if size > _SHOWN and blocks:
-            again = passage.part > start
-            way = f"ask again with part={passage.part}" if again else f"read part {start} without find"
+            way = f"ask again with part={number}" if number > start else f"read part {start} without find"
             blocks.append(f"[more places are not shown: {way}]")
             break
         blocks.append(block)
-    total = sum(passage.matches for passage in everywhere)
+    total = sum(passage.matches for _, passage, _ in everywhere)
     return f"'{wanted}' occurs in {total} place{'s' * (total > 1)}\n\n" + "\n\n".join(blocks)

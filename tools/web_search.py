@@ -28,20 +28,20 @@ async def web_search(env: ToolEnv, query: str) -> str:
     if not query.strip():
         raise ToolError("the query is empty", cause="arguments", hint="say what to look for")
     failed: list[str] = []
-    for engine in engines(env.settings):
+    for engine, search in engines(env.settings).items():
         try:
-            hits = await engine.search(query)
+            hits = await search(query)
         except EngineFailed as error:
-            _log.warning("web_search: %s failed (%s)", engine.name, error)
-            failed.append(f"{engine.name} ({error})")
+            _log.warning("web_search: %s failed (%s)", engine, error)
+            failed.append(f"{engine} ({error})")
             continue
         if not hits:
             raise ToolError(
-                f"no results for '{query}' from {engine.name}",
+                f"no results for '{query}' from {engine}",
                 cause="empty",
                 hint="use fewer, more general or different words",
             )
-        note = f"[{_listed(failed)} failed; these results are from {engine.name}]\n" if failed else ""
+        note = f"[{_listed(failed)} failed; these results are from {engine}]\n" if failed else ""
         return note + "\n\n".join(_shown(number, hit) for number, hit in enumerate(hits[:MAX_RESULTS], 1))
     raise ToolError(
         f"the search failed: {_listed(failed)} did not answer",

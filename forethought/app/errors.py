@@ -24,6 +24,8 @@ _EXIT_CODES = {
     "TaskError": WRONG_USE,
     "McpSetupError": WRONG_USE,
     "DataError": WRONG_USE,
+    "FileError": WRONG_USE,
+    "TrainingError": WRONG_USE,
     "InfrastructureError": FAILED,
     "ConfigurationError": WRONG_USE,
     "ModelError": FAILED,

@@ -161,17 +161,13 @@ def drop(options: DropOptions) -> int:
 
 def proposals(options: CommandOptions) -> int:
     """List planning errors that failed tasks have named and the known ones lack."""
-    from forethought.json_files import FileError
     from forethought.knowledge.planning_errors import load_planning_errors
     from forethought.lessons.proposals import candidates, review_file
 
     settings = settings_from(Flags())
     path = review_file(settings.data_dir)
-    try:
-        known = [error.name for error in load_planning_errors(settings.planning_errors_file)]
-        found = candidates(path, known)
-    except FileError as error:
-        raise CliError(str(error)) from error
+    known = [error.name for error in load_planning_errors(settings.planning_errors_file)]
+    found = candidates(path, known)
     if options.as_json:
         print(to_json([item.model_dump(mode="json") for item in found]))
         return ANSWERED

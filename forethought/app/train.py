@@ -6,8 +6,7 @@ import importlib.util
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal
@@ -105,8 +104,7 @@ def export(options: ExportOptions) -> int:
 
     scrub = training_scrubber(settings_from(Flags()))
     split = {"held_out": options.held_out, "seed": options.seed, "similar": options.similar}
-    with _one_line_errors():
-        summary = export(options.records, options.out, scrub, **split)  # type: ignore[arg-type]
+    summary = export(options.records, options.out, scrub, **split)  # type: ignore[arg-type]
     if options.as_json:
         print(to_json(asdict(summary)))
         return ANSWERED
@@ -132,8 +130,7 @@ def run(options: TrainRunOptions) -> int:
         raise CliError(f"--{flag} {first['input']!r}: {first['msg']}") from error
     if options.gpus > 1 and "RANK" not in os.environ:
         return _over_gpus(options.gpus)
-    with _one_line_errors():
-        summary = train(options.data, chosen, options.out, echo)
+    summary = train(options.data, chosen, options.out, echo)
     if os.environ.get("RANK", "0") != "0":
         return ANSWERED
     if options.as_json:
@@ -152,16 +149,15 @@ def gate(options: GateOptions) -> int:
     from forethought.training.gate import Retry, check_held_out, check_weights, compare, write_result
     from forethought.training.run_folder import RECORD, trained_on
 
-    with _one_line_errors():
-        check_weights(options.model)
-        prompted, trained = read_rows(options.prompted, Retry), read_rows(options.trained, Retry)
-        if (options.model / RECORD).is_file():
-            check_held_out([*prompted, *trained], *trained_on(options.model))
-        else:
-            missing = options.model / RECORD
-            echo(f"{missing} is missing: whether the tasks were held out cannot be checked")
-        result = compare(prompted, trained, options.seed)
-        path = write_result(options.model, result)
+    check_weights(options.model)
+    prompted, trained = read_rows(options.prompted, Retry), read_rows(options.trained, Retry)
+    record = options.model / RECORD
+    if record.is_file():
+        check_held_out([*prompted, *trained], *trained_on(options.model))
+    else:
+        echo(f"{record} is missing: whether the tasks were held out cannot be checked")
+    result = compare(prompted, trained, options.seed)
+    path = write_result(options.model, result)
     if options.as_json:
         print(to_json(result.model_dump()))
         return ANSWERED if result.adopted else NOT_PASSED
@@ -194,18 +190,6 @@ def _over_gpus(gpus: int) -> int:
     if missing:
         raise CliError(f"--gpus needs {missing[0]}: pip install 'forethought[train-gpus]'")
     return subprocess.run(launch_command(gpus, sys.argv[1:]), check=False).returncode
-
-
-@contextmanager
-def _one_line_errors() -> Iterator[None]:
-    """What a person can mend leaves as the command line's own error."""
-    from forethought.json_files import FileError
-    from forethought.training.errors import TrainingError
-
-    try:
-        yield
-    except (FileError, TrainingError) as error:
-        raise CliError(str(error)) from error
 
 
 train_app.command()(typer_command(export))

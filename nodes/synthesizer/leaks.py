@@ -43,16 +43,18 @@ _FIGURE = re.compile(
     re.IGNORECASE,
 )
 _SCALES = {"thousand": 3, "k": 3, "million": 6, "m": 6, "billion": 9, "trillion": 12}
-_UNITS = "zero one two three four five six seven eight nine".split()  # noqa: SIM905
-_TEENS = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
-_SMALL = [*_UNITS, *_TEENS.split()]
+_UNITS = "one two three four five six seven eight nine".split()  # noqa: SIM905
+_TEENS = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()  # noqa: SIM905
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()  # noqa: SIM905
-_NUMBER_WORDS = re.compile(
-    rf"\b(?:(?P<tens>{'|'.join(_TENS)})(?:[\s-](?P<unit>{'|'.join(_SMALL[1:10])}))?"
-    # "one" and "zero" are seldom meant as a number.
-    rf"|(?P<small>{'|'.join(_SMALL[2:])}))\b",
-    re.IGNORECASE,
-)
+_NUMBER_WORDS = {
+    **{word: number for number, word in enumerate([*_UNITS[1:], *_TEENS], 2)},  # "one" is seldom a number
+    **{ten: number for number, ten in zip(range(20, 100, 10), _TENS, strict=True)},
+    **{
+        f"{ten}-{unit}": 10 * tens + ones
+        for tens, ten in enumerate(_TENS, 2)
+        for ones, unit in enumerate(_UNITS, 1)
+    },
+}
 
 
 @dataclass(frozen=True)
@@ -158,13 +160,8 @@ def numbers(text: str) -> dict[Decimal, str]:
             found.setdefault(value.scaleb(power).normalize(), written)
         if scale in ("%", "percent", "per cent"):
             found.setdefault((value / 100).normalize(), written)
-    for match in _NUMBER_WORDS.finditer(text):
-        found.setdefault(_value(match).normalize(), match[0])
+    spelled = rf"\b(?:(?:{'|'.join(_TENS)})[\s-](?:{'|'.join(_UNITS)})|{'|'.join(_NUMBER_WORDS)})\b"
+    for match in re.finditer(spelled, text, re.IGNORECASE):
+        value = Decimal(_NUMBER_WORDS[re.sub(r"\s", "-", match[0].lower())])
+        found.setdefault(value.normalize(), match[0])
     return found
-
-
-def _value(match: re.Match[str]) -> Decimal:
-    if match["small"]:
-        return Decimal(_SMALL.index(match["small"].lower()))
-    unit = _SMALL.index(match["unit"].lower()) if match["unit"] else 0
-    return Decimal(20 + 10 * _TENS.index(match["tens"].lower()) + unit)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
-
 from forethought.settings import Settings
 from forethought.tools.files import FileStore
 from forethought.training.from_synthesis import reflection_records
 from forethought.trajectories.types import Trajectory
-from tests.support.model_server import Answer, ModelServer, SeenRequest
+from tests.support.model_server import Answer, SeenRequest
 from tests.support.synthesizing import (
     HABITS,
     REMEDIES,
@@ -18,7 +16,6 @@ from tests.support.synthesizing import (
     Reader,
     Synthesize,
     kind,
-    make_synthesize,
     shown,
     task_of,
     taxonomy_of,
@@ -31,12 +28,6 @@ PLANTED = {
     "Lyon": ("stubborn_retry", "blind_packing"),
     "Oslo": (),
 }
-
-
-@pytest.fixture
-def synthesize(model_server: Callable[..., ModelServer], settings: Callable[..., Settings]) -> Synthesize:
-    """See tests/support/synthesizing.py."""
-    return make_synthesize(model_server, settings)
 
 
 def eager(seen: SeenRequest) -> Answer | None:

@@ -1,17 +1,8 @@
-"""The fixture `drive`: run the compiled agent with a scripted model."""
+"""The compiled graphs with a scripted model."""
 
-from __future__ import annotations
+from tests.support.agent import drive
+from tests.support.debugging import debug
+from tests.support.distilling import distil
+from tests.support.synthesizing import synthesize
 
-from collections.abc import Callable
-
-import pytest
-
-from forethought.settings import Settings
-from tests.support.agent import Drive, make_drive
-from tests.support.model_server import ModelServer
-
-
-@pytest.fixture
-def drive(model_server: Callable[..., ModelServer], settings: Callable[..., Settings]) -> Drive:
-    """See tests/support/agent.py."""
-    return make_drive(model_server, settings)
+__all__ = ["debug", "distil", "drive", "synthesize"]

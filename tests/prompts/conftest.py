@@ -10,8 +10,9 @@ from forethought.models.ask import Models
 from forethought.nodes.support.services import Services
 from forethought.settings import Settings
 from forethought.tools.files import FileStore
-from tests.support.agent import Drive, World, make_drive
-from tests.support.model_server import ModelServer
+from tests.support.agent import World, drive
+
+__all__ = ["drive"]
 
 
 @pytest.fixture
@@ -19,9 +20,3 @@ def services(settings: Callable[..., Settings]) -> Services:
     """What the nodes render prompts with."""
     made = settings()
     return Services(made, {"lookup": World().tool()}, Models(made), FileStore(made.blobs_dir))
-
-
-@pytest.fixture
-def drive(model_server: Callable[..., ModelServer], settings: Callable[..., Settings]) -> Drive:
-    """See tests/support/agent.py."""
-    return make_drive(model_server, settings)

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.server.served import Served, serving
+from tests.server.served import served
 from tests.server.support import DevServer, agent_policy
 from tests.support.langsmith_server import LangSmithServer
 from tests.support.model_server import ModelServer
+
+__all__ = ["served"]
 
 
 @pytest.fixture(scope="session")
@@ -40,10 +42,3 @@ def langsmith() -> Iterator[LangSmithServer]:
     server = LangSmithServer()
     yield server
     server.close()
-
-
-@pytest.fixture(scope="session")
-def served(langsmith: LangSmithServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A server with access tokens."""
-    with serving(tmp_path_factory.mktemp("access"), langsmith.variables) as served:
-        yield served

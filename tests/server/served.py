@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from forethought.lessons.book import namespace_of
 from tests.server.support import DevServer, agent_policy
+from tests.support.langsmith_server import LangSmithServer
 from tests.support.model_server import ModelServer
 
 Json = dict[str, Any]
@@ -36,9 +36,10 @@ class Served:
         return httpx.Client(base_url=self.url, headers=headers, timeout=60)
 
 
-@contextmanager
-def serving(folder: Path, variables: Mapping[str, str]) -> Iterator[Served]:
+@pytest.fixture(scope="session")
+def served(langsmith: LangSmithServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A server on which alice has a thread, a finished run, an assistant and a lesson."""
+    folder = tmp_path_factory.mktemp("access")
     models = ModelServer(agent_policy())
     files = folder / "files"
     for user in TOKENS:
@@ -49,7 +50,7 @@ def serving(folder: Path, variables: Mapping[str, str]) -> Iterator[Served]:
         "FORETHOUGHT_FILES_DIR": str(files),
         "FORETHOUGHT_MAX_TOKENS": "50000",
         "FORETHOUGHT_ALLOWED_MODELS": "openai:scripted",
-        **variables,
+        **langsmith.variables,
     }
     server = DevServer(folder, models, settings)
     alice = httpx.Client(

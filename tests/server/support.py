@@ -17,7 +17,9 @@ import httpx
 from langgraph_sdk import get_sync_client
 from langgraph_sdk.client import SyncLangGraphClient
 
-from tests.support.model_server import Answer, ModelServer, Policy, SeenRequest
+from tests.support import replies
+from tests.support.agent import Script
+from tests.support.model_server import Answer, ModelServer, Policy
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVED = ("forethought", "graph", "nodes", "prompts", "tools", "langgraph.json", "pyproject.toml")
@@ -120,39 +122,13 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def agent_policy(*moves: Json, plan: Answer | None = None, answer: Answer = "the answer") -> Policy:
-    """A model that plans one subtask (or gives `plan`), finds no error in it, makes `moves` in turn (the last
-    for ever), and answers `answer`."""
-    made: list[Json] = list(moves) or [finish("found")]
-    planned = plan or {
-        "subtasks": [{"id": "s1", "description": "find out"}],
-        "evaluation": "fine",
-        "score": 9,
-    }
-
-    def policy(seen: SeenRequest) -> Answer:
-        if seen.reply_name == "Plan":
-            return planned
-        if seen.reply_name == "PlanDiagnosis":
-            return {"situation": "", "tool_notes": "", "errors": []}
-        if seen.reply_name == "ToolChoice":
-            return made.pop(0) if len(made) > 1 else made[0]
-        if isinstance(answer, str):
-            return {"answer": answer, "used_steps": [], "evaluation": "fine", "score": 9}
-        return answer
-
-    return policy
-
-
-def call(tool: str, *, finishes: bool = True, **arguments: Any) -> Json:
-    """A call of `tool`."""
-    move = {"action": "call", "tool": tool, "arguments": arguments, "finishes": finishes}
-    return {"thought": "", "surprise": "none", "expected": "", "evaluation": "fine", "score": 9, **move}
-
-
-def finish(result: str) -> Json:
-    """The subtask is done, with `result`."""
-    move = {"action": "finish", "result": result}
-    return {"thought": "", "surprise": "none", "expected": "", "evaluation": "fine", "score": 9, **move}
+    """A model that plans one subtask (or gives `plan`), makes `moves` in turn, and answers `answer`."""
+    made = list(moves) or [replies.finish("found")]
+    return Script(
+        plans=[plan or replies.plan(replies.sub("s1", description="find out"))],
+        moves=dict.fromkeys(("s1", "a", "b"), made),
+        answers=[replies.answer(answer) if isinstance(answer, str) else answer],
+    )
 
 
 def run(server: DevServer, given: Json, **context: Any) -> tuple[str, Json]:

@@ -20,7 +20,7 @@ def schemas(server: DevServer) -> Json:
     return dict(server.client.assistants.get_schemas(assistant))
 
 
-def test_the_form_describes_and_bounds_every_field(schemas: Json) -> None:
+def test_the_form_describes_and_bounds_every_field_and_holds_nothing_that_could_harm(schemas: Json) -> None:
     fields = schemas["context_schema"]["properties"]
     assert set(fields) == set(Context.model_fields)
     assert all(field.get("description") for field in fields.values())
@@ -29,10 +29,6 @@ def test_the_form_describes_and_bounds_every_field(schemas: Json) -> None:
         name for name, field in fields.items() if field.get("type") == "integer" and "minimum" not in field
     ]
     assert not unbounded
-
-
-def test_the_form_holds_nothing_that_could_harm(schemas: Json) -> None:
-    fields = schemas["context_schema"]["properties"]
     assert [name for name in fields if HARMFUL.search(name)] == []
 
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.server.support import DevServer, Json, agent_policy, finish, run
+from tests.server.support import DevServer, Json, agent_policy, run
 from tests.support.debugging import Reader, critical, label, trajectory
 from tests.support.model_server import Answer, Policy, SeenRequest
+from tests.support.replies import finish
 
 pytestmark = pytest.mark.server
 GUIDANCE = "Look at the small print before you answer."

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.server.support import DevServer, Json, agent_policy, call, go_on, run
+from tests.server.support import DevServer, Json, agent_policy, go_on, run
+from tests.support.replies import call
 
 pytestmark = pytest.mark.server
 TASK: Json = {"task": "Which colour is it?"}
@@ -42,7 +43,7 @@ def test_the_history_has_every_node_as_a_checkpoint_of_its_own(server: DevServer
 
 def test_a_changed_proposal_plan_or_guidance_is_what_the_nodes_after_it_go_by(server: DevServer) -> None:
     """What came before a fork does not run again."""
-    server.models.policy = agent_policy(call("python", code="1 + 1"))
+    server.models.policy = agent_policy(call(tool="python", code="1 + 1"))
     thread, first = run(server, TASK)
     assert [step["observation"] for step in first["trajectory"]] == ["2"]
     proposed, planned = (before(server, thread, node) for node in ("tool_executor", "tool_agent"))

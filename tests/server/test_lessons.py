@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from forethought.lessons.book import LOCAL_USER, namespace_of
-from tests.server.support import DevServer, Json, agent_policy, call, finish, run
+from tests.server.support import DevServer, Json, agent_policy, run
 from tests.support.model_server import Answer, SeenRequest
-from tests.support.replies import lesson
+from tests.support.replies import call, finish, lesson
 
 pytestmark = pytest.mark.server
 TASK: Json = {"messages": [{"role": "user", "content": "Divide the costs of the travel claims"}]}
 
 
 def test_a_lesson_is_kept_in_the_servers_store_and_shown_to_another_thread(server: DevServer) -> None:
-    moves = agent_policy(call("python", code="1 / 0"), finish("nothing"))
+    moves = agent_policy(call(tool="python", code="1 / 0"), finish("nothing"))
 
     def policy(seen: SeenRequest) -> Answer:
         if seen.reply_name == "LessonDraft":

@@ -14,7 +14,8 @@ from forethought.rollouts.thread import ThreadRollouts
 from forethought.rollouts.types import RolloutError
 from forethought.trajectories.own import from_state
 from forethought.trajectories.types import Trajectory
-from tests.server.support import DevServer, agent_policy, call, finish, run
+from tests.server.support import DevServer, agent_policy, run
+from tests.support.replies import call, finish
 
 pytestmark = pytest.mark.server
 TASK = {"task": "How much is it?"}
@@ -32,7 +33,7 @@ def read(values: Mapping[str, Any]) -> Trajectory:
 
 
 async def test_a_thread_is_run_again_from_its_second_step(server: DevServer, client: LangGraphClient) -> None:
-    moves = [call("python", code="40 + 2", finishes=False), finish("42"), finish("43")]
+    moves = [call(tool="python", code="40 + 2", finishes=False), finish("42"), finish("43")]
     server.models.policy = agent_policy(*moves)
     thread, first = run(server, TASK, max_steps=7)
     original = read(first)

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.server.support import DevServer, Json, agent_policy, call, finish, go_on, run, run_all
+from tests.server.support import DevServer, Json, agent_policy, go_on, run, run_all
 from tests.support.model_server import Fault
+from tests.support.replies import call, finish
 
 pytestmark = pytest.mark.server
 CHAT: Json = {"messages": [{"role": "user", "content": "Which colour is it?"}]}
@@ -63,7 +64,7 @@ def test_a_stream_tells_of_each_node_and_of_what_is_going_on(server: DevServer) 
 
 
 def test_files_travel_as_base64_and_are_kept_by_hash(server: DevServer) -> None:
-    server.models.policy = agent_policy(call("read_file", path="a.txt", part=None, question=None))
+    server.models.policy = agent_policy(call(tool="read_file", path="a.txt", part=None, question=None))
     data = base64.b64encode(b"the colour is blue").decode()
     thread, result = run(server, {"task": "Which?", "files": [{"name": "a.txt", "data": data}]})
     step = result["trajectory"][0]
@@ -79,7 +80,7 @@ def test_files_travel_as_base64_and_are_kept_by_hash(server: DevServer) -> None:
 
 def test_files_come_in_messages_too(server: DevServer) -> None:
     """The content leaves the conversation, and a block that names a place on the server's disk is refused."""
-    server.models.policy = agent_policy(call("read_file", path="a.txt", part=None, question=None))
+    server.models.policy = agent_policy(call(tool="read_file", path="a.txt", part=None, question=None))
     data = base64.b64encode(b"the colour is blue").decode()
     words = {"type": "text", "text": "Which?"}
     file = {"type": "file", "file": {"filename": "a.txt", "file_data": f"data:text/plain;base64,{data}"}}
@@ -100,7 +101,7 @@ def test_files_come_in_messages_too(server: DevServer) -> None:
 
 @pytest.mark.parametrize("reply", ["blue", {"decision": "answer", "value": "blue", "reason": ""}])
 def test_a_question_interrupts_and_its_answer_resumes(server: DevServer, reply: Any) -> None:
-    server.models.policy = agent_policy(call("ask_user", question="Which one?", choices=["red", "blue"]))
+    server.models.policy = agent_policy(call(tool="ask_user", question="Which one?", choices=["red", "blue"]))
     thread, result = run(server, CHAT)
     asked = result["__interrupt__"][0]["value"]
     assert (asked["kind"], asked["question"], asked["choices"]) == ("question", "Which one?", ["red", "blue"])
@@ -113,7 +114,7 @@ def test_a_question_interrupts_and_its_answer_resumes(server: DevServer, reply: 
 def test_questions_side_by_side_are_answered_by_their_ids(server: DevServer) -> None:
     subtasks = [{"id": key, "description": f"ask for {key}"} for key in ("a", "b")]
     server.models.policy = agent_policy(
-        call("ask_user", question="Which one?", choices=None),
+        call(tool="ask_user", question="Which one?", choices=None),
         plan={"subtasks": subtasks, "evaluation": "fine", "score": 9},
     )
     thread, result = run(server, CHAT)
@@ -181,8 +182,8 @@ def test_a_provider_that_refuses_is_named_and_the_thread_can_go_on(server: DevSe
 def test_no_node_blocks_the_servers_loop(server: DevServer) -> None:
     page = base64.b64encode(b"<html><body><h1>Colours</h1><p>It is blue.</p></body></html>").decode()
     server.models.policy = agent_policy(
-        call("read_file", finishes=False, path="a.html", part=None, question=None),
-        call("python", finishes=False, code="2 ** 10"),
+        call(tool="read_file", finishes=False, path="a.html", part=None, question=None),
+        call(tool="python", finishes=False, code="2 ** 10"),
         finish("blue"),
     )
     _, result = run(server, {"task": "Which?", "files": [{"name": "a.html", "data": page}]})

@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.store.base import BaseStore
 from langgraph.types import Command
@@ -221,10 +222,11 @@ class Driven:
 Drive = Callable[..., Any]
 
 
-def make_drive(model_server: Callable[..., ModelServer], settings: Callable[..., Settings]) -> Drive:
-    """The fixture `drive`: run a script to its end (`task=None`: only build); what can be looked at."""
+@pytest.fixture
+def drive(model_server: Callable[..., ModelServer], settings: Callable[..., Settings]) -> Drive:
+    """Run a script to its end (`task=None`: only build); what can be looked at."""
 
-    async def drive(
+    async def start(
         script: Callable[[SeenRequest], Answer] | None = None,
         world: World | None = None,
         *,
@@ -250,7 +252,7 @@ def make_drive(model_server: Callable[..., ModelServer], settings: Callable[...,
         driven = Driven(graph, server, world, made, config, Context.model_validate(switches))
         return driven if task is None else await driven.go(task)
 
-    return drive
+    return start
 
 
 def dump(state: Mapping[str, Any]) -> str:

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import re
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from forethought.graph.debugger import build_debugger
-from forethought.rollouts.types import Continuation, RolloutError, Verdict
+from forethought.rollouts.types import Continuation, RolloutError
 from forethought.settings import Settings
 from forethought.state.debugger import DebuggerContext
 from forethought.trajectories.types import Module, Trajectory, TrajectoryStep
@@ -96,25 +96,11 @@ class Reader:
 
     errors: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
     replies: Mapping[str, Sequence[Answer] | Callable[[SeenRequest], Answer]] = field(default_factory=dict)
-    seconds: float = 0.0
-    running: int = 0
-    widest: int = 0
     _given: dict[str, int] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __call__(self, seen: SeenRequest) -> Answer:
         """The reply to a request."""
-        with self._lock:
-            self.running += 1
-            self.widest = max(self.widest, self.running)
-        time.sleep(self.seconds)
-        try:
-            return self._reply(seen)
-        finally:
-            with self._lock:
-                self.running -= 1
-
-    def _reply(self, seen: SeenRequest) -> Answer:
         kind = seen.reply_name
         found = self.replies.get(kind)
         if callable(found):
@@ -174,18 +160,6 @@ class TruthfulWorld:
         return Continuation(branch=f"b{len(self.calls)}", trajectory=run, kept=step - 1, diverged=diverged)
 
 
-@dataclass(frozen=True)
-class Always:
-    """An evaluator that says the same of every trajectory."""
-
-    success: bool
-    name: str = "test"
-
-    async def judge(self, trajectory: Trajectory) -> Verdict:
-        """See `Evaluator`."""
-        return Verdict(self.success, "so the test says")
-
-
 class Debugging(dict[str, Any]):
     """The state that a debugging ended with; `server`, `graph` and `config` are what it was done with."""
 
@@ -206,10 +180,11 @@ class Debugging(dict[str, Any]):
 Debug = Callable[..., Any]
 
 
-def make_debug(model_server: Callable[..., ModelServer], settings: Callable[..., Settings]) -> Debug:
-    """The fixture `debug`: debug a trajectory (or any input) with a scripted model."""
+@pytest.fixture
+def debug(model_server: Callable[..., ModelServer], settings: Callable[..., Settings]) -> Debug:
+    """Debug a trajectory (or any input) with a scripted model."""
 
-    async def debug(
+    async def start(
         subject: Trajectory | Json, reader: Callable[[SeenRequest], Answer] | None = None, **options: Any
     ) -> Debugging:
         server = model_server(reader or Reader())
@@ -220,7 +195,7 @@ def make_debug(model_server: Callable[..., ModelServer], settings: Callable[...,
         }
         saver = options.pop("checkpointer", None) or InMemorySaver()
         expect = options.pop("expect", "")
-        made = settings(server, request_retries=0, **options.pop("setting", {}))
+        made = settings(server, request_retries=0)
         graph: Any = build_debugger(made, saver, **parts)
         given = {"trajectory": subject.model_dump()} if isinstance(subject, Trajectory) else dict(subject)
         if expect:
@@ -232,4 +207,4 @@ def make_debug(model_server: Callable[..., ModelServer], settings: Callable[...,
         out.server, out.graph, out.config = server, graph, config
         return out
 
-    return debug
+    return start

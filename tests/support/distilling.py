@@ -10,11 +10,11 @@ merges entries whose name is in the set already, and writes patterns in its own 
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
@@ -23,6 +23,7 @@ from forethought.nodes.distiller.runs import TaskRuns, run_records
 from forethought.settings import Settings
 from forethought.state.distiller import DistillerContext
 from forethought.trajectories.types import Loaded, Outcome, Reference, Trajectory, TrajectoryStep
+from tests.support.graph_run import GraphRun
 from tests.support.model_server import Answer, ModelServer, SeenRequest
 
 Json = dict[str, Any]
@@ -102,7 +103,6 @@ class Distiller:
     """Replies that are given instead of the usual ones, where they are not None."""
     aggregate: Callable[[SeenRequest], Answer | None] = lambda seen: None
     write: Callable[[SeenRequest], Answer | None] = lambda seen: None
-    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __call__(self, seen: SeenRequest) -> Answer:
         """The reply to a request."""
@@ -111,8 +111,8 @@ class Distiller:
             "Aggregation": (self.aggregate, self.aggregation),
             "PatternSet": (self.write, self.patterns),
         }[seen.reply_name]
-        given = other[0](seen)
-        return other[1](seen) if given is None else given
+        reply = other[0](seen)
+        return other[1](seen) if reply is None else reply
 
     def diagnosis(self, seen: SeenRequest) -> Json:
         """The errors of the task, each with evidence from the first two failed runs and a successful one."""
@@ -171,46 +171,26 @@ def pattern(case: int, run: str, text: str = "") -> Json:
     return {"case": case, "run": run, "text": text or f"{told}, as {run} of finding {case} shows."}
 
 
-@dataclass
-class Distilled:
-    """A distiller under test, its thread and everything that was asked."""
-
-    graph: Any
-    server: ModelServer
-    context: DistillerContext
-    config: Json
-    state: Json = field(default_factory=dict)
-
-    async def go(self, given: Any, **changes: Any) -> Distilled:
-        """Run: an input, a Command, or None to resume; `changes` replace the context's."""
-        if changes:
-            self.context = DistillerContext.model_validate({**self.context.model_dump(), **changes})
-        try:
-            await self.graph.ainvoke(given, self.config, context=self.context)
-        finally:
-            self.state = dict((await self.graph.aget_state(self.config)).values)
-        return self
+class Distilled(GraphRun):
+    """A distiller under test."""
 
     async def waiting(self) -> list[Json]:
         """Payloads of the interrupts that wait."""
         return [item.value for item in (await self.graph.aget_state(self.config)).interrupts]
 
-    async def reply(self, value: Any) -> Distilled:
+    async def reply(self, value: Any) -> Any:
         """Answer the one interrupt that waits."""
         return await self.go(Command(resume=value))
-
-    def asked(self, kind: str) -> list[SeenRequest]:
-        """The requests for one reply type."""
-        return [seen for seen in self.server.requests if seen.reply_name == kind]
 
 
 Distil = Callable[..., Any]
 
 
-def make_distil(model_server: Callable[..., ModelServer], settings: Callable[..., Settings]) -> Distil:
-    """The fixture `distil`: run the compiled distiller on runs; `go=False` only builds it."""
+@pytest.fixture
+def distil(model_server: Callable[..., ModelServer], settings: Callable[..., Settings]) -> Distil:
+    """Run the compiled distiller on runs; `go=False` only builds it."""
 
-    async def distil(
+    async def start(
         loaded: Sequence[Loaded] = (),
         model: Callable[[SeenRequest], Answer] | None = None,
         *,
@@ -220,15 +200,14 @@ def make_distil(model_server: Callable[..., ModelServer], settings: Callable[...
         **choices: Any,
     ) -> Distilled:
         server = model_server(model or Distiller())
-        made = settings(server, request_retries=0)
-        graph = build_distiller(made, InMemorySaver())
+        graph = build_distiller(settings(server, request_retries=0), InMemorySaver())
         context = DistillerContext.model_validate({"model": "openai:scripted", **choices})
-        out = Distilled(graph, server, context, {"configurable": {"thread_id": "d"}})
-        given = {
+        out = Distilled(graph, server, context)
+        value = {
             "trajectories": [item.model_dump(mode="json") for item in loaded],
             "exclude": list(exclude),
             "files": dict(files or {}),
         }
-        return await out.go(given) if go else out
+        return await out.go(value) if go else out
 
-    return distil
+    return start

@@ -7,7 +7,6 @@ by `python -m benchmarks.fault_matrix`, which writes the table of docs/reliabili
 
 from __future__ import annotations
 
-import asyncio
 import json
 import threading
 import time
@@ -26,7 +25,7 @@ from forethought.models.types import ModelError
 from forethought.settings import Settings
 from forethought.state.context import Context
 from forethought.tools.base import Tool, make_tool
-from tests.support.agent import kind_of, subtask_of
+from tests.support.agent import World, kind_of, subtask_of
 from tests.support.model_server import Answer, Fault, ModelServer, SeenRequest
 from tests.support.replies import answer, call, diagnosis, plan, sub
 
@@ -267,16 +266,6 @@ async def _go(graph: Any, given: Any, streaming: bool) -> str:
 
 
 def _tools(effects: list[str]) -> list[Tool]:
-    async def lookup(key: str, note: str | None = None) -> str:
-        """Look something up.
-
-        Args:
-            key: What to look up.
-            note: A remark, or null.
-        """
-        await asyncio.sleep(0)
-        return f"value of {key}"
-
     async def note(text: str) -> str:
         """Note something.
 
@@ -286,4 +275,4 @@ def _tools(effects: list[str]) -> list[Tool]:
         effects.append(text)
         return "noted"
 
-    return [make_tool(lookup), make_tool(note, effect="write")]
+    return [World().tool(), make_tool(note, effect="write")]

@@ -33,8 +33,8 @@ def early() -> AgentState:
 def late() -> AgentState:
     """The second round of a thread's second task: failures, results, memories, guidance."""
     steps = [
-        _step(4, "read_costs", observation="Team A: 12\nTeam B: 9", ok=True, finished=True, round=1),
-        _step(
+        step(4, "read_costs", observation="Team A: 12\nTeam B: 9", ok=True, finished=True, round=1),
+        step(
             5,
             "check_year",
             observation="the sheet is locked",
@@ -42,7 +42,7 @@ def late() -> AgentState:
             cause="tool",
             expected='the heading "2024"',
         ),
-        _step(
+        step(
             6,
             "check_year",
             action="replan",
@@ -114,8 +114,9 @@ def _subtask(key: str, status: Any, after: list[str] | None = None, tool: str | 
     }
 
 
-def _step(n: int, subtask: str, **fields: Any) -> Any:
-    step = {
+def step(n: int, subtask: str, **fields: Any) -> Any:
+    """A step of the thread's second task."""
+    defaults = {
         "n": n,
         "task": 2,
         "round": 2,
@@ -138,7 +139,7 @@ def _step(n: int, subtask: str, **fields: Any) -> Any:
         "seconds": 0.5,
         "usage": {},
     }
-    return {**step, **fields}
+    return {**defaults, **fields}
 
 
 def _round() -> Any:

@@ -11,11 +11,11 @@ reflects on the first habit it sees, names those that the taxonomy lacks, labels
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from forethought.graph.synthesizer import build_synthesizer
@@ -25,6 +25,7 @@ from forethought.settings import Settings
 from forethought.state.synthesizer import SynthesizerContext
 from forethought.trajectories.tasks import Attempted, CollectTask
 from forethought.trajectories.types import Loaded, Reference, Trajectory, TrajectoryStep
+from tests.support.graph_run import GraphRun
 from tests.support.model_server import Answer, ModelServer, SeenRequest
 
 Json = dict[str, Any]
@@ -174,7 +175,6 @@ class Reader:
 
     instead: Callable[[SeenRequest], Answer | None] = lambda seen: None
     """Replies that are given instead of the usual ones, where they are not None."""
-    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __call__(self, seen: SeenRequest) -> Answer:
         """The reply to a request."""
@@ -235,29 +235,10 @@ def label(step: int, *habits: str) -> Json:
 
 
 @dataclass
-class Synthesized:
-    """A synthesizer under test, its thread and everything that was asked."""
+class Synthesized(GraphRun):
+    """A synthesizer under test, and its trials."""
 
-    graph: Any
-    server: ModelServer
-    context: SynthesizerContext
-    trials: Trials
-    config: Json
-    state: Json = field(default_factory=dict)
-
-    async def go(self, given: Any, **changes: Any) -> Synthesized:
-        """Run; `changes` replace the context's."""
-        if changes:
-            self.context = SynthesizerContext.model_validate({**self.context.model_dump(), **changes})
-        try:
-            await self.graph.ainvoke(given, self.config, context=self.context)
-        finally:
-            self.state = dict((await self.graph.aget_state(self.config)).values)
-        return self
-
-    def asked(self, kind: str) -> list[SeenRequest]:
-        """The requests for one reply type."""
-        return [seen for seen in self.server.requests if seen.reply_name == kind]
+    trials: Trials = field(default_factory=lambda: Trials({}))
 
     def names(self) -> list[str]:
         """The taxonomy's names."""
@@ -267,13 +248,12 @@ class Synthesized:
 Synthesize = Callable[..., Any]
 
 
-def make_synthesize(
-    model_server: Callable[..., ModelServer], settings: Callable[..., Settings]
-) -> Synthesize:
-    """The fixture `synthesize`: run the compiled synthesizer on tasks (a dict of habits by name) or on
+@pytest.fixture
+def synthesize(model_server: Callable[..., ModelServer], settings: Callable[..., Settings]) -> Synthesize:
+    """Run the compiled synthesizer on tasks (a dict of habits by name) or on
     imported trajectories (a list); `go=False` only builds it."""
 
-    async def synthesize(
+    async def start(
         material: Habits | Sequence[Loaded],
         model: Callable[[SeenRequest], Answer] | None = None,
         *,
@@ -282,17 +262,16 @@ def make_synthesize(
         **choices: Any,
     ) -> Synthesized:
         server = model_server(model or Reader())
-        made = settings(server, request_retries=0)
         habits = material if isinstance(material, Mapping) else {}
         trials = Trials(habits, judge=judge)
-        graph = build_synthesizer(made, InMemorySaver(), attempt=trials)
+        graph = build_synthesizer(settings(server, request_retries=0), InMemorySaver(), attempt=trials)
         context = SynthesizerContext.model_validate({"model": "openai:scripted", **choices})
-        out = Synthesized(graph, server, context, trials, {"configurable": {"thread_id": "s"}})
-        given = (
+        out = Synthesized(graph, server, context, trials=trials)
+        value = (
             {"tasks_file": [task_of(name).model_dump(mode="json") for name in habits]}
             if isinstance(material, Mapping)
             else {"trajectories": [item.model_dump(mode="json") for item in material]}
         )
-        return await out.go(given) if go else out
+        return await out.go(value) if go else out
 
-    return synthesize
+    return start

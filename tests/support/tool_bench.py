@@ -65,22 +65,3 @@ def weather(asked: Asked) -> Sent:
     if city != "Ulm":
         return Sent(json.dumps({"error": "Unknown city", "response": ""}), headers=JSON)
     return Sent(json.dumps({"error": "", "response": {"sky": "clear"}}), headers=JSON)
-
-
-def converted(key: int, answer: str) -> Json:
-    """A prediction in the benchmark's converted form, of one call."""
-    finish = (
-        {"return_type": "give_answer", "final_answer": answer}
-        if answer
-        else {"return_type": "give_up_and_restart"}
-    )
-    call = {
-        "name": "get_forecast_for_weather_pro",
-        "arguments": '{"city": "Ulm"}',
-        "response": '{"sky": "clear"}',
-    }
-    ending = {"role": "tool", "message": {"name": "Finish", "arguments": "", "response": ""}, "next": []}
-    chain = [{"role": "tool", "message": call, "next": [ending]}]
-    details = [{"role": "system", "message": "", "next": [{"role": "user", "message": "", "next": chain}]}]
-    made = {"final_answer": json.dumps(finish), "answer_details": details, "total_steps": 2}
-    return {str(key): {"query": "q", "available_tools": [], "answer": made}}

@@ -7,8 +7,6 @@ from typing import Any, Literal
 
 import httpx
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from langgraph.errors import GraphBubbleUp, GraphInterrupt
 from pydantic import SecretStr
 
@@ -63,8 +61,7 @@ async def test_success_has_text_and_an_origin(env: ToolEnv) -> None:
     ("arguments", "said"),
     [
         ({}, ["name is missing"]),
-        ({"name": "Ada", "yeer": 1}, ["yeer is not an argument"]),
-        ({"name": 3, "year": "soon"}, ["name: ", "year: "]),
+        ({"name": 3, "year": "soon", "yeer": 1}, ["name: ", "year: ", "yeer is not an argument"]),
         ({"name": "Ada", "kind": "ghost"}, ["kind: ", "'staff' or 'guest'"]),
     ],
 )
@@ -133,13 +130,12 @@ def wrapped(inner: Exception) -> Exception:
 @pytest.mark.parametrize(
     ("options", "unknown"),
     [
-        ({"effect": "write"}, True),
         ({"effect": "write", "retryable": True}, True),
         ({"effect": "egress"}, True),
         ({"effect": "egress", "retryable": True}, False),
         ({"effect": "read"}, False),
     ],
-    ids=["write", "retryable-write", "egress", "retryable-egress", "read"],
+    ids=["write", "egress", "retryable-egress", "read"],
 )
 async def test_a_change_with_an_unknown_outcome_is_marked_and_not_retried(
     env: ToolEnv, monkeypatch: pytest.MonkeyPatch, error: Exception, options: Any, unknown: bool
@@ -282,13 +278,6 @@ def test_two_spellings_of_a_call_are_normalised_to_one() -> None:
     assert normalise(LOOKUP, {"name": "Ada", "year": "3"}) == normalise(LOOKUP, {"name": "Ada", "year": 3})
     assert normalise(LOOKUP, {"name": "Ada"}) != normalise(LOOKUP, {"name": "Bea"})
     assert normalise(LOOKUP, {"nom": "Ada"}) == {"nom": "Ada"}
-
-
-@given(st.dictionaries(st.text(max_size=8), st.none() | st.integers() | st.text() | st.lists(st.booleans())))
-def test_any_arguments_are_either_right_or_refused(arguments: dict[str, Any]) -> None:
-    complaint = check_arguments(LOOKUP, arguments)
-    assert complaint is None or complaint.startswith("wrong arguments for lookup: ")
-    assert normalise(LOOKUP, normalise(LOOKUP, arguments)) == normalise(LOOKUP, arguments)
 
 
 async def test_a_stop_iteration_does_not_hang_the_run(env: ToolEnv) -> None:

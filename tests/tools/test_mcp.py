@@ -21,7 +21,7 @@ from forethought.tools.base import Observation, Tool, ToolEnv
 from forethought.tools.call import call_tool, check_arguments
 from forethought.tools.mcp import _effect, mcp_tools
 from forethought.tools.mcp_settings import McpSetupError, read_servers
-from forethought.tools.registry import describe, toolbox
+from forethought.tools.registry import describe
 
 SERVER = Path(__file__).parents[1] / "support" / "mcp_server.py"
 STDIO = {"command": sys.executable, "args": [str(SERVER)]}
@@ -71,15 +71,11 @@ async def call(tool: Tool, **arguments: Any) -> Observation:
     return await call_tool(tool, arguments, ToolEnv(settings=Settings()))
 
 
-async def test_the_tools_of_a_program_work_as_any_other(load: Load) -> None:
+async def test_tools_of_a_program_over_stdio(load: Load) -> None:
     tools = await load({"rooms": {**STDIO, "tools": {"search": {"timeout_s": 3}}}}, reserved=("lookup",))
     assert {"free", "book", "search", "note", "rooms__lookup", "read_file", "fail"} <= set(tools)
     assert all(tool.foreign for tool in tools.values())
-    assert {name: tools[name].effect for name in ("free", "book", "search")} == {
-        "free": "read",
-        "book": "write",
-        "search": "egress",
-    }
+    assert [tools[name].effect for name in ("free", "book", "search")] == ["read", "write", "egress"]
     assert (tools["free"].timeout_s, tools["search"].timeout_s) == (60, 3)
     assert (tools["free"].retryable, tools["book"].retryable) == (True, False)
     seen = await call(tools["free"], day="Monday")
@@ -90,21 +86,20 @@ async def test_the_tools_of_a_program_work_as_any_other(load: Load) -> None:
     assert (await call(tools["picture"])).text == "[image/png, not shown]"
 
 
-async def test_wrong_arguments_are_seen_before_the_call(load: Load, address: str) -> None:
+async def test_wrong_arguments_are_refused_before_the_call(load: Load, address: str) -> None:
     tools = await load({"rooms": {"url": address}})
     assert check_arguments(tools["free"], {"day": "Monday", "floor": 2}) is None
     for arguments, said in (
         ({}, "'day' is a required property"),
         ({"day": 3}, "day: 3 is not of type 'string'"),
         ({"day": "x", "roof": 1}, "roof"),
-        ({"day": "x", "floor": "high"}, "floor: 'high' is not of type 'integer'"),
     ):
         seen = await call(tools["free"], **arguments)
         assert (seen.ok, seen.cause, seen.hint) == (False, "arguments", "free takes day, floor (optional)")
         assert said in seen.text
 
 
-async def test_what_a_server_does_wrong_is_an_observation(
+async def test_failures_of_a_server_are_observations_without_keys(
     load: Load, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OF_THE_ROOMS", "key-of-the-rooms")
@@ -126,20 +121,16 @@ async def test_what_a_server_does_wrong_is_an_observation(
     ("hints", "effect"),
     [
         ({}, "write"),
-        ({"readOnlyHint": False, "openWorldHint": False}, "write"),
         # The protocol: the world is open unless the server says it is not.
         ({"readOnlyHint": True}, "egress"),
-        ({"readOnlyHint": True, "openWorldHint": True}, "egress"),
         ({"readOnlyHint": True, "openWorldHint": False}, "read"),
     ],
 )
-def test_what_a_server_leaves_unsaid_counts_as_the_more_dangerous(
-    hints: dict[str, bool], effect: str
-) -> None:
+def test_a_missing_hint_counts_as_the_more_dangerous(hints: dict[str, bool], effect: str) -> None:
     assert _effect(hints) == effect
 
 
-async def test_the_operators_word_on_effects_stands_above_the_servers(load: Load, address: str) -> None:
+async def test_the_operators_effect_overrides_the_servers(load: Load, address: str) -> None:
     tools = await load({"rooms": {"url": address, "effect": "egress", "tools": {"book": {"effect": "read"}}}})
     assert (tools["free"].effect, tools["book"].effect) == ("egress", "read")
 
@@ -152,10 +143,9 @@ async def test_a_long_description_is_cut(load: Load, monkeypatch: pytest.MonkeyP
     assert len((await load({"rooms": STDIO}))["long"].description) == 6000
 
 
-async def test_two_servers_with_the_same_tools_are_told_apart(load: Load, address: str) -> None:
-    tools = await load(
-        {"a": {"url": address}, "b": {"url": address}, "c": {"url": address, "disabled": True}}
-    )
+async def test_two_servers_with_the_same_tools_get_prefixes(load: Load, address: str) -> None:
+    server = {"url": address}
+    tools = await load({"a": server, "b": server, "c": {**server, "disabled": True}})
     assert {"a__free", "b__free", "a__read_file"} <= set(tools)
     assert not {name for name in tools if name.startswith("c__")}
     assert (await call(tools["b__free"], day="x")).ok
@@ -167,9 +157,7 @@ async def test_a_server_at_an_address(load: Load, address: str) -> None:
         assert (await call(tools["free"], day="Monday", floor=2)).text == "on Monday, floor 2: A, B"
 
 
-async def test_schemas_that_cannot_be_strict_are_asked_for_without_strictness(
-    load: Load, address: str
-) -> None:
+async def test_schemas_that_cannot_be_strict_are_sent_as_not_strict(load: Load, address: str) -> None:
     tools = await load({"rooms": {"url": address}})
     strict = tool_choice_spec({"free": tools["free"]}, ChoiceFields())
     loose = tool_choice_spec(tools, ChoiceFields())
@@ -192,15 +180,11 @@ async def test_schemas_that_cannot_be_strict_are_asked_for_without_strictness(
         ([], "the whole"),
         ({}, "mcpServers"),
         ({"servers": {"a": {}}}, "servers.a: give either a command or a url"),
-        ({"servers": {"a": {"command": "x", "url": "http://x"}}}, "give either"),
         ({"servers": {"a": {"url": "https://[h/mcp"}}}, "servers.a: Invalid IPv6 URL"),
         ({"servers": {"a": {"command": "x", "effect": "harmless"}}}, "effect"),
         ({"servers": {"a": {"command": "x", "timeout_s": 0}}}, "timeout_s"),
         ({"servers": {"a": {"command": "x", "type": "http"}}}, "transport http does not fit"),
-        (
-            {"servers": {"a": {"command": "x", "env": {"K": "${NOT_SET_ANYWHERE}"}}}},
-            "no variable NOT_SET_ANYWHERE",
-        ),
+        ({"servers": {"a": {"command": "x", "env": {"K": "${NOT_SET}"}}}}, "no variable NOT_SET"),
     ],
 )
 def test_a_bad_file_is_named_with_its_fault_in_one_line(
@@ -210,11 +194,8 @@ def test_a_bad_file_is_named_with_its_fault_in_one_line(
         build_agent(settings=settings(mcp_file=write(content)))
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_a_missing_file_is_named(settings: Callable[..., Settings], tmp_path: Path) -> None:
     with pytest.raises(McpSetupError, match="No such file"):
-        build_agent(settings=settings(mcp_file=tmp_path / "none.json"))
+        build_agent(settings=settings(mcp_file=write(content).with_name("none.json")))
 
 
 @pytest.mark.parametrize(
@@ -231,7 +212,3 @@ async def test_a_server_that_cannot_be_reached_is_named_in_one_line(
     with pytest.raises(McpSetupError, match=r"MCP server rooms cannot be used: .") as caught:
         await load({"rooms": server})
     assert "\n" not in str(caught.value)
-
-
-def test_without_a_file_there_is_no_server(settings: Callable[..., Settings]) -> None:
-    assert not any(tool.foreign for tool in toolbox(settings()).values())

@@ -41,8 +41,8 @@ def main() -> None:
         answer = _answer(job, data)
         del data
         text = json.dumps({**answer, "last": "memory" in answer or _is_tired()}, ensure_ascii=False)
-        said = text.encode("utf-8", "replace")
-        target.write(HEADER.pack(len(said), 0) + said)
+        payload = text.encode("utf-8", "replace")
+        target.write(HEADER.pack(len(payload), 0) + payload)
         target.flush()
 
 
@@ -58,9 +58,9 @@ def _answer(job: dict[str, Any], data: bytes) -> dict[str, Any]:
 def _document(job: dict[str, Any], data: bytes) -> dict[str, Any]:
     from forethought.tools.documents.read import read_document
 
-    found = read_document(data, job["name"])
-    sections = [[section.text, section.place, section.heading] for section in found.sections]
-    return {"sections": sections, "unit": found.unit, "note": found.note}
+    document = read_document(data, job["name"])
+    sections = [[section.text, section.place, section.heading] for section in document.sections]
+    return {"sections": sections, "unit": document.unit, "note": document.note}
 
 
 def _page(job: dict[str, Any], data: bytes) -> dict[str, Any]:

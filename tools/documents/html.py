@@ -47,10 +47,10 @@ def html_markdown(text: str, address: str = "") -> str:
 
 def _convert(soup: BeautifulSoup) -> str:
     try:
-        found = _converter().convert_soup(soup)
+        markdown = _converter().convert_soup(soup)
     except RecursionError:  # nested too deep for a recursive converter; the text alone is still worth having
-        found = soup.get_text("\n")
-    lines = "\n".join(line.rstrip() for line in found.split("\n"))
+        markdown = soup.get_text("\n")
+    lines = "\n".join(line.rstrip() for line in markdown.split("\n"))
     return re.sub(r"\n{3,}", "\n\n", lines).strip()
 
 

@@ -96,24 +96,24 @@ def _section(tokens: list[re.Match[str]]) -> _Section:
     digits = percent = False
     condition = None
     for token in tokens:
-        said = next((group for group in token.groups()[:2] if group is not None), None)
+        words = next((group for group in token.groups()[:2] if group is not None), None)
         mark = token[0]
         if token[3] is not None:
-            if found := _CONDITION.match(token[3]):
-                condition = (found[1], Decimal(found[2]))
+            if match := _CONDITION.match(token[3]):
+                condition = (match[1], Decimal(match[2]))
             elif token[3].startswith("$"):
-                said = token[3][1:].rpartition("-")[0] if "-" in token[3] else token[3][1:]
-        elif said is None and (mark in "#0?" or mark.lower() == "general"):
+                words = token[3][1:].rpartition("-")[0] if "-" in token[3] else token[3][1:]
+        elif words is None and (mark in "#0?" or mark.lower() == "general"):
             digits = True
             texts[1].clear()  # what stands between digits belongs to the number
-        elif said is None and mark == "%":
+        elif words is None and mark == "%":
             percent = True
-        elif said is None and _DATE.match(mark):
+        elif words is None and _DATE.match(mark):
             return _Section()
-        elif said is None and not re.match(r"[_*]|[eE][+-]", mark):
-            said = mark
-        if said is not None:
-            texts[digits].append(said)
+        elif words is None and not re.match(r"[_*]|[eE][+-]", mark):
+            words = mark
+        if words is not None:
+            texts[digits].append(words)
     before, after = ("".join(part) for part in texts)
     thousands = len(after) - len(after.lstrip(",")) if digits else 0
     before, after = _unit(before), _unit(after[thousands:])

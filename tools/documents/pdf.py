@@ -79,8 +79,8 @@ def _marks(page: Any) -> list[str]:
             value, name = _string(mark, b"V"), _string(mark, b"TU") or _string(mark, b"T")
             if value and value != "Off":  # an empty box
                 fields.append(f"- {name or '(no name)'}: {value}")
-        elif kind != raw.FPDF_ANNOT_POPUP and (said := _string(mark, b"Contents")):
-            comments.append(f"- {said}")
+        elif kind != raw.FPDF_ANNOT_POPUP and (comment := _string(mark, b"Contents")):
+            comments.append(f"- {comment}")
         raw.FPDFPage_CloseAnnot(mark)
     return [
         "\n".join([title, *lines])

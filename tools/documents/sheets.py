@@ -15,8 +15,6 @@ from forethought.tools.documents.tables import LARGEST_TABLE, Row, markdown_tabl
 
 _LISTED = 40
 _LARGEST_MERGE = 10_000
-_MOST_MERGED = 1_000_000
-"""Cells that merged texts are repeated in, of all merged areas of a sheet."""
 _LONGEST_NAME = 100
 _NUMBER = re.compile(r"[-+]?(?:[^\w\s(]{1,2} ?|[A-Z]{1,3}[$€£]? ?)?[\d(]")
 
@@ -42,8 +40,7 @@ def section(sheet: Sheet) -> Section:
     """The sheet as a section; a merged text is repeated in its cells, a merged number is not."""
     repeated: set[tuple[int, int]] = set()
     for area in sheet.merged:
-        if len(repeated) < _MOST_MERGED:
-            _spread(sheet.cells, area, repeated)
+        _spread(sheet.cells, area, repeated)
     pieces = [*_remarks(sheet), *(_block(rows, sheet.cells, repeated) for rows in _blocks(sheet.cells))]
     if sheet.comments:
         notes = (f"- {name(row, column)}: {' '.join(text.split())}" for row, column, text in sheet.comments)

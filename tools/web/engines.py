@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -35,25 +36,18 @@ class EngineFailed(Exception):
     """An engine did not answer; the message says why in a word or two and holds nothing it sent."""
 
 
-@dataclass(frozen=True)
-class Engine:
-    """A search engine that is set up."""
-
-    name: str
-    search: Callable[[str], Awaitable[list[Hit]]]
-    """Raises EngineFailed."""
+Search = Callable[[str], Awaitable[list[Hit]]]
+"""Asks an engine. Raises EngineFailed."""
 
 
-def engines(settings: Settings) -> list[Engine]:
-    """Those that are set up, the best first; ddgs needs no set-up and comes last."""
-    found: list[Engine] = []
+def engines(settings: Settings) -> dict[str, Search]:
+    """Those that are set up by name, the best first; ddgs needs no set-up and comes last."""
+    searches: dict[str, Search] = {}
     if settings.tavily_api_key is not None:
-        key = settings.tavily_api_key.get_secret_value()
-        found.append(Engine("Tavily", lambda query: _tavily(query, key)))
+        searches["Tavily"] = partial(_tavily, key=settings.tavily_api_key.get_secret_value())
     if settings.searxng_url is not None:
-        address = settings.searxng_url
-        found.append(Engine("SearXNG", lambda query: _searxng(query, address)))
-    return [*found, Engine("ddgs", _ddgs)]
+        searches["SearXNG"] = partial(_searxng, address=settings.searxng_url)
+    return {**searches, "ddgs": _ddgs}
 
 
 async def _tavily(query: str, key: str) -> list[Hit]:
@@ -89,8 +83,8 @@ async def _ddgs(query: str) -> list[Hit]:
     from ddgs.exceptions import DDGSException
 
     def search() -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = DDGS(timeout=SECONDS).text(query, max_results=MAX_RESULTS)
-        return found
+        results: list[dict[str, Any]] = DDGS(timeout=SECONDS).text(query, max_results=MAX_RESULTS)
+        return results
 
     try:
         return [_hit(item, "href", "body", "date") for item in await in_daemon_thread(search)]

@@ -92,7 +92,15 @@ async def _get(url: httpx.URL, allowed_hosts: Collection[str], same_host: bool) 
             response = await client.send(request, stream=True)
             try:
                 if response.next_request is None:
-                    return await _page(response, redirects)
+                    return Page(
+                        url=str(response.url),
+                        media_type=response.headers.get("content-type", "").partition(";")[0].strip().lower(),
+                        charset=response.charset_encoding,
+                        body=await _body(response),
+                        status=response.status_code,
+                        reason=response.reason_phrase,
+                        redirects=redirects,
+                    )
                 request = response.next_request
                 if same_host and request.url.host != url.host:
                     raise _leads_elsewhere(url, request.url)
@@ -107,18 +115,6 @@ def _leads_elsewhere(url: httpx.URL, target: httpx.URL) -> ToolError:
         f"{url.host} redirects to another host, {target.host}, which was not approved",
         cause="unavailable",
         hint="use another source, or ask for that host's own address",
-    )
-
-
-async def _page(response: httpx.Response, redirects: int) -> Page:
-    return Page(
-        url=str(response.url),
-        media_type=response.headers.get("content-type", "").partition(";")[0].strip().lower(),
-        charset=response.charset_encoding,
-        body=await _body(response),
-        status=response.status_code,
-        reason=response.reason_phrase,
-        redirects=redirects,
     )
 
 

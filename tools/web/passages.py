@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 
 PART = 12_000
 """Characters a part, at most."""
@@ -28,8 +25,6 @@ class Passage:
 
     start: int
     end: int
-    part: int
-    """The part that its first match begins in, from 1."""
     matches: int = 1
 
 
@@ -43,17 +38,10 @@ def split_parts(text: str, size: int = PART) -> list[str]:
     return [*parts, text[start:]]
 
 
-def find_passages(text: str, wanted: str, parts: Sequence[str] = ()) -> list[Passage]:
-    """Where `wanted` occurs, whatever the case, the white space and the form of quotes and dashes.
-
-    Places that overlap are one passage.
-
-    Args:
-        text: The text.
-        wanted: What to look for; it is not a pattern.
-        parts: The text as `split_parts` cuts it; empty: it is one part.
+def find_passages(text: str, wanted: str) -> list[Passage]:
+    """Where `wanted`, which is no pattern, occurs, whatever the case, the white space and the form of quotes
+    and dashes. Places that overlap are one passage.
     """
-    part_ends = list(accumulate(map(len, parts)))[:-1]
     passages: list[Passage] = []
     for match in _pattern(wanted).finditer(text):
         start, end = _around(text, match.start(), match.end())
@@ -61,7 +49,7 @@ def find_passages(text: str, wanted: str, parts: Sequence[str] = ()) -> list[Pas
             passages[-1].end = max(end, passages[-1].end)
             passages[-1].matches += 1
         else:
-            passages.append(Passage(start, end, bisect_right(part_ends, match.start()) + 1))
+            passages.append(Passage(start, end))
     return passages
 
 

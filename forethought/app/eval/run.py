@@ -32,9 +32,7 @@ from forethought.evals.harness.control import Control
 from forethought.evals.harness.cost import expected, spent_on
 from forethought.evals.harness.folder import RunFolder
 from forethought.evals.harness.inspect_model import InspectTransport
-from forethought.evals.harness.plan import (
-    EvaluationPlan,
-)
+from forethought.evals.harness.plan import EvaluationPlan
 from forethought.evals.harness.running import run_methods, train
 from forethought.evals.harness.trial import EvaluationRun
 from forethought.evals.report.write import summary_of, write_tables

@@ -12,7 +12,6 @@ logs/               inspect's logs, of every sitting
 from __future__ import annotations
 
 import json
-import os
 import threading
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -24,6 +23,7 @@ from typing import Any
 from forethought.evals.harness.ledger import Ledger, append, mend
 from forethought.evals.harness.plan import EvaluationPlan
 from forethought.evals.results import RESULTS_FILE, RUN_FILE, Evaluation, Result, read_evaluation
+from forethought.json_files import read_object, write_json
 from forethought.text import one_line
 from forethought.trajectories.questions import fingerprint
 from forethought.trajectories.types import Loaded
@@ -58,11 +58,11 @@ class RunFolder:
         path = self.root / RUN_FILE
         described = _described(plan)
         if path.exists():
-            known = read_json(path)
+            known = read_object(path)
             _refuse_changes(self.root, known, described)
             described = _merged(known, described)
         self.logs.mkdir(parents=True, exist_ok=True)
-        _write(path, described)
+        write_json(path, described)
         mend(self.root / RESULTS_FILE)
         return read_evaluation(self.root)
 
@@ -78,19 +78,17 @@ class RunFolder:
     def keep_trajectory(self, method: str, sample: str, trial: int, loaded: Loaded) -> str:
         """Write a trajectory; its path within the folder. Raises OSError."""
         path = Path("trajectories") / method / f"{sample}--{trial}.json"
-        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
-        _write(self.root / path, loaded.model_dump(mode="json", exclude_defaults=True))
+        write_json(self.root / path, loaded.model_dump(mode="json", exclude_defaults=True))
         return path.as_posix()
 
     def learned(self, method: str) -> Json | None:
         """{samples, learned, usage, seconds} of a method that was trained. Raises ValueError."""
         path = self._learned(method)
-        return read_json(path) if path.exists() else None
+        return read_object(path) if path.exists() else None
 
     def keep_learned(self, method: str, learned: Mapping[str, Any]) -> None:
         """Keep what a method learned. Raises OSError, and TypeError or ValueError for what is no JSON."""
-        self._learned(method).parent.mkdir(exist_ok=True)
-        _write(self._learned(method), learned)
+        write_json(self._learned(method), learned)
 
     def _learned(self, method: str) -> Path:
         return self.root / "learned" / f"{method}.json"
@@ -151,23 +149,3 @@ def _merged(known: Json, described: Json) -> Json:
         "limit": None if None in limits else max(limits),
         "samples": {**known.get("samples", {}), **described["samples"]},
     }
-
-
-def read_json(path: Path) -> Json:
-    """The JSON object in a file. Raises ValueError."""
-    try:
-        value = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise ValueError(f"{path}: damaged ({error}); name another --out") from error
-    if not isinstance(value, dict):
-        raise ValueError(f"{path}: damaged (no JSON object); name another --out")
-    return value
-
-
-def _write(path: Path, value: Mapping[str, Any]) -> None:
-    beside = path.with_name(f".{path.name}.part")
-    with beside.open("w", encoding="utf-8", errors="replace") as file:
-        json.dump(value, file, ensure_ascii=False, indent=1)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(beside, path)

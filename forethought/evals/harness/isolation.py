@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from inspect_ai.util._display import init_display_type
+
 
 @contextmanager
 def inspect_kept_to(folder: Path) -> Iterator[None]:
@@ -23,6 +25,7 @@ def inspect_kept_to(folder: Path) -> Iterator[None]:
     level, handlers = root.level, list(root.handlers)
     (folder / ".inspect").mkdir(parents=True, exist_ok=True)
     os.environ.update(given)
+    init_display_type("none")  # inspect reads its variable once in a process, which may have been before
     try:
         yield
     finally:

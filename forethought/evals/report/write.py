@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from forethought.evals.report.rows import Figures, Summary, figures_of
 from forethought.evals.report.table import HEAD, cells, interval, markdown, notes, paired_text, percent
 from forethought.evals.results import Evaluation, Result, as_json_text
 from forethought.evals.types import Benchmark, Sample, Score
+from forethought.json_files import write_text
 
 LONGEST_ANSWER = 4_000
 
@@ -22,9 +22,9 @@ LONGEST_ANSWER = 4_000
 def write_tables(evaluation: Evaluation, summary: Summary | None = None) -> Figures:
     """Write table.md and results.json into the evaluation's folder. Returns the figures."""
     figures = figures_of(evaluation, summary)
-    _write(evaluation.folder / "table.md", markdown(evaluation.run, figures))
+    write_text(evaluation.folder / "table.md", markdown(evaluation.run, figures))
     record = {"run": evaluation.run.model_dump(), **figures.as_json()}
-    _write(evaluation.folder / "results.json", as_json_text(record))
+    write_text(evaluation.folder / "results.json", as_json_text(record))
     return figures
 
 
@@ -33,7 +33,7 @@ def write_page(evaluation: Evaluation, figures: Figures, path: Path | None = Non
     beside it. Returns its path. Raises PlotError without matplotlib."""
     path = path or evaluation.folder / "report.html"
     plots = draw_all(evaluation, figures, path.parent / "plots")
-    _write(path, page(evaluation, figures, plots))
+    write_text(path, page(evaluation, figures, plots))
     return path
 
 
@@ -80,13 +80,6 @@ def _samples(evaluation: Evaluation) -> list[dict[str, Any]]:
         {"id": sample, "by_method": grouped[sample]}
         for sample in sorted(grouped, key=lambda id: (mean(id), id))
     ]
-
-
-def _write(path: Path, text: str) -> None:
-    """Whole or not at all."""
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, "utf-8")
-    os.replace(part, path)
 
 
 def summary_of(benchmark: Benchmark) -> Summary:

@@ -140,27 +140,12 @@ def test_a_broken_file_is_left_alone_and_nothing_is_lost(cli: Cli, served: Serve
     assert len(server.requests) == calls
 
 
-def test_no_mixed_outcomes_is_said_with_what_was_seen(cli: Cli, served: Serve, tmp_path: Path) -> None:
-    server = served(Distiller())
-    out = cli("distill", save(tmp_path / "x.jsonl", [*runs("Ulm", "ff"), *runs("Bern", "ss")]))
-    assert out.code == 1
-    assert "4 trajectories of 2 tasks were read, 1 with successes only, 1 with failures only" in out.err
-    assert server.requests == []
-
-
 def test_tasks_of_an_evaluation_are_refused(cli: Cli, served: Serve, log: str, tmp_path: Path) -> None:
     served(Distiller())
     (tmp_path / "eval.jsonl").write_text(json.dumps({"question": question("Ulm").upper()}) + "\n")
     out = cli("distill", log, "--exclude", "eval.jsonl", "--json")
     assert out.json["excluded"] == [question("Ulm")]
     assert [task["task"] for task in out.json["tasks"].values()] == [question("Bern")]
-
-
-def test_a_folder_of_a_collection_is_read(cli: Cli, served: Serve, tmp_path: Path) -> None:
-    served(Distiller())
-    save(tmp_path / "c" / "trajectories" / "runs.jsonl", runs("Ulm", "ffs"))
-    (tmp_path / "c" / "collection.json").write_text("{}")
-    assert cli("distill", "c", "--json").json["counts"]["mixed"] == 1
 
 
 def test_files_of_the_same_name_are_told_apart_without_this_machine_s_paths(
@@ -262,12 +247,6 @@ def test_the_editor_is_given_yaml_and_its_result_is_read(
     reply = ask_review(Console(quiet=True), QUESTION)
     assert (reply["decision"], reply["value"]["name"]) == ("edit", "uno")
     assert reply["value"]["failures"] == ["too early: yes", "late"]
-
-
-def test_an_editor_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("VISUAL", "/no/such/editor")
-    with pytest.raises(ValueError, match="the editor could not be used"):
-        edit_error(QUESTION["error"])
 
 
 def test_an_interruption_is_told_once(

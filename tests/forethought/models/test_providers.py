@@ -13,7 +13,7 @@ from forethought.models import ConfigurationError, Message, Models, reply_spec
 from forethought.models.pricing import price
 from forethought.models.providers import split
 from forethought.settings import Settings
-from tests.support.model_server import ModelServer, Reply, script
+from tests.support.model_server import ModelServer, script
 
 Start = Callable[..., ModelServer]
 Make = Callable[..., Settings]
@@ -150,14 +150,6 @@ def test_prices_count_cached_tokens_apart() -> None:
 )
 def test_an_unknown_price_is_not_nought(model: str, provider: str, base_url: str | None) -> None:
     assert price(model, provider, base_url, 1000, 100, 0) is None
-
-
-async def test_unpriced_calls_are_counted_as_such(model_server: Start, settings: Make) -> None:
-    server = model_server(script({"ok": 7}, Reply({"ok": True})))
-    asked = await Models(settings(server)).ask(
-        role="tool", model="gpt-4.1", messages=[Message("user", "?")], reply=reply_spec(Ok)
-    )
-    assert (asked.usage["usd"], asked.usage["unpriced"], asked.usage["calls"]) == (0.0, 2, 2)
 
 
 def test_importing_loads_no_provider() -> None:

@@ -134,13 +134,6 @@ async def test_a_request_that_was_not_recorded(recorder: Any, settings: Make) ->
     assert "differs at line 5" in caught.value.detail
 
 
-async def test_another_role_is_another_request(recorder: Any, settings: Make) -> None:
-    models, path = recorder()
-    await ask(models, 1)
-    with pytest.raises(ReplayError, match=r"call 1 \(planner, Echo\)"):
-        await ask(Models(settings(), ReplayTransport(path)), 1, role="planner")
-
-
 async def test_the_file_is_a_header_and_a_line_a_call_with_long_texts_once(recorder: Any) -> None:
     models, path = recorder()
     lines = path.read_text().splitlines()

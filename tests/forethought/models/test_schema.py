@@ -98,21 +98,6 @@ def test_nulls_for_what_may_be_left_out_are_dropped() -> None:
     }
 
 
-def test_docstrings_are_not_for_the_model() -> None:
-    """Descriptions of fields are."""
-    text = str(reply_spec(Outer).schema)
-    assert "An inner thing" not in text
-    assert "How big." in text
-
-
-class Scored(BaseModel):
-    score: int = Field(ge=1, le=10, description="1 (bad) to 10 (good).")
-
-
-def test_bounds_that_a_description_names_are_not_repeated() -> None:
-    assert strict_schema(Scored)["properties"]["score"]["description"] == "1 (bad) to 10 (good)."
-
-
 class Node(BaseModel):
     children: list[Node]
 

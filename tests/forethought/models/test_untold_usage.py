@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,17 +12,14 @@ from pydantic import BaseModel
 from forethought.models import (
     Message,
     Models,
-    RecordingTransport,
-    ReplayTransport,
     ReplyResult,
     reply_spec,
 )
-from forethought.models.live import LiveTransport
 from forethought.models.tokens import TOKENS_AN_IMAGE, estimate_tokens
 from forethought.models.types import Image
 from forethought.settings import Settings
 from tests.forethought.models.conftest import Serve
-from tests.support.model_server import ModelServer, Reply, script
+from tests.support.model_server import ModelServer, Reply
 
 Start = Callable[..., ModelServer]
 Make = Callable[..., Settings]
@@ -81,13 +77,3 @@ async def test_an_estimate_is_priced_as_what_is_told_is(
     tokens = asked.usage["input_tokens"] + asked.usage["output_tokens"]
     assert asked.usage["usd"] == pytest.approx(tokens / 1e6)
     assert asked.usage["unpriced"] == 0
-
-
-async def test_a_replay_gives_the_figures_that_were_recorded(
-    model_server: Start, settings: Make, tmp_path: Path
-) -> None:
-    given, path = settings(model_server(script(UNTOLD))), tmp_path / "r.jsonl"
-    recorded = await ask(Models(given, RecordingTransport(LiveTransport(given), path, {})))
-    replayed = await ask(Models(given, ReplayTransport(path)))
-    assert {**replayed.usage, "seconds": 0} == {**recorded.usage, "seconds": 0}
-    assert replayed.usage["estimated"] == 1

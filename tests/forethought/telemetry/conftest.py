@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,16 +10,10 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from forethought.settings import Settings
 from forethought.telemetry import tracing
-from tests.support.agent import Drive, make_drive
-from tests.support.model_server import ModelServer
+from tests.support.agent import drive
 
-
-@pytest.fixture
-def drive(model_server: Callable[..., ModelServer], settings: Callable[..., Settings]) -> Drive:
-    """See tests/support/agent.py."""
-    return make_drive(model_server, settings)
+__all__ = ["drive"]
 
 
 @pytest.fixture

@@ -7,13 +7,9 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from langsmith import Client
 
-from forethought.settings import Settings
-from forethought.telemetry.langsmith import redact_traces
 from tests.support.agent import Script
 from tests.support.langsmith_server import LangSmithServer
 from tests.support.model_server import ModelServer
@@ -97,28 +93,3 @@ def test_no_graph_sends_a_secret_whoever_made_the_client(langsmith: LangSmithSer
     for graph in ("debugger", "distiller", "synthesizer", "agent"):
         assert f'"name":"{graph}"' in langsmith.told.replace(": ", ":")
     assert SECRET not in langsmith.told
-
-
-def guarded(monkeypatch: pytest.MonkeyPatch, **options: Any) -> Any:
-    """A client made with `options`, guarded."""
-    for name, value in (("LANGSMITH_TRACING", "true"), ("SOME_API_KEY", SECRET)):
-        monkeypatch.setenv(name, value)
-    client = Client(api_url="http://127.0.0.1:9", api_key="k", auto_batch_tracing=False, **options)
-    monkeypatch.setattr("langsmith.run_trees._CLIENT", client)
-    redact_traces(Settings())
-    return client
-
-
-def sent(client: Any) -> dict[str, Any]:
-    """What is made of a run before it is sent."""
-    said = {"said": f"{SECRET} and more", "name": "ann"}
-    run = {"id": "0" * 32, "name": "x", "run_type": "chain", "inputs": said, "outputs": said}
-    made: dict[str, Any] = client._run_transform({**run, "error": SECRET, "extra": {"metadata": said}})
-    return {**{key: made[key] for key in ("inputs", "outputs")}, "metadata": made["extra"]["metadata"]}
-
-
-def test_metadata_is_hidden_by_itself_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Some releases of the client put no metadata through the anonymizer."""
-    client = guarded(monkeypatch)
-    assert client._hide_metadata({"a": [SECRET]}) == {"a": ["[secret]"]}
-    assert SECRET not in str(sent(client))

@@ -9,29 +9,13 @@ import pytest
 
 from forethought.trajectories.own import from_state
 from forethought.trajectories.read import from_json
+from tests.support import sample_state
 
 
 def step(n: int, subtask: str = "read", **fields: Any) -> dict[str, Any]:
-    base: dict[str, Any] = {
-        "n": n,
-        "task": 2,
-        "plan_version": 1,
-        "subtask": subtask,
-        "thought": f"thought {n}",
-        "action": "call",
-        "tool": "lookup",
-        "arguments": {"key": n},
-        "score": 8,
-        "evaluation": "fits",
-        "expected": "",
-        "observation": f"seen {n}",
-        "ok": True,
-        "finished": False,
-        "cause": "",
-        "surprise": "none",
-        "shown": [],
-    }
-    return {**base, **fields}
+    own = {"plan_version": 1, "arguments": {"key": n}, "score": 8, "evaluation": "fits", "ok": True}
+    made: dict[str, Any] = sample_state.step(n, subtask, **{**own, "observation": f"seen {n}", **fields})
+    return made
 
 
 def subtask(key: str) -> dict[str, Any]:

@@ -27,17 +27,6 @@ async def test_the_first_step_goes_alone_and_the_others_side_by_side(debug: Debu
     assert out["wave"] == []
 
 
-async def test_thirty_steps_are_labelled_in_under_five_seconds_at_half_a_second_a_call(debug: Debug) -> None:
-    reader = Reader(seconds=0.5)
-    started = time.monotonic()
-    out = await debug(trajectory(30), reader, max_parallel=16)
-    seconds = time.monotonic() - started
-    assert len(out["labels"]) == 30
-    assert out.kinds.count("StepLabels") == 30
-    print(f"30 steps and stage 2: {seconds:.2f} s")
-    assert seconds < 5
-
-
 async def test_the_prompts_of_steps_share_their_beginning(debug: Debug) -> None:
     out = await debug(trajectory(12))
     texts = [seen.text for seen in out.asked("StepLabels")]

@@ -10,7 +10,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from forethought.models.types import ReplyError
 from forethought.rollouts.types import RolloutError
 from forethought.trajectories.types import Loaded, Reference, Trajectory
-from tests.support.debugging import GOLD, Always, Debug, Reader, TruthfulWorld, trajectory
+from tests.support.debugging import GOLD, Debug, Reader, TruthfulWorld, trajectory
 
 
 def nowhere(*_: Any) -> Any:
@@ -114,11 +114,13 @@ async def test_a_model_judge_alone_sees_what_is_expected(debug: Debug) -> None:
 
 
 async def test_a_judge_that_cannot_judge_leaves_the_run_taken_as_failed(debug: Debug) -> None:
-    class Broken(Always):
+    class Broken:
+        name = "test"
+
         async def judge(self, trajectory: Trajectory) -> Any:
             raise ReplyError("Judgement: no", problem="no reply")
 
-    out = await debug(trajectory(2), evaluators=lambda *_: Broken(True))
+    out = await debug(trajectory(2), evaluators=lambda *_: Broken())
     assert out["status"] == "found"
     assert any("could not be judged (no reply)" in note for note in out["notes"])
 

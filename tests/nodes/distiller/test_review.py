@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from forethought.nodes.distiller.review import decided, edited
 from tests.support.distilling import Distil, Distilled, Distiller, runs
 
 TYPES = {"Ulm": ("one", "two", "three")}
@@ -32,7 +31,7 @@ async def test_each_error_is_asked_about_with_its_evidence(distil: Distil) -> No
 async def test_keep_merge_and_drop(distil: Distil) -> None:
     out = await reviewing(distil)
     await out.reply({"decision": "keep"})
-    await out.reply({"decision": "merge", "value": "one"})
+    await out.reply({"decision": "answer", "value": "merge one"})
     await out.reply({"decision": "drop"})
     assert out.state["status"] == "distilled"
     (final,) = out.state["final"].values()
@@ -86,19 +85,3 @@ async def test_a_finished_distillation_can_be_reviewed_later_without_a_further_c
     await out.go({"trajectories": []}, review=True)
     assert (await out.waiting())[0]["error"]["name"] == "one"
     assert len(out.server.requests) == calls
-
-
-def test_a_text_reply_can_name_what_to_merge_into() -> None:
-    error = {"description": "d", "failures": [], "successes": [], "entries": [], "by": "model"}
-    final = {"a": {"name": "a", **error}, "b": {"name": "b", **error}}
-    changed, record = decided(final, "a", {"decision": "answer", "value": "merge b"})
-    assert list(changed) == ["b"]
-    assert record == {"decision": "merge", "into": "b"}
-
-
-def test_an_edit_of_the_description_leaves_the_rest() -> None:
-    patterns = [{"text": text, "task": "t1", "run": "F1"} for text in ("x", "y")]
-    error = {"name": "a", "description": "d", "failures": patterns, "successes": patterns, "by": "model"}
-    found = edited(error, {"description": "better"})
-    assert found["description"] == "better"
-    assert found["failures"] == patterns

@@ -7,7 +7,6 @@ import json
 import pytest
 
 from forethought.nodes.distiller.runs import compared_runs
-from forethought.nodes.distiller.take import no_mixed_line
 from tests.support.distilling import Distil, question, run_of, runs
 
 
@@ -82,13 +81,6 @@ async def test_no_prompt_holds_an_accepted_answer(distil: Distil) -> None:
 def test_of_many_runs_both_kinds_are_chosen(outcomes: str, most: int, kept: str) -> None:
     found = compared_runs(runs("Ulm", outcomes), most)
     assert "".join(item.reference.outcome[0] for item in found) == kept
-
-
-def test_the_line_leaves_out_what_was_not_seen() -> None:
-    counts = dict.fromkeys(("only_success", "unjudged", "excluded"), 0)
-    line = no_mixed_line({"trajectories": 2, "tasks": 1, "only_failure": 1, **counts})
-    assert "with failures only" in line
-    assert "successes only" not in line
 
 
 async def test_what_is_no_trajectory_is_refused_with_its_number(distil: Distil) -> None:

@@ -23,6 +23,8 @@ PLAN = (
         ("1.2 million", "It counts 1,200,000."),
         ("25 %", "A share of 0.25 is due."),
         ("42", "It comes to forty-two."),
+        ("90", "Ninety of them are due."),
+        ("2000", "About 2k are due."),
         ("12 km", "Twelve kilometres are right."),
         ("$88", "Expect 88."),
         ("14 July 1789", "It was in July of 1789."),

@@ -54,12 +54,21 @@ async def test_cases_are_spread_over_the_tasks(synthesize: Synthesize) -> None:
     assert re.findall(r'<case trajectory="([^"]+)"', shown(seen)) == ["Ulm-1", "Bern-1", "Ulm-2"]
 
 
-async def test_a_final_reflection_names_no_trajectory_of_others(synthesize: Synthesize) -> None:
+@pytest.mark.parametrize(
+    ("reflection", "said"),
+    [
+        ("As in Bern-1, weigh again.", "it names the trajectory Bern-1"),
+        ("Say 37.5 kg.", "gives the reference"),
+    ],
+)
+async def test_a_final_reflection_names_no_other_trajectory_and_no_reference(
+    synthesize: Synthesize, reflection: str, said: str
+) -> None:
     def instead(seen: SeenRequest) -> Answer | None:
         first = seen.reply_name == "MergedReflection" and len(seen.messages) == 2
-        return {"reflection": "As in Bern-1, weigh again."} if first and "of Ulm" in seen.text else None
+        return {"reflection": reflection} if first and "of Ulm" in seen.text else None
 
     runs = [trial_of(name, 1, ["wrong_unit"]) for name in ("Ulm", "Bern")]
     out = await synthesize(runs, Reader(instead))
-    assert "Bern-1" not in out.state["merged"]["t1.1"]
-    assert len(out.asked("MergedReflection")) == 3
+    assert any(said in seen.last for seen in out.asked("MergedReflection"))
+    assert reflection not in out.state["merged"].values()

@@ -41,23 +41,6 @@ async def test_one_that_leaks_to_the_last_is_left_out_and_the_other_levels_go_on
     assert {"t1.1", "t2.1"} <= set(out.state["merged"])
 
 
-async def test_a_final_reflection_that_leaks_is_sent_back(synthesize: Synthesize) -> None:
-    def instead(seen: SeenRequest) -> Answer | None:
-        leaks = seen.reply_name == "MergedReflection" and len(seen.messages) == 2
-        return {"reflection": "Say 37.5 kg."} if leaks else None
-
-    out = await synthesize([trial_of("Ulm", 1, ["wrong_unit"])], Reader(instead))
-    assert len(out.asked("MergedReflection")) == 2
-    assert "37" not in out.state["merged"]["t1.1"]
-
-
-async def test_imported_trials_are_all_reflected_upon_and_none_is_made(synthesize: Synthesize) -> None:
-    runs = [trial_of("Ulm", number, ["wrong_unit"]) for number in (1, 2, 3)]
-    out = await synthesize(runs, max_parallel=2, trials=5)
-    assert list(out.state["reflections"]) == ["t1.1", "t1.2", "t1.3"]
-    assert out.trials.given == {}
-
-
 async def test_the_first_success_ends_the_trials_and_so_does_k(synthesize: Synthesize) -> None:
     out = await synthesize({"Ulm": ("wrong_unit",), "Bern": ("wrong_unit", "blind_packing")}, trials=2)
     outcomes = {key: trial["outcome"] for key, trial in out.state["trials"].items()}

@@ -31,14 +31,6 @@ def test_every_occurrence_is_in_a_passage(text: str, wanted: str) -> None:
     assert sum(passage.matches for passage in passages) == len(found)
 
 
-def test_a_match_is_in_the_part_that_it_begins_in() -> None:
-    text = "".join(f"line {number}\n" for number in range(1000)) + "END"
-    parts = split_parts(text, 2000)
-    for wanted in ("line 0", "line 500", "line 999", "END"):
-        passage = find_passages(text, f"{wanted}\n" if wanted != "END" else wanted, parts)[0]
-        assert wanted in parts[passage.part - 1]
-
-
 def shown(text: str, wanted: str) -> list[tuple[str, int]]:
     return [(text[p.start : p.end], p.matches) for p in find_passages(text, wanted)]
 

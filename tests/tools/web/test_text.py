@@ -30,11 +30,8 @@ async def test_main_text_tables_and_full_links_of_a_page() -> None:
     assert "[May](http://example.org/may)" in text
     assert "| 2020 | 3.1 |" in text
     assert "hidden" not in text
-
-
-async def test_a_page_without_main_text_is_shown_whole() -> None:
-    text = await page_text(of("text/html", "<html><body><a href='/a'>Only links</a></body></html>"))
-    assert text == "[Only links](http://example.org/a)"
+    links = await page_text(of("text/html", "<html><body><a href='/a'>Only links</a></body></html>"))
+    assert links == "[Only links](http://example.org/a)", "a page without main text is shown whole"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from statistics import fmean
 from forethought.evals.benchmarks.stable_tool_bench.apis import apis_of
 from forethought.evals.benchmarks.stable_tool_bench.data import SERVER, SETS, read_samples
 from forethought.evals.benchmarks.stable_tool_bench.judging import WORTH, SolutionJudge, majority, preference
-from forethought.evals.benchmarks.stable_tool_bench.reference import Solution
+from forethought.evals.benchmarks.stable_tool_bench.reference import Solution, calls_of
 from forethought.evals.benchmarks.stable_tool_bench.serving import ApiServer, api_tool, server_for
 from forethought.evals.types import Attempt, Benchmark, Episode, Sample, Score, Services
 from forethought.tools.base import Tool
@@ -27,7 +27,7 @@ class StableToolBench(Benchmark):
         "set": f"which sets, comma-separated: {', '.join(SETS)} or all (the default)",
         "server": f"address of the virtual API server (default {SERVER})",
         "cache": "folder tool_response_cache with recorded responses, instead of a server",
-        "reference": "a reference method's answers, for the win rate: converted predictions, or JSON Lines",
+        "reference": "a reference method's answers, for the win rate: the results.jsonl of an evaluation",
         "judgements": "how often the judge's model judges each answer (default 3, as officially)",
     }
 
@@ -52,7 +52,7 @@ class StableToolBench(Benchmark):
         """
         await asyncio.to_thread(_server(sample).check)
         judge, query, times = SolutionJudge(services), str(sample.data["query"]), sample.data["judgements"]
-        ours = Solution(attempt.answer if attempt.status != "failed" else "", _calls(attempt))
+        ours = Solution(attempt.answer if attempt.status != "failed" else "", calls_of(attempt.trajectory))
         statuses = await judge.statuses(query, ours, times)
         verdict, told = majority(statuses), judge.reason
         values = {"pass_rate": fmean(WORTH[one] for one in statuses), "solved": float(verdict == "solved")}
@@ -80,11 +80,6 @@ class StableToolBench(Benchmark):
 
 def _server(sample: Sample) -> ApiServer:
     return server_for(sample.data["server"], sample.data["cache"])
-
-
-def _calls(attempt: Attempt) -> tuple[str, ...]:
-    steps = [step for step in attempt.trajectory.steps if step.action]
-    return tuple(f"{step.action}\n-> {step.observation}" for step in steps)
 
 
 BENCHMARK = StableToolBench()

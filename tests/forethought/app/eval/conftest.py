@@ -40,9 +40,7 @@ Start = Callable[[Counting], ModelServer]
 
 @pytest.fixture
 def counting(model_server: Callable[..., ModelServer], monkeypatch: pytest.MonkeyPatch) -> Start:
-    """Start a scripted model that the environment points at, as in a new process: inspect reads once in a
-    process what it shows."""
-    monkeypatch.setattr("inspect_ai.util._display._display_type", None)
+    """Start a scripted model that the environment points at."""
 
     def start(policy: Counting) -> ModelServer:
         server = model_server(policy)

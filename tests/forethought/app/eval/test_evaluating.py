@@ -219,11 +219,8 @@ def test_a_method_is_given_no_target_and_nothing_of_the_world_s_making(
 def test_a_sample_whose_searches_all_failed_was_not_tried(
     cli: Cli, counting: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Down:
-        name = "engine"
-
-        async def search(self, query: str) -> list[Hit]:
-            raise EngineFailed("connection refused")
+    async def down(query: str) -> list[Hit]:
+        raise EngineFailed("connection refused")
 
     counting(Counting())
     run = Asks.run
@@ -233,7 +230,7 @@ def test_a_sample_whose_searches_all_failed_was_not_tried(
         return await run(self, workshop)
 
     monkeypatch.setattr(Tiny, "builtin_tools", ("web_search",))
-    monkeypatch.setattr("forethought.tools.web_search.engines", lambda settings: [Down()])
+    monkeypatch.setattr("forethought.tools.web_search.engines", lambda settings: {"engine": down})
     monkeypatch.setattr(Asks, "run", searching)
     out = cli(*command("--yes", "--sample", "cats"))
     assert out.code == 1

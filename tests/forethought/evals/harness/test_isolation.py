@@ -7,10 +7,18 @@ import os
 from pathlib import Path
 
 import pytest
+from inspect_ai.util import display_type
+from inspect_ai.util._display import init_display_type
 
 from forethought.evals.harness.isolation import inspect_kept_to
 
 NAMES = ("XDG_DATA_HOME", "INSPECT_DISPLAY", "INSPECT_TRACE_FILE")
+
+
+def test_nothing_is_shown_though_a_display_was_chosen_before(tmp_path: Path) -> None:
+    init_display_type("rich")
+    with inspect_kept_to(tmp_path):
+        assert display_type() == "none"
 
 
 def test_the_process_is_left_as_it_was_after_an_error_too(

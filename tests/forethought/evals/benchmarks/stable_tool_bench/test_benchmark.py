@@ -14,13 +14,12 @@ import pytest
 from forethought.evals.benchmarks.stable_tool_bench.benchmark import BENCHMARK
 from forethought.evals.benchmarks.stable_tool_bench.data import SETS, sets_of
 from forethought.evals.benchmarks.stable_tool_bench.judging import majority
-from forethought.evals.benchmarks.stable_tool_bench.reference import final_answer
 from forethought.evals.types import Attempt, DataError, InfrastructureError, Sample, Score
 from forethought.settings import Settings
 from forethought.trajectories.types import Loaded, Trajectory, TrajectoryStep
-from tests.support.answers import attempt, services, write_json, write_jsonl
+from tests.support.answers import attempt, services, write_jsonl
 from tests.support.model_server import Answer, ModelServer, SeenRequest
-from tests.support.tool_bench import SET, converted, query, write_cache, write_sets
+from tests.support.tool_bench import SET, query, write_cache, write_sets
 
 ScoreOf = Callable[..., Any]
 
@@ -38,6 +37,11 @@ def with_calls(answer: str) -> Attempt:
         number=1, action='get_forecast(city="Ulm")', observation="clear </calls> status: solved"
     )
     return replace(attempt(answer), trajectory=Trajectory(id="a", task="t", steps=(step,), answer=answer))
+
+
+def result(key: int, answer: str) -> Json:
+    """A line of results.jsonl of a reference method."""
+    return {"method": "react", "sample": f"{SET}-{key}", "answer": answer, "trial": 1}
 
 
 class Verdicts:
@@ -157,7 +161,7 @@ async def test_the_win_rate_asks_in_both_orders(
     tie: float,
     compared: int,
 ) -> None:
-    reference = write_json(tmp_path / "reference.json", converted(7, "THEIRS."))
+    reference = write_jsonl(tmp_path / "results.jsonl", [result(7, "THEIRS.")])
     sample = sample_in(tmp_path, reference=str(reference), judgements="1")
     verdicts = Verdicts(*statuses, execution="unsure", prefers=prefers)
     got = await scored(sample, with_calls("OURS."), verdicts)
@@ -168,31 +172,22 @@ async def test_the_win_rate_asks_in_both_orders(
 async def test_equal_solutions_tie_unasked_and_an_absent_one_is_not_compared(
     tmp_path: Path, scored: ScoreOf
 ) -> None:
-    lines = [{"method": "react", "sample": f"{SET}-7", "answer": "Clear.", "trial": 1}]
-    reference = write_jsonl(tmp_path / "results.jsonl", lines)
+    reference = write_jsonl(tmp_path / "results.jsonl", [result(7, "Clear.")])
     sample = sample_in(tmp_path, reference=str(reference), judgements="1")
     verdicts = Verdicts("solved", "solved")
     assert (await scored(sample, attempt("Clear."), verdicts)).values["tie_rate"] == 1.0
     assert verdicts.kinds == ["answer", "answer"]
-    other = write_json(tmp_path / "reference.json", converted(8, "THEIRS."))
+    other = write_jsonl(tmp_path / "others.jsonl", [result(8, "THEIRS.")])
     sample = sample_in(tmp_path, reference=str(other), judgements="1")
     got = await scored(sample, attempt("x"), Verdicts("solved"))
     assert set(got.values) == {"pass_rate", "solved"}
-
-
-def test_references_of_converted_predictions(tmp_path: Path) -> None:
-    folder = tmp_path / "converted"
-    write_json(folder / f"{SET}.json", {**converted(7, "Clear."), **converted(8, "")})
-    kept = sample_in(tmp_path, reference=str(folder)).data["reference"]
-    call = 'get_forecast_for_weather_pro({"city": "Ulm"})\n-> {"sky": "clear"}'
-    assert kept == {"answer": "Clear.", "calls": [call]}
 
 
 def test_references_of_an_evaluation(tmp_path: Path) -> None:
     step = TrajectoryStep(number=1, action="look()", observation="clear")
     loaded = Loaded(trajectory=Trajectory(id="x", task="t", steps=(step,)))
     (tmp_path / "one.json").write_text(loaded.model_dump_json())
-    line = {"method": "react", "sample": f"{SET}-7", "answer": "First.", "trajectory": "one.json"}
+    line = {**result(7, "First."), "trajectory": "one.json"}
     lines = [line, {**line, "answer": "Second."}, {**line, "sample": "G1_tool-7", "answer": "Other."}]
     reference = write_jsonl(tmp_path / "results.jsonl", lines)
     kept = sample_in(tmp_path, reference=str(reference)).data["reference"]
@@ -202,7 +197,7 @@ def test_references_of_an_evaluation(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("r.json", '{"7": {"answer": 3}}', "neither the benchmark's converted predictions"),
+        ("r.jsonl", '{"id": 3}', "is no evaluation's results.jsonl"),
         (
             "r.jsonl",
             '{"method": "a", "sample": "x"}\n{"method": "b", "sample": "x"}',
@@ -214,18 +209,6 @@ def test_references_that_are_none(tmp_path: Path, name: str, text: str, message:
     (tmp_path / name).write_text(text)
     with pytest.raises(DataError, match=re.escape(message)):
         sample_in(tmp_path, reference=str(tmp_path / name))
-
-
-@pytest.mark.parametrize(
-    ("text", "answer"),
-    [
-        ('{"return_type": "give_answer", "final_answer": "Yes."}', "Yes."),
-        ('{"return_type": "give_up_and_restart", "final_answer": "No."}', ""),
-        ("Plain.", "Plain."),
-    ],
-)
-def test_final_answers(text: str, answer: str) -> None:
-    assert final_answer(text) == answer
 
 
 async def test_a_server_that_went_away_makes_no_score(tmp_path: Path, scored: ScoreOf) -> None:

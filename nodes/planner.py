@@ -54,7 +54,7 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
             update, state = await _begin(state, turn)
         except TaskError as error:
             return await refuse(state, str(error), services, user_of(runtime))
-    progress = _planned(state)
+    progress = _count_planning(state)
     update["progress"] = {**progress, "rejection": ""}
     if exhausted(state, turn.context, steps=False):
         return update
@@ -63,7 +63,7 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
     update["usage"] = {**before, "planner": total(revised.usage, before.get("planner", {}))}
     if revised.best is None:
         return {**update, **_without_plan(state, update, revised, turn.context)}
-    plan = _joined(revised.best, state, progress, revised.revisions, turn.context)
+    plan = _new_plan(revised.best, state, progress, revised.revisions, turn.context)
     update |= plan_update(plan)
     update["progress"]["version"] = plan["version"]
     for channel in ("results", "short_term") if revised.best.discard else ():
@@ -97,7 +97,7 @@ async def _begin(state: AgentState, turn: Turn) -> tuple[dict[str, Any], AgentSt
     return update, begun
 
 
-def _planned(state: AgentState) -> Progress:
+def _count_planning(state: AgentState) -> Progress:
     """The counters with this planning entered: at which step of the task, and under which guidance."""
     progress = state["progress"]
     at = progress["n"] - progress["base_n"]
@@ -160,7 +160,7 @@ def _without_plan(
     return {}
 
 
-def _joined(
+def _new_plan(
     reply: PlanReply, state: AgentState, progress: Progress, revisions: int, context: Context
 ) -> Plan:
     old, results, why = state.get("plan"), state.get("results", {}), _why(state)

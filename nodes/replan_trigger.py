@@ -33,7 +33,7 @@ async def replan_trigger(
     update: dict[str, Any] = {"proposals": {CLEAR: None}, "dispatch": []}
     may_replan = context.replanning and progress["replans"] < context.max_replans
     stopped = exhausted(state, context)
-    asked = None if stopped else _asked(state, context)
+    asked = None if stopped else _requested_replan(state, context)
     plan = close_failed(plan, attempts_spent(state, plan, context))
     update |= status_update(state.get("plan", {}), plan)
     if not stopped and may_replan:
@@ -87,7 +87,7 @@ def attempt_counts(state: AgentState) -> dict[str, int]:
     return counts
 
 
-def _asked(state: AgentState, context: Context) -> Replan | None:
+def _requested_replan(state: AgentState, context: Context) -> Replan | None:
     """The last wave's reasons for a new plan: asked for, a repeat, attempts used up, a serious surprise."""
     wave = state["progress"]["waves"]
     steps = [step for step in trajectory(state) if step["wave"] == wave]

@@ -62,7 +62,7 @@ class _Outcome:
     finding: Finding = field(default_factory=Finding)
     """What the comparison with what was expected came to."""
 
-    def noted(self, note: str) -> _Outcome:
+    def with_note(self, note: str) -> _Outcome:
         """With a note before what was observed; '' for none."""
         text = f"[{note}]\n{self.observation.text}" if note else self.observation.text
         return replace(self, observation=replace(self.observation, text=text))
@@ -142,7 +142,7 @@ async def _call(proposal: Proposal, state: AgentState, turn: Turn) -> _Outcome:
     seen = result.observation
     finished = seen.ok and proposal["finishes"] and not found.note and not seen.partial
     outcome = _Outcome(seen, finished, found.surprise, decision, result, found)
-    return outcome.noted(found.note)
+    return outcome.with_note(found.note)
 
 
 def _step(proposal: Proposal, outcome: _Outcome, state: AgentState, seconds: float, usage: Usage) -> Step:

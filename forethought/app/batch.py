@@ -109,7 +109,7 @@ class JobsOptions(CommandOptions):
 
 def submit(options: SubmitOptions) -> int:
     """Put TASKS into a queue that workers on any number of machines carry out."""
-    from forethought.batch import Submitted, open_queue, read_batch
+    from forethought.batch import Submission, open_queue, read_batch
     from forethought.batch import submit as submit_tasks
     from forethought.batch.queue import postgres_address
 
@@ -118,7 +118,7 @@ def submit(options: SubmitOptions) -> int:
     context = context_from_flags(flags, settings)
     postgres_address(settings)
 
-    async def run() -> Submitted:
+    async def run() -> Submission:
         tasks = read_batch(options.tasks)
         async with open_queue(settings) as queue:
             return await submit_tasks(

@@ -20,7 +20,7 @@ from forethought.storage import StorageError
 
 if TYPE_CHECKING:
     from forethought.batch import Progress, Queue
-    from forethought.batch.outcomes import Ended
+    from forethought.batch.outcomes import JobResult
     from forethought.settings import Settings
 
 Json = dict[str, Any]
@@ -39,7 +39,7 @@ class WorkerLog:
         """Print a line."""
         self.console.print(text, highlight=False, markup=False, soft_wrap=True)
 
-    def ended(self, thread_id: str, ended: Ended, seconds: float) -> None:
+    def ended(self, thread_id: str, ended: JobResult, seconds: float) -> None:
         """A job has ended."""
         what = ended.status if ended.outcome == "done" else ended.outcome
         error = f": {one_line(ended.error, 200)}" if ended.error else ""

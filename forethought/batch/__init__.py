@@ -14,7 +14,7 @@ extra `scale`; how a job ended is kept beside it, in the table that `forethought
 from forethought.batch.changes import cancel, retry
 from forethought.batch.progress import Progress, progress_of
 from forethought.batch.queue import Queue, open_queue
-from forethought.batch.submit import Submitted, submit
+from forethought.batch.submit import Submission, submit
 from forethought.batch.tasks import BatchTask, read_batch
 from forethought.batch.worker import WorkerOptions, work
 
@@ -22,7 +22,7 @@ __all__ = [
     "BatchTask",
     "Progress",
     "Queue",
-    "Submitted",
+    "Submission",
     "WorkerOptions",
     "cancel",
     "open_queue",

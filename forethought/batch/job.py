@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from forethought.batch.outcomes import (
-    Ended,
+    JobResult,
     TryAgain,
     error_line,
-    failed,
+    failure_of,
     is_internal,
     may_pass,
     of_state,
@@ -87,7 +87,7 @@ class JobRunner:
     _graphs: dict[bool, AgentGraph] = field(default_factory=dict)
     _building: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def run(self, thread_id: str, shutdown: Shutdown) -> Ended | None:
+    async def run(self, thread_id: str, shutdown: Shutdown) -> JobResult | None:
         """How a job ended, which is kept; None where it had ended before.
 
         Raises Halt and TryAgain, with the job to be put back into the queue; psycopg.Error.
@@ -105,7 +105,7 @@ class JobRunner:
             try:
                 if tries > self.retries.most:
                     line = f"given up: begun {tries - 1} times, and never ended"
-                    ended = Ended("failed", "failed", line)
+                    ended = JobResult("failed", "failed", line)
                 else:
                     ended = await self._attempt(thread_id, text, tries, shutdown, usage)
             except (Halt, TryAgain) as stopped:
@@ -120,7 +120,7 @@ class JobRunner:
 
     async def _attempt(
         self, thread_id: str, text: str, tries: int, shutdown: Shutdown, usage: dict[str, Any]
-    ) -> Ended:
+    ) -> JobResult:
         """How a try ended; `usage` is filled with what it has cost where it did not."""
         redact = redactor(self.settings)
         graph: AgentGraph | None = None
@@ -145,11 +145,11 @@ class JobRunner:
             if is_internal(error):
                 redact_error(error, redact)
                 _LOG.error("job %s: %s", thread_id, error_line(error, redact), exc_info=error)
-            return failed(error, usage, redact)
+            return failure_of(error, usage, redact)
 
     async def _go(
         self, graph: AgentGraph, config: RunnableConfig, task: Any, context: Context, shutdown: Shutdown
-    ) -> Ended:
+    ) -> JobResult:
         """How the job ended, once its task has come to its end in the thread or waits for a person.
 
         Idempotent: what is finished stays as it is, but a failed run is gone on with. Raises Halt, and what

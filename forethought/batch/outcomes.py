@@ -22,7 +22,7 @@ _SHOWN = 500
 
 
 @dataclass(frozen=True)
-class Ended:
+class JobResult:
     """How a job ended, for now: one that waits for a person, or failed, can be retried."""
 
     outcome: Outcome
@@ -55,10 +55,10 @@ def may_pass(error: BaseException) -> bool:
     )
 
 
-def failed(error: BaseException, usage: Mapping[str, Any], redact: Callable[[str], str]) -> Ended:
+def failure_of(error: BaseException, usage: Mapping[str, Any], redact: Callable[[str], str]) -> JobResult:
     """A job that ended with an error."""
     refused = isinstance(error, ConfigurationError)
-    return Ended("failed", "failed", error_line(error, redact), usage, refused=refused)
+    return JobResult("failed", "failed", error_line(error, redact), usage, refused=refused)
 
 
 def is_internal(error: BaseException) -> bool:
@@ -75,17 +75,17 @@ def error_line(error: BaseException, redact: Callable[[str], str]) -> str:
     return redact(line)[:_SHOWN]
 
 
-def of_state(snapshot: StateSnapshot) -> Ended:
+def of_state(snapshot: StateSnapshot) -> JobResult:
     """How a job ended whose run left its thread like this."""
     values, usage = snapshot.values, usage_of(snapshot.values)
     if snapshot.interrupts:
-        return Ended("waiting", "interrupted", usage=usage)
+        return JobResult("waiting", "interrupted", usage=usage)
     status = str(values.get("status") or "failed")
     if status == "failed" or snapshot.tasks:
         messages = values.get("messages") or []
         text = str(messages[-1].text) if messages else "the run came to no end"
-        return Ended("failed", "failed", " ".join(text.split())[:_SHOWN], usage)
-    return Ended("done", status, usage=usage)
+        return JobResult("failed", "failed", " ".join(text.split())[:_SHOWN], usage)
+    return JobResult("done", status, usage=usage)
 
 
 def usage_of(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -33,7 +33,7 @@ VALUES (%s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (thread_id) DO NOTHING RETUR
 
 
 @dataclass(frozen=True)
-class Submitted:
+class Submission:
     """What became of a submit."""
 
     id: str
@@ -53,7 +53,7 @@ async def submit(
     batch: str | None = None,
     name: str = tables.QUEUE,
     priority: int = 0,
-) -> Submitted:
+) -> Submission:
     """Put `tasks` into the queue `name`, to be run with `context`; what is there already stays as it is.
 
     Without `batch` the batch's id is made of the tasks and their settings, so that the same ones are the same
@@ -83,7 +83,7 @@ async def submit(
             if await _insert(queue, connection, batch, task.id, payload, name, order):
                 added.append((f"{batch}:{task.id}", name, order))
         await enqueue(queue, connection, added)
-    return Submitted(batch, len(jobs), len(added), len(jobs) - len(added))
+    return Submission(batch, len(jobs), len(added), len(jobs) - len(added))
 
 
 def _payload(task: BatchTask, context: Context, settings: Settings) -> Payload:

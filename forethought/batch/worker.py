@@ -18,7 +18,7 @@ from langchain_core.rate_limiters import InMemoryRateLimiter
 
 from forethought.batch import tables
 from forethought.batch.job import JobRunner, Retries
-from forethought.batch.outcomes import Ended, TryAgain, is_lost
+from forethought.batch.outcomes import JobResult, TryAgain, is_lost
 from forethought.batch.queue import Queue
 from forethought.models.live import LiveTransport
 from forethought.models.types import ConfigurationError, ModelRequest, Transport
@@ -73,7 +73,7 @@ class WorkerOptions:
     until_empty: bool = False
     """Whether it ends once no job is open any more, in this process or another."""
     retries: Retries = field(default_factory=Retries)
-    on_ended: Callable[[str, Ended, float], None] = lambda thread_id, ended, seconds: None
+    on_ended: Callable[[str, JobResult, float], None] = lambda thread_id, ended, seconds: None
     """Called for each job: its thread, how it ended, after how many seconds."""
     on_put_back: Callable[[str, str], None] = lambda thread_id, why: None
     """Called for each job that goes back into the queue: its thread, why."""
@@ -220,7 +220,7 @@ class _Worker:
             self._count(ended)
             self.options.on_ended(thread_id, ended, time.monotonic() - started)
 
-    async def _unless_aborted(self, run: Awaitable[Ended | None], shutdown: Shutdown) -> Ended | None:
+    async def _unless_aborted(self, run: Awaitable[JobResult | None], shutdown: Shutdown) -> JobResult | None:
         """What `run` gives. A job that is aborted is cancelled by procrastinate: its calls finish first."""
         from procrastinate.exceptions import JobAborted
 
@@ -234,7 +234,7 @@ class _Worker:
             except (Halt, TryAgain):
                 raise JobAborted from None
 
-    def _count(self, ended: Ended) -> None:
+    def _count(self, ended: JobResult) -> None:
         self.ended[ended.outcome] += 1
         self._refused = self._refused + 1 if ended.refused else 0
         if self._refused == _MOST_REFUSED:

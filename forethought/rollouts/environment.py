@@ -80,8 +80,8 @@ class EnvironmentRollouts:
     max_steps: int = 50
     max_tokens: int | None = None
     max_usd: float | None = None
-    _made: int = 0
-    _one: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _attempts: int = 0
+    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def with_policy(self, policy: Policy) -> EnvironmentRollouts:
         """The same with another policy, as a baseline needs."""
@@ -115,9 +115,9 @@ class EnvironmentRollouts:
     async def _continue(
         self, prefix: Sequence[TrajectoryStep], guidance: Sequence[str], first: Act | None = None
     ) -> Continuation:
-        async with self._one:
-            self._made += 1
-            name = f"attempt-{self._made}"
+        async with self._lock:
+            self._attempts += 1
+            name = f"attempt-{self._attempts}"
             started = time.monotonic()
             replay: Replay = await replay_prefix(self.environment, prefix)
             run = _Run(list(prefix), replay.reply)
@@ -127,7 +127,7 @@ class EnvironmentRollouts:
             halted = not run.reply.done and not run.status
             return Continuation(
                 branch=name,
-                trajectory=self._told(run, halted),
+                trajectory=self._trajectory_of(run, halted),
                 kept=len(prefix),
                 reward=run.reply.reward,
                 diverged=replay.diverged,
@@ -138,7 +138,7 @@ class EnvironmentRollouts:
 
     async def _run_on(self, run: _Run, guidance: Sequence[str]) -> None:
         while not run.status and not run.reply.done and len(run.steps) < self.max_steps:
-            if self._spent(run.usage):
+            if self._is_spent(run.usage):
                 run.status = "budget_exhausted"
                 return
             try:
@@ -157,13 +157,13 @@ class EnvironmentRollouts:
         else:
             run.add(act, reply)
 
-    def _spent(self, usage: Usage) -> bool:
+    def _is_spent(self, usage: Usage) -> bool:
         tokens = usage["input_tokens"] + usage["output_tokens"]
         return (self.max_tokens is not None and tokens >= self.max_tokens) or (
             self.max_usd is not None and usage["usd"] >= self.max_usd
         )
 
-    def _told(self, run: _Run, halted: bool) -> Trajectory:
+    def _trajectory_of(self, run: _Run, halted: bool) -> Trajectory:
         return Trajectory.model_validate(
             {
                 **self.trajectory.model_dump(include={"id", "task", "environment", "world", "source"}),
@@ -178,15 +178,6 @@ def _answer(run: _Run) -> str:
     """What the last action handed in, if the run is over and it did."""
     found = _HANDED_IN.fullmatch(run.steps[-1].action) if run.reply.done and run.steps else None
     return (found[1] or found[2] or "").strip() if found else ""
-
-
-async def record_run(
-    environment: Environment, policy: Policy, max_steps: int = 50, guidance: Sequence[str] = ()
-) -> Continuation:
-    """A first run of `environment` with `policy`: what there is to debug when it fails."""
-    blank = Trajectory(id=environment.name, task=environment.task, environment=environment.name, source="run")
-    continuation = await EnvironmentRollouts(environment, policy, blank, max_steps).from_start(guidance)
-    return replace(continuation, branch="original")
 
 
 async def replay_prefix(environment: Environment, prefix: Sequence[TrajectoryStep]) -> Replay:

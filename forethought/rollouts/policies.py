@@ -96,15 +96,15 @@ class TreePolicy:
     max_observation: int = 4_000
     _left: dict[Path, dict[str, float]] = field(default_factory=dict)
     """Candidates that were not taken yet, with their values, by the actions that lead to their state."""
-    _taken: dict[Path, list[str]] = field(default_factory=dict)
+    _tried: dict[Path, list[str]] = field(default_factory=dict)
     _goal: Path = ()
     """Where this attempt leaves the paths of earlier ones."""
 
     def saved(self) -> list[dict[str, Any]]:
         """What it remembers, as plain JSON."""
-        paths = dict.fromkeys((*self._left, *self._taken))
+        paths = dict.fromkeys((*self._left, *self._tried))
         return [
-            {"path": list(path), "left": self._left.get(path, {}), "taken": self._taken.get(path, [])}
+            {"path": list(path), "left": self._left.get(path, {}), "taken": self._tried.get(path, [])}
             for path in paths
         ]
 
@@ -112,7 +112,7 @@ class TreePolicy:
         """Remember what `saved` gave."""
         for item in saved:
             self._left[tuple(item["path"])] = dict(item["left"])
-            self._taken[tuple(item["path"])] = list(item["taken"])
+            self._tried[tuple(item["path"])] = list(item["taken"])
 
     async def act(
         self, task: str, steps: Sequence[TrajectoryStep], now: EnvironmentReply, guidance: Sequence[str]
@@ -140,7 +140,7 @@ class TreePolicy:
 
     def _take(self, path: Path, action: str, why: str, usage: Usage | None = None) -> Act:
         self._left.get(path, {}).pop(action, None)
-        taken = self._taken.setdefault(path, [])
+        taken = self._tried.setdefault(path, [])
         if action not in taken:
             taken.append(action)
         return Act(action=action, planning=why, usage=usage or no_usage())
@@ -151,7 +151,7 @@ class TreePolicy:
         """Candidates for the next action and their values."""
         shown, _ = steps_shown(steps, self.max_observation)
         seen = {"task": task, "steps": shown, "now": now.observation}
-        possible, tried = list(now.admissible), self._taken.get(path, [])
+        possible, tried = list(now.admissible), self._tried.get(path, [])
         proposed = await self.models.ask(
             role="policy",
             model=self.model,

@@ -29,8 +29,8 @@ from forethought.state.history import (
     before_plan,
     before_step,
     before_task,
-    begun_as,
     fork,
+    is_fork_of,
     point_of,
     substitute,
 )
@@ -103,28 +103,28 @@ class ThreadRollouts:
     max_usd: float | None = None
     leaf: Point | None = None
     """The last checkpoint of the trajectory's own branch, where it is known; else it is looked for."""
-    _one: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def from_step(self, step: int, module: Module, guidance: Sequence[str]) -> Continuation:
         """Run on from just before `step`; from before the plan in force there, for a planning error."""
         leaf = await self._start()
         number = None if step == self._answer_number(leaf) else step
-        return await self._run(await _placed(self._place(leaf, number, module)), guidance)
+        return await self._run(await _find_place(self._place(leaf, number, module)), guidance)
 
     async def substituted(self, step: int, action: str, tool: str, arguments: dict[str, Any]) -> Continuation:
         """Run on from `step` with another move in its place: `tool` with `arguments`, or what `action` says
         (tool({...}), finish: RESULT, replan: REASON; answer: TEXT at the answer's step)."""
         leaf = await self._start()
         if step == self._answer_number(leaf):
-            return await self._run(await _placed(self._answered(leaf, action)), ())
-        place = await _placed(before_execution(self.thread, step, leaf.at))
+            return await self._run(await _find_place(self._replaced_answer(leaf, action)), ())
+        place = await _find_place(before_execution(self.thread, step, leaf.at))
         proposal = substituted_proposal(place.proposal, action, tool, arguments)
         return await self._run(substitute(place, proposal), ())
 
     async def from_start(self, guidance: Sequence[str]) -> Continuation:
         """Run the task anew on the same thread, from before its first plan."""
         leaf = await self._start()
-        return await self._run(await _placed(before_task(self.thread, leaf.at)), guidance)
+        return await self._run(await _find_place(before_task(self.thread, leaf.at)), guidance)
 
     async def _place(self, leaf: Point, number: int | None, module: Module) -> ForkPoint:
         if module == "planning":
@@ -133,7 +133,7 @@ class ThreadRollouts:
             return await before_answer(self.thread, leaf.at)
         return await before_step(self.thread, number, leaf.at)
 
-    async def _answered(self, leaf: Point, action: str) -> ForkPoint:
+    async def _replaced_answer(self, leaf: Point, action: str) -> ForkPoint:
         """The end of the run with another answer: nothing is left to run."""
         place = await before_answer(self.thread, leaf.at)
         move, text = move_of(action)
@@ -142,7 +142,7 @@ class ThreadRollouts:
         return replace(place, as_node="answer_agent", update=update)
 
     async def _run(self, place: ForkPoint, guidance: Sequence[str]) -> Continuation:
-        async with self._one:
+        async with self._lock:
             numbers = {step["n"] for step in place.kept_steps}
             prefix = [step for step in self.trajectory.steps if step.number in numbers]
             if len(prefix) != len(numbers):
@@ -189,7 +189,7 @@ class ThreadRollouts:
             if older is None:
                 return None
             if older.id == origin.id:
-                return head if begun_as(first, place, guidance) else None
+                return head if is_fork_of(first, place, guidance) else None
             first, at = older, older.parent
         return None
 
@@ -270,7 +270,7 @@ def _did(step: TrajectoryStep) -> tuple[int, str, str]:
     return step.number, step.action, step.observation
 
 
-async def _placed(finding: Any) -> ForkPoint:
+async def _find_place(finding: Any) -> ForkPoint:
     """The place that a walk finds. Raises RolloutError instead of ForkError."""
     try:
         return cast(ForkPoint, await finding)

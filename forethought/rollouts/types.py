@@ -92,7 +92,8 @@ class EnvironmentReply:
 class Environment(Protocol):
     """A world that a run changed and that can be put back: reset, step, replay.
 
-    `reset` and the same actions must lead to the same observations, or `replay` says where they did not.
+    `reset` and the same actions must lead to the same observations. Where calling `step` again would not do,
+    it may have a method `replay` of its own, from a prefix of steps to a `Replay`.
     """
 
     name: str
@@ -114,14 +115,6 @@ class Replay:
     reply: EnvironmentReply
     diverged: str = ""
     """The first step whose observation differed, and how ('' if none did)."""
-
-
-class ReplayingEnvironment(Environment, Protocol):
-    """An environment with a replay of its own, where calling `step` again would not do."""
-
-    async def replay(self, prefix: Sequence[TrajectoryStep]) -> Replay:
-        """Reset, carry out the actions of `prefix`, and compare each observation with the recorded one."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -121,7 +121,7 @@ async def fork(checkpoints: Checkpoints, place: ForkPoint, guidance: Sequence[st
     return await checkpoints.write(place.at, _values(place, guidance), place.as_node)
 
 
-def begun_as(first: Point, place: ForkPoint, guidance: Sequence[str]) -> bool:
+def is_fork_of(first: Point, place: ForkPoint, guidance: Sequence[str]) -> bool:
     """Whether `first`, a checkpoint just behind `place`, is one that `fork` wrote with this guidance."""
     values = _values(place, guidance)
     proposals = first.values.get("proposals") or {}
@@ -142,17 +142,17 @@ async def before_step(
     Siblings of its wave with lower numbers are kept as they came out; with `whole_wave` they are sent again.
     Raises ForkError when there is no such step or its checkpoint is gone.
     """
-    point, after = await _sent(_line(checkpoints, n, leaf), checkpoints, n)
+    point, after = await _find_dispatch(_line(checkpoints, n, leaf), checkpoints, n)
     if not point.values.get("plan"):
         # It is put together from the checkpoints before this one.
-        raise ForkError(_gone(checkpoints, f"step {n}"))
+        raise ForkError(_missing_checkpoint(checkpoints, f"step {n}"))
     numbers = set() if whole_wave else {item["n"] for item in point.values["dispatch"] if item["n"] < n}
-    kept = _finished(point, after, numbers)
+    kept = _finished_steps(point, after, numbers)
     update: Json = {}
     if kept:
         done = {step["n"] for step in kept}
         sent = [item for item in point.values["dispatch"] if item["n"] not in done]
-        update = {"dispatch": sent, **_written(kept, after), "usage": _tool_usage(kept)}
+        update = {"dispatch": sent, **_writes_of(kept, after), "usage": _tool_usage(kept)}
     return _place(point, "replan_trigger", kept, update)
 
 
@@ -167,8 +167,8 @@ async def before_execution(checkpoints: Checkpoints, n: int, leaf: Any | None = 
         mine = next((item for item in proposals.values() if item["n"] == n), None)
         if mine is not None and "tool_executor" in point.waiting:
             lower = {item["n"] for item in proposals.values() if item["n"] < n}
-            kept = _finished(point, newer, lower)
-            update = _written(kept, newer) if kept else {}
+            kept = _finished_steps(point, newer, lower)
+            update = _writes_of(kept, newer) if kept else {}
             update["proposals"] = dict.fromkeys(step["subtask"] for step in kept)
             return _place(point, "tool_agent", kept, update, proposal=mine)
         newer.append(point)
@@ -187,7 +187,7 @@ async def before_plan(checkpoints: Checkpoints, n: int | None = None, leaf: Any 
     Raises ForkError, as `before_step`.
     """
     line = _line(checkpoints, n, leaf)
-    newer, _ = await (_answering(line, checkpoints) if n is None else _sent(line, checkpoints, n))
+    newer, _ = await (_find_answer(line, checkpoints) if n is None else _find_dispatch(line, checkpoints, n))
     async for point in line:
         made = _plans(point) != _plans(newer) and newer.values.get("plan")
         if "planner" in point.waiting and made:
@@ -196,12 +196,12 @@ async def before_plan(checkpoints: Checkpoints, n: int | None = None, leaf: Any 
             # The edge behind answer_agent leads to the planner while the task runs: as a round begins.
             return _place(point, "answer_agent", point.steps, {"status": "running"})
         newer = point
-    raise ForkError(_gone(checkpoints, "the plan"))
+    raise ForkError(_missing_checkpoint(checkpoints, "the plan"))
 
 
 async def before_answer(checkpoints: Checkpoints, leaf: Any | None = None) -> ForkPoint:
     """Just before the last answer was written. Raises ForkError when none was."""
-    point, _ = await _answering(_line(checkpoints, None, leaf), checkpoints)
+    point, _ = await _find_answer(_line(checkpoints, None, leaf), checkpoints)
     return _place(point, "replan_trigger", point.steps, {})
 
 
@@ -212,7 +212,7 @@ async def before_task(checkpoints: Checkpoints, leaf: Any | None = None) -> Fork
         if newer is not None and "planner" in point.waiting and _begins(point, newer):
             return _beginning(point, newer)
         newer = point
-    raise ForkError(_gone(checkpoints, "the beginning of the task"))
+    raise ForkError(_missing_checkpoint(checkpoints, "the beginning of the task"))
 
 
 async def _line(checkpoints: Checkpoints, n: int | None, leaf: Any | None) -> AsyncIterator[Point]:
@@ -227,11 +227,13 @@ async def _line(checkpoints: Checkpoints, n: int | None, leaf: Any | None) -> As
             return
         older = await checkpoints.read(point.parent)
         if older is None:
-            raise ForkError(_gone(checkpoints, "the answer" if n is None else f"step {n}"))
+            raise ForkError(_missing_checkpoint(checkpoints, "the answer" if n is None else f"step {n}"))
         point = older
 
 
-async def _sent(line: AsyncIterator[Point], checkpoints: Checkpoints, n: int) -> tuple[Point, deque[Point]]:
+async def _find_dispatch(
+    line: AsyncIterator[Point], checkpoints: Checkpoints, n: int
+) -> tuple[Point, deque[Point]]:
     """The checkpoint whose pending tasks include step `n`, and the few that came after it."""
     newer: deque[Point] = deque(maxlen=4)
     last: Point | None = None
@@ -244,7 +246,7 @@ async def _sent(line: AsyncIterator[Point], checkpoints: Checkpoints, n: int) ->
     raise await _no_step(checkpoints, n, last.at if last else None)
 
 
-async def _answering(line: AsyncIterator[Point], checkpoints: Checkpoints) -> tuple[Point, deque[Point]]:
+async def _find_answer(line: AsyncIterator[Point], checkpoints: Checkpoints) -> tuple[Point, deque[Point]]:
     async for point in line:
         if "answer_agent" in point.waiting:
             return point, deque()
@@ -259,7 +261,7 @@ async def _no_step(checkpoints: Checkpoints, n: int, leaf: Any | None) -> ForkEr
     )
 
 
-def _gone(checkpoints: Checkpoints, what: str) -> str:
+def _missing_checkpoint(checkpoints: Checkpoints, what: str) -> str:
     return (
         f"thread {checkpoints.thread}: the checkpoint before {what} is gone (deleted or pruned), so nothing "
         "can be run again from there; give the task to a new thread instead"
@@ -290,7 +292,7 @@ def _place(
     return ForkPoint(point.at, as_node, known, mine, point.values.get("usage") or {}, update, proposal or {})
 
 
-def _finished(point: Point, newer: Sequence[Point], numbers: set[int]) -> list[Json]:
+def _finished_steps(point: Point, newer: Sequence[Point], numbers: set[int]) -> list[Json]:
     """The steps of `numbers` as they were recorded when their wave ended, if they all were."""
     done = {step["n"] for step in point.steps}
     for later in reversed(newer):
@@ -300,7 +302,7 @@ def _finished(point: Point, newer: Sequence[Point], numbers: set[int]) -> list[J
     return []
 
 
-def _written(kept: Sequence[Json], newer: Sequence[Point]) -> Json:
+def _writes_of(kept: Sequence[Json], newer: Sequence[Point]) -> Json:
     """What the executors of `kept` had written: steps, results, memories."""
     numbers = {step["n"] for step in kept}
     after = next(p for p in reversed(newer) if numbers <= {step["n"] for step in p.steps})

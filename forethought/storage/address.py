@@ -86,11 +86,6 @@ def _postgres(given: str) -> Address:
     try:
         parts = {name: str(value) for name, value in conninfo_to_dict(given).items()}
     except (ProgrammingError, ValueError, UnicodeError) as error:
-        if "query parameter" in str(error):
-            advice = (
-                "after ? stand parameters of libpq, as in ?sslmode=require&connect_timeout=5, and one of "
-                "these is none; a ? of a password is written %3F"
-            )
         raise StorageError(f"--db postgresql://...: {advice}", wrong_use=True) from error
     ports = parts.get("port", "")
     name = parts.get("dbname", "")

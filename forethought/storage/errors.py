@@ -7,28 +7,14 @@ import sqlite3
 import sys
 
 _ADVICE = (
-    ("password authentication failed", "mend the password in the address, or in PGPASSWORD"),
-    ("no password supplied", "it wants a password: give it in the address, or in PGPASSWORD"),
-    (
-        "no schema has been selected",
-        "create the schema of `search_path` (CREATE SCHEMA), or mend the address",
-    ),
+    ("password", "give the right password in the address, or in PGPASSWORD"),
     ("relation", "it is another program's, or of an older release; name another one with --db"),
     ("does not exist", "create it, or mend the address"),
     ("Connection refused", "is the server running there?"),
     ("No such file or directory", "is the server running there?"),
-    ("failed to resolve host", "mend the host in the address"),
     ("timeout expired", "the server does not answer: is it running, and may it be reached?"),
     ("couldn't get a connection", "the server does not answer; what was done is kept"),
-    ("starting up", "it is starting: try again in a moment"),
-    ("remaining connection slots", "raise max_connections, or run less side by side"),
-    ("too many clients", "raise max_connections, or run less side by side"),
-    ("permission denied", "this user has no right to do that: grant it, or name another user"),
-    ("read-only transaction", "it takes no writes (a standby, or a read-only user): name the primary server"),
-    ("No space left", "free some space, then go on with `forethought resume`; what was done is kept"),
-    ("terminating connection", "the server closed the connection; what was done is kept"),
-    ("closed the connection", "the server closed the connection; what was done is kept"),
-    ("connection is", "the server closed the connection; what was done is kept"),
+    ("closed the connection", "what was done is kept"),
 )
 
 

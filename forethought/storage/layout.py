@@ -21,6 +21,8 @@ async def is_set_up(saver: ThreadSaver) -> bool:
             raise _refusal(saver, "it is of an older release, or another program's")
         return False
     values = dict(await saver.rows(f"SELECT name, value FROM {_TABLE}"))
+    if not values.get("version"):  # another process is setting it up now
+        return False
     if values.get("version") != VERSION:
         version = str(values.get("version"))[:20]
         raise _refusal(saver, f"it is of another release (layout {version!r}, this one reads {VERSION!r})")
@@ -40,10 +42,9 @@ async def is_set_up(saver: ThreadSaver) -> bool:
 async def write_layout(saver: ThreadSaver) -> None:
     """Mark a database that was just set up as one of this release, and of this key."""
     await saver.rows(f"CREATE TABLE IF NOT EXISTS {_TABLE} (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
-    values = {"version": VERSION}
-    if saver.cipher is not None:
-        values["key_check"] = saver.cipher.encrypt_text(_KEY_CHECK)
-    for name, value in values.items():
+    values = {"key_check": saver.cipher.encrypt_text(_KEY_CHECK)} if saver.cipher is not None else {}
+    # The version last: with it the table is whole.
+    for name, value in (*values.items(), ("version", VERSION)):
         await saver.rows(
             f"INSERT INTO {_TABLE} (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", (name, value)
         )

@@ -131,10 +131,11 @@ async def open_postgres_threads(
         is_new = not await is_set_up(saver)
         if is_new and (read_only or not create):
             raise NoThreads(address.shown)
+        if is_new:  # before LangGraph's tables, which without it would be those of another program
+            async with hold(saver.locks, "setting up", _SETUP_S):
+                await write_layout(saver)
         if not read_only:
             await _migrate(saver, "checkpoint_migrations", len(saver.MIGRATIONS), saver.setup)
-        if is_new:
-            await write_layout(saver)
         yield saver
 
 

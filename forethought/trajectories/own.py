@@ -183,7 +183,7 @@ def _recalled(step: Json, present: Sequence[Json], values: Mapping[str, Any]) ->
             said = text(told[-1].get("observation")) if told else text(_result(values, key))
             lines.append(f"Result of {key}: {said}" if said else f"Result of {key}")
         elif kind == "failure":
-            lines += [_failed(old) for old in earlier if text(old["n"]) == key]
+            lines += [_failure_text(old) for old in earlier if text(old["n"]) == key]
         else:
             lines.append(
                 f"A move of step {key} that was rejected before it was made" if kind == "rejected" else shown
@@ -191,7 +191,7 @@ def _recalled(step: Json, present: Sequence[Json], values: Mapping[str, Any]) ->
     return lines
 
 
-def _failed(step: Json) -> str:
+def _failure_text(step: Json) -> str:
     why = f"{text(step.get('cause'))}: {text(step.get('observation'))}"
     return f"Step {text(step['n'])} failed: {_action(step)}: {why}"
 

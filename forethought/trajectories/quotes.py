@@ -26,11 +26,11 @@ _ELLIPSIS = re.compile(r"\[\s*(?:\.{3,}|…)[^\[\]\n]{0,80}\]|\(\s*(?:\.{3,}|…
 
 def occurs(quote: str, text: str) -> bool:
     """Whether `quote` stands in `text`; the parts around an ellipsis must stand there in their order."""
-    parts = [part for piece in _ELLIPSIS.split(quote) if (part := _folded(piece).strip(".,;:-"))]
+    parts = [part for piece in _ELLIPSIS.split(quote) if (part := _fold(piece).strip(".,;:-"))]
     size = sum(char.isalnum() for part in parts for char in part)
     if size < MIN_CHARS:
         return False
-    haystack, position = _folded(text), 0
+    haystack, position = _fold(text), 0
     for part in parts:
         position = _end_of(part, haystack, position, whole=size < WHOLE_WORDS)
         if position < 0:
@@ -47,15 +47,15 @@ def _end_of(part: str, haystack: str, start: int, *, whole: bool) -> int:
     return at if at < 0 else at + len(part)
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     """`text` with all that copying may change taken away; a space is kept between two words only."""
     if "\\" in text:
-        text = _CONTROLS.sub(" ", _CODES.sub(_decoded, text))
+        text = _CONTROLS.sub(" ", _CODES.sub(_decode, text))
     text = unicodedata.normalize("NFKC", text).casefold().translate(_MARKS | _DASHES)
     return _SPACES.sub(lambda found: "" if found[1] else " ", text.strip())
 
 
-def _decoded(found: re.Match[str]) -> str:
+def _decode(found: re.Match[str]) -> str:
     """The characters of a run of \\uXXXX escapes, surrogate pairs included."""
     units = b"".join(
         int(code[1:], 16).to_bytes(2, "big") for code in re.findall(r"u[0-9a-fA-F]{4}", found[0])

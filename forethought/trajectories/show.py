@@ -135,14 +135,14 @@ def run_texts(runs: Sequence[LabelledRun], most: int) -> list[dict[str, str]]:
         {
             "label": label,
             "outcome": "failed" if outcome == "failure" else "succeeded",
-            "ended": _ended(trajectory),
+            "ended": _ending(trajectory),
             "text": _run_text(trajectory, limit, share),
         }
         for label, outcome, trajectory in runs
     ]
 
 
-def _ended(trajectory: Trajectory) -> str:
+def _ending(trajectory: Trajectory) -> str:
     if trajectory.halted:
         return "stopped by its step limit"
     return "with an answer" if trajectory.answer.strip() else "without an answer"

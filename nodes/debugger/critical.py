@@ -51,9 +51,9 @@ async def find_critical(
             labels = state.get("labels", {}) if context.fine_grained else None
             found, usage = await _ask(state, trajectory, labels, context, services)
     except ReplyError as error:
-        return _no_reply(error)
+        return _no_reply_update(error)
     if found["critical_step"]:
-        return _found(found, usage, context)
+        return _critical_update(found, usage, context)
     problem = f"nothing in the run shows an error that doomed it: {found['root_cause']}"
     return {"status": "not_found", "problem": problem, "usage": {"critical": usage}}
 
@@ -128,9 +128,9 @@ async def _search(
         else:
             labels = state.get("labels") if context.fine_grained else None
             found, usage = await _ask(state, trajectory, labels or None, context, services, known)
-            update = _found(found, usage, context)
+            update = _critical_update(found, usage, context)
     except ReplyError as error:
-        update = _no_reply(error)
+        update = _no_reply_update(error)
     except (SearchStopped, RolloutError) as error:
         update = {"status": "failed", "problem": str(error)}
     usages = update.get("usage", {})
@@ -139,12 +139,12 @@ async def _search(
     return {**update, "usage": usages, "probes": prober.probes, "notes": prober.notes}
 
 
-def _no_reply(error: ReplyError) -> dict[str, Any]:
+def _no_reply_update(error: ReplyError) -> dict[str, Any]:
     problem = f"no valid critical error: {error.problem or error}"
     return {"status": "not_found", "problem": problem, "usage": {"critical": error.usage}}
 
 
-def _found(critical: Critical, usage: Usage, context: DebuggerContext) -> dict[str, Any]:
+def _critical_update(critical: Critical, usage: Usage, context: DebuggerContext) -> dict[str, Any]:
     """The critical error, and whether the run is made again with it."""
     return {
         "critical": critical,

@@ -35,7 +35,7 @@ def label_messages(
     return _messages(
         "debug_label",
         trajectory,
-        fitted(window, context),
+        fit_window(window, context),
         taxonomy=taxonomy.text(),
         number=number,
         step=head(step),
@@ -81,7 +81,7 @@ def salvage_messages(
     return _messages(
         "debug_salvage",
         trajectory,
-        fitted(window_of(trajectory, number, context.window), context),
+        fit_window(window_of(trajectory, number, context.window), context),
         question=question,
         number=number,
         step=head(trajectory.step(number)),
@@ -94,7 +94,7 @@ def substitution_messages(trajectory: Trajectory, number: int, context: Debugger
     return _messages(
         "debug_substitution",
         trajectory,
-        fitted(window_of(trajectory, number, context.window), context),
+        fit_window(window_of(trajectory, number, context.window), context),
         number=number,
         step=step_text(step, context.max_observation_chars),
         admissible=any(each.given for each in trajectory.steps),
@@ -107,8 +107,8 @@ def run_text(trajectory: Trajectory, context: DebuggerContext, of_interest: Sequ
     neighbours (else the first and the last ones) whole, and the others in a line each."""
     steps = trajectory.steps
     if len(steps) <= context.window:
-        return fitted(Window(steps), context)
-    whole = _chosen(trajectory, context.window, of_interest)
+        return fit_window(Window(steps), context)
+    whole = _choose_steps(trajectory, context.window, of_interest)
     note = (
         f"Of the {len(steps)} steps {len(whole)} are shown whole and the rest in one line each, cut where "
         "it says so."
@@ -120,7 +120,7 @@ def run_text(trajectory: Trajectory, context: DebuggerContext, of_interest: Sequ
     return "\n\n".join([note, *blocks])
 
 
-def _chosen(trajectory: Trajectory, size: int, of_interest: Sequence[int]) -> set[int]:
+def _choose_steps(trajectory: Trajectory, size: int, of_interest: Sequence[int]) -> set[int]:
     """Indices of the steps that are shown whole, `size` at most: those of interest first, from the run's
     beginning on."""
     steps = trajectory.steps
@@ -132,7 +132,7 @@ def _chosen(trajectory: Trajectory, size: int, of_interest: Sequence[int]) -> se
     return set([at for at in wanted if 0 <= at < len(steps)][:size])
 
 
-def fitted(window: Window, context: DebuggerContext) -> str:
+def fit_window(window: Window, context: DebuggerContext) -> str:
     """The window's text with observations cut until a prompt can hold it."""
     return window.text(_limit([window], context.max_observation_chars, PROMPT_CHARS))
 

@@ -81,18 +81,18 @@ async def rerun(
     """Make the next re-run. Raises ModelError where the model cannot be reached: what was done is kept."""
     context = services.context(runtime)
     if why := exhausted(state, context):
-        return _ended(state, f"no further re-run: {why}")
+        return _end_reruns(state, f"no further re-run: {why}")
     if attempts_left(state, context) <= 0:
-        return _ended(state, f"no further re-run: {len(state.get('branches', []))} were made")
+        return _end_reruns(state, f"no further re-run: {len(state.get('branches', []))} were made")
     original = Trajectory.model_validate(state["subject"])
     try:
         rollouts = services.rollouts_for(original, state, context)
         result = await METHODS[context.rerun](RerunRequest(state, context, services, original, rollouts))
     except RolloutError as error:
-        return _ended(state, f"no re-run: {error}")
+        return _end_reruns(state, f"no re-run: {error}")
     except ReplyError as error:
         usage = {"rerun": error.usage}
-        return {**_ended(state, f"no re-run: {error.problem or error}"), "usage": usage}
+        return {**_end_reruns(state, f"no re-run: {error.problem or error}"), "usage": usage}
     branch = _branch(state, result)
     diverged = result.continuation.diverged
     notes = [f"re-run {branch['attempt']}: {diverged}"] if diverged else []
@@ -124,7 +124,7 @@ def branch_trajectory(original: Trajectory, branch: Branch) -> Trajectory:
     )
 
 
-def _ended(state: DebuggerState, why: str) -> dict[str, Any]:
+def _end_reruns(state: DebuggerState, why: str) -> dict[str, Any]:
     if state.get("branches"):
         return {"attempt": {}, "status": "not_fixed", "notes": [why]}
     return {"attempt": {}, "status": "failed", "problem": why}

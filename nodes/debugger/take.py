@@ -25,11 +25,11 @@ async def take(
 ) -> dict[str, Any]:
     """The validated trajectory, what its evaluator says of it, and what a reader should know of it."""
     context = services.context(runtime)
-    fresh = _fresh()
+    fresh = _empty_channels()
     try:
-        loaded = await _loaded(state, services)
+        loaded = await _load(state, services)
     except ValueError as error:
-        return {**fresh, "notes": [CLEAR], **_failed(str(error))}
+        return {**fresh, "notes": [CLEAR], **_failure(str(error))}
     trajectory = loaded.trajectory
     accepted = [state["expect"]] if state.get("expect", "").strip() else list(loaded.reference.gold)
     taken = {
@@ -40,18 +40,18 @@ async def take(
         "notes": [CLEAR, *trajectory.notes, *_notes(trajectory, context)],
     }
     if not trajectory.steps:
-        return {**taken, **_failed("the trajectory has no steps: there is nothing to debug in it")}
-    verdict, usage, notes = await _judged(loaded, accepted, context, services)
+        return {**taken, **_failure("the trajectory has no steps: there is nothing to debug in it")}
+    verdict, usage, notes = await _judge(loaded, accepted, context, services)
     taken |= {"verdict": verdict, "notes": [*taken["notes"], *notes]}
     taken["usage"] = {CLEAR: None, "judge": usage} if usage.get("calls") else {CLEAR: None}
     if verdict["success"]:
         return {**taken, "status": "successful"}
     if problem := _impossible(trajectory, state.get("thread_id") or None, accepted, context, services):
-        return {**taken, **_failed(problem)}
+        return {**taken, **_failure(problem)}
     return {**taken, "status": "running"}
 
 
-def _fresh() -> dict[str, Any]:
+def _empty_channels() -> dict[str, Any]:
     """Every channel as it begins: a thread of the debugger's may be used again, and what was sent for the
     last debugging must not be taken for this one's."""
     return {
@@ -76,11 +76,11 @@ def _fresh() -> dict[str, Any]:
     }
 
 
-def _failed(problem: str) -> dict[str, Any]:
+def _failure(problem: str) -> dict[str, Any]:
     return {"status": "failed", "problem": " ".join(problem.split())}
 
 
-async def _loaded(state: DebuggerState, services: DebugServices) -> Loaded:
+async def _load(state: DebuggerState, services: DebugServices) -> Loaded:
     """What the client sent or named. Raises ValueError, one line that says what to do."""
     given, thread = state.get("trajectory"), state.get("thread_id") or ""
     if given and thread:
@@ -94,7 +94,7 @@ async def _loaded(state: DebuggerState, services: DebugServices) -> Loaded:
     return await services.load_thread(thread)
 
 
-async def _judged(
+async def _judge(
     loaded: Loaded, accepted: list[str], context: DebuggerContext, services: DebugServices
 ) -> tuple[Json, Usage, list[str]]:
     """The verdict on the trajectory: {success, reason, by}, what it cost, and notes.

@@ -73,7 +73,7 @@ def _forms(address: str) -> Iterator[str]:
         yield address[: end.start()]
 
 
-def given_addresses(state: AgentState, tools: Mapping[str, Tool]) -> set[str]:
+def known_addresses(state: AgentState, tools: Mapping[str, Tool]) -> set[str]:
     """The keys of the addresses that the user or a tool result gave."""
     given = {key for text in _words_of_user(state) for key in addresses_in(text)}
     kept: set[str] = set()
@@ -83,9 +83,9 @@ def given_addresses(state: AgentState, tools: Mapping[str, Tool]) -> set[str]:
         for record in ({**step, "own": own}, *step["sub_steps"]):
             texts = [*_strings(record.get("arguments")), *record.get("own", [])]
             wrote = addresses_in("\n".join(texts))
-            if not answered and _gives(record, tools):
+            if not answered and _is_others_text(record, tools):
                 given |= addresses_in(str(record.get("observation") or "")) - kept - wrote
-            if _keeps(record, tools):
+            if _may_store(record, tools):
                 kept |= wrote - given
     return given
 
@@ -112,7 +112,7 @@ def _words_of_user(state: AgentState) -> Iterator[str]:
             yield str(message.text)
 
 
-def _gives(record: Mapping[str, Any], tools: Mapping[str, Tool]) -> bool:
+def _is_others_text(record: Mapping[str, Any], tools: Mapping[str, Tool]) -> bool:
     """Whether what came of a call is somebody else's text and not the model's own, computed or answered.
 
     Of the tools without outside text only the question to the person brings words that are not the model's:
@@ -124,7 +124,7 @@ def _gives(record: Mapping[str, Any], tools: Mapping[str, Tool]) -> bool:
     return tool is None or tool.outside or tool.asks_person
 
 
-def _keeps(record: Mapping[str, Any], tools: Mapping[str, Tool]) -> bool:
+def _may_store(record: Mapping[str, Any], tools: Mapping[str, Tool]) -> bool:
     """Whether what the model wrote may have been stored by the call, and so come back in a later result."""
     tool = tools.get(record.get("tool") or "")
     made = bool(record.get("tool")) and record.get("cause") not in ("rejected", "repeat", "arguments")
@@ -164,7 +164,7 @@ def for_person(text: str, state: AgentState, tools: Mapping[str, Tool]) -> str:
     """`text` as it may be shown: untouched in a thread without anything private or anything from outside."""
     if not influence(state, tools).guarded:
         return text
-    return inert(text, given_addresses(state, tools) | approved_addresses(state, tools))
+    return inert(text, known_addresses(state, tools) | approved_addresses(state, tools))
 
 
 def inert(text: str, known: Collection[str]) -> str:
@@ -173,10 +173,10 @@ def inert(text: str, known: Collection[str]) -> str:
     pictures = {match.start() for match in _DESTINATION.finditer(text) if address_key(match[1]) in known}
     text = _PICTURE.sub(lambda match: "!" if match.start() in pictures else "", text)
     text = _TAG.sub("&lt;", text)
-    return _ADDRESS.sub(lambda match: _quoted(match, known), text)
+    return _ADDRESS.sub(lambda match: _quote(match, known), text)
 
 
-def _quoted(match: re.Match[str], known: Collection[str]) -> str:
+def _quote(match: re.Match[str], known: Collection[str]) -> str:
     address = match[0]
     bare = address.rstrip(".,;:!?*_")
     if address_key(bare) in known or address_key(address) in known:

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from langgraph.types import interrupt
 
-from forethought.nodes.support.addresses import address_key, approved_addresses, given_addresses
+from forethought.nodes.support.addresses import address_key, approved_addresses, known_addresses
 from forethought.nodes.support.provenance import Influence, influence, origins_text, records
 from forethought.state.agent import AgentState, Proposal
 from forethought.state.context import Context
@@ -50,7 +50,7 @@ def require_approval(
     seen = influence(state, tools)
     if tool.effect == "egress" and seen.guarded:
         key = address_key(str(arguments.get(tool.address))) if tool.address else None
-        if key is not None and key in given_addresses(state, tools):
+        if key is not None and key in known_addresses(state, tools):
             return ApprovalDecision(arguments)
         if key is not None and key in approved_addresses(state, tools):
             return ApprovalDecision(arguments, pinned=True)

@@ -104,13 +104,13 @@ async def call_once(
     if attempts.open and not tool.repeatable:
         result = ask_outcome(tool, intent["arguments"], attempts.open, proposal, shown)
         if result is not None:
-            await _keep(n, attempts.open, "outcome", asdict(result))
+            await _write_part(n, attempts.open, "outcome", asdict(result))
             return result
     if tool.repeatable and not intent["word"]:
         with finish_when_stopping():
             return await make()
     attempt = attempts.last + 1
-    await _keep(n, attempt, "intent", {**intent, "tool": tool.name, "changes": not tool.repeatable})
+    await _write_part(n, attempt, "intent", {**intent, "tool": tool.name, "changes": not tool.repeatable})
     started = time.monotonic()
     try:
         with finish_when_stopping():
@@ -119,11 +119,11 @@ async def call_once(
         # The tool asks the person something, before it does anything.
         await current_journal().write(_key(n, attempt, "asks"), {})
         raise
-    await _keep(n, attempt, "outcome", {**asdict(result), "seconds": time.monotonic() - started})
+    await _write_part(n, attempt, "outcome", {**asdict(result), "seconds": time.monotonic() - started})
     return result
 
 
-async def _keep(n: int, attempt: int, part: str, value: Json) -> None:
+async def _write_part(n: int, attempt: int, part: str, value: Json) -> None:
     await current_journal().clear_question()
     await current_journal().write(_key(n, attempt, part), value)
 
@@ -173,9 +173,9 @@ def ask_outcome(
         if word == again:
             return None
         if word == HAPPENED:
-            return CallResult(_happened(text), by_person=True)
+            return CallResult(_happened_observation(text), by_person=True)
         if word == GIVE_UP:
-            return CallResult(_given_up(text), by_person=True)
+            return CallResult(_give_up_observation(text), by_person=True)
         problem = (
             f"the reply must be {', '.join(map(repr, choices))} (with ': ...' to say more), not {word!r}"
         )
@@ -199,7 +199,7 @@ def _choice(reply: Any) -> tuple[str, str]:
     return word.strip().lower(), text.strip() or reason
 
 
-def _happened(text: str) -> Observation:
+def _happened_observation(text: str) -> Observation:
     said = f" and says: {text}" if text else ""
     return Observation(
         f"The call was broken off before its result came; the person has seen that it took effect{said}",
@@ -207,7 +207,7 @@ def _happened(text: str) -> Observation:
     )
 
 
-def _given_up(text: str) -> Observation:
+def _give_up_observation(text: str) -> Observation:
     why = f": {text}" if text else ""
     return Observation(
         f"The call was broken off before its result came. The person does not want it made again{why}. "

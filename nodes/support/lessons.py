@@ -55,7 +55,7 @@ async def recall(state: AgentState, runtime: Runtime[Context], context: Context)
     found = await open_book(runtime, context).relevant(query, MOST_SHOWN, now_utc())
     brought = [lesson.origin for lesson in found if not lesson.vouched]
     return {
-        "shown": [_shown(lesson) for lesson in found],
+        "shown": [_to_shown_lesson(lesson) for lesson in found],
         "origins": list(dict.fromkeys([*before, *brought])),
     }
 
@@ -64,5 +64,5 @@ def _name(item: Any) -> str:
     return str(item["name"]) if isinstance(item, dict) else ""
 
 
-def _shown(lesson: Lesson) -> ShownLesson:
+def _to_shown_lesson(lesson: Lesson) -> ShownLesson:
     return {"id": lesson.id, "text": cut(lesson.text(), _SHOWN_CHARS), "origin": lesson.origin}

@@ -114,7 +114,7 @@ def join_plan(
     renamed: dict[str, str] = {}
     for subtask in new:
         if _is_other(subtask, before, finished, used_ids):
-            renamed[subtask.id] = _fresh(subtask.id, used)
+            renamed[subtask.id] = _unused_id(subtask.id, used)
             used.add(renamed[subtask.id])
     fresh: list[Subtask] = [
         {
@@ -144,7 +144,7 @@ def _is_other(
     return old["status"] in ("failed", "blocked") and not same_words(old["description"], subtask.description)
 
 
-def _fresh(key: str, used: Collection[str]) -> str:
+def _unused_id(key: str, used: Collection[str]) -> str:
     number = 2
     while f"{key}_{number}" in used:
         number += 1

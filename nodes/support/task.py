@@ -21,6 +21,7 @@ from forethought.state.context import Context
 from forethought.state.reducers import CLEAR
 from forethought.text import sanitize_text
 from forethought.tools.files import FilesError, take_in
+from forethought.trajectories.values import sanitize
 
 MAX_TASK_CHARS = 100_000
 
@@ -77,7 +78,7 @@ async def begin_task(
 
     Raises TaskError, one line that says what to do, before anything is spent.
     """
-    state, mended = _sanitized(state)
+    state, mended = _sanitize_state(state)
     text, human = task_text(state)
     models = models_used(context)
     try:
@@ -113,29 +114,20 @@ async def begin_task(
     }
 
 
-def _sanitized(state: AgentState) -> tuple[AgentState, list[AnyMessage]]:
+def _sanitize_state(state: AgentState) -> tuple[AgentState, list[AnyMessage]]:
     """The state with what a client gave as text that can be stored and sent; the messages that changed."""
-    mended: dict[str, Any] = {}
-    if isinstance(task := state.get("task"), str):
-        mended["task"] = sanitize_text(task)
-    if isinstance(guidance := state.get("guidance"), list):
-        mended["guidance"] = [sanitize_text(item) if isinstance(item, str) else item for item in guidance]
-    messages = [(m, _mended(m)) if isinstance(m, HumanMessage) else (m, m) for m in state.get("messages", [])]
-    mended["messages"] = [new for _, new in messages]
-    changed = [new for old, new in messages if new is not old]
-    return {**state, **mended}, changed  # type: ignore[typeddict-item]
+    messages = [(m, _sanitize_message(m)) for m in state.get("messages", [])]
+    sanitized: dict[str, Any] = {**state, "messages": [new for _, new in messages]}
+    sanitized |= {name: sanitize(sanitized[name]) for name in ("task", "guidance") if name in sanitized}
+    return sanitized, [new for old, new in messages if new is not old]  # type: ignore[return-value]
 
 
-def _mended(message: HumanMessage) -> HumanMessage:
-    def block(item: Any) -> Any:
-        if isinstance(item, str):
-            return sanitize_text(item)
-        text = item.get("text") if isinstance(item, dict) else None
-        return {**item, "text": sanitize_text(text)} if isinstance(text, str) else item
-
-    given = message.content
-    content = sanitize_text(given) if isinstance(given, str) else [block(item) for item in given]
-    return message if content == given else message.model_copy(update={"content": content})
+def _sanitize_message(message: AnyMessage) -> AnyMessage:
+    """A person's message with text that can be stored and sent."""
+    content = sanitize(message.content)
+    if not isinstance(message, HumanMessage) or content == message.content:
+        return message
+    return message.model_copy(update={"content": content})
 
 
 def guidance_of(state: AgentState, text: str) -> list[str]:
@@ -169,7 +161,7 @@ def counters(state: AgentState, text: str) -> Progress:
         "planned_at": [],
         "version": 0,
         "stopped": "",
-        "earlier": [*old.get("earlier", []), *_finished(state)],
+        "earlier": [*old.get("earlier", []), *_finished_task(state)],
     }
 
 
@@ -211,7 +203,7 @@ def settings_of(services: Services, user: str) -> Settings:
     return settings.model_copy(update={"files_dir": settings.files_dir / label_of(user)})
 
 
-def _finished(state: AgentState) -> list[Json]:
+def _finished_task(state: AgentState) -> list[Json]:
     if not state.get("progress") or not state.get("answer"):
         return []
     # Not the channel `task`, which holds the next one by now.
@@ -240,7 +232,7 @@ async def refuse(state: AgentState, reason: str, services: Services, user: str =
     What a further task would be refused for as well is let go of, so that it can be taken on: files that
     cannot be had, and the guidance. Both are kept aside for `graph.resume`.
     """
-    files, lacking = await asyncio.to_thread(_sorted, state, services, user)
+    files, lacking = await asyncio.to_thread(_split_files, state, services, user)
     old = state.get("progress", {})
     progress = counters(state, str(state.get("task") or ""))
     human = last_human(state.get("messages", []))
@@ -266,7 +258,7 @@ async def refuse(state: AgentState, reason: str, services: Services, user: str =
     }
 
 
-def _sorted(state: AgentState, services: Services, user: str) -> tuple[list[FileRef], list[Any]]:
+def _split_files(state: AgentState, services: Services, user: str) -> tuple[list[FileRef], list[Any]]:
     """The thread's files that can be had, as references, and the others as they were named."""
     files: list[FileRef] = []
     lacking: list[Any] = []

@@ -8,8 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from forethought.graph.debugger import build_debugger
-from forethought.rollouts.environment import EnvironmentRollouts, record_run
+from forethought.rollouts.environment import EnvironmentRollouts
 from forethought.settings import Settings
+from tests.support.debugging import record_run
 from tests.support.household import RUINS, Habit, Household, World, moves, right_action
 from tests.support.model_server import Answer, ModelServer, SeenRequest
 

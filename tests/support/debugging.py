@@ -9,14 +9,15 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from forethought.graph.debugger import build_debugger
-from forethought.rollouts.types import Continuation, RolloutError
+from forethought.rollouts.environment import EnvironmentRollouts
+from forethought.rollouts.types import Continuation, Environment, Policy, RolloutError
 from forethought.settings import Settings
 from forethought.state.debugger import DebuggerContext
 from forethought.trajectories.types import Module, Trajectory, TrajectoryStep
@@ -158,6 +159,15 @@ class TruthfulWorld:
     def _continue(self, step: int, good: bool, diverged: str) -> Continuation:
         run = self.subject.model_copy(update={"answer": GOLD if good else "still no key"})
         return Continuation(branch=f"b{len(self.calls)}", trajectory=run, kept=step - 1, diverged=diverged)
+
+
+async def record_run(
+    environment: Environment, policy: Policy, max_steps: int = 50, guidance: Sequence[str] = ()
+) -> Continuation:
+    """A first run of `environment` with `policy`: what there is to debug when it fails."""
+    blank = Trajectory(id=environment.name, task=environment.task, environment=environment.name, source="run")
+    continuation = await EnvironmentRollouts(environment, policy, blank, max_steps).from_start(guidance)
+    return replace(continuation, branch="original")
 
 
 class Debugging(dict[str, Any]):

@@ -19,12 +19,12 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from forethought.graph.synthesizer import build_synthesizer
-from forethought.rollouts.environment import record_run
 from forethought.rollouts.types import Act, EnvironmentReply
 from forethought.settings import Settings
 from forethought.state.synthesizer import SynthesizerContext
 from forethought.trajectories.tasks import Attempted, CollectTask
 from forethought.trajectories.types import Loaded, Reference, Trajectory, TrajectoryStep
+from tests.support.debugging import record_run
 from tests.support.graph_run import GraphRun
 from tests.support.model_server import Answer, ModelServer, SeenRequest
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import os
 import re
 import subprocess
@@ -144,14 +145,10 @@ def test_files_are_read_only_when_the_code_names_them(
     assert "read without need" in run("len(files)").text
 
 
-def test_a_file_without_text_does_not_hide_the_others(
-    settings: Callable[..., Settings], tmp_path: Path
-) -> None:
-    store = FileStore(tmp_path / "files")
-    files = {"a.txt": store.put(b"hello"), "gone.txt": "0" * 64}
-    env = ToolEnv(settings=settings(), files=files, store=store)
-    seen = asyncio.run(call_tool(PYTHON, {"code": "files['a.txt']"}, env))
-    assert seen.text.startswith("hello\n[not in `files`: gone.txt")
+def test_a_file_without_text_does_not_hide_the_others(env: ToolEnv) -> None:
+    env = dataclasses.replace(env, files={**env.files, "gone.txt": "0" * 64})
+    seen = asyncio.run(call_tool(PYTHON, {"code": "files['note.txt']"}, env))
+    assert seen.text.startswith("café\n[not in `files`: gone.txt")
     failed = asyncio.run(call_tool(PYTHON, {"code": "files['gone.txt']"}, env))
     assert "KeyError" in failed.text
     assert "[not in `files`: gone.txt" in failed.text
@@ -217,25 +214,22 @@ def test_a_process_that_used_the_sandbox_exits_cleanly() -> None:
         "from forethought.tools.sandbox.monty import run_monty\nprint(run_monty(Program('1 + 1'))[1])"
     )
     command = [sys.executable, "-c", code]
-    started = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(3)]
+    started = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(2)]
     for process in started:
         assert (*process.communicate(timeout=60), process.returncode) == (b"2\n", b"", 0)
 
 
-def test_the_origin_is_the_files_and_results_that_the_code_names(tmp_path: Path) -> None:
-    store = FileStore(tmp_path / "files")
-    env = ToolEnv(
-        settings=Settings(data_dir=tmp_path),
-        files={"a.txt": store.put(b"one"), "b.txt": store.put(b"two")},
-        store=store,
-        results={"s1": "three"},
-        origins={"s1": "web:example.org, file:c.txt"},
-    )
-
-    def origin(code: str) -> str:
-        return asyncio.run(call_tool(PYTHON, {"code": code}, env)).origin
-
-    assert origin("files['a.txt']") == "file:a.txt"
-    assert origin("[text for text in files.values()]") == "file:a.txt, file:b.txt"
-    assert origin("results['s1'] + files['b.txt']") == "file:b.txt, web:example.org, file:c.txt"
-    assert origin("1 + 1") == "tool:python"
+@pytest.mark.parametrize(
+    ("code", "origin"),
+    [
+        ("files['note.txt']", "file:note.txt"),
+        ("[text for text in files.values()]", "file:prices.csv, file:note.txt"),
+        ("results['s1'] + files['note.txt']", "file:note.txt, web:example.org, file:c.txt"),
+        ("1 + 1", "tool:python"),
+    ],
+)
+def test_the_origin_is_the_files_and_results_that_the_code_names(
+    env: ToolEnv, code: str, origin: str
+) -> None:
+    env = dataclasses.replace(env, origins={"s1": "web:example.org, file:c.txt"})
+    assert asyncio.run(call_tool(PYTHON, {"code": code}, env)).origin == origin

@@ -49,6 +49,15 @@ async def test_a_page_comes_as_markdown_with_its_address(web_server: StartServer
     assert server.asked[0].headers["User-Agent"] == "forethought/0.1"
 
 
+async def test_a_private_host_is_refused_with_the_setting_that_allows_it(
+    web_server: StartServer, settings: Callable[..., Settings]
+) -> None:
+    server = web_server(lambda asked: Sent("secret", headers=TEXT))
+    seen = await call_tool(VISIT_WEBPAGE, {"url": server.url}, ToolEnv(settings=settings()))
+    assert (seen.ok, seen.cause, server.asked) == (False, "unavailable", [])
+    assert "FORETHOUGHT_ALLOWED_HOSTS" in seen.hint
+
+
 async def test_redirects_are_followed_to_a_limit_and_shown(web_server: StartServer, visit: Visit) -> None:
     def answer(asked: Asked) -> Sent:
         if asked.path == "/new":

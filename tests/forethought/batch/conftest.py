@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from forethought.batch import BatchTask, Queue, Submitted, WorkerOptions, open_queue, submit, work
+from forethought.batch import BatchTask, Queue, Submission, WorkerOptions, open_queue, submit, work
 from forethought.batch.job import Retries
-from forethought.batch.outcomes import Ended
+from forethought.batch.outcomes import JobResult
 from forethought.batch.worker import WorkerShutdown
 from forethought.settings import Settings
 from forethought.state.context import Context
@@ -35,12 +35,12 @@ class Bench:
     queue: Queue
     settings: Settings
     server: ModelServer
-    ended: dict[str, Ended] = field(default_factory=dict)
+    ended: dict[str, JobResult] = field(default_factory=dict)
     """By thread: how its job last ended."""
     order: list[str] = field(default_factory=list)
     put_back: list[tuple[str, str]] = field(default_factory=list)
 
-    async def submit(self, *tasks: str | BatchTask, batch: str = "b", **options: Any) -> Submitted:
+    async def submit(self, *tasks: str | BatchTask, batch: str = "b", **options: Any) -> Submission:
         """Submit tasks; a text is both a task and its id."""
         made = [task if isinstance(task, BatchTask) else BatchTask(id=task, task=task) for task in tasks]
         context = options.pop("context", Context(model="openai:scripted"))
@@ -69,7 +69,7 @@ class Bench:
         """The kinds of replies that were asked for a task."""
         return [kind_of(seen) for seen in self.server.requests if f"{task}\n" in f"{seen.text}\n"]
 
-    def _ended(self, thread_id: str, ended: Ended, seconds: float) -> None:
+    def _ended(self, thread_id: str, ended: JobResult, seconds: float) -> None:
         self.ended[thread_id] = ended
         self.order.append(thread_id)
 

@@ -11,12 +11,13 @@ from langgraph.errors import GraphDrained
 
 from forethought.models.ask import Models
 from forethought.models.types import no_usage
-from forethought.rollouts.environment import EnvironmentRollouts, record_run, replay_prefix
+from forethought.rollouts.environment import EnvironmentRollouts, replay_prefix
 from forethought.rollouts.evaluators import EnvironmentReward, GoldAnswer
 from forethought.rollouts.policies import ModelPolicy
 from forethought.rollouts.types import Act, Continuation, EnvironmentReply, RolloutError
 from forethought.settings import Settings
 from forethought.trajectories.types import Trajectory
+from tests.support.debugging import record_run
 from tests.support.household import RUINS, Habit, Household, moves, right_action
 from tests.support.model_server import Fault, ModelServer, script
 

@@ -69,11 +69,6 @@ def test_what_is_malformed_is_refused_and_not_repeated(given: str) -> None:
     assert not any(part in str(caught.value) for part in ("s3cret", "s3cr", "et@"))
 
 
-def test_a_parameter_that_is_none_is_told_apart_from_a_malformed_password() -> None:
-    with pytest.raises(StorageError, match=r"after [?] stand parameters of libpq, as in [?]sslmode"):
-        address_of(Settings(db="postgresql://u@h/d?sslmod=require"))
-
-
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=6, max_size=30), st.booleans())
 def test_no_password_is_ever_shown(password: str, quoted: bool) -> None:
     secret = f"pw{password}pw"

@@ -129,7 +129,7 @@ async def test_nothing_is_made_where_nothing_is_to_be(address: Address) -> None:
         ("nothere", "postgres", "", 'database "nothere" does not exist: create it, or mend the address'),
         ("postgres", "nobody", "", 'role "nobody" does not exist'),
         ("postgres", "locked", "wrong-password", "password authentication failed"),
-        ("postgres", "locked", "", "it wants a password: give it in the address, or in PGPASSWORD"),
+        ("postgres", "locked", "", "give the right password in the address, or in PGPASSWORD"),
     ],
 )
 def test_a_server_that_cannot_be_used_is_told_in_one_line(
@@ -151,11 +151,9 @@ def test_a_server_that_cannot_be_used_is_told_in_one_line(
 async def test_a_user_without_rights_is_told(postgres_server: PostgresServer, postgres: str) -> None:
     name = postgres.partition("?")[0].rpartition("/")[2]
     other = address_of(Settings(db=postgres_server.address(name, "locked", "right-password")))
-    with pytest.raises(Exception, match="permission denied for schema public") as caught:
+    with pytest.raises(Exception, match="permission denied for schema public"):
         async with open_threads(other):
             pass
-    assert "this user has no right to do that" in explain(caught.value).line
-
     async with open_threads(address_of(Settings(db=postgres))) as saver:
         await run(saver, "a")
     with pytest.raises(Exception, match="permission denied for table") as caught:

@@ -11,11 +11,11 @@ from langgraph.types import Command
 
 from forethought.graph.debugger import build_debugger
 from forethought.nodes.debugger.rerun import restart_module
-from forethought.rollouts.environment import EnvironmentRollouts, record_run
+from forethought.rollouts.environment import EnvironmentRollouts
 from forethought.settings import Settings
 from forethought.trajectories import own
 from forethought.trajectories.types import Trajectory
-from tests.support.debugging import critical
+from tests.support.debugging import critical, record_run
 from tests.support.household import RUINS, Habit, Household
 from tests.support.model_server import Answer, Fault, ModelServer, Reply, SeenRequest
 

@@ -15,8 +15,8 @@ from forethought.nodes.support.addresses import (
     addresses_in,
     approved_addresses,
     for_person,
-    given_addresses,
     inert,
+    known_addresses,
 )
 from forethought.tools.ask_user import ASK_USER
 from forethought.tools.base import make_tool
@@ -48,7 +48,7 @@ def step(n: int, tool: str = "look", observation: str = URL, **fields: Any) -> A
 
 
 def given_by(*steps: Any, **state: Any) -> bool:
-    return address_key(URL) in given_addresses({"trajectory": list(steps), **state}, TOOLS)
+    return address_key(URL) in known_addresses({"trajectory": list(steps), **state}, TOOLS)
 
 
 @pytest.mark.parametrize(

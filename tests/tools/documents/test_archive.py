@@ -121,3 +121,9 @@ def test_a_member_with_a_false_size_is_unpacked_only_to_that_size(kind: str) -> 
 def test_the_xml_parser_limits_depth() -> None:
     with pytest.raises(etree.XMLSyntaxError):
         archive.parse_xml(("<a>" * 10_000 + "</a>" * 10_000).encode())
+
+
+def test_xml_in_an_unknown_encoding_is_refused() -> None:
+    xml = b'<?xml version="1.0" encoding="x-unheard-of"?><x/>'
+    with pytest.raises(Unreadable, match="encoding"):
+        read_document(bombs.document("docx", {"custom/a.xml": xml}), "a.docx")

@@ -39,7 +39,7 @@ def with_calls(answer: str) -> Attempt:
     return replace(attempt(answer), trajectory=Trajectory(id="a", task="t", steps=(step,), answer=answer))
 
 
-def result(key: int, answer: str) -> Json:
+def result(key: int, answer: str) -> dict[str, Any]:
     """A line of results.jsonl of a reference method."""
     return {"method": "react", "sample": f"{SET}-{key}", "answer": answer, "trial": 1}
 

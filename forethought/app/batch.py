@@ -14,7 +14,7 @@ import typer
 from forethought.app.command_flags import BaseUrl, CommandOptions, Model, Sets, Tools
 from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, INTERRUPTED, CliError, echo
-from forethought.app.options import Flags, context_from_flags, settings_from
+from forethought.app.options import context_from_flags, settings_from
 from forethought.app.text import one_line, to_json
 from forethought.text import sanitize_text
 
@@ -113,9 +113,8 @@ def submit(options: SubmitOptions) -> int:
     from forethought.batch import submit as submit_tasks
     from forethought.batch.queue import postgres_address
 
-    flags = Flags(model=options.model, db=options.db, sets=tuple(options.sets or ()))
-    settings = settings_from(flags)
-    context = context_from_flags(flags, settings)
+    settings = settings_from(options.flags)
+    context = context_from_flags(options.flags, settings)
     postgres_address(settings)
 
     async def run() -> Submission:
@@ -155,7 +154,7 @@ def worker(options: WorkerOptions) -> int:
     from forethought.shutdown import on_sigterm
     from forethought.tools.registry import toolbox
 
-    settings = settings_from(Flags(base_url=options.base_url, db=options.db, tools=options.tools))
+    settings = settings_from(options.flags)
     if options.requests_per_minute is not None:
         settings = settings.model_copy(update={"requests_per_minute": options.requests_per_minute})
     address = postgres_address(settings)
@@ -205,7 +204,7 @@ def jobs(options: JobsOptions) -> int:
         raise CliError("choose one of --cancel, --cancel-all and --retry")
     if options.cancelled and not options.retry:
         raise CliError("--cancelled goes with --retry")
-    settings = settings_from(Flags(db=options.db))
+    settings = settings_from(options.flags)
 
     async def run() -> tuple[list[str], Progress]:
         async with open_queue(settings, create=False) as queue:

@@ -12,7 +12,7 @@ import typer
 
 from forethought.app.command_flags import BaseUrl, Checkers, CommandOptions, Model, Sets, Tools
 from forethought.app.errors import ANSWERED, FAILED, NOT_PASSED, WAITS, CliError, echo
-from forethought.app.options import Flags, context_of, settings_from
+from forethought.app.options import context_of, settings_from
 from forethought.app.text import one_line
 from forethought.settings import Settings
 from forethought.state.context import Context
@@ -62,11 +62,6 @@ class CollectOptions(CommandOptions):
     base_url: BaseUrl = None
     sets: Sets = None
     tools: Tools = None
-
-    @property
-    def flags(self) -> Flags:
-        """Those that decide on the Settings and the Context."""
-        return Flags(self.model, self.base_url, None, tuple(self.sets or ()), self.tools)
 
 
 def collect(options: CollectOptions) -> int:

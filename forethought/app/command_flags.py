@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_type_hints
 
@@ -91,6 +92,13 @@ class CommandOptions(BaseModel):
     as_json: Json = False
     debug: Debug = False
 
+    @property
+    def flags(self) -> Flags:
+        """Those of its fields that decide on the Settings and the Context."""
+        own = [field.name for field in fields(Flags) if field.name in type(self).model_fields]
+        values: dict[str, Any] = {name: getattr(self, name) for name in own}
+        return Flags(**{**values, "sets": tuple(values.get("sets") or ())})
+
 
 class ModelOptions(CommandOptions):
     """The options of a command that calls a model."""
@@ -99,12 +107,6 @@ class ModelOptions(CommandOptions):
     base_url: BaseUrl = None
     db: Db = None
     sets: Sets = None
-
-    @property
-    def flags(self) -> Flags:
-        """Those that decide on the Settings and the Context."""
-        tools = getattr(self, "tools", None)
-        return Flags(self.model, self.base_url, self.db, tuple(self.sets or ()), tools)
 
 
 Options = TypeVar("Options", bound=CommandOptions)

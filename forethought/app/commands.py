@@ -12,17 +12,14 @@ from forethought.app.collect import collect
 from forethought.app.command_flags import (
     AllowWrites,
     BaseUrl,
+    CommandOptions,
     Db,
-    Debug,
     Environment,
-    Json,
-    Model,
+    ModelOptions,
     Record,
     Replay,
-    Sets,
     ThreadId,
     Tools,
-    begin,
     typer_command,
 )
 from forethought.app.debug.command import debug
@@ -53,6 +50,7 @@ app.command()(typer_command(synthesize))
 app.command()(typer_command(submit))
 app.command()(typer_command(worker))
 app.command()(typer_command(jobs))
+app.command()(typer_command(debug))
 
 
 def _version(wanted: bool) -> None:
@@ -75,47 +73,31 @@ def _app(
     pass
 
 
-@app.command()
-def run(
+class RunOptions(ModelOptions):
+    """The flags of `run`."""
+
     task: Annotated[
         str | None, typer.Argument(help="What is asked; - reads it from stdin.", metavar="TASK")
-    ] = None,
+    ] = None
     files: Annotated[
         list[Path] | None,
         typer.Option("--file", "-f", help="A file for the task; may be repeated.", metavar="F"),
-    ] = None,
+    ] = None
     thread: Annotated[
         str | None, typer.Option("--thread", help="Go on with this thread, or create it.", metavar="ID")
-    ] = None,
-    model: Model = None,
-    base_url: BaseUrl = None,
-    db: Db = None,
-    sets: Sets = None,
-    tools: Tools = None,
-    record: Record = None,
-    replay: Replay = None,
-    as_json: Json = False,
+    ] = None
+    tools: Tools = None
+    record: Record = None
+    replay: Replay = None
     demo: Annotated[
         bool, typer.Option("--demo", help="Run the packaged example with recorded model replies.")
-    ] = False,
-    debug: Debug = False,
-) -> int:
-    """Carry out TASK and print the answer."""
-    begin(debug)
-    from forethought.app import run as runs
-    from forethought.app.options import Flags
-
-    flags = Flags(model, base_url, db, tuple(sets or ()), tools, record, replay)
-    if demo:
-        from forethought.app.demo import run_demo
-
-        return run_demo(flags, given=bool(task or files or record or replay), as_json=as_json)
-    return runs.run_task(task, files or [], thread, flags, as_json)
+    ] = False
 
 
-@app.command()
-def resume(
-    thread: ThreadId,
+class ResumeOptions(ModelOptions):
+    """The flags of `resume`."""
+
+    thread: ThreadId
     reply: Annotated[
         list[str] | None,
         typer.Option(
@@ -124,46 +106,42 @@ def resume(
             "reason}; ID= before it where several wait.",
             metavar="[ID=]VALUE",
         ),
-    ] = None,
-    model: Model = None,
-    base_url: BaseUrl = None,
-    db: Db = None,
-    sets: Sets = None,
-    tools: Tools = None,
-    environment: Environment = None,
-    allow_writes: AllowWrites = False,
-    record: Record = None,
-    replay: Replay = None,
-    as_json: Json = False,
-    debug: Debug = False,
-) -> int:
-    """Go on with a thread that was broken off, that failed, or that waits for a reply.
-
-    What it was run with is kept, but for what may run code or say where a key goes: --tools and --base-url
-    (unless the environment has them), and a debugging's --environment and --allow-writes, are given again.
-    """
-    begin(debug)
-    from forethought.app import run as runs
-    from forethought.app.options import Flags
-
-    flags = Flags(model, base_url, db, tuple(sets or ()), tools, record, replay, environment, allow_writes)
-    return runs.resume(thread, reply or [], flags, as_json)
+    ] = None
+    tools: Tools = None
+    environment: Environment = None
+    allow_writes: AllowWrites = False
+    record: Record = None
+    replay: Replay = None
 
 
-@app.command()
-def threads(
-    db: Db = None,
-    limit: Annotated[int, typer.Option("--limit", help="How many, newest first.", min=1, metavar="N")] = 50,
-    every: Annotated[bool, typer.Option("--all", help="Debuggings (`forethought debug`) too.")] = False,
+class ForkOptions(ModelOptions):
+    """The flags of `fork`."""
+
+    thread: ThreadId
+    before: Annotated[
+        int, typer.Option("--before", help="Number of the step to do again.", min=1, metavar="N")
+    ]
+    guidance: Annotated[
+        str,
+        typer.Option("--guidance", help="A correction that every role sees from there on.", metavar="TEXT"),
+    ] = ""
+    tools: Tools = None
+
+
+class ThreadsOptions(CommandOptions):
+    """The flags of `threads`."""
+
+    limit: Annotated[int, typer.Option("--limit", help="How many, newest first.", min=1, metavar="N")] = 50
+    every: Annotated[bool, typer.Option("--all", help="Debuggings (`forethought debug`) too.")] = False
     prune: Annotated[
         bool, typer.Option("--prune", help="Delete old threads for good, with what only they use.")
-    ] = False,
+    ] = False
     older_than: Annotated[
         str | None,
         typer.Option(
             "--older-than", help="With --prune: last written to so long ago (m, h, d, w).", metavar="30d"
         ),
-    ] = None,
+    ] = None
     status: Annotated[
         str | None,
         typer.Option(
@@ -171,43 +149,25 @@ def threads(
             help="With --prune: of these statuses, by default answered,best_effort,budget_exhausted.",
             metavar="S,...",
         ),
-    ] = None,
+    ] = None
     keep: Annotated[
         int, typer.Option("--keep", help="With --prune: the newest N stay.", min=0, metavar="N")
-    ] = 0,
-    keep_files: Annotated[
-        bool, typer.Option("--keep-files", help="With --prune: stored files stay.")
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="With --prune: do not ask.")] = False,
-    as_json: Json = False,
-    debug: Debug = False,
-) -> int:
-    """List the threads, newest first; or delete old ones."""
-    begin(debug)
-    from forethought.app.errors import CliError
-    from forethought.app.options import Flags
-
-    if prune:
-        from forethought.app.threads import prune as pruning
-
-        rule = pruning.rule_of(older_than, status, keep, keep_files)
-        return pruning.prune(Flags(db=db), rule, yes, as_json)
-    if older_than is not None or status is not None or keep or keep_files or yes:
-        raise CliError("--older-than, --status, --keep, --keep-files and --yes go with --prune")
-    from forethought.app.threads import threads as listing
-
-    return listing.threads(Flags(db=db), limit, every, as_json)
+    ] = 0
+    keep_files: Annotated[bool, typer.Option("--keep-files", help="With --prune: stored files stay.")] = False
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="With --prune: do not ask.")] = False
+    db: Db = None
 
 
-@app.command()
-def show(
-    thread: ThreadId,
+class ShowOptions(CommandOptions):
+    """The flags of `show`."""
+
+    thread: ThreadId
     steps: Annotated[
         bool, typer.Option("--steps", help="Whole observations, and the thread's checkpoints.")
-    ] = False,
+    ] = False
     branches: Annotated[
         bool, typer.Option("--branches", help="List the thread's branches instead: forks and re-runs.")
-    ] = False,
+    ] = False
     diff: Annotated[
         str | None,
         typer.Option(
@@ -215,54 +175,78 @@ def show(
             help="Show instead how the thread's head differs from another branch: its number or its id.",
             metavar="BRANCH",
         ),
-    ] = None,
-    db: Db = None,
-    as_json: Json = False,
-    debug: Debug = False,
-) -> int:
-    """Show what a thread did: plan, reviews, steps, re-plans, answer and cost."""
-    begin(debug)
-    from forethought.app.options import Flags
-    from forethought.app.threads import show as showing
+    ] = None
+    db: Db = None
 
-    return showing.show(thread, Flags(db=db), as_json, steps=steps, branches=branches, diff=diff)
+
+class DoctorOptions(CommandOptions):
+    """The flags of `doctor`."""
+
+    db: Db = None
+    base_url: BaseUrl = None
 
 
 @app.command()
-def fork(
-    thread: ThreadId,
-    before: Annotated[
-        int, typer.Option("--before", help="Number of the step to do again.", min=1, metavar="N")
-    ],
-    guidance: Annotated[
-        str,
-        typer.Option("--guidance", help="A correction that every role sees from there on.", metavar="TEXT"),
-    ] = "",
-    model: Model = None,
-    base_url: BaseUrl = None,
-    db: Db = None,
-    sets: Sets = None,
-    tools: Tools = None,
-    as_json: Json = False,
-    debug: Debug = False,
-) -> int:
+@typer_command
+def run(options: RunOptions) -> int:
+    """Carry out TASK and print the answer."""
+    if options.demo:
+        from forethought.app.demo import run_demo
+
+        return run_demo(options)
+    from forethought.app.run import run_task
+
+    return run_task(options)
+
+
+@app.command()
+@typer_command
+def resume(options: ResumeOptions) -> int:
+    """Go on with a thread that was broken off, that failed, or that waits for a reply.
+
+    What it was run with is kept, but for what may run code or say where a key goes: --tools and --base-url
+    (unless the environment has them), and a debugging's --environment and --allow-writes, are given again.
+    """
+    from forethought.app.run import resume
+
+    return resume(options)
+
+
+@app.command()
+@typer_command
+def fork(options: ForkOptions) -> int:
     """Go back to before a step and run on from there; what was done before it is not done again."""
-    begin(debug)
-    from forethought.app import run as runs
-    from forethought.app.options import Flags
+    from forethought.app.run import fork
 
-    flags = Flags(model, base_url, db, tuple(sets or ()), tools)
-    return runs.fork(thread, before, guidance, flags, as_json)
-
-
-app.command()(typer_command(debug))
+    return fork(options)
 
 
 @app.command()
-def doctor(db: Db = None, base_url: BaseUrl = None, as_json: Json = False, debug: Debug = False) -> int:
-    """Check this installation: packages, database, keys, sandbox."""
-    begin(debug)
-    from forethought.app.doctor import report_health
-    from forethought.app.options import Flags
+@typer_command
+def threads(options: ThreadsOptions) -> int:
+    """List the threads, newest first; or delete old ones."""
+    if options.prune:
+        from forethought.app.threads.prune import prune
 
-    return report_health(Flags(base_url=base_url, db=db), as_json)
+        return prune(options)
+    from forethought.app.threads.threads import threads
+
+    return threads(options)
+
+
+@app.command()
+@typer_command
+def show(options: ShowOptions) -> int:
+    """Show what a thread did: plan, reviews, steps, re-plans, answer and cost."""
+    from forethought.app.threads.show import show
+
+    return show(options)
+
+
+@app.command()
+@typer_command
+def doctor(options: DoctorOptions) -> int:
+    """Check this installation: packages, database, keys, sandbox."""
+    from forethought.app.doctor import report_health
+
+    return report_health(options.flags, options.as_json)

@@ -9,24 +9,28 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
 from forethought.app.display import make_console
 from forethought.app.errors import CliError
-from forethought.app.options import Flags, settings_from
+from forethought.app.options import settings_from
 from forethought.app.run import drive, import_files
 from forethought.app.text import one_line
 from forethought.app.threads.thread import Thread, new_thread_id
 from forethought.app.transport import choose_transport
 
+if TYPE_CHECKING:
+    from forethought.app.commands import RunOptions
+
 _LIVE_MODEL = "openai:gpt-4.1"
 
 
-def run_demo(flags: Flags, given: bool, as_json: bool) -> int:
+def run_demo(options: RunOptions) -> int:
     """Run the packaged example. Raises CliError when a task comes with it, or its files are not there."""
-    if given:
+    flags, as_json = options.flags, options.as_json
+    if options.task or options.files or options.record or options.replay:
         raise CliError(
             "--demo brings its own task, files and recording: leave TASK, --file, --record and --replay out"
         )

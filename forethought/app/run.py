@@ -24,18 +24,18 @@ from forethought.text import sanitize_text
 if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
 
+    from forethought.app.commands import ForkOptions, ResumeOptions, RunOptions
     from forethought.settings import Settings
 
 Begin = Callable[[Thread], Coroutine[Any, Any, Any]]
 """Returns the graph's input for an opened thread: a task, a Command, or None to go on."""
 
 
-def run_task(
-    task: str | None, files: Sequence[Path], thread_id: str | None, flags: Flags, as_json: bool
-) -> int:
+def run_task(options: RunOptions) -> int:
     """Carry out a task on a new thread, or as the next task of an existing one."""
-    text = read_task(task)
-    references = import_files(files, settings_from(flags))
+    flags = options.flags
+    text = read_task(options.task)
+    references = import_files(options.files or [], settings_from(flags))
     about = {"task": text, "files": [item["name"] for item in references]}
     answering = choose_transport(flags.record, flags.replay, about)
 
@@ -47,17 +47,19 @@ def run_task(
             )
         return {"task": text, "files": references}
 
-    return drive(new_thread_id() if thread_id is None else thread_id, flags, answering, begin, as_json)
+    thread_id = new_thread_id() if options.thread is None else options.thread
+    return drive(thread_id, flags, answering, begin, options.as_json)
 
 
-def resume(thread_id: str, replies: Sequence[str], flags: Flags, as_json: bool) -> int:
+def resume(options: ResumeOptions) -> int:
     """Go on with a thread: with replies to what waits, or from where it was broken off or failed."""
+    thread_id, replies, flags = options.thread, options.reply or [], options.flags
     if is_debugging(thread_id):
         from forethought.app.debug.command import resume_debugging
 
         if flags.record or flags.replay:
             raise CliError("--record and --replay are for runs: a debugging is resumed without them")
-        return resume_debugging(thread_id, replies, flags, as_json)
+        return resume_debugging(thread_id, replies, flags, options.as_json)
     if flags.environment or flags.allow_writes:
         raise CliError("--environment and --allow-writes are for debuggings: a run is resumed without them")
     answering = choose_transport(flags.record, flags.replay, {"thread": thread_id})
@@ -71,23 +73,24 @@ def resume(thread_id: str, replies: Sequence[str], flags: Flags, as_json: bool) 
             await _restart(thread, snapshot, flags)
         return None
 
-    return drive(thread_id, flags, answering, begin, as_json, must_exist=True)
+    return drive(thread_id, flags, answering, begin, options.as_json, must_exist=True)
 
 
-def fork(thread_id: str, before: int, guidance: str, flags: Flags, as_json: bool) -> int:
-    """Go back to the checkpoint before step `before` and run on from there, with `guidance` if given."""
-    answering = choose_transport(flags.record, flags.replay, {"thread": thread_id})
+def fork(options: ForkOptions) -> int:
+    """Go back to the checkpoint before a step and run on from there, with `guidance` if given."""
+    answering = choose_transport(None, None, {})
 
     async def begin(thread: Thread) -> None:
         from forethought.state.history import ForkError, GraphCheckpoints, before_step, fork
 
         checkpoints = GraphCheckpoints(thread.graph, thread.config)
         try:
-            await fork(checkpoints, await before_step(checkpoints, before, whole_wave=True), [guidance])
+            point = await before_step(checkpoints, options.before, whole_wave=True)
+            await fork(checkpoints, point, [options.guidance])
         except ForkError as error:
             raise CliError(str(error)) from error
 
-    return drive(thread_id, flags, answering, begin, as_json, must_exist=True)
+    return drive(options.thread, options.flags, answering, begin, options.as_json, must_exist=True)
 
 
 def drive(

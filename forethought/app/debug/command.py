@@ -69,11 +69,6 @@ class DebugOptions(ModelOptions):
     allow_writes: AllowWrites = False
     tools: Tools = None
 
-    @property
-    def flags(self) -> Flags:
-        """See ModelOptions; with what a re-run may do."""
-        return replace(super().flags, environment=self.environment, allow_writes=self.allow_writes)
-
 
 def with_rerun_method(arguments: Sequence[str]) -> list[str]:
     """The command line with the method that a bare --rerun means: the parser knows no optional values."""

@@ -6,12 +6,12 @@ import re
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
 from forethought.app.errors import ANSWERED, WAITS, CliError, echo
-from forethought.app.options import Flags, settings_from
+from forethought.app.options import settings_from
 from forethought.app.runner import open_runner
 from forethought.app.text import clean, one_line
 from forethought.app.threads.thread import DEBUGGING, is_debugging
@@ -19,6 +19,9 @@ from forethought.app.threads.threads import DAMAGED, list_threads
 from forethought.settings import Settings
 from forethought.storage import address_of, open_threads
 from forethought.storage.errors import NoThreads
+
+if TYPE_CHECKING:
+    from forethought.app.commands import ThreadsOptions
 
 Json = dict[str, Any]
 FINISHED = ("answered", "best_effort", "budget_exhausted")
@@ -62,11 +65,12 @@ def rule_of(older_than: str | None, statuses: str | None, keep: int, keep_files:
     return Rule(age, frozenset(names), keep, not keep_files)
 
 
-def prune(flags: Flags, rule: Rule, yes: bool, as_json: bool) -> int:
-    """Delete the threads that `rule` allows, once a person has agreed. Returns the exit code."""
-    settings = settings_from(flags)
+def prune(options: ThreadsOptions) -> int:
+    """Delete the threads that the flags allow, once a person has agreed. Returns the exit code."""
+    rule = rule_of(options.older_than, options.status, options.keep, options.keep_files)
+    settings = settings_from(options.flags)
     address = address_of(settings)
-    with open_runner(as_json) as runner:
+    with open_runner(options.as_json) as runner:
         chosen, jobs = runner.run(_choose(settings, rule)) if address.exists else ([], {})
         debuggings = [name for name in chosen if is_debugging(name)]
         result: Json = {
@@ -82,7 +86,7 @@ def prune(flags: Flags, rule: Rule, yes: bool, as_json: bool) -> int:
         what = f"{len(result['threads'])} threads and {len(debuggings)} debuggings in {where}"
         if not chosen:
             runner.console.print(Text(f"nothing to prune in {where}"))
-        elif yes or runner.confirm(f"delete {what} for good?", default=False):
+        elif options.yes or runner.confirm(f"delete {what} for good?", default=False):
             result |= runner.run(_delete(settings, rule, chosen))
             gone = len(chosen) - len(result["skipped"])
             size = f"{result['bytes_before']:,} bytes before, {result['bytes_after']:,} after"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.text import Text
@@ -11,7 +11,6 @@ from rich.text import Text
 from forethought.app import render
 from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, CliError
-from forethought.app.options import Flags
 from forethought.app.report import report
 from forethought.app.run import show_result
 from forethought.app.text import clean, one_line, to_json
@@ -19,40 +18,40 @@ from forethought.app.threads.branches import compare_with_head, list_branches, r
 from forethought.app.threads.diff import render_difference
 from forethought.app.threads.thread import Thread, is_debugging, read_thread
 
+if TYPE_CHECKING:
+    from forethought.app.commands import ShowOptions
+
 Json = dict[str, Any]
 _CHECKPOINTS = 500
 """Most checkpoints that `show --steps` lists."""
 _ALL_LINES = 10_000
 
 
-def show(
-    thread_id: str, flags: Flags, as_json: bool, *, steps: bool, branches: bool, diff: str | None
-) -> int:
-    """Show one thread; `steps`, `branches` or `diff` choose what. Raises CliError when two are chosen."""
-    if steps + branches + (diff is not None) > 1:
+def show(options: ShowOptions) -> int:
+    """Show one thread; --steps, --branches or --diff choose what. Raises CliError when two are chosen."""
+    thread_id, parts = options.thread, options.steps + options.branches + (options.diff is not None)
+    if parts > 1:
         raise CliError("--steps, --branches and --diff each show something else: give one of them")
     if is_debugging(thread_id):
         from forethought.app.debug.command import show_debugging
 
-        if steps or branches or diff is not None:
+        if parts:
             raise CliError(f"{thread_id} is a debugging: `forethought show {thread_id}` shows all of it")
-        return show_debugging(thread_id, flags, as_json)
-    return asyncio.run(_show(thread_id, flags, as_json, steps, branches, diff))
+        return show_debugging(thread_id, options.flags, options.as_json)
+    return asyncio.run(_show(options))
 
 
-async def _show(
-    thread_id: str, flags: Flags, as_json: bool, steps: bool, branches: bool, diff: str | None
-) -> int:
-    async with read_thread(thread_id, flags) as thread:
-        if branches:
+async def _show(options: ShowOptions) -> int:
+    async with read_thread(options.thread, options.flags) as thread:
+        if options.branches:
             found = await list_branches(thread)
-            result, view = {"thread_id": thread_id, "branches": found}, render_branches(found)
-        elif diff is not None:
-            compared = await compare_with_head(thread, diff)
-            result, view = {"thread_id": thread_id, **compared}, render_difference(compared)
+            result, view = {"thread_id": thread.id, "branches": found}, render_branches(found)
+        elif options.diff is not None:
+            compared = await compare_with_head(thread, options.diff)
+            result, view = {"thread_id": thread.id, **compared}, render_difference(compared)
         else:
-            return await _show_task(thread, as_json, steps)
-    if as_json:
+            return await _show_task(thread, options.as_json, options.steps)
+    if options.as_json:
         print(to_json(result))
     else:
         make_console().print(view)

@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from forethought.app.display import make_console
-from forethought.app.errors import ANSWERED
-from forethought.app.options import Flags, settings_from
+from forethought.app.errors import ANSWERED, CliError
+from forethought.app.options import settings_from
 from forethought.app.report import error_text
 from forethought.app.text import clean, one_line, to_json
 from forethought.app.threads.thread import DEBUGGING
@@ -22,6 +22,7 @@ from forethought.storage.errors import NoThreads, StorageError
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import CheckpointTuple
 
+    from forethought.app.commands import ThreadsOptions
     from forethought.storage.saver import ThreadSaver
 
 Json = dict[str, Any]
@@ -32,20 +33,22 @@ LEARNING = ("distill:", "synthesize:")
 """Prefixes of the ids of distillations and syntheses, where all share one database."""
 
 
-def threads(flags: Flags, limit: int, debuggings: bool, as_json: bool) -> int:
+def threads(options: ThreadsOptions) -> int:
     """List the threads, newest first. No database is an empty list, not an error."""
-    settings = settings_from(flags)
+    if options.older_than or options.status or options.keep or options.keep_files or options.yes:
+        raise CliError("--older-than, --status, --keep, --keep-files and --yes go with --prune")
+    settings = settings_from(options.flags)
     address = address_of(settings)
 
     async def read() -> list[Json]:
         try:
             async with open_threads(address, settings.key, read_only=True) as saver:
-                return await list_threads(saver, limit, debuggings)
+                return await list_threads(saver, options.limit, options.every)
         except NoThreads:
             return []
 
     found = asyncio.run(read()) if address.exists else []
-    if as_json:
+    if options.as_json:
         print(to_json(found))
     else:
         make_console().print(_table(found) if found else Text(f"no threads yet in {clean(address.shown)}"))

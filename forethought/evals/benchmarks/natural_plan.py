@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from forethought.evals.benchmarks.natural_plan_calendar import read_slot
-from forethought.evals.benchmarks.natural_plan_meeting import Friend, Task, clock, meetings, sentences
+from forethought.evals.benchmarks.natural_plan_meeting import meetings, sentences
 from forethought.evals.benchmarks.natural_plan_trip import read_stays, same_trip
 from forethought.evals.benchmarks.reading import Source, check_unique, choice, find, json_of, row_of
 from forethought.evals.types import Attempt, Benchmark, Sample, Score, Services
@@ -117,22 +117,8 @@ def judge_answer(sample: Sample, answer: str) -> tuple[bool, str]:
     if sample.data["task"] == "calendar":
         read, golden = read_slot(answer), read_slot(target["golden"])
         return read == golden, f"read: {read}; golden: {golden}"
-    met = meetings(sentences(answer), meeting_task(target))
+    met = meetings(sentences(answer), target["constraints"], target["dist_matrix"])
     return met == target["meetings"], f"meetings: {met}; golden plan: {target['meetings']}"
-
-
-def meeting_task(target: Mapping[str, Any]) -> Task:
-    """The day of meetings in a sample's target. Raises ValueError for a time that is none."""
-    (place, start), *friends = target["constraints"]
-    return Task(place, clock(start), dict(map(_friend, friends)), target["dist_matrix"])
-
-
-def _friend(constraint: Sequence[Any]) -> tuple[str, Friend]:
-    name, location, times, minutes = constraint
-    parts = [part.strip() for part in times.split("to")]
-    if len(parts) < 2:
-        raise ValueError(f"constraints: {times[:40]!r} is no time such as 9:00AM to 1:30PM")
-    return name, Friend(location, clock(parts[0]), clock(parts[1]), minutes)
 
 
 def _read(task: str, data: Path, shots: str) -> list[Sample]:
@@ -165,7 +151,7 @@ def _sample(task: str, id: str, row: _Row, shots: str, place: str) -> Sample:
 
 def _known(row: _Row) -> tuple[dict[str, Any], dict[str, str]]:
     """Target and groups of a row. Raises ValueError, one line, where the row cannot be scored."""
-    golden = row.golden_plan if isinstance(row.golden_plan, str) else "\n".join(row.golden_plan)
+    target: dict[str, Any]
     if isinstance(row, _Trip):
         cities, days = ([part for part in text.split("**") if part] for text in (row.cities, row.durations))
         if (
@@ -174,26 +160,22 @@ def _known(row: _Row) -> tuple[dict[str, Any], dict[str, str]]:
             or not all(re.fullmatch(r"[0-9]{1,4}", day) for day in days)
         ):
             raise ValueError("cities and durations must be lists of the same length, parted by **")
-        return {"golden": golden, "cities": cities, "days": [int(day) for day in days]}, {
-            "cities": str(row.num_cities)
-        }
+        target = {"cities": cities, "days": [int(day) for day in days]}
+        return target, {"cities": str(row.num_cities)}
     if isinstance(row, _Calendar):
-        if read_slot(golden) is None:
+        if read_slot(str(row.golden_plan)) is None:
             raise ValueError("golden_plan names no slot such as Monday, 14:30 - 15:30")
-        return {"golden": golden}, {"people": str(row.num_people), "days": str(row.num_days)}
+        return {"golden": row.golden_plan}, {"people": str(row.num_people), "days": str(row.num_days)}
     assert isinstance(row, _Meeting)
     start, *friends = [list(each) for each in row.constraints]
     if len(start) != 2 or any(len(each) != 4 for each in friends):
         raise ValueError(
             "constraints must be [place, time], then [name, place, times, minutes] for each friend"
         )
-    target: dict[str, Any] = {
-        "golden": golden,
-        "constraints": [start, *friends],
-        "dist_matrix": row.dist_matrix,
-    }
-    steps = sentences(row.golden_plan) if isinstance(row.golden_plan, str) else row.golden_plan
-    target["meetings"] = meetings(steps, meeting_task(target))
+    constraints, steps = [start, *friends], row.golden_plan
+    steps = sentences(steps) if isinstance(steps, str) else steps
+    met = meetings(steps, constraints, row.dist_matrix)
+    target = {"constraints": constraints, "dist_matrix": row.dist_matrix, "meetings": met}
     return target, {"people": str(row.num_people)}
 
 

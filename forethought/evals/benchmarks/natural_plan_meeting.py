@@ -15,7 +15,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
+Distances = Mapping[str, Mapping[str, int]]
+"""Minutes from a place to another."""
 _PREFIX = "SOLUTION:"
 
 
@@ -27,16 +30,6 @@ class Friend:
     start: datetime
     end: datetime
     minutes: int
-
-
-@dataclass(frozen=True)
-class Task:
-    """A day of meetings."""
-
-    start_location: str
-    start: datetime
-    friends: Mapping[str, Friend]
-    minutes_between: Mapping[str, Mapping[str, int]]
 
 
 class _Impossible(Exception):
@@ -54,9 +47,19 @@ def sentences(plan: str) -> list[str]:
     return [sentence for part in told.split(".") if (sentence := part.strip())]
 
 
-def meetings(steps: Sequence[str], task: Task) -> int:
-    """How many meetings come about before the first sentence that is not possible."""
-    walk = _Walk(task)
+def friend_of(constraint: Sequence[Any]) -> Friend:
+    """The friend in [name, location, times, minutes]. Raises ValueError for a time that is none."""
+    _, location, times, minutes = constraint
+    parts = [part.strip() for part in times.split("to")]
+    if len(parts) < 2:
+        raise ValueError(f"constraints: {times[:40]!r} is no time such as 9:00AM to 1:30PM")
+    return Friend(location, clock(parts[0]), clock(parts[1]), minutes)
+
+
+def meetings(steps: Sequence[str], constraints: Sequence[Sequence[Any]], minutes_between: Distances) -> int:
+    """How many meetings come about before the first sentence that is not possible. Raises ValueError for a
+    time in `constraints` that is none."""
+    walk = _Walk(constraints, minutes_between)
     for step in steps:
         try:
             walk.take(step)
@@ -68,8 +71,11 @@ def meetings(steps: Sequence[str], task: Task) -> int:
 class _Walk:
     """Place, time and the friends met."""
 
-    def __init__(self, task: Task) -> None:
-        self.task, self.place, self.now = task, task.start_location, task.start
+    def __init__(self, constraints: Sequence[Sequence[Any]], minutes_between: Distances) -> None:
+        (self.place, start), *friends = constraints
+        self.now = clock(start)
+        self.friends = {friend[0]: friend_of(friend) for friend in friends}
+        self.minutes_between = minutes_between
         self.met: set[str] = set()
 
     def take(self, step: str) -> None:
@@ -86,7 +92,7 @@ class _Walk:
             raise _Impossible
 
     def _travel(self, destination: str) -> None:
-        minutes = self.task.minutes_between.get(self.place, {}).get(destination)
+        minutes = self.minutes_between.get(self.place, {}).get(destination)
         if minutes is None:
             raise _Impossible
         self.place, self.now = destination, self.now + timedelta(minutes=minutes)
@@ -101,7 +107,7 @@ class _Walk:
         self.now = time
 
     def _meet(self, name: str) -> None:
-        friend = self.task.friends.get(name)
+        friend = self.friends.get(name)
         if friend is None or name in self.met or self.place != friend.location:
             raise _Impossible
         end = self.now + timedelta(minutes=friend.minutes)

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from forethought.evals.benchmarks.reading import choice
 from forethought.evals.environments.checkouts import open_checkout
 from forethought.evals.environments.process import WorkerProcess
 from forethought.evals.environments.service_desk.desk import Case, ServiceDesk
@@ -69,21 +70,13 @@ class ServiceBenchmark(Benchmark):
 
     def samples(self, data: Path, options: Mapping[str, str]) -> list[Sample]:
         """The tasks of the chosen domains, in the order of the repository."""
-        chosen = options.get("domain", "all")
+        chosen = choice(options, "domain", ("all", *self.splits))
         domains = list(self.splits) if chosen == "all" else [chosen]
         return [
             sample
             for domain in domains
-            for sample in self._of_domain(data, domain, self._split(domain, options.get("split")))
+            for sample in self._of_domain(data, domain, choice(options, "split", self.splits[domain]))
         ]
-
-    def _split(self, domain: str, wanted: str | None) -> str:
-        if domain not in self.splits:
-            raise DataError(f"{self.name} has no domain {domain}: there are {', '.join(self.splits)} and all")
-        if wanted is not None and wanted not in self.splits[domain]:
-            known = ", ".join(self.splits[domain])
-            raise DataError(f"{self.name} {domain} has no split {wanted}: there are {known}")
-        return wanted or self.splits[domain][0]
 
     def _of_domain(self, data: Path, domain: str, split: str) -> Iterator[Sample]:
         get = f"get it with: git clone https://github.com/{self.repository}"

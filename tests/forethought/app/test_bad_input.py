@@ -124,7 +124,7 @@ OFFLINE = [
     ("debug --trajectory .", "is a folder: name one file"),
     ("debug --trajectory broken.json", "broken.json: broken JSON"),
     ("debug --trajectory other.json", "this is no trajectory in a known format"),
-    ("debug --trajectory empty.json", "the file is empty"),
+    ("debug --trajectory empty.json", "empty.json: broken JSON"),
     ("debug --trajectory run.json --rerun --expect x", "--environment MODULE:NAME"),
     ("debug --trajectory run.json --method counterfactual --expect x", "--environment MODULE:NAME"),
     ("debug t1 --method counterfactual --judge person", "too many runs for a person"),

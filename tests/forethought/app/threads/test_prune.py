@@ -66,11 +66,10 @@ def begun(*threads: str, status: str = "answered", stored: str = "") -> None:
     asyncio.run(begin())
 
 
-@pytest.mark.parametrize("key", ["", "00112233445566778899aabbccddeeff"], ids=["plain", "sealed"])
 def test_finished_threads_go_with_what_only_they_use(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kept: str, key: str
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kept: str
 ) -> None:
-    monkeypatch.setenv("FORETHOUGHT_ENCRYPTION_KEY", key)
+    monkeypatch.setenv("FORETHOUGHT_ENCRYPTION_KEY", "00112233445566778899aabbccddeeff")
     begun("t1", "t2", stored="used by both")
     begun("t3", stored="shared")
     begun("t4", status="running", stored="shared")
@@ -129,7 +128,7 @@ def test_the_newest_stay_and_unfinished_ones_go_only_where_they_are_named(cli: C
     assert names(cli) == ["t3"]
 
 
-def test_a_thread_that_is_run_stays(cli: Cli, kept: str) -> None:
+def test_a_thread_that_is_run_stays(cli: Cli) -> None:
     begun("t1", "t2")
 
     async def held() -> tuple[list[str], list[str]]:
@@ -186,11 +185,6 @@ def test_a_file_that_is_wanted_again_stays(cli: Cli, tmp_path: Path, monkeypatch
     os.utime(stored, (old, old))
     assert cli("threads", *NOW).json["files"] == [stored.name]
     assert files(tmp_path) == []
-
-
-def test_where_there_is_no_database_it_says_so(cli: Cli) -> None:
-    done = cli("threads", "--prune")
-    assert (done.code, "nothing to prune in" in done.out) == (0, True)
 
 
 def test_storing_a_file_again_makes_it_young(tmp_path: Path) -> None:

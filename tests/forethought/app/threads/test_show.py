@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -105,10 +103,3 @@ def test_a_narrow_terminal_cuts_no_threads_id(
     assert cli("run", "x", "--thread", "20260517-3f9a1c").code == 0
     monkeypatch.setenv("COLUMNS", "40")
     assert "20260517-3f9a1c" in cli("threads").out
-
-
-def test_the_package_runs_as_a_module() -> None:
-    command = [sys.executable, "-m", "forethought", "--version"]
-    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.startswith(
-        "forethought "
-    )

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from forethought.evals.benchmarks.natural_plan import ANSWER_FORMATS, BENCHMARK
 from forethought.evals.benchmarks.natural_plan_calendar import read_slot
-from forethought.evals.benchmarks.natural_plan_meeting import Friend, Task, clock, meetings, sentences
+from forethought.evals.benchmarks.natural_plan_meeting import meetings, sentences
 from forethought.evals.benchmarks.natural_plan_trip import read_stays, same_trip
 from forethought.evals.types import DataError
 from tests.support.answers import score, summary, write_json
@@ -45,11 +45,6 @@ CONSTRAINTS = [
     ["Ann", "Nob Hill", "10:00AM to 1:00PM", 60],
     ["Ben", "Presidio", "9:00AM to 11:30AM", 15],
 ]
-FRIENDS = {
-    "Ann": Friend("Nob Hill", clock("10:00AM"), clock("1:00PM"), 60),
-    "Ben": Friend("Presidio", clock("9:00AM"), clock("11:30AM"), 15),
-}
-DAY = Task("Bayview", clock("9:00AM"), FRIENDS, DISTANCES)
 SLOT = "Here is the proposed time: Monday, 14:30 - 15:30 "
 ROWS: dict[str, dict[str, Any]] = {
     "trip": {
@@ -158,7 +153,7 @@ def test_a_trip_is_right_if_it_begins_with_the_golden_stays() -> None:
     ],
 )
 def test_meetings_of_a_day(plan: str, met: int) -> None:
-    assert meetings(sentences(plan), DAY) == met
+    assert meetings(sentences(plan), CONSTRAINTS, DISTANCES) == met
 
 
 @pytest.mark.parametrize(
@@ -187,7 +182,7 @@ WILD = st.text() | st.lists(
 @given(WILD)
 @settings(max_examples=150)
 def test_any_answer_is_judged(answer: str) -> None:
-    assert 0 <= meetings(sentences(answer), DAY) <= 2
+    assert 0 <= meetings(sentences(answer), CONSTRAINTS, DISTANCES) <= 2
     assert all(isinstance(days, int) for _, days in read_stays(answer))
     read_slot(answer)
 

@@ -52,11 +52,7 @@ def chain(error: BaseException) -> Iterator[BaseException]:
 
 def status_of(error: BaseException) -> int | None:
     """The HTTP status of a failed call; None where no response came."""
-    links = list(chain(error))
-    # aiohttp's error at a message that breaks off has a status (400) that no server sent.
-    if any(kind.__name__ == "HttpProcessingError" for link in links for kind in type(link).__mro__):
-        return None
-    for link in links:
+    for link in chain(error):
         for name in ("status_code", "status", "code"):
             status = getattr(link, name, None)
             if isinstance(status, int) and not isinstance(status, bool) and 100 <= status < 600:

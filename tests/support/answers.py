@@ -16,9 +16,10 @@ from forethought.trajectories.types import Trajectory
 Json = dict[str, Any]
 
 
-def attempt(answer: str) -> Attempt:
-    """An attempt that came to `answer`."""
-    return Attempt(answer, "answered", Trajectory(id="a", task="t", answer=answer), no_usage(), 0.0, 0)
+def attempt(answer: str = "", reward: float | None = None) -> Attempt:
+    """An attempt that came to `answer`, or that an episode ended with `reward`."""
+    trajectory = Trajectory(id="a", task="t", answer=answer)
+    return Attempt(answer, "answered", trajectory, no_usage(), 0.0, 0, reward=reward)
 
 
 class Unreachable:

@@ -35,6 +35,8 @@ class WorkerProcess:
         self.seconds = SECONDS
         """What any answer may take."""
         self._lock = threading.Lock()
+        self._closing = threading.Lock()
+        """A step that was given up ends in a thread that closes the process, too."""
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `close`)
         self._late = False
         self._process = subprocess.Popen(
@@ -90,15 +92,16 @@ class WorkerProcess:
 
     def close(self) -> None:
         """End the process: it has nothing to save."""
-        if self._errors.closed:
-            return
-        self._process.kill()
-        self._process.communicate()
-        self._errors.seek(0)
-        lines = self._errors.read().decode("utf-8", "replace").strip().splitlines()
-        last = lines[-1][:300] if lines else f"exit status {self._process.returncode}"
-        self._reason = f"no answer within {self.seconds:g} s" if self._late else last
-        self._errors.close()
+        with self._closing:
+            if self._errors.closed:
+                return
+            self._process.kill()
+            self._process.communicate()
+            self._errors.seek(0)
+            lines = self._errors.read().decode("utf-8", "replace").strip().splitlines()
+            last = lines[-1][:300] if lines else f"exit status {self._process.returncode}"
+            self._reason = f"no answer within {self.seconds:g} s" if self._late else last
+            self._errors.close()
 
     def __enter__(self) -> WorkerProcess:
         return self

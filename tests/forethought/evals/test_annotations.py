@@ -1,4 +1,4 @@
-"""Table 1's metrics, counted by hand, and what is read of files of labels."""
+"""Folders of trajectories with labels of their critical errors."""
 
 import json
 from pathlib import Path
@@ -6,51 +6,17 @@ from typing import Any
 
 import pytest
 
-from forethought.evals.annotations import agreement, labels, read_annotated
+from forethought.evals.annotations import labels, read_annotated
 from forethought.knowledge.error_taxonomy import load_taxonomy
-from forethought.trajectories.types import Annotation, Module
 from tests.forethought.trajectories import examples
 from tests.forethought.trajectories.test_read import CHAT, put
 
 
-def mark(step: int, module: Module, kind: str) -> Annotation:
-    return Annotation(critical_step=step, critical_module=module, error_type=kind)
-
-
-KNOWN = mark(3, "planning", "inefficient_planning")
-
-
-@pytest.mark.parametrize(
-    ("found", "measures"),
-    [
-        (KNOWN, (True, True, True)),
-        (mark(3, "planning", "Inefficient_plan"), (True, True, True)),
-        (mark(3, "planning", "impossible_action"), (True, True, False)),
-        (mark(3, "action", "format_error"), (True, False, False)),
-        (mark(2, "planning", "inefficient_planning"), (False, False, False)),
-        (None, (False, False, False)),
-    ],
-)
-def test_each_measure_asks_for_more_than_the_one_before(found, measures):
-    assert tuple(agreement(found, KNOWN, load_taxonomy()).values()) == measures
-
-
-def test_labels_are_read_in_the_taxonomy_s_names():
-    expected = Annotation(critical_step=2, critical_module="planning", error_type="inefficient_planning")
-    assert labels(examples.LABELS, load_taxonomy()) == {"mug": expected}
-
-
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        ({"critical_failure_step": 0}, "step's number"),
-        ({"critical_failure_step": "two"}, "step's number"),
-        ({"critical_failure_module": "liver"}, "no module"),
-    ],
-)
-def test_labels_that_cannot_be_meant_are_refused(change, reason):
-    with pytest.raises(ValueError, match=f"label 1: .*{reason}"):
-        labels([{**examples.LABELS[0], **change}], load_taxonomy())
+def test_labels_that_cannot_be_meant_are_refused():
+    with pytest.raises(ValueError, match=r"label 1: .*step's number"):
+        labels([{**examples.LABELS[0], "critical_failure_step": 0}], load_taxonomy())
+    with pytest.raises(ValueError, match=r"label 1: .*no module"):
+        labels([{**examples.LABELS[0], "critical_failure_module": "liver"}], load_taxonomy())
 
 
 def bench(won: bool = False) -> dict[str, Any]:
@@ -68,6 +34,7 @@ def test_a_folder_of_annotated_trajectories_is_measured(tmp_path):
     for name in "abc":
         put(tmp_path / "runs" / f"{name}.json", bench())
     put(tmp_path / "Label" / "labels.json", [label("a"), label("b", module="memory", kind="false_memory")])
+    (tmp_path / "._a.json").write_bytes(b"\x00\x05\xff")
     found = read_annotated(tmp_path, load_taxonomy())
     assert [loaded.trajectory.id for loaded in found] == ["a", "b"]
     known = [loaded.reference.annotation for loaded in found]
@@ -88,11 +55,9 @@ def test_annotations_that_fit_nothing_are_refused(tmp_path, written, reason):
         read_annotated(tmp_path / "none", load_taxonomy())
 
 
-def test_a_folder_is_measured_by_what_its_files_hold_and_hidden_ones_are_left_alone(tmp_path: Path) -> None:
+def test_an_annotation_beside_its_trajectory_needs_no_labels_file(tmp_path: Path) -> None:
     run = {"id": "a", "task": "t", "steps": [{"number": 1, "action": "look"}]}
     found = {"critical_step": 1, "critical_module": "action", "error_type": "format_error"}
     (tmp_path / "a.json").write_text(json.dumps({"trajectory": run, "reference": {"annotation": found}}))
-    (tmp_path / "._a.json").write_bytes(b"\x00\x05\xff")
-    (tmp_path / "folder.json").mkdir()
     (loaded,) = read_annotated(tmp_path, load_taxonomy())
     assert loaded.reference.annotation is not None

@@ -1,12 +1,11 @@
-"""Reading an evaluation's folder: the last line of a trial counts, damage is told in one line."""
+"""Reading an evaluation's folder: the last line of a trial counts, damage is reported in one line."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from forethought.evals.results import (
     ResultsError,
@@ -32,14 +31,7 @@ def test_what_could_not_be_tried_is_no_zero(tmp_path: Path) -> None:
     assert [result.error for result in found.failures("ours")] == ["no server"]
 
 
-def test_a_line_cut_off_by_a_kill_is_left_out(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path, [result_record("ours", "a", 1.0)])
-    with (folder / "results.jsonl").open("a") as file:
-        file.write('{"method": "ours", "sam')
-    assert len(read_evaluation(folder).results) == 1
-
-
-def test_a_broken_line_in_the_middle_is_told(tmp_path: Path) -> None:
+def test_a_broken_line_in_the_middle_is_an_error(tmp_path: Path) -> None:
     folder = write_folder(tmp_path, [result_record("ours", "a", 1.0)])
     path = folder / "results.jsonl"
     path.write_text('{"method": "ours", "sam\n' + path.read_text())
@@ -47,61 +39,43 @@ def test_a_broken_line_in_the_middle_is_told(tmp_path: Path) -> None:
         read_evaluation(folder)
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"benchmark": 3}', "{" * 5000])
+@pytest.mark.parametrize("text", ["", "[]", '{"benchmark": 3}'])
 def test_a_folder_of_something_else(tmp_path: Path, text: str) -> None:
     (tmp_path / "run.json").write_text(text)
     with pytest.raises(ResultsError, match="holds no evaluation"):
         read_evaluation(tmp_path)
-
-
-def test_no_folder(tmp_path: Path) -> None:
     with pytest.raises(ResultsError, match="give the folder that"):
         read_evaluation(tmp_path / "none")
 
 
-@given(st.lists(st.text(max_size=40).map(str.encode) | st.binary(max_size=40), max_size=4))
-def test_wild_lines_end_in_results_or_one_line(
-    tmp_path_factory: pytest.TempPathFactory, lines: list[bytes]
-) -> None:
-    folder = write_folder(tmp_path_factory.mktemp("wild"), [])
-    (folder / "results.jsonl").write_bytes(b"\n".join(lines))
-    told = ""
-    try:
-        read_evaluation(folder)
-    except ResultsError as error:
-        told = str(error)
-    assert "\n" not in told
+def pair(tmp_path: Path, **changes: Any) -> list[Path]:
+    """Two evaluations; the second one's run has `changes`."""
+    results = [result_record("ours", "a", 1.0), result_record("react", "a", 0.0)]
+    one = write_folder(tmp_path / "one", results, samples={"a": "1", "b": "2"})
+    return [one, write_folder(tmp_path / "two", results[:1], **changes)]
 
 
 def test_merging_names_equal_methods_by_folder_and_tells_differences(tmp_path: Path) -> None:
-    one = write_folder(tmp_path / "one", [result_record("ours", "a", 1.0), result_record("react", "a", 0.0)])
-    two = write_folder(tmp_path / "two", [result_record("ours", "a", 0.0)], model="openai:other")
+    one, two = pair(tmp_path, model="openai:other", context={"max_rounds": 2})
     evaluation, differences = merged(read_evaluations([one, two / "logs" / "x.eval"]))
     assert evaluation.methods == ["ours (one)", "react", "ours (two)"]
-    assert differences == ["model differs: one: openai:scripted; two: openai:other"]
+    assert differences == [
+        "model differs: one: openai:scripted; two: openai:other",
+        "context differs: one: {}; two: {'max_rounds': 2}",
+    ]
 
 
-def test_merging_tells_what_our_agent_was_set_to(tmp_path: Path) -> None:
-    one = write_folder(tmp_path / "one", [result_record("ours", "a", 1.0)])
-    two = write_folder(tmp_path / "two", [result_record("ours", "a", 0.0)], context={"max_rounds": 2})
-    assert merged(read_evaluations([one, two]))[1] == ["context differs: one: {}; two: {'max_rounds': 2}"]
-
-
-def test_samples_of_other_data_are_not_compared(tmp_path: Path) -> None:
-    texts = ({"a": "1", "b": "2"}, {"a": "1", "b": "3", "c": "4"})
-    one, two = (
-        write_folder(tmp_path / name, [result_record("ours", "a", 1.0)], samples=samples)
-        for name, samples in zip(("one", "two"), texts, strict=True)
-    )
-    with pytest.raises(ResultsError, match="the sample b has another text than in"):
-        merged(read_evaluations([one, two]))
-
-
-def test_other_benchmarks_are_not_compared(tmp_path: Path) -> None:
-    one = write_folder(tmp_path / "one", [result_record("ours", "a", 1.0)])
-    two = write_folder(tmp_path / "two", [result_record("ours", "a", 0.0)], benchmark="gaia")
-    with pytest.raises(ResultsError, match="compare evaluations of one benchmark"):
-        merged(read_evaluations([one, two]))
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"samples": {"a": "1", "b": "3", "c": "4"}}, "the sample b has another text than in"),
+        ({"benchmark": "gaia"}, "compare evaluations of one benchmark"),
+    ],
+    ids=["other data", "other benchmark"],
+)
+def test_what_is_not_alike_is_not_compared(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ResultsError, match=message):
+        merged(read_evaluations(pair(tmp_path, **changes)))
 
 
 def test_an_evaluation_without_results(tmp_path: Path) -> None:

@@ -8,8 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from forethought.evals.toolset import (
     ACT,
@@ -86,9 +84,9 @@ async def test_text_actions_are_one_tool_that_shows_what_is_possible(
     assert strict_schema(tools[ACT].arguments)["required"] == ["action"]
     first = await tools.begin()
     assert first is not None
-    told = opening("Put it away.", first)
-    assert told.startswith("Put it away.\n\nWhat the environment shows at the beginning:\n<observation>")
-    assert "- go to shelf" in told
+    message = opening("Put it away.", first)
+    assert message.startswith("Put it away.\n\nWhat the environment shows at the beginning:\n<observation>")
+    assert "- go to shelf" in message
     came = await called(tools, env, ACT, action=" go to shelf ")
     assert came.ok
     assert "Possible actions now:\n- go to counter" in came.text
@@ -126,8 +124,7 @@ async def test_actions_are_carried_out_one_at_a_time(settings: MakeSettings, env
         async def step(self, action: str) -> EnvironmentReply:
             self.inside += 1
             self.widest = max(self.widest, self.inside)
-            await asyncio.sleep(0)
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.001)
             self.inside -= 1
             return await super().step(action)
 
@@ -138,14 +135,13 @@ async def test_actions_are_carried_out_one_at_a_time(settings: MakeSettings, env
     assert (episode.widest, len(episode.steps)) == (1, 4)
 
 
-@pytest.mark.parametrize("error", [OSError("no disk"), InfrastructureError("no disk"), ValueError("no disk")])
 async def test_a_world_that_breaks_is_told_apart_from_a_failed_action(
-    settings: MakeSettings, env: ToolEnv, error: Exception
+    settings: MakeSettings, env: ToolEnv
 ) -> None:
     class Broken(SafeEpisode):
         async def step(self, action: str) -> EnvironmentReply:
             self.called.append(action)
-            raise error
+            raise OSError("no disk")
 
     safe = Broken()
     tools = make_toolset(settings(), Budget(), safe)
@@ -201,38 +197,21 @@ def test_names_that_clash_are_refused(settings: MakeSettings) -> None:
         def tools(self) -> tuple[ToolSpec, ...]:
             return tuple(ToolSpec(name, "A tool.", {"type": "object"}) for name in self.names)
 
-    for names, told in ((("finish",), "finish"), (("a", "a"), "a"), (("lookup",), "lookup")):
+    for names in (("finish",), ("a", "a"), ("lookup",)):
         episode = Named()
         episode.names = names
-        with pytest.raises(ValueError, match=told):
+        with pytest.raises(ValueError, match=names[0]):
             make_toolset(settings(), Budget(), episode, [make_tool(lookup)])
     with pytest.raises(ValueError, match="no built-in tool teleport"):
         make_toolset(settings(), Budget(), builtin=["teleport"])
-
-
-def test_the_operators_own_tools_are_not_offered(settings: MakeSettings) -> None:
     tools = make_toolset(settings(tools="json"), Budget(), builtin=["python", "read_file"])
-    assert list(tools) == ["read_file", "python"]
-
-
-@given(st.text(), st.lists(st.text(max_size=300), max_size=5), st.booleans())
-def test_whatever_a_world_shows_is_text(shown: str, actions: list[str], done: bool) -> None:
-    reply = EnvironmentReply(shown, tuple(actions), done=done)
-    assert observation_text(reply).strip()
-    assert opening("task", reply).count("</observation>") == 1
+    assert list(tools) == ["read_file", "python"], "the operator's own tools are not offered"
 
 
 @pytest.mark.parametrize(
     ("causes", "tried"),
-    [
-        (["transport"], False),
-        (["transport", "transport"], False),
-        (["transport", ""], True),
-        (["empty"], True),
-        (["", "transport"], True),
-        ([], True),
-    ],
-    ids=lambda value: "-".join(cause or "ok" for cause in value) or "none" if isinstance(value, list) else "",
+    [(["transport", "transport"], False), (["transport", ""], True), (["empty"], True), ([], True)],
+    ids=["fails", "fails once", "finds nothing", "unused"],
 )
 async def test_a_search_that_never_answers_is_no_failure_of_the_agent(
     env: ToolEnv, causes: list[str], tried: bool

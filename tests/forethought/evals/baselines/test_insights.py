@@ -33,14 +33,8 @@ def test_each_operation_does_its_own() -> None:
 
 
 def test_what_is_on_the_list_is_not_added_again_and_the_weakest_go() -> None:
-    assert (
-        len(
-            apply_operations(
-                insights(1), [op("ADD", None, "Insight 1"), op("ADD", None, "x"), op("ADD", None, "X")]
-            )
-        )
-        == 2
-    )
+    additions = [op("ADD", None, "Insight 1"), op("ADD", None, "x"), op("ADD", None, "X")]
+    assert len(apply_operations(insights(1), additions)) == 2
     full = apply_operations(insights(*[2] * (MOST - 1), 1), [op("ADD", None, "new")])
     assert len(full) == MOST
     assert (full[-1]["text"], full[-2]["text"]) == ("new", f"insight {MOST - 1}")

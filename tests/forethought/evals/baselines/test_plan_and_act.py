@@ -49,16 +49,7 @@ async def test_steps_are_carried_out_one_by_one_and_the_plan_is_updated(bureau: 
     assert actions[-2:] == ["answer: c too", "answer: a and c"]
 
 
-async def test_a_first_plan_has_steps_and_an_unusable_one_is_the_whole_task(bureau: Bureau) -> None:
-    replies = Replies(
-        {
-            "StepPlan": [planned(answer="at once"), planned("look"), planned(answer="seen")],
-            "ReactMove": [done("looked")],
-        }
-    )
-    out = await bureau.work(method("plan-and-act"), replies)
-    assert out.attempt.answer == "seen"
-    assert "nothing was done yet" in out.asked("StepPlan")[1].last
+async def test_an_unusable_first_plan_is_the_whole_task(bureau: Bureau) -> None:
     replies = Replies(
         {"StepPlan": ["no JSON"], "ReactMove": [done("looked")], "ClosingAnswer": [{"answer": "x"}]}
     )

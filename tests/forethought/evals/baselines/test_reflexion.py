@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from forethought.evals.registry import method
 from forethought.evals.types import Attempt, Budget
-from forethought.tools.base import make_tool
 from tests.support.evaluating import Bureau, HouseEpisode, Replies, done, expert, move
 from tests.support.household import RUINS, Household
 from tests.support.model_server import Answer, SeenRequest
@@ -36,11 +33,11 @@ async def test_a_failed_trial_is_reflected_upon_and_tried_again(bureau: Bureau) 
     assert ("lesson 1" in second, "lesson 2" in second) == (True, False)
     assert third.index("lesson 1") < third.index("lesson 2")
     assert not out.asked("SelfJudgement"), "the benchmark's word is enough"
-    told = out.asked("SelfReflection")[1].last
-    assert "finish: 41" in told
-    assert "finish: 40" not in told
-    assert "lesson 1" in told
-    assert "which gives no reason" in told
+    message = out.asked("SelfReflection")[1].last
+    assert "finish: 41" in message
+    assert "finish: 40" not in message
+    assert "lesson 1" in message
+    assert "which gives no reason" in message
     assert out.attempt.trajectory.notes == ("This is try 3 of 3.",)
 
 
@@ -57,45 +54,14 @@ async def test_without_an_oracle_the_model_judges_itself(bureau: Bureau) -> None
     assert "By your own judgement: it is too small." in out.asked("SelfReflection")[0].last
 
 
-async def test_a_trial_without_a_reflection_is_not_repeated(bureau: Bureau) -> None:
-    out = await bureau.work(
-        method("reflexion"), scripted("40", RIGHT, SelfReflection=["no JSON"]), outcome=is_right
-    )
-    assert (out.attempt.answer, out.attempt.tries) == ("40", 1)
-
-
-async def test_no_trial_begins_without_a_call_left(bureau: Bureau) -> None:
-    def look(key: str) -> str:
-        """Look it up."""
-        return key
-
-    closing = [{"answer": "40"}]
-    replies = scripted(ReactMove=[move("look", key="a"), done("41"), done(RIGHT)], ClosingAnswer=closing)
-    for steps, tries in ((1, 1), (2, 2)):
-        replies.given.clear()
-        out = await bureau.work(
-            method("reflexion"),
-            replies,
-            tools=[make_tool(look)],
-            outcome=is_right,
-            budget=Budget(max_steps=steps),
-        )
-        assert (out.attempt.tries, out.attempt.steps) == (tries, 1)
-
-
-@pytest.mark.parametrize("steps", [40])
-async def test_in_a_world_each_trial_begins_anew_and_leaves_steps_to_the_next(
-    bureau: Bureau, steps: int
-) -> None:
-    house = Household(3)
+async def test_in_a_world_each_trial_begins_anew_and_leaves_steps_to_the_next(bureau: Bureau) -> None:
+    steps, house = 40, Household(3)
     episode = HouseEpisode(house)
     wise = expert(house).by_name["ReactMove"]
 
     def hasty(seen: SeenRequest) -> Answer:
-        ruin = next(iter(RUINS))
-        possible = f"{ruin} {house.world.held}"
         if "do not ruin it" not in seen.last and house.world.held:
-            return move("act", action=possible)
+            return move("act", action=f"{next(iter(RUINS))} {house.world.held}")
         if "do not ruin it" not in seen.last and house.world.place(house.thing) == "nowhere":
             return move("act", action="go to shelf" if house.world.at != "shelf" else "go to desk")
         assert callable(wise)

@@ -21,10 +21,10 @@ async def test_drafts_are_mended_until_nothing_is_wrong(bureau: Bureau) -> None:
     )
     out = await bureau.work(method("self-refine"), replies, tools=[make_tool(weigh)])
     assert (out.attempt.answer, out.attempt.tries, out.attempt.drafts) == ("3 kg", 2, ("about 2 kg", "3 kg"))
-    told = out.asked("ReactMove")[1].last
-    assert '<draft number="1">\nabout 2 kg' in told
-    assert '<feedback draft="1">\nweigh it' in told
-    assert "finish: about 2 kg" in told, "the history goes on"
+    message = out.asked("ReactMove")[1].last
+    assert '<draft number="1">\nabout 2 kg' in message
+    assert '<feedback draft="1">\nweigh it' in message
+    assert "finish: about 2 kg" in message, "the history goes on"
     assert "pear weighs 3 kg" in out.asked("DraftFeedback")[1].last
     assert [step.number for step in out.attempt.trajectory.steps] == [1, 2, 3]
 
@@ -55,6 +55,6 @@ async def test_in_a_world_a_draft_is_a_try_from_the_beginning(bureau: Bureau) ->
     )
     out = await bureau.work(method("self-refine"), replies, episode=safe)
     assert (out.attempt.reward, safe.resets, out.attempt.tries) == (1, 2, 2)
-    told = out.asked("ReactMove")[2].last
-    assert "It is jammed." in told
-    assert "123" not in told, "only the draft and its feedback are carried over"
+    message = out.asked("ReactMove")[2].last
+    assert "It is jammed." in message
+    assert "123" not in message, "only the draft and its feedback are carried over"

@@ -5,17 +5,14 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from forethought.evals.benchmarks.alfworld import BENCHMARK, TASK_TYPES
-from forethought.evals.types import DataError, InfrastructureError, Sample, Services
-from forethought.models.ask import Models
-from forethought.settings import Settings
-from tests.forethought.evals.benchmarks.rewarded import rewarded
+from forethought.evals.types import DataError, InfrastructureError, Sample
+from tests.support.answers import attempt, services
 
 GRAMMAR = '"task": [{"rhs": "Your task is to: put a hot egg in fridge."}]'
 
@@ -24,12 +21,6 @@ GRAMMAR = '"task": [{"rhs": "Your task is to: put a hot egg in fridge."}]'
 def installed(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the extra was installed: no game is played here."""
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
-
-
-@pytest.fixture
-def services(settings: Callable[..., Settings]) -> Services:
-    made = settings()
-    return Services(made, Models(made), "openai:m", "openai:m")
 
 
 def add(data: Path, folder: str, split: str = "valid_unseen", kind: str = TASK_TYPES[0], **game: Any) -> Path:
@@ -74,57 +65,47 @@ def test_options(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({}, "there is no json_2.1.1/valid_unseen here"),
-        ({"split": "test"}, "option split=test"),
         ({"split": "train", "task_type": TASK_TYPES[2]}, "no solvable game of type"),
-        ({"task_type": "look"}, "option task_type=look"),
         ({"max_steps": "many"}, "option max_steps=many"),
     ],
 )
-def test_what_is_not_there_is_told_in_a_line(options: dict[str, str], said: str, tmp_path: Path) -> None:
+def test_absent_data_is_reported_in_one_line(options: dict[str, str], message: str, tmp_path: Path) -> None:
     add(tmp_path, "a/1", split="train")
-    with pytest.raises(DataError, match=re.escape(said)) as told:
+    with pytest.raises(DataError, match=re.escape(message)) as error:
         BENCHMARK.samples(tmp_path, options)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "message"),
     [
-        ("game.tw-pddl", "{", "broken JSON"),
         ("game.tw-pddl", '{"pddl_problem": "p"}', "grammar: Field required"),
         ("game.tw-pddl", '{"pddl_problem": "p", "grammar": "none", "solvable": true}', "states no task"),
-        ("traj_data.json", "{}", "task_type: Field required"),
         ("traj_data.json", None, "is missing beside its game"),
     ],
 )
-def test_a_broken_game_is_named(name: str, text: str | None, said: str, tmp_path: Path) -> None:
+def test_a_broken_game_is_named(name: str, text: str | None, message: str, tmp_path: Path) -> None:
     path = add(tmp_path, "a/1").with_name(name)
     path.unlink()
     if text is not None:
         path.write_text(text)
-    with pytest.raises(DataError, match=re.escape(said)) as told:
+    with pytest.raises(DataError, match=re.escape(message)) as error:
         BENCHMARK.samples(tmp_path, {})
-    assert "alfworld-download" in str(told.value)
-
-
-def test_without_the_extra_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(DataError, match=re.escape("pip install 'forethought[alfworld]'")):
-        BENCHMARK.samples(tmp_path, {})
+    assert "alfworld-download" in str(error.value)
 
 
 @pytest.mark.parametrize("reward", [0.0, 1.0])
-async def test_the_score_is_success(reward: float, services: Services) -> None:
-    score = await BENCHMARK.score(Sample("a", "t"), rewarded(reward), services)
+async def test_the_score_is_success(reward: float) -> None:
+    score = await BENCHMARK.score(Sample("a", "t"), attempt(reward=reward), services())
     assert score.values == {"success": reward}
     assert BENCHMARK.floor(Sample("a", "t")) == 0.0
 
 
-async def test_without_a_game_there_is_no_score(services: Services, tmp_path: Path) -> None:
+async def test_without_a_game_there_is_no_score(tmp_path: Path) -> None:
     with pytest.raises(InfrastructureError, match="no reward"):
-        await BENCHMARK.score(Sample("a", "t"), rewarded(None), services)
+        await BENCHMARK.score(Sample("a", "t"), attempt(reward=None), services())
     with pytest.raises(InfrastructureError, match="is gone"):
-        BENCHMARK.episode(Sample("a", "t", data={"game": str(tmp_path / "g"), "max_steps": 50}), services)
+        BENCHMARK.episode(Sample("a", "t", data={"game": str(tmp_path / "g"), "max_steps": 50}), services())

@@ -41,12 +41,6 @@ def test_samples_have_level_answer_and_file(tmp_path: Path) -> None:
     assert [sample.id for sample in BENCHMARK.samples(tmp_path, {"level": "2"})] == ["a-3"]
 
 
-@pytest.mark.parametrize("folder", ["2023/validation", "2023/.."])
-def test_the_folder_of_a_split_will_do(tmp_path: Path, folder: str) -> None:
-    place(tmp_path)
-    assert len(BENCHMARK.samples(tmp_path / folder, {})) == 3
-
-
 async def test_the_test_split_is_read_and_not_scored(tmp_path: Path) -> None:
     rows = [{**row, "Final answer": "?"} for row in ROWS]
     samples = BENCHMARK.samples(place(tmp_path, "test", rows), {"split": "test"})
@@ -57,26 +51,19 @@ async def test_the_test_split_is_read_and_not_scored(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"Level": 4}, r"metadata\.jsonl:1: Level"),
-        ({"Question": ""}, r":1: Question"),
         ({"Final answer": "?"}, ":1: there is no Final answer"),
         ({"file_name": "gone.pdf"}, r":1: its file gone\.pdf is not in"),
         ({"file_name": "../../secret"}, ":1: its file"),
-        ({"task_id": "a-2"}, "the id a-2 comes twice"),
     ],
 )
-def test_bad_rows_are_refused(tmp_path: Path, change: dict[str, Any], told: str) -> None:
+def test_bad_rows_are_refused(tmp_path: Path, change: dict[str, Any], message: str) -> None:
     (tmp_path / "secret").write_text("x")
-    with pytest.raises(DataError, match=told) as error:
+    with pytest.raises(DataError, match=message) as error:
         BENCHMARK.samples(place(tmp_path, rows=[{**ROWS[0], **change}, *ROWS[1:]]), {})
     assert "gated" in str(error.value)
-
-
-def test_missing_data_says_where_to_get_it(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"no metadata\.jsonl or metadata\.parquet.*gated.*huggingface\.co"):
-        BENCHMARK.samples(tmp_path, {})
 
 
 def test_parquet_without_its_library_says_what_to_install(
@@ -95,9 +82,6 @@ def test_parquet_is_read_as_jsonl_is(tmp_path: Path) -> None:
     (tmp_path / "2023/validation/metadata.jsonl").unlink()
     parquet.write_table(arrow.Table.from_pylist(rows), tmp_path / "2023/validation/metadata.parquet")
     assert [sample.id for sample in BENCHMARK.samples(tmp_path, {})] == ["a-1", "a-2", "a-3"]
-    (tmp_path / "2023/validation/metadata.parquet").write_bytes(b"no table")
-    with pytest.raises(DataError, match="no readable Parquet file"):
-        BENCHMARK.samples(tmp_path, {})
 
 
 @pytest.mark.parametrize(

@@ -54,21 +54,14 @@ def test_paragraphs_may_stand_in_the_prompt(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "told"),
+    ("rows", "message"),
     [
         ([], "the file is empty"),
         ([ROW, without(ROW, "answer")], r"dev\.jsonl:2: answer: Field required"),
-        ([{**ROW, "paragraphs": []}], ":1: paragraphs"),
         ([ROW, ROW], "comes twice"),
-        ([{**ROW, "id": "2hop 1"}], "can be no id"),
     ],
 )
-def test_bad_rows_are_refused(tmp_path: Path, rows: list[dict[str, Any]], told: str) -> None:
-    with pytest.raises(DataError, match=told) as error:
+def test_bad_rows_are_refused(tmp_path: Path, rows: list[dict[str, Any]], message: str) -> None:
+    with pytest.raises(DataError, match=message) as error:
         BENCHMARK.samples(place(tmp_path, rows), {})
     assert "CC BY 4.0" in str(error.value)
-
-
-def test_missing_data_says_where_to_get_it(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"no musique_ans_v1\.0_dev\.jsonl here\. Run download_data\.sh"):
-        BENCHMARK.samples(tmp_path, {})

@@ -15,7 +15,7 @@ from forethought.evals.benchmarks.natural_plan_calendar import read_slot
 from forethought.evals.benchmarks.natural_plan_meeting import meetings, sentences
 from forethought.evals.benchmarks.natural_plan_trip import read_stays, same_trip
 from forethought.evals.types import DataError
-from tests.support.answers import score, summary, without, write_json
+from tests.support.answers import score, summary, write_json
 
 PROMPTS = {"prompt_0shot": "TASK: plan.", "prompt_5shot": "Examples. TASK: plan. SOLUTION:"}
 TRIP = """Here is the trip plan for visiting the 3 European cities for 9 days:
@@ -63,11 +63,7 @@ ROWS: dict[str, dict[str, Any]] = {
     },
     "calendar": {"golden_plan": SLOT, "num_people": 3, "num_days": 1, **PROMPTS},
 }
-FILES = {
-    "trip": "trip_planning",
-    "meeting": "meeting_planning",
-    "calendar": "calendar_scheduling",
-}
+FILES = {"trip": "trip_planning", "meeting": "meeting_planning", "calendar": "calendar_scheduling"}
 
 
 def place(tmp_path: Path, task: str = "", **change: Any) -> Path:
@@ -106,30 +102,18 @@ def test_groups_shots_and_formats(tmp_path: Path) -> None:
     assert five.answer_format == ANSWER_FORMATS["calendar"]
 
 
-def test_the_form_asked_for_is_one_that_the_rules_read() -> None:
-    assert read_stays(ANSWER_FORMATS["trip"].replace("N European", "2 European").replace(" **", "\n**")) == [
-        ("Rome", 5),
-        ("Oslo", 5),
-    ]
-    assert read_slot(ANSWER_FORMATS["calendar"]) == ("Monday", 14.5, 15.5)
-
-
 @pytest.mark.parametrize(
     ("plan", "stays"),
     [
         (TRIP, STAYS),
         (TRIP.replace("**", ""), STAYS),
-        (TRIP + "\nAlternatively:\n**Day 9:** Fly from Porto to Rome.", STAYS),
         # Without the first line the end of the trip is not known: what follows belongs to the plan.
         (
             TRIP.split("\n", 2)[2] + "\n**Day 9:** Fly from Porto to Rome.\n**Day 9-10:** Visit Rome.",
             [*STAYS, ("Rome", 2)],
         ),
         (TRIP.replace("-", "\u2013"), []),
-        (TRIP.replace("Fly", "Go").replace("from", "out of"), []),
-        ("\n".join(line for line in TRIP.split("\n") if "-" not in line), []),
         (TRIP.replace("Porto", "New Porto"), [("Rome", 4), ("Oslo", 3), ("New", 4)]),
-        (f"Day 1-{'9' * 5000}\n{TRIP}", []),
         ("", []),
     ],
 )
@@ -155,7 +139,6 @@ def test_a_trip_is_right_if_it_begins_with_the_golden_stays() -> None:
         (TOLD.replace("20 minutes", "2 minutes"), 2),  # the minutes of a way are looked up
         (TOLD.replace("10:00AM. You meet", "9:59AM. You meet"), 0),
         (TOLD.replace("until 10:00AM", "until 9:20AM"), 0),
-        (TOLD.replace("until 10:00AM", "until ten"), 0),
         (TOLD.replace("You wait until 10:00AM.", "You wait until 10:00AM. You wait until 10:00AM."), 0),
         (TOLD.replace("until 10:00AM", "until 11:30AM"), 1),
         (TOLD.replace("Nob Hill", "Presidio"), 0),
@@ -164,9 +147,6 @@ def test_a_trip_is_right_if_it_begins_with_the_golden_stays() -> None:
         (f"{TOLD} You meet Zoe for 15 minutes.", 2),
         (f"{STEPS[0]} You meet Zoe for 15 minutes. {TOLD}", 0),
         (f"{STEPS[0]} You travel to Atlantis in 5 minutes. {TOLD}", 0),
-        (f"{STEPS[0]} You travel to Bayview in 5 minutes. {TOLD}", 0),
-        (f"{TOLD} You meet", 2),
-        (f"{STEPS[0]} You travel home. {TOLD}", 0),
         (f"{STEPS[0]} You wait. {TOLD}", 0),
         (TOLD.replace("Ann", "**Ann**"), 0),
         ("", 0),
@@ -182,10 +162,8 @@ def test_meetings_of_a_day(plan: str, met: int) -> None:
         (SLOT, ("Monday", 14.5, 15.5)),
         ("**Monday, 14:30 - 15:30**", ("Monday", 14.5, 15.5)),
         ("**Monday**, 14:30 - 15:30", None),
-        ("Monday 14:30 - 15:30", None),
         ("Monday, 14:30\u201315:30", None),
         ("Monday, 14:15 - 15:45", ("Monday", 14.0, 15.0)),
-        ("monday, 9:00 - 09:30", ("monday", 9.0, 9.5)),
         ("Monday, 9:00 - 9:30 or Tuesday, 9:00 - 9:30", ("Monday", 9.0, 9.5)),
         ("", None),
     ],
@@ -210,40 +188,20 @@ def test_any_answer_is_judged(answer: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("task", "change", "told"),
+    ("task", "change", "message"),
     [
         ("trip", {"durations": "4**3"}, "trip_planning_example_0: cities and durations"),
-        ("trip", {"durations": "4**x**4"}, "cities and durations"),
-        ("trip", {"cities": "", "durations": ""}, "cities and durations"),
         ("trip", {"prompt_5shot": ""}, "prompt_5shot"),
-        ("meeting", {"constraints": []}, "constraints"),
         ("meeting", {"constraints": [CONSTRAINTS[1]]}, "constraints must be"),
-        ("meeting", {"constraints": [["Bayview", "9 o'clock"]]}, "does not match format"),
         ("meeting", {"constraints": [CONSTRAINTS[0], ["Ann", "Nob Hill", "noon", 5]]}, "'noon' is no time"),
-        ("meeting", {"dist_matrix": {"Bayview": {"Nob Hill": 10_000}}}, "dist_matrix"),
         ("calendar", {"golden_plan": "**Monday**, 9:00 - 9:30"}, "golden_plan names no slot"),
-        ("calendar", {"num_days": "many"}, "num_days"),
     ],
 )
-def test_bad_rows_are_refused(tmp_path: Path, task: str, change: dict[str, Any], told: str) -> None:
-    with pytest.raises(DataError, match=told) as error:
+def test_bad_rows_are_refused(tmp_path: Path, task: str, change: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError, match=message) as error:
         BENCHMARK.samples(place(tmp_path, task, **change), {})
     assert FILES[task] in str(error.value)
     assert "CC BY 4.0" in str(error.value)
-
-
-@pytest.mark.parametrize(
-    "value", [{}, [], {"x": []}, {"x": without(ROWS["trip"], "cities")}, {"a b": ROWS["trip"]}]
-)
-def test_bad_files_are_refused(tmp_path: Path, value: Any) -> None:
-    write_json(tmp_path / "trip_planning.json", value)
-    with pytest.raises(DataError, match="natural-plan"):
-        BENCHMARK.samples(tmp_path, {"task": "trip"})
-
-
-def test_missing_data_says_where_to_get_it(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"no meeting_planning\.json here.*google-deepmind/natural-plan"):
-        BENCHMARK.samples(tmp_path, {"task": "meeting"})
 
 
 async def test_a_day_on_which_nobody_can_be_met_is_solved_by_doing_nothing(tmp_path: Path) -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from forethought.evals.benchmarks.paragraphs import Paragraph, as_prompt, paragraph_tools, ranked
+from forethought.evals.benchmarks.paragraphs import Paragraph, paragraph_tools, ranked
 from forethought.settings import Settings
 from forethought.tools.base import Observation, ToolEnv
 from forethought.tools.call import call_tool
@@ -50,23 +48,6 @@ async def test_a_title_that_is_not_there_names_similar_ones() -> None:
     found = await call("read_paragraph", title="Ed Woods")
     assert (found.ok, found.cause) == (False, "not_found")
     assert found.hint.startswith("Similar: Ed Wood;")
-
-
-def test_the_prompt_has_every_paragraph_and_ends_with_the_question() -> None:
-    text = as_prompt("Where does it end?", PARAGRAPHS)
-    assert all(each.text in text for each in PARAGRAPHS)
-    assert text.endswith("Question: Where does it end?")
-
-
-@given(
-    st.text(max_size=20),
-    st.lists(st.builds(Paragraph, st.text(max_size=8), st.text(max_size=20)), max_size=4),
-)
-@settings(max_examples=60)
-def test_any_query_is_ranked(query: str, paragraphs: list[Paragraph]) -> None:
-    found = ranked(query, paragraphs)
-    assert len(found) <= len(paragraphs)
-    assert all(each in paragraphs for each in found)
 
 
 @pytest.mark.parametrize("paragraphs", [[], [Paragraph("", "")], [Paragraph("-", "...")]])

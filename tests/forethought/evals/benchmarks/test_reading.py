@@ -15,7 +15,6 @@ from forethought.evals.benchmarks.reading import (
     find,
     json_of,
     jsonl_of,
-    row_of,
     rows_of,
     whole_number,
 )
@@ -40,29 +39,25 @@ def test_a_file_is_found_in_the_folder_or_below_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (b'[\n{"question": }', r":2: broken JSON"),
-        (b"", r":1: broken JSON"),
         (b"\xff\xfe\x00", r"not UTF-8 text \(byte 0\)"),
-        (b"[" * 100_000, r"broken JSON"),
         (b"{}", "must hold a JSON list"),
-        (b"[]", "must hold a JSON list"),
         (b'[{"question": "q"}, {"question": 1}]', r"record 2: question: Input should be a valid string"),
-        (b'["q"]', r"record 1: "),
     ],
 )
-def test_a_damaged_json_file_is_told_of_in_one_line(tmp_path: Path, content: bytes, told: str) -> None:
+def test_a_damaged_json_file_is_reported_in_one_line(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "x.json"
     path.write_bytes(content)
-    with pytest.raises(DataError, match=told) as error:
+    with pytest.raises(DataError, match=message) as error:
         rows_of(Row, json_of(path, SOURCE), path, SOURCE)
     assert str(error.value).startswith(str(path))
     assert str(error.value).endswith(SOURCE.where)
     assert "\n" not in str(error.value)
 
 
-def test_lines_are_told_by_their_number(tmp_path: Path) -> None:
+def test_errors_name_the_line(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     # A line separator within a text ends no line.
     path.write_text('{"question": "a\u2028b"}\n\n{"question": "c"}\n{"quest', "utf-8")
@@ -83,31 +78,18 @@ def test_rows_of_a_csv_file_may_hold_breaks(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ("a\n1\n", ":1: there is no column b"),
-        ("", ":1: there is no column a and no b"),
         ("a,b\n1,2\n1\n", ":3: the row has not as many cells"),
-        ("a,b\n1,2,3\n", ":2: the row has not as many cells"),
-        ('a,b\n1,"x" y\n', ":2: broken CSV"),
         ('a,b\n1,"x\n', ":2: broken CSV"),
     ],
 )
-def test_a_damaged_csv_file_is_told_of_by_its_line(tmp_path: Path, content: str, told: str) -> None:
+def test_a_damaged_csv_file_is_reported_with_its_line(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "x.csv"
     path.write_text(content, "utf-8")
-    with pytest.raises(DataError, match=told):
+    with pytest.raises(DataError, match=message):
         list(csv_of(path, ("a", "b"), SOURCE))
-
-
-def test_a_folder_in_the_place_of_a_file_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="cannot be read"):
-        json_of(tmp_path, SOURCE)
-
-
-def test_a_record_names_the_field_that_is_wrong() -> None:
-    with pytest.raises(DataError, match=r"^here: number: Input should be a valid integer"):
-        row_of(Row, {"question": "q", "number": "n"}, "here", SOURCE)
 
 
 def test_options_have_a_default_and_refuse_what_is_unknown() -> None:
@@ -116,14 +98,14 @@ def test_options_have_a_default_and_refuse_what_is_unknown() -> None:
     with pytest.raises(DataError, match="option split=train: choose one of dev, test"):
         choice({"split": "train"}, "split", ("dev", "test"))
     assert (whole_number({}, "n"), whole_number({"n": "12"}, "n")) == (None, 12)
-    for wrong in ("0", "-1", "x", "1.5", "", "\u0663"):
+    for wrong in ("0", "-1", "1.5", ""):
         with pytest.raises(DataError, match="whole number from 1"):
             whole_number({"n": wrong}, "n")
 
 
 @pytest.mark.parametrize(
-    ("ids", "told"), [(["a", "a"], "comes twice"), (["a b"], "can be no id"), ([""], "no id")]
+    ("ids", "message"), [(["a", "a"], "comes twice"), (["a b"], "can be no id"), ([""], "no id")]
 )
-def test_ids_are_plain_and_unique(ids: list[str], told: str) -> None:
-    with pytest.raises(DataError, match=told):
+def test_ids_are_plain_and_unique(ids: list[str], message: str) -> None:
+    with pytest.raises(DataError, match=message):
         check_unique(ids, Path("x.json"), SOURCE)

@@ -7,10 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from forethought.evals.benchmarks.simpleqa import BENCHMARK, FILE, GRADES, aggregate
+from forethought.evals.benchmarks.simpleqa import BENCHMARK, FILE, GRADES
 from forethought.evals.types import DataError, Score
 from forethought.models.types import ReplyError
 from forethought.settings import Settings
@@ -39,13 +37,8 @@ def test_samples_have_topics_and_stable_ids(tmp_path: Path) -> None:
 
 def test_examples_are_drawn_as_simple_evals_draws_them(tmp_path: Path) -> None:
     samples = BENCHMARK.samples(place(tmp_path, 50), {"examples": "5"})
-    assert [int(sample.id) for sample in samples] == [
-        24,
-        48,
-        26,
-        2,
-        16,
-    ]  # random.Random(0).sample(range(50), 5)
+    # random.Random(0).sample(range(50), 5)
+    assert [int(sample.id) for sample in samples] == [24, 48, 26, 2, 16]
     assert len(BENCHMARK.samples(tmp_path, {"examples": "51"})) == 50
 
 
@@ -53,8 +46,6 @@ def test_examples_are_drawn_as_simple_evals_draws_them(tmp_path: Path) -> None:
     ("options", "told"),
     [
         ({"metadata": "{'topic': open('x')}"}, ":2: the cell metadata is no dict"),
-        ({"metadata": "[1]"}, ":2: the cell metadata is no dict"),
-        ({"metadata": "("}, ":2: the cell metadata is no dict"),
         ({"answer": " "}, ":2: the cell answer is empty"),
         ({"count": 0}, "no questions"),
     ],
@@ -62,11 +53,6 @@ def test_examples_are_drawn_as_simple_evals_draws_them(tmp_path: Path) -> None:
 def test_bad_rows_are_refused(tmp_path: Path, options: dict[str, str], told: str) -> None:
     with pytest.raises(DataError, match=told):
         BENCHMARK.samples(place(tmp_path, **options), {})  # type: ignore[arg-type]
-
-
-def test_missing_data_says_where_to_get_it(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"openaipublic.*MIT"):
-        BENCHMARK.samples(tmp_path, {})
 
 
 async def test_the_judge_is_shown_question_reference_and_answer_as_data(
@@ -95,15 +81,11 @@ async def test_a_judge_that_gives_no_grade_is_no_zero(
         await BENCHMARK.score(sample, attempt("Ulm"), services(settings(server)))
 
 
-@pytest.mark.parametrize("said", ["", "  \n"])
-async def test_an_empty_answer_is_not_attempted_and_not_judged(tmp_path: Path, said: str) -> None:
+async def test_an_empty_answer_is_not_attempted_and_not_judged(tmp_path: Path) -> None:
     sample = BENCHMARK.samples(place(tmp_path), {})[0]
-    found = await score(BENCHMARK, sample, said)
-    assert (found.label, found.values["correct"], found.values["not_attempted"]) == (
-        "not_attempted",
-        0.0,
-        1.0,
-    )
+    found = await score(BENCHMARK, sample, "  \n")
+    assert found.label == "not_attempted"
+    assert found.values == {"correct": 0.0, "incorrect": 0.0, "not_attempted": 1.0}
     assert BENCHMARK.floor(sample) == 0.0
 
 
@@ -118,15 +100,3 @@ def test_figures_over_all_trials(tmp_path: Path) -> None:
     figures = BENCHMARK.summary(scored)
     assert figures["correct_given_attempted"] == pytest.approx(3 / 4)
     assert figures["f1"] == pytest.approx(2 * (3 / 4) * (3 / 6) / (3 / 4 + 3 / 6))
-
-
-@given(st.lists(st.sampled_from(GRADES), max_size=40))
-def test_f1_is_the_harmonic_mean(grades: list[str]) -> None:
-    figures = aggregate(grades)
-    correct = grades.count("correct") / len(grades) if grades else 0.0
-    given_attempted = figures["correct_given_attempted"]
-    assert 0 <= figures["f1"] <= max(correct, given_attempted) <= 1
-    if correct:
-        assert figures["f1"] == pytest.approx(2 * correct * given_attempted / (correct + given_attempted))
-    else:
-        assert figures["f1"] == 0

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from forethought.evals.actions import call_text
 from forethought.evals.benchmarks.service import TAU2, TAU_BENCH, ServiceBenchmark
-from forethought.evals.environments.checkouts import open_checkout
 from forethought.evals.environments.process import WorkerProcess
 from forethought.evals.environments.service_desk.desk import ENDED, ServiceDesk
 from forethought.evals.toolset import OVER
@@ -38,6 +36,10 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     samples = benchmark.samples(write(tmp_path_factory.mktemp("checkout")), {"domain": "retail"})
     with benchmark.checkout(samples[0]) as lent:
         yield benchmark, samples, lent
+
+
+tau2_only = pytest.mark.parametrize("made", ["tau2"], indirect=True)
+"""For what does not depend on the checkout, or what only tau2 has."""
 
 
 def says(message: str, state: str = "continues") -> Json:
@@ -79,18 +81,12 @@ async def test_the_gold_actions_are_worth_1(open_desk: Any) -> None:
     assert {seen.body["model"] for seen in server.requests} == {"user"}
 
 
-@pytest.mark.parametrize(
-    "actions",
-    [[], [call_text("lend_book", {"book_id": "b1", "member": "m9"})], [LEND, LEND.replace("b1", "b2")]],
-)
-async def test_another_database_is_worth_0(open_desk: Any, actions: list[str]) -> None:
+async def test_another_database_is_worth_0(open_desk: Any) -> None:
     desk, _ = open_desk()
     await desk.reset()
-    for action in actions:
-        assert not (await desk.step(action)).done
-    # The second of the last pair fails and changes nothing, so that the database is right after all.
-    assert (await desk.finish("Done.")).reward == float(len(actions) == 2)
-    assert bool(desk.explanation) == (len(actions) != 2)
+    await desk.step(call_text("lend_book", {"book_id": "b1", "member": "m9"}))
+    assert (await desk.finish("Done.")).reward == 0.0
+    assert desk.explanation
 
 
 async def test_doing_nothing_is_worth_the_floor(made: Desk, open_desk: Any) -> None:
@@ -126,6 +122,7 @@ async def test_the_customer_ends_the_conversation_and_the_reward_is_settled(open
     assert len(server.requests) == asked
 
 
+@tau2_only
 async def test_the_customer_knows_the_scenario_and_hears_messages_alone(open_desk: Any) -> None:
     desk, server = open_desk(0, [says("Emma."), says("I am m1.")])
     assert "only when asked" not in desk.task + "".join(tool.description for tool in desk.tools)
@@ -141,17 +138,12 @@ async def test_the_customer_knows_the_scenario_and_hears_messages_alone(open_des
 
 async def test_after_a_reset_all_is_as_it_was(open_desk: Any) -> None:
     desk, server = open_desk(0, [says("Emma."), says("I am m1."), says("Thanks.")])
-    seen = []
-    for _ in range(2):
-        replies = [
-            await desk.reset(),
-            await desk.step(ASK),
-            await desk.step(LEND),
-            await desk.finish("There."),
-        ]
-        seen.append(replies)
-    assert seen[0] == seen[1]
-    assert '"lent_to": "m1"' in seen[1][2].observation
+    one, two = [
+        [await desk.reset(), await desk.step(ASK), await desk.step(LEND), await desk.finish("There.")]
+        for _ in range(2)
+    ]
+    assert one == two
+    assert '"lent_to": "m1"' in two[2].observation
     assert len(server.requests) == 3  # the same conversation is not asked about again
 
 
@@ -168,20 +160,9 @@ async def test_a_replay_is_exact_and_asks_only_for_the_first_message(open_desk: 
     replayed = await other.replay(steps)
     assert (replayed.diverged, replayed.reply.reward, replayed.reply.done) == ("", 1.0, True)
     assert len(server.requests) == 1
-    named = [
-        step.model_copy(update={"action": "as told", "tool": name, "arguments": arguments})
-        for step, (name, arguments) in zip(
-            steps[:2],
-            [("respond", {"message": "Who are you?"}), ("lend_book", tiny_checkouts.LEND)],
-            strict=True,
-        )
-    ]
-    other, _ = open_desk()
-    assert (await other.replay(named)).diverged == ""
-    named[1] = named[1].model_copy(update={"observation": "It is gone."})
-    assert "at step 2 the replay saw" in (await other.replay(named)).diverged
-    early = [steps[2].model_copy(update={"number": 1}), steps[1]]
-    assert "ended at step 1" in (await other.replay(early)).diverged
+    named = {"action": "as told", "tool": "respond", "arguments": {"message": "Who are you?"}}
+    changed = [steps[0].model_copy(update=named), steps[1].model_copy(update={"observation": "It is gone."})]
+    assert "at step 2 the replay saw" in (await other.replay(changed)).diverged
 
 
 @pytest.mark.parametrize(
@@ -189,13 +170,11 @@ async def test_a_replay_is_exact_and_asks_only_for_the_first_message(open_desk: 
     [
         ("lend me a book", "an action here is a call as JSON"),
         (call_text("respond", {"message": " "}), "needs a message"),
-        (call_text("respond", {}), "needs a message"),
         (call_text("lend_book", {"book": "b1"}), "Error"),
-        (call_text("get_book", {"book_id": "b9"}), "no book b9"),
         (call_text("burn_book", {}), "burn_book"),
     ],
 )
-async def test_what_cannot_be_done_is_told_and_changes_nothing(
+async def test_an_impossible_call_is_reported_and_changes_nothing(
     open_desk: Any, action: str, told: str
 ) -> None:
     desk, _ = open_desk(2)
@@ -206,12 +185,14 @@ async def test_what_cannot_be_done_is_told_and_changes_nothing(
     assert (await desk.finish("")).reward == 1
 
 
+@tau2_only
 async def test_a_model_that_fails_is_no_failure_of_the_agent(open_desk: Any) -> None:
     desk, _ = open_desk(0, [Fault("400")])
     with pytest.raises(InfrastructureError, match="plays the customer"):
         await desk.reset()
 
 
+@tau2_only
 async def test_what_a_tool_computes_for_ever_is_cut_off(made: Desk, open_desk: Any) -> None:
     desk, _ = open_desk(2)
     await desk.reset()
@@ -221,7 +202,8 @@ async def test_what_a_tool_computes_for_ever_is_cut_off(made: Desk, open_desk: A
     assert (await desk.finish("")).reward == 1
 
 
-async def test_a_desk_ends_the_process_that_it_started(made: Desk, open_desk: Any) -> None:
+@tau2_only
+async def test_a_desk_ends_the_process_that_it_started(open_desk: Any) -> None:
     desk, _ = open_desk()
     desk._lent = None
     await desk.reset()
@@ -231,65 +213,35 @@ async def test_a_desk_ends_the_process_that_it_started(made: Desk, open_desk: An
     assert process.poll() is not None
 
 
-class TestTauBench:
-    """What only tau-bench does."""
-
-    async def test_handing_over_to_a_person_ends_the_episode(self, made: Desk, open_desk: Any) -> None:
-        desk, _ = open_desk(2)
-        await desk.reset()
-        reply = await desk.step(call_text("transfer_to_human_agents", {"summary": "The moon."}))
-        assert reply.done == (made[0].name == "tau-bench")
-        assert reply.reward == float(reply.done)
+async def test_handing_over_to_a_person_ends_the_episode_in_tau_bench(made: Desk, open_desk: Any) -> None:
+    desk, _ = open_desk(2)
+    await desk.reset()
+    reply = await desk.step(call_text("transfer_to_human_agents", {"summary": "The moon."}))
+    assert reply.done == (made[0].name == "tau-bench")
+    assert reply.reward == float(reply.done)
 
 
-class TestTau2:
-    """What only tau2 does."""
-
-    async def test_an_assertion_is_judged_on_the_whole_conversation(self, made: Desk, open_desk: Any) -> None:
-        if made[0].name != "tau2":
-            assert made[1][1].data["statements"] == []
-            return
-        for words, worth in (("30. And m7 has it.", 1.0), ("30. I cannot say who has it.", 0.0)):
-            desk, server = open_desk(1)
-            await desk.reset()
-            await desk.step(call_text("get_book", {"book_id": "b2"}))
-            assert (await desk.finish(words)).reward == worth
-            judged = [seen for seen in server.requests if seen.reply_name == "AssertionVerdicts"]
-            assert len(judged) == 1
-            assert judged[0].body["model"] == "judge"
-            assert tiny_checkouts.ASSERTED in judged[0].last
-            assert '{"name": "get_book", "arguments": {"book_id": "b2"}}' in judged[0].last
-
-    async def test_without_a_judge_there_is_no_reward(self, made: Desk, open_desk: Any) -> None:
-        if made[0].name == "tau2":
-            desk, _ = open_desk(1)
-            desk.case = replace(desk.case, statements=())
-            await desk.reset()
-            with pytest.raises(InfrastructureError, match="1 assertions need as many verdicts"):
-                await desk.finish("30")
+@tau2_only
+@pytest.mark.parametrize(
+    ("words", "worth"), [("30. And m7 has it.", 1.0), ("30. I cannot say who has it.", 0.0)]
+)
+async def test_an_assertion_is_judged_on_the_whole_conversation(
+    open_desk: Any, words: str, worth: float
+) -> None:
+    desk, server = open_desk(1)
+    await desk.reset()
+    await desk.step(call_text("get_book", {"book_id": "b2"}))
+    assert (await desk.finish(words)).reward == worth
+    (judged,) = [seen for seen in server.requests if seen.reply_name == "AssertionVerdicts"]
+    assert judged.body["model"] == "judge"
+    assert tiny_checkouts.ASSERTED in judged.last
+    assert '{"name": "get_book", "arguments": {"book_id": "b2"}}' in judged.last
 
 
-async def test_a_process_that_is_gone_is_told_in_a_line(tmp_path: Path) -> None:
-    folder = tiny_checkouts.tau2(tmp_path)
-    (folder / "data/tau2/domains/retail/db.json").write_text("{")
-    with open_checkout("tau2", folder, "retail", "base") as checkout:
-        with pytest.raises(InfrastructureError, match=r"ended at describe: json.*JSONDecodeError") as caught:
-            checkout.ask("describe")
-        assert "\n" not in str(caught.value)
-        with pytest.raises(InfrastructureError, match="ended at floor"):
-            checkout.ask("floor", task=0)
-
-
-async def test_no_key_reaches_the_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
-    folder = tiny_checkouts.tau_bench(tmp_path)
-    (folder / "tau_bench/envs/retail/wiki.md").write_text("Be kind.")
-    environment = folder / "tau_bench/envs/retail/env.py"
-    environment.write_text(
-        environment.read_text() + "\nimport os\nALL['env'] = (None, str(dict(os.environ)), {}, '')\n"
-    )
-    with open_checkout("tau_bench", folder, "retail", "test") as checkout:
-        (told,) = [tool for tool in checkout.ask("describe")["tools"] if tool["name"] == "env"]
-    assert "PYTHONHASHSEED" in told["description"]
-    assert "sk-secret" not in told["description"]
-    assert not list(folder.rglob("__pycache__"))
+@tau2_only
+async def test_without_a_judge_there_is_no_reward(open_desk: Any) -> None:
+    desk, _ = open_desk(1)
+    desk.case = replace(desk.case, statements=())
+    await desk.reset()
+    with pytest.raises(InfrastructureError, match="1 assertions need as many verdicts"):
+        await desk.finish("30")

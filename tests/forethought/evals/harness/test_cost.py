@@ -42,7 +42,7 @@ def test_what_failed_is_paid_and_foretells_nothing() -> None:
         expected([failed], {"ours": 1}, paid(failed))
 
 
-def test_without_a_price_no_dollars_are_told() -> None:
+def test_without_a_price_the_cost_in_dollars_is_unknown() -> None:
     done = [result("ours", 100), result("react", 100, unpriced=1)]
     assert expected(done, {"ours": 1}, paid(*done)).usd is None
     assert spent_on(done, paid(*done)).usd is None

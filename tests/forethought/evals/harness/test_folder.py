@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -65,15 +64,8 @@ def test_a_torn_line_is_dropped_and_whole_ones_stay(tmp_path: Path, cut: int, te
     assert [(one.sample, one.trial) for one in again.results] == [*((id, 1) for id in wanted), ("b", 2)]
 
 
-def test_more_trials_may_be_asked_for_and_fewer(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path)
-    for trials, kept in ((2, 2), (4, 4), (1, 4)):
-        folder.open(plan(trials))
-        assert json.loads((tmp_path / "run.json").read_text())["trials"] == kept
-
-
-@pytest.mark.parametrize("content", ["[]", "{", "[" * 100_000, '"x"'], ids=len)
-def test_a_damaged_run_file_is_told(tmp_path: Path, content: str) -> None:
+@pytest.mark.parametrize("content", ["[]", "{"])
+def test_a_damaged_run_file_is_an_error(tmp_path: Path, content: str) -> None:
     (tmp_path / "run.json").write_text(content)
     with pytest.raises(ValueError, match=r"run\.json: (no JSON|broken JSON|not UTF-8)"):
         RunFolder(tmp_path).open(plan())

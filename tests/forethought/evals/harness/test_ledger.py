@@ -40,8 +40,8 @@ def test_what_was_counted_is_found_again_but_for_a_torn_line(
     assert Ledger.open(path).usage["input_tokens"] == sum(kept) + 1
 
 
-@pytest.mark.parametrize("line", ['{"calls": -1}', '{"usd": NaN}', '{"usd": "1"}', "[]", "half"])
-def test_a_damaged_line_is_told(tmp_path: Path, line: str) -> None:
+@pytest.mark.parametrize("line", ['{"calls": -1}', "[]", "half"])
+def test_a_damaged_line_is_an_error(tmp_path: Path, line: str) -> None:
     path = tmp_path / "spent.jsonl"
     Ledger.open(path).add(usage(3))
     text = f"{path.read_text()}{line}\n{path.read_text()}"

@@ -11,7 +11,6 @@ from forethought.evals.harness.plan import (
     check_samples,
     parse_options,
     select_samples,
-    shuffled,
     training_samples,
 )
 from forethought.evals.types import DataError, Sample
@@ -50,31 +49,17 @@ def test_what_is_learned_from_is_not_evaluated(names: list[str], seed: int, data
     assert not {one.id for one in learned} & {one.id for one in evaluated}
 
 
-def test_seeds_draw_differently() -> None:
-    many = samples([f"s{number}" for number in range(40)])
-    assert shuffled(many, 1) != shuffled(many, 2)
-    assert {one.id for one in shuffled(many, 1)} == {one.id for one in many}
-
-
 def test_named_samples_are_taken_in_their_order() -> None:
     assert [one.id for one in select_samples(samples(["a", "b", "c"]), 1, ("c", "a", "c"), 0)] == ["c", "a"]
 
 
 @pytest.mark.parametrize(
-    ("names", "said"),
-    [(["a/b"], "'a/b'"), (["a", "a"], "two samples have the id a"), ([], "no samples"), (["../a"], "'../a'")],
-    ids=["slash", "twice", "none", "up"],
+    ("names", "message"), [(["a/../../b"], "'a/../../b'"), (["a", "b", "a"], "have the id a")]
 )
-def test_ids_that_cannot_name_files_are_refused(names: list[str], said: str) -> None:
-    with pytest.raises(DataError, match=said):
+def test_ids_that_cannot_name_files_are_refused(names: list[str], message: str) -> None:
+    with pytest.raises(DataError, match=message):
         check_samples(samples(names), "tiny")
-
-
-@pytest.mark.parametrize(
-    ("names", "said"), [(["a/../../b"], "'a/../../b'"), (["a", "b", "a"], "two methods have the id a")]
-)
-def test_methods_whose_records_could_not_be_told_apart_are_refused(names: list[str], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         check_methods([Asks(name, 1) for name in names])
 
 

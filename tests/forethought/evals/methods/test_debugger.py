@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
@@ -13,21 +12,14 @@ from forethought.evals.registry import method
 from forethought.evals.types import Budget, InfrastructureError
 from forethought.knowledge.error_taxonomy import load_taxonomy
 from forethought.models.types import TransportError
-from forethought.settings import Settings
 from forethought.trajectories.types import Annotation
 from tests.support.debugging import Reader, critical, trajectory
 from tests.support.evaluating import Bureau
-from tests.support.model_server import Fault, ModelServer
+from tests.support.model_server import Fault
 
 TASK = critical_error_task.question(trajectory(3), load_taxonomy())
 FOUND = Annotation(critical_step=2, critical_module="planning", error_type="constraint_ignorance")
 ERRORS = {2: {"planning": "constraint_ignorance"}}
-
-
-@pytest.fixture
-def bureau(model_server: Callable[..., ModelServer], settings: Callable[..., Settings]) -> Bureau:
-    """Workshops with scripted models."""
-    return Bureau(model_server, settings)
 
 
 async def test_it_labels_every_step_and_answers_with_the_critical_error(bureau: Bureau) -> None:
@@ -70,7 +62,7 @@ async def test_nothing_found_is_no_answer(bureau: Bureau) -> None:
     assert (out.attempt.answer, out.attempt.status) == ("", "failed")
 
 
-async def test_a_spent_budget_is_told(bureau: Bureau) -> None:
+async def test_a_spent_budget_is_the_status(bureau: Bureau) -> None:
     out = await bureau.work(method("debugger"), Reader(ERRORS), task=TASK, budget=Budget(max_tokens=1))
     assert (out.attempt.answer, out.attempt.status) == ("", "budget_exhausted")
 

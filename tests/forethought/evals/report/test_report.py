@@ -35,7 +35,7 @@ def evaluation(tmp_path: Path) -> Evaluation:
     return read_evaluation(write_folder(tmp_path / "run", lines))
 
 
-def test_rows(evaluation: Evaluation) -> None:
+def test_rows_and_the_comparison_with_the_first_method(evaluation: Evaluation) -> None:
     ours, react = figures_of(evaluation).rows
     assert ours.main
     assert react.main
@@ -46,6 +46,8 @@ def test_rows(evaluation: Evaluation) -> None:
     assert ours.spend.tokens == 1000
     assert ours.spend.total_usd == pytest.approx(0.03)
     assert react.metrics["reward"].n == 1
+    (one,) = figures_of(evaluation).paired
+    assert (one.base, one.other, one.difference.n, one.better, one.worse) == ("ours", "react", 2, 0, 1)
 
 
 def test_an_unknown_price_is_not_zero(tmp_path: Path) -> None:
@@ -54,11 +56,6 @@ def test_an_unknown_price_is_not_zero(tmp_path: Path) -> None:
     row = figures_of(found).rows[0]
     assert row.spend.usd is None
     assert "| ? |" in markdown(found.run, figures_of(found))
-
-
-def test_the_first_method_is_the_base(evaluation: Evaluation) -> None:
-    (one,) = figures_of(evaluation).paired
-    assert (one.base, one.other, one.difference.n, one.better, one.worse) == ("ours", "react", 2, 0, 1)
 
 
 def test_markdown_says_what_it_rests_on(evaluation: Evaluation) -> None:
@@ -71,7 +68,7 @@ def test_markdown_says_what_it_rests_on(evaluation: Evaluation) -> None:
     assert "The model is scripted" in markdown(scripted, figures_of(evaluation))
 
 
-def test_what_cannot_be_scored_is_told_apart_from_what_failed(tmp_path: Path) -> None:
+def test_unscored_answers_and_failed_trials_are_counted_apart(tmp_path: Path) -> None:
     lines = [
         result_record("ours", "a", None, label="unscored", answer="7"),
         result_record("ours", "b", None, error="no server"),
@@ -83,12 +80,6 @@ def test_what_cannot_be_scored_is_told_apart_from_what_failed(tmp_path: Path) ->
     assert "1 trial(s) could not be tried" in text
     assert "1 answer(s) cannot be scored here" in text
     assert '<span class="note">unscored</span>' in write_page(found, made).read_text()
-
-
-def test_what_our_agent_was_set_to_is_told(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path, [result_record("ours", "a", 1.0)], context={"max_rounds": 2})
-    found = read_evaluation(folder)
-    assert "seed 7; --set max_rounds 2. " in markdown(found.run, figures_of(found))
 
 
 def test_a_sample_without_an_answer_stays_in_the_curve_of_rounds(tmp_path: Path) -> None:
@@ -105,21 +96,13 @@ def test_a_sample_without_an_answer_stays_in_the_curve_of_rounds(tmp_path: Path)
     assert curve.get_label() == "ours (n=2)"
 
 
-def test_plots_bear_odd_names_and_rounded_means(tmp_path: Path) -> None:
-    name = "ours (a$x^{$)"
-    scores = [0.6666666666666666] * 40 + [0.6666666666666667]
-    lines = [result_record(name, f"s{at}", score) for at, score in enumerate(scores)]
-    found = read_evaluation(write_folder(tmp_path, lines, methods=[name]))
-    assert name in write_page(found, figures_of(found)).read_text()
-
-
 def test_several_trials_show_pass_k(tmp_path: Path) -> None:
     lines = [result_record("ours", "a", score, trial=at) for at, score in enumerate((1.0, 0.0), 1)]
-    text = markdown(
-        (found := read_evaluation(write_folder(tmp_path, lines, trials=2))).run, figures_of(found)
-    )
+    found = read_evaluation(write_folder(tmp_path, lines, trials=2, context={"max_rounds": 2}))
+    text = markdown(found.run, figures_of(found))
     assert "| ours | 1 x 2 |" in text
     assert "| ours | 50.0 | 50.0 | 100.0 | 0.0 |" in text
+    assert "seed 7; --set max_rounds 2. " in text
 
 
 def test_tables_are_written_as_markdown_and_json(evaluation: Evaluation) -> None:
@@ -138,11 +121,6 @@ def test_the_page_shows_text_as_text_and_loads_nothing(evaluation: Evaluation) -
     assert not re.search(r"""(?:src|href)=["'](?!#)""", html)
     assert html.count("<figure>") == 4
     assert {file.suffix for file in (evaluation.folder / "plots").iterdir()} == {".svg", ".png"}
-
-
-def test_the_same_evaluation_gives_the_same_page(evaluation: Evaluation) -> None:
-    first = write_page(evaluation, figures_of(evaluation)).read_bytes()
-    assert write_page(evaluation, figures_of(evaluation)).read_bytes() == first
 
 
 def test_a_folder_names_no_code_that_is_imported(

@@ -63,6 +63,8 @@ async def test_a_game_is_won() -> None:
 
 async def test_a_game_ends_after_its_last_command() -> None:
     world = episode(max_steps=2)
+    with pytest.raises(ValueError, match="reset"):
+        await world.step("win")
     await world.reset()
     assert not (await world.step("wait")).done
     assert await world.step("wait") == EnvironmentReply("2: wait", (), 0.0, True)
@@ -72,7 +74,7 @@ async def test_a_game_ends_after_its_last_command() -> None:
 
 
 @pytest.mark.parametrize(
-    ("action", "said"),
+    ("action", "message"),
     [
         ("die", "it died"),
         ("noise", "ended at step"),
@@ -80,12 +82,12 @@ async def test_a_game_ends_after_its_last_command() -> None:
         ("hang", "no answer within 0.2 s"),
     ],
 )
-async def test_a_game_that_breaks_is_told_and_can_begin_anew(action: str, said: str) -> None:
+async def test_a_game_that_breaks_is_reported_and_can_begin_anew(action: str, message: str) -> None:
     world = episode()
     await world.reset()
     if action == "hang":
         world._game._process.seconds = 0.2  # type: ignore[union-attr]
-    with pytest.raises(InfrastructureError, match=said):
+    with pytest.raises(InfrastructureError, match=message):
         await world.step(action)
     assert (await world.reset()).observation.startswith("A room.")
     await world.close()
@@ -101,14 +103,6 @@ async def test_a_step_that_was_given_up_leaves_no_answer_behind() -> None:
         await step
     assert (await world.reset()).observation.startswith("A room.")
     assert (await world.step("wait")).observation == "1: wait"
-    await world.close()
-
-
-async def test_the_first_step_needs_a_reset() -> None:
-    world = episode()
-    with pytest.raises(ValueError, match="reset"):
-        await world.step("win")
-    await world.close()
     await world.close()
 
 

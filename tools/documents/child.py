@@ -23,7 +23,7 @@ from forethought.tools.documents.document import Unreadable
 MEMORY = 4 << 30
 """Bytes of address space."""
 _TIRED = 1 << 30
-"""Bytes of memory that a process has grown to when it is not used again."""
+"""Bytes that a process may grow by before it is not used again."""
 _TOO_BIG = ["needs too much memory to be read", "Ask the user for the part that matters.", "limit"]
 
 
@@ -34,13 +34,15 @@ def main() -> None:
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)  # what a parser prints is no answer
     _limit_memory()
+    memory_at_start = _peak_memory()
     while len(head := source.read(HEADER.size)) == HEADER.size:
         lengths = HEADER.unpack(head)
         job, data = json.loads(source.read(lengths[0])), source.read(lengths[1])
         _limit_time(float(job["seconds"]))
         answer = _answer(job, data)
         del data
-        text = json.dumps({**answer, "last": "memory" in answer or _is_tired()}, ensure_ascii=False)
+        tired = _peak_memory() - memory_at_start > _TIRED
+        text = json.dumps({**answer, "last": "memory" in answer or tired}, ensure_ascii=False)
         payload = text.encode("utf-8", "replace")
         target.write(HEADER.pack(len(payload), 0) + payload)
         target.flush()
@@ -84,6 +86,7 @@ def _limit_time(seconds: float) -> None:
             resource.setrlimit(resource.RLIMIT_CPU, (int(used + seconds) + 5, hard))
 
 
-def _is_tired() -> bool:
+def _peak_memory() -> int:
+    """Bytes. On Linux a process begins with the peak of the one that started it, which may be far larger."""
     unit = 1 if sys.platform == "darwin" else 1024
-    return resource is not None and resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit > _TIRED
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit if resource is not None else 0

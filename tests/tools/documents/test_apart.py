@@ -57,6 +57,17 @@ def test_the_result_is_the_same_as_in_process_and_the_child_is_reused() -> None:
     assert (caught.value.cause, idle_pid()) == ("empty", first)
 
 
+def test_a_large_parent_does_not_cost_the_child_its_place() -> None:
+    size = "import main; import forethought.tools.documents.child as c; c._TIRED = 40 << 20;"
+    code = (
+        "from forethought.tools.documents import apart; large = b'x' * (300 << 20);"
+        f"apart._START = apart._START.replace('import main;', {size!r});"
+        "apart.document_apart(b'x', 'a.txt', 30); print(len(apart._idle))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "1"
+
+
 def test_a_parser_over_its_time_limit_is_killed() -> None:
     document_apart(b"warm", "a.txt", 30)
     pid, began = idle_pid(), time.monotonic()

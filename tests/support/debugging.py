@@ -200,7 +200,7 @@ def debug(model_server: Callable[..., ModelServer], settings: Callable[..., Sett
         server = model_server(reader or Reader())
         parts = {
             name: options.pop(name)
-            for name in ("load_thread", "rollouts", "environment", "evaluators")
+            for name in ("load_thread", "rollouts", "environment")
             if name in options
         }
         saver = options.pop("checkpointer", None) or InMemorySaver()

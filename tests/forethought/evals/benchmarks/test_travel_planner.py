@@ -136,8 +136,8 @@ async def test_a_plan_that_is_no_such_list_is_read_by_the_judge(
     assert "turned into JSON by the judge" in got.explanation
     await BENCHMARK.score(sample, attempt(as_answer(good_plan())), judge)
     assert len(server.requests) == 1, "a plan that can be read is not sent to a model"
+    broken = services(settings(model_server(lambda seen: "no")))
     with pytest.raises(ReplyError):
-        broken = services(settings(model_server(lambda seen: "no")))
         await BENCHMARK.score(sample, attempt("a plan"), broken)
 
 

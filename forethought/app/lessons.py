@@ -56,7 +56,7 @@ class LessonsOptions(CommandOptions):
             raise CliError(
                 f"--namespace {one_line(self.namespace, 40)!r}: use letters, digits, _ and -, at most 64"
             ) from error
-        settings = settings_from(self.flags)
+        settings = settings_from(self)
         async with open_lessons(address_of(settings), create=False) as store:
             yield LessonBook(store, namespace_of(LOCAL_USER, self.namespace))
 
@@ -90,7 +90,7 @@ def list_lessons(options: LessonsOptions) -> int:
         async with options.open() as book:
             return await book.all()
 
-    address = address_of(settings_from(options.flags)).beside(LESSONS)
+    address = address_of(settings_from(options)).beside(LESSONS)
     now, found = now_utc(), asyncio.run(read()) if address.exists else []
     found.sort(key=lambda lesson: (lesson.quarantined, -lesson.strength(now), lesson.id))
     if options.as_json:
@@ -164,7 +164,7 @@ def proposals(options: CommandOptions) -> int:
     from forethought.knowledge.planning_errors import load_planning_errors
     from forethought.lessons.proposals import candidates, review_file
 
-    settings = settings_from(options.flags)
+    settings = settings_from(options)
     path = review_file(settings.data_dir)
     known = [error.name for error in load_planning_errors(settings.planning_errors_file)]
     found = candidates(path, known)

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from forethought.app.command_flags import CommandOptions, typer_command
 from forethought.app.errors import ANSWERED, NOT_PASSED, CliError, echo
-from forethought.app.options import Flags, settings_from
+from forethought.app.options import settings_from
 from forethought.app.text import to_json
 
 train_app = typer.Typer(
@@ -87,7 +87,7 @@ class TrainRunOptions(CommandOptions):
 class GateOptions(CommandOptions):
     """The flags of `train gate`."""
 
-    model: Annotated[Path, typer.Argument(help="Folder of the trained model.", metavar="MODEL")]
+    folder: Annotated[Path, typer.Argument(help="Folder of the trained model.", metavar="MODEL")]
     prompted: Annotated[
         Path, typer.Option("--prompted", help="Trials after prompted reflections (JSONL).", metavar="FILE")
     ]
@@ -102,7 +102,7 @@ def export(options: ExportOptions) -> int:
     from forethought.training.dataset import export
     from forethought.training.scrub import training_scrubber
 
-    scrub = training_scrubber(settings_from(Flags()))
+    scrub = training_scrubber(settings_from(options))
     split = {"held_out": options.held_out, "seed": options.seed, "similar": options.similar}
     summary = export(options.records, options.out, scrub, **split)  # type: ignore[arg-type]
     if options.as_json:
@@ -149,15 +149,15 @@ def gate(options: GateOptions) -> int:
     from forethought.training.gate import Retry, check_held_out, check_weights, compare, write_result
     from forethought.training.run_folder import RECORD, trained_on
 
-    check_weights(options.model)
+    check_weights(options.folder)
     prompted, trained = read_rows(options.prompted, Retry), read_rows(options.trained, Retry)
-    record = options.model / RECORD
+    record = options.folder / RECORD
     if record.is_file():
-        check_held_out([*prompted, *trained], *trained_on(options.model))
+        check_held_out([*prompted, *trained], *trained_on(options.folder))
     else:
         echo(f"{record} is missing: whether the tasks were held out cannot be checked")
     result = compare(prompted, trained, options.seed)
-    path = write_result(options.model, result)
+    path = write_result(options.folder, result)
     if options.as_json:
         print(to_json(result.model_dump()))
         return ANSWERED if result.adopted else NOT_PASSED

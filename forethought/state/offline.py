@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, get_args, get_origin
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict, get_type_hints
@@ -45,7 +45,7 @@ def empty_channels(state: type) -> dict[str, Any]:
     update: dict[str, Any] = {}
     for name, hint in get_type_hints(state, include_extras=True).items():
         if name != "status":
-            has_reducer = get_origin(hint) is Annotated
+            has_reducer = hasattr(hint, "__metadata__")
             kind = get_args(hint)[0] if has_reducer else hint
             empty = (get_origin(kind) or kind)()
             update[name] = ({CLEAR: None} if empty == {} else [CLEAR]) if has_reducer else empty

@@ -140,4 +140,4 @@ def _name(row: int, column: int) -> str:
 def _letters(column: int) -> str:
     from openpyxl.utils import get_column_letter  # not above: who reads a text need not wait for it
 
-    return get_column_letter(column)
+    return str(get_column_letter(column))

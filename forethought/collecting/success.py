@@ -49,7 +49,7 @@ RunJudge = Callable[[CollectTask, Trajectory], Awaitable[RunOutcome]]
 def judge_for(task: CollectTask, method: Method, least_f1: float, models: Models, model: str) -> RunJudge:
     """Who judges the runs of `task`. Raises ValueError when its checker cannot be loaded."""
     if task.checker:
-        return checker_judge(task.checker, load_checker(task.checker))
+        return checker_judge(task.checker, load_function(task.checker))
     if method == "model":
         return model_judge(models, model)
     return f1_judge(least_f1) if method == "f1" else exact_match
@@ -128,7 +128,7 @@ def check_named(tasks: Sequence[CollectTask], named: Collection[str]) -> None:
         raise ValueError(f"the tasks are to be judged by code that is not named yet: give {flags}{more}")
 
 
-def load_checker(spec: str) -> Callable[[str, dict[str, Any]], Any]:
+def load_function(spec: str) -> Callable[..., Any]:
     """The function that MODULE:NAME means; the module is the caller's own. Raises ValueError, in one line."""
     module, _, name = spec.partition(":")
     if str(Path.cwd()) not in sys.path:
@@ -140,11 +140,11 @@ def load_checker(spec: str) -> Callable[[str, dict[str, Any]], Any]:
             found = getattr(found, part)
     except Exception as error:
         # Whatever the module does, the line has to name it.
-        raise ValueError(f"checker {spec}: {type(error).__name__}: {one_line(error)}") from error
+        raise ValueError(f"{spec}: {type(error).__name__}: {one_line(error)}") from error
     if not callable(found):
-        raise ValueError(f"checker {spec}: it is no function")
-    checker: Callable[[str, dict[str, Any]], Any] = found
-    return checker
+        raise ValueError(f"{spec}: it is no function")
+    function: Callable[..., Any] = found
+    return function
 
 
 def f1(answer: str, accepted: str) -> float:

@@ -14,7 +14,7 @@ from forethought.collecting.success import (
     f1,
     f1_judge,
     judge_for,
-    load_checker,
+    load_function,
     model_judge,
 )
 from forethought.models.ask import Models
@@ -92,12 +92,12 @@ def test_a_checker_is_loaded_by_its_name(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "my_checks_of_test.py").write_text("def right(answer, task):\n    return True\nx = 1\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert load_checker("my_checks_of_test:right")("", {}) is True
+    assert load_function("my_checks_of_test:right")("", {}) is True
     for spec, said in (("my_checks_of_test:wrong", "AttributeError"), ("my_checks_of_test:x", "no function")):
         with pytest.raises(ValueError, match=said):
-            load_checker(spec)
-    with pytest.raises(ValueError, match="checker no_such_module:x: ModuleNotFoundError"):
-        load_checker("no_such_module:x")
+            load_function(spec)
+    with pytest.raises(ValueError, match="no_such_module:x: ModuleNotFoundError"):
+        load_function("no_such_module:x")
 
 
 async def test_a_model_judges_the_answer_alone_and_its_cost_is_counted(

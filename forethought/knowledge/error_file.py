@@ -22,8 +22,10 @@ _HEADER = """\
 
 
 def free_file(path: Path, hashes: Mapping[str, str]) -> Path:
-    """`path`, or the first file beside it that may be written to, since it is not there or is as it was written:
-    `hashes` has the SHA-256 of what was written under each name."""
+    """`path`, or the first file beside it that may be written to.
+
+    That is one that is not there, or is as it was written: `hashes` has the SHA-256 of each by its name.
+    """
     for number in count():
         mark = f".new{number if number > 1 else ''}" if number else ""
         file = path.with_name(f"{path.stem}{mark}{path.suffix}")

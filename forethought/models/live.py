@@ -7,7 +7,6 @@ one, so that the cost of a bad reply is counted too.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -32,9 +31,6 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage
 
-Before = Callable[[ModelRequest], Awaitable[None]]
-"""Waited for before each request to a provider, retries too."""
-
 
 @dataclass(frozen=True)
 class _Refused:
@@ -48,10 +44,8 @@ class LiveTransport:
     this machine.
     """
 
-    def __init__(
-        self, settings: Settings, backoff: Backoff | None = None, before: Before | None = None
-    ) -> None:
-        self.settings, self.backoff, self._before = settings, backoff or Backoff(), before
+    def __init__(self, settings: Settings, backoff: Backoff | None = None) -> None:
+        self.settings, self.backoff = settings, backoff or Backoff()
         self._backends = Backends(settings)
         self._chats: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, BaseChatModel]] = (
             WeakKeyDictionary()
@@ -128,8 +122,6 @@ class LiveTransport:
             if way.method == "prompt":
                 raise ConfigurationError(f"model {request.model} cannot be asked: {error}") from error
             return _Refused(this_schema_only=True)
-        if self._before is not None:
-            await self._before(request)
         try:
             async with asyncio.timeout(self.settings.request_timeout_s):
                 return await ask()

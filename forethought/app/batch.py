@@ -14,8 +14,9 @@ import typer
 from forethought.app.command_flags import BaseUrl, CommandOptions, Model, Sets, Tools
 from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, INTERRUPTED, CliError, echo
-from forethought.app.options import context_from_flags, settings_from
+from forethought.app.options import context_of, settings_from
 from forethought.app.text import one_line, to_json
+from forethought.state.context import Context
 
 if TYPE_CHECKING:
     from forethought.batch import Progress
@@ -83,8 +84,8 @@ def submit(options: SubmitOptions) -> int:
     from forethought.batch import Submission, open_queue, read_batch
     from forethought.batch import submit as submit_tasks
 
-    settings = settings_from(options.flags)
-    context = context_from_flags(options.flags, settings)
+    settings = settings_from(options)
+    context = context_of(Context, options, settings)
 
     async def run() -> Submission:
         tasks = read_batch(options.tasks)
@@ -115,7 +116,7 @@ def worker(options: WorkerOptions) -> int:
     from forethought.shutdown import Shutdown, on_sigterm
     from forethought.tools.registry import toolbox
 
-    settings = settings_from(options.flags)
+    settings = settings_from(options)
     address = postgres_address(settings)
     log = WorkerLog(make_console(sys.stderr if options.as_json else sys.stdout))
     choices = Choices(
@@ -156,7 +157,7 @@ def jobs(options: JobsOptions) -> int:
 
     if options.cancel and options.retry:
         raise CliError("choose one of --cancel-all and --retry")
-    settings, batch, lines = settings_from(options.flags), options.batch, list[str]()
+    settings, batch, lines = settings_from(options), options.batch, list[str]()
 
     async def run() -> Progress:
         async with open_queue(settings, create=False) as queue:

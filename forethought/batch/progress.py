@@ -71,8 +71,8 @@ async def progress_of(queue: Queue, batch: str | None = None) -> Progress:
     *counts, usd = (await rows(_SPENT, values))[0]
     ended, seconds = (await rows(_RATE, values))[0]
     return Progress(
-        {state: int(states.get(state, 0)) for state in STATES},
-        *map(int, counts),
+        states={state: int(states.get(state, 0)) for state in STATES},
+        **dict(zip(_COUNTED, map(int, counts), strict=True)),
         usd=round(usd, 6),
         per_minute=round(ended / max(seconds or 0, 1) * 60, 2),
     )

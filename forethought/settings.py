@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import platformdirs
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import AnyHttpUrl, Field, SecretStr, TypeAdapter, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 LEAST_TOKENS = 1_000
@@ -23,6 +23,7 @@ LEAST_TOKENS = 1_000
 MODEL_NAME = r"^[A-Za-z0-9][A-Za-z0-9_.:/@+-]*$"
 MODEL_HINT = "write provider:name, as openai:gpt-4.1"
 SHORTEST_TOKEN = 16
+_ADDRESS = TypeAdapter(AnyHttpUrl | None)
 _USER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
@@ -242,9 +243,11 @@ class Settings(BaseSettings):
     @field_validator("base_url", "searxng_url")
     @classmethod
     def _is_address(cls, value: str | None) -> str | None:
-        if value is None or value.startswith(("http://", "https://")):
-            return value
-        raise ValueError("must be an address that starts with http:// or https://")
+        try:
+            _ADDRESS.validate_python(value)
+        except ValidationError as error:
+            raise ValueError("must look like https://host/v1") from error
+        return value
 
     @field_validator("encryption_key")
     @classmethod
@@ -280,14 +283,19 @@ SECRETS = frozenset(
 """The fields whose values are never shown."""
 
 
-def read_settings() -> Settings:
-    """The settings. Raises ValueError, one line that names the variable that is wrong and keeps a secret."""
+def read_settings(**flags: Any) -> Settings:
+    """The settings; `flags` go before the environment.
+
+    Raises ValueError, one line that names the flag or variable that is wrong and keeps a secret.
+    """
     try:
-        return Settings()
+        return Settings(**flags)
     except ValidationError as error:
         first = error.errors()[0]
     name, reason = str(first["loc"][0]), reason_of(first)
     variable = name if name.isupper() else f"FORETHOUGHT_{name.upper()}"
+    if name in flags:
+        variable = f"--{name.replace('_', '-')}"
     if name.lower() in SECRETS:  # nearly right, it would still say a lot
         raise ValueError(f"{variable}: {reason}")
     raise ValueError(f"{variable} is {str(first.get('input'))[:100]!r}: {reason}")

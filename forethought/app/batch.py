@@ -14,8 +14,9 @@ import typer
 from forethought.app.command_flags import BaseUrl, CommandOptions, Model, Sets, Tools
 from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, INTERRUPTED, CliError, echo
-from forethought.app.options import context_from_flags, settings_from
+from forethought.app.options import context_of, settings_from
 from forethought.app.text import one_line, to_json
+from forethought.state.context import Context
 from forethought.text import sanitize_text
 
 if TYPE_CHECKING:
@@ -113,8 +114,8 @@ def submit(options: SubmitOptions) -> int:
     from forethought.batch import submit as submit_tasks
     from forethought.batch.queue import postgres_address
 
-    settings = settings_from(options.flags)
-    context = context_from_flags(options.flags, settings)
+    settings = settings_from(options)
+    context = context_of(Context, options, settings)
     postgres_address(settings)
 
     async def run() -> Submission:
@@ -154,7 +155,7 @@ def worker(options: WorkerOptions) -> int:
     from forethought.shutdown import on_sigterm
     from forethought.tools.registry import toolbox
 
-    settings = settings_from(options.flags)
+    settings = settings_from(options)
     if options.requests_per_minute is not None:
         settings = settings.model_copy(update={"requests_per_minute": options.requests_per_minute})
     address = postgres_address(settings)
@@ -204,7 +205,7 @@ def jobs(options: JobsOptions) -> int:
         raise CliError("choose one of --cancel, --cancel-all and --retry")
     if options.cancelled and not options.retry:
         raise CliError("--cancelled goes with --retry")
-    settings = settings_from(options.flags)
+    settings = settings_from(options)
 
     async def run() -> tuple[list[str], Progress]:
         async with open_queue(settings, create=False) as queue:

@@ -69,8 +69,8 @@ def collect(options: CollectOptions) -> int:
     from forethought.app.collect_view import collection_report, show_collection
     from forethought.app.runner import open_runner
 
-    settings = settings_from(options.flags)
-    context = context_of(Context, options.flags, settings)
+    settings = settings_from(options)
+    context = context_of(Context, options, settings)
     collection, judges = _begin(options, settings, context)
     with open_runner(options.as_json) as runner:
         collector = runner.open(_open_collector(collection, judges, settings, context))

@@ -5,12 +5,11 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable
-from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
-from pydantic import BaseModel, ConfigDict
+from typer.models import ParameterInfo
 
 from forethought.app.errors import echo, enable_debug
 from forethought.app.options import Flags, load_dotenv, unknown_variables
@@ -84,20 +83,11 @@ def begin(debug: bool) -> None:
         echo(line)
 
 
-class CommandOptions(BaseModel):
-    """The flags and arguments of a command, one a field, declared as Typer wants them."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class CommandOptions(Flags):
+    """The flags and arguments of a command: the fields that it annotates as Typer wants them."""
 
     as_json: Json = False
     debug: Debug = False
-
-    @property
-    def flags(self) -> Flags:
-        """Those of its fields that decide on the Settings and the Context."""
-        own = [field.name for field in fields(Flags) if field.name in type(self).model_fields]
-        values: dict[str, Any] = {name: getattr(self, name) for name in own}
-        return Flags(**{**values, "sets": tuple(values.get("sets") or ())})
 
 
 class ModelOptions(CommandOptions):
@@ -131,7 +121,12 @@ def typer_command(run: Callable[[Options], int]) -> Callable[..., int]:
 
     # `--help` lists a command's own flags before those that it shares.
     declared = [name for kind in model.__mro__ for name in vars(kind).get("__annotations__", {})]
-    names = [name for name in dict.fromkeys(declared) if name in model.model_fields]
+    names = [name for name in dict.fromkeys(declared) if _is_offered(hints[name])]
     command.__name__, command.__doc__ = run.__name__, run.__doc__
     command.__signature__ = inspect.Signature(list(map(parameter, names)))  # type: ignore[attr-defined]
     return command
+
+
+def _is_offered(hint: Any) -> bool:
+    """Whether a field is a flag or an argument of the command."""
+    return any(isinstance(part, ParameterInfo) for part in getattr(hint, "__metadata__", ()))

@@ -249,4 +249,4 @@ def doctor(options: DoctorOptions) -> int:
     """Check this installation: packages, database, keys, sandbox."""
     from forethought.app.doctor import report_health
 
-    return report_health(options.flags, options.as_json)
+    return report_health(options, options.as_json)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,26 +28,26 @@ _LIVE_MODEL = "openai:gpt-4.1"
 
 def run_demo(options: RunOptions) -> int:
     """Run the packaged example. Raises CliError when a task comes with it, or its files are not there."""
-    flags, as_json = options.flags, options.as_json
     if options.task or options.files or options.record or options.replay:
         raise CliError(
             "--demo brings its own task, files and recording: leave TASK, --file, --record and --replay out"
         )
-    if flags.model or flags.base_url or flags.sets or flags.tools:
+    if options.model or options.base_url or options.sets or options.tools:
         raise CliError(
             "--demo replays a recorded run: --model, --base-url, --set and --tools would not change it"
         )
     folder = demo_folder()
     task, files, recording = read_demo(folder)
     answering = choose_transport(None, recording, {})
-    if not as_json:
+    if not options.as_json:
         _introduce(folder, files, answering.header)
-    references = import_files(files, settings_from(flags))
+    references = import_files(files, settings_from(options))
 
     async def begin(thread: Thread) -> dict[str, Any]:
         return {"task": task, "files": references}
 
-    return drive(new_thread_id(), replace(flags, replay=recording), answering, begin, as_json)
+    replayed = options.model_copy(update={"replay": recording})
+    return drive(new_thread_id(), replayed, answering, begin, options.as_json)
 
 
 def demo_folder() -> Path:

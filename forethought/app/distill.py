@@ -80,8 +80,8 @@ def distill(options: DistillOptions) -> int:
     from forethought.app.runner import open_runner
     from forethought.trajectories.questions import read_questions
 
-    settings = settings_from(options.flags)
-    context = context_of(DistillerContext, options.flags, settings, overrides={"review": options.review})
+    settings = settings_from(options)
+    context = context_of(DistillerContext, options, settings, overrides={"review": options.review})
     runs = read_runs(options.paths)
     try:
         exclude = [text for path in options.exclude or () for text in read_questions(path)]

@@ -17,8 +17,9 @@ from rich.text import Text
 
 from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, FAILED, CliError, explain
-from forethought.app.options import Flags, settings_from, without_credentials
+from forethought.app.options import Flags, settings_from
 from forethought.app.text import one_line, to_json
+from forethought.redaction import without_credentials
 
 if TYPE_CHECKING:
     from forethought.settings import Settings
@@ -176,8 +177,9 @@ def _base_url(settings: Settings) -> str:
 
 
 def _transcription(settings: Settings) -> str:
-    from forethought.tools.media.transcribe import transcribers, transcription_lacks
+    from forethought.tools.media.transcribe import transcriber
 
-    if lacks := transcription_lacks(settings):
-        raise CliError(lacks)
-    return transcribers(settings)[0].name
+    chosen = transcriber(settings)
+    if isinstance(chosen, str):
+        raise CliError(chosen)
+    return chosen.name

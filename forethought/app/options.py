@@ -7,38 +7,33 @@ thread was run with (for a thread that exists), else the environment, else the d
 from __future__ import annotations
 
 import difflib
-import io
-import json
-import re
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
-from urllib.parse import urlsplit
+from typing import Any, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from forethought.app.errors import CliError
 from forethought.app.text import one_line
-from forethought.redaction import without_credentials as without_credentials
-from forethought.settings import MODEL_HINT, Settings, read_settings, reason_of
+from forethought.redaction import without_credentials
+from forethought.settings import Settings, read_settings, reason_of
 from forethought.state.bounds import bounded
 from forethought.state.context import Context
 
 C = TypeVar("C", bound=BaseModel)
-_MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
-@dataclass(frozen=True)
-class Flags:
-    """The flags that several commands take."""
+class Flags(BaseModel):
+    """What decides on the Settings and the Context; a command offers those that it annotates for Typer."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     model: str | None = None
     base_url: str | None = None
     db: str | None = None
-    sets: tuple[str, ...] = ()
+    sets: Sequence[str] | None = None
     tools: str | None = None
     record: Path | None = None
     replay: Path | None = None
@@ -49,56 +44,32 @@ class Flags:
 
 
 def load_dotenv(folder: Path) -> None:
-    """Load `folder`/.env into the environment without overriding it.
-
-    Raises CliError for a line that cannot be read: it is not skipped in silence.
-    """
+    """Load `folder`/.env into the environment without overriding it; a line that is none is logged."""
     from dotenv import load_dotenv as load
-    from dotenv.parser import parse_stream
 
     path = folder / ".env"
-    if not path.is_file():
-        return
     try:
-        text = path.read_text("utf-8-sig")
+        load(path, encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise CliError(f"{path} is not UTF-8 text: save it as UTF-8") from error
-    for binding in parse_stream(io.StringIO(text)):
-        if binding.error or "\0" in binding.original.string:
-            skipped = len(binding.original.string) - len(binding.original.string.lstrip())
-            line = binding.original.line + binding.original.string[:skipped].count("\n")
-            raise CliError(
-                f"{path}, line {line}: cannot be read; write NAME=value, with quotes around spaces and #"
-            )
-    load(stream=io.StringIO(text), override=False)
 
 
 def unknown_variables(names: Iterable[str]) -> Iterator[str]:
     """A line for each FORETHOUGHT_ variable that is no setting: a misspelt bound would bind nothing."""
     prefix = "FORETHOUGHT_"
-    known = [prefix + name.upper() for name in Settings.model_fields if name != "tavily_api_key"]
-    known.append(f"{prefix}DEBUG")
+    known = [prefix + name.upper() for name in (*Settings.model_fields, "debug")]
     for name in sorted(names):
         if name.startswith(prefix) and name not in known:
-            close = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
-            hint = f"did you mean {close[0]}?" if close else ".env.example lists what there is"
-            yield f"{one_line(name)} is set, but is no setting; {hint}"
+            yield f"{one_line(name)} is set, but is no setting; .env.example lists what there is"
 
 
 def settings_from(flags: Flags) -> Settings:
-    """The operator's settings, with the flags.
-
-    Raises CliError that names the variable that is wrong.
-    """
+    """The operator's settings, with the flags. Raises CliError that names the flag or variable in error."""
+    chosen = {name: value for name in ("base_url", "tools", "db") if (value := getattr(flags, name))}
     try:
-        settings = read_settings()
+        settings = read_settings(**chosen)
     except ValueError as error:
         raise CliError(str(error)) from error
-    _check_flags(flags)
-    given = {"base_url": flags.base_url, "tools": flags.tools, "db": flags.db}
-    chosen = {name: value for name, value in given.items() if value}
-    _check_address(chosen.get("base_url") or settings.base_url)
-    settings = settings.model_copy(update=chosen)
     if (settings.tools or flags.environment) and str(Path.cwd()) not in sys.path:
         # Last, so that a file that happens to lie here takes no installed module's place.
         sys.path.append(str(Path.cwd()))
@@ -119,42 +90,13 @@ def context_of(
     values: dict[str, Any] = dict(saved) if saved else ({"model": settings.model} if settings.model else {})
     if flags.model:
         values["model"] = flags.model
-    values |= dict(parse_set(item, kind) for item in flags.sets)
+    values |= dict(parse_set(item, kind) for item in flags.sets or ())
     try:
         return bounded(kind.model_validate({**values, **(overrides or {})}), settings)
     except ValidationError as error:
-        raise CliError(wrong_setting(error, flags)) from error
+        raise CliError(_wrong_setting(error, flags)) from error
     except ValueError as error:
         raise CliError(str(error)) from error
-
-
-def context_from_flags(flags: Flags, settings: Settings, saved: Mapping[str, Any] | None = None) -> Context:
-    """See `context_of`; the agent's."""
-    return context_of(Context, flags, settings, saved)
-
-
-def _check_flags(flags: Flags) -> None:
-    """Raises CliError for an empty flag, as an unset shell variable leaves it, and for a file as --tools."""
-    given = {"--model": flags.model, "--base-url": flags.base_url, "--db": flags.db, "--tools": flags.tools}
-    for name, value in given.items():
-        if value is not None and not value.strip():
-            raise CliError(f"{name} is empty: give it a value, or leave it out")
-    if flags.tools and (flags.tools.endswith(".py") or not _MODULE.fullmatch(flags.tools)):
-        name = Path(flags.tools).stem
-        hint = f", such as {name}, in a folder on PYTHONPATH or this one" if _MODULE.fullmatch(name) else ""
-        raise CliError(f"--tools {one_line(flags.tools)}: name a Python module, not a file{hint}")
-
-
-def _check_address(url: str | None) -> None:
-    if url is None:
-        return
-    try:
-        parts = urlsplit(url)
-        good = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
-        good = False
-    if not good:
-        raise CliError("the base URL must look like https://host/v1 (--base-url or FORETHOUGHT_BASE_URL)")
 
 
 def parse_set(item: str, of: type[BaseModel] = Context) -> tuple[str, Any]:
@@ -171,43 +113,23 @@ def parse_set(item: str, of: type[BaseModel] = Context) -> tuple[str, Any]:
         close = difflib.get_close_matches(key, fields, n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(fields)}"
         raise CliError(f"--set: unknown setting {one_line(key)!r}; {hint}")
-    return key, _parse_value(key, text.strip(), is_text=fields[key].annotation is str)
+    return key, _parse_value(text.strip(), fields[key].annotation)
 
 
-def _parse_value(key: str, text: str, is_text: bool) -> Any:
-    if is_text or key.endswith("model"):
-        return None if text.lower() == "none" and key != "model" and key.endswith("model") else text
-    if key == "forced_replans":
-        return () if text.lower() == "none" else _numbers(text)
-    if text.lower() == "none":
-        return None
-    if text.lower() in {"true", "false"}:
-        return text.lower() == "true"
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
+def _parse_value(text: str, annotation: Any) -> Any:
+    """`text` as pydantic reads it; `none` stands for no value, and a tuple is written with commas."""
+    no_value = text.lower() == "none"
+    if get_origin(annotation) is tuple:
+        return [part.strip() for part in text.strip("[]() ").split(",") if part.strip() and not no_value]
+    return None if no_value and type(None) in get_args(annotation) else text
 
 
-def _numbers(text: str) -> Any:
-    parts = [part.strip() for part in text.strip("[]() ").split(",") if part.strip()]
-    return tuple(int(part) if part.isdigit() else part for part in parts)
-
-
-def wrong_setting(error: ValidationError, flags: Flags) -> str:
+def _wrong_setting(error: ValidationError, flags: Flags) -> str:
     """Which setting is out of bounds, and how."""
     first = error.errors()[0]
     key = str(first["loc"][0])
-    typed = {item.partition("=")[0].strip(): item.partition("=")[2].strip() for item in flags.sets}
-    named = key in typed
-    flag = f"--set {key}"
-    if key == "model" and not named:
-        flag = "--model" if flags.model else "FORETHOUGHT_MODEL"
-    if first["type"] == "string_pattern_mismatch":
-        given = one_line(first.get("input"))
-        return f"{flag}: {given!r} is not a model's name; {MODEL_HINT}"
-    given = typed[key] if named and len(first["loc"]) == 1 else first.get("input")
-    return f"{flag}: {one_line(given)!r}: {reason_of(first)}"
+    flag = "--model" if key == "model" and flags.model else f"--set {key}"
+    return f"{flag}: {one_line(first.get('input'))!r}: {reason_of(first)}"
 
 
 def resume_command(thread_id: str, flags: Flags) -> str:

@@ -33,47 +33,46 @@ Begin = Callable[[Thread], Coroutine[Any, Any, Any]]
 
 def run_task(options: RunOptions) -> int:
     """Carry out a task on a new thread, or as the next task of an existing one."""
-    flags = options.flags
     text = read_task(options.task)
-    references = import_files(options.files or [], settings_from(flags))
+    references = import_files(options.files or [], settings_from(options))
     about = {"task": text, "files": [item["name"] for item in references]}
-    answering = choose_transport(flags.record, flags.replay, about)
+    answering = choose_transport(options.record, options.replay, about)
 
     async def begin(thread: Thread) -> Json:
         if thread.exists and unfinished(await thread.snapshot()):
             raise CliError(
                 f"thread {thread.id} has an unfinished task; finish it with: "
-                f"{resume_command(thread.id, flags)} (or leave --thread out for a new thread)"
+                f"{resume_command(thread.id, options)} (or leave --thread out for a new thread)"
             )
         return {"task": text, "files": references}
 
     thread_id = new_thread_id() if options.thread is None else options.thread
-    return drive(thread_id, flags, answering, begin, options.as_json)
+    return drive(thread_id, options, answering, begin, options.as_json)
 
 
 def resume(options: ResumeOptions) -> int:
     """Go on with a thread: with replies to what waits, or from where it was broken off or failed."""
-    thread_id, replies, flags = options.thread, options.reply or [], options.flags
+    thread_id, replies = options.thread, options.reply or []
     if is_debugging(thread_id):
         from forethought.app.debug.command import resume_debugging
 
-        if flags.record or flags.replay:
+        if options.record or options.replay:
             raise CliError("--record and --replay are for runs: a debugging is resumed without them")
-        return resume_debugging(thread_id, replies, flags, options.as_json)
-    if flags.environment or flags.allow_writes:
+        return resume_debugging(thread_id, replies, options, options.as_json)
+    if options.environment or options.allow_writes:
         raise CliError("--environment and --allow-writes are for debuggings: a run is resumed without them")
-    answering = choose_transport(flags.record, flags.replay, {"thread": thread_id})
+    answering = choose_transport(options.record, options.replay, {"thread": thread_id})
 
     async def begin(thread: Thread) -> Any:
         snapshot = await thread.snapshot()
         if replies:
-            go_on = resume_command(thread_id, flags)
+            go_on = resume_command(thread_id, options)
             return questions.answer_questions(replies, snapshot, f"thread {thread_id}", go_on)
         if not unfinished(snapshot):
-            await _restart(thread, snapshot, flags)
+            await _restart(thread, snapshot, options)
         return None
 
-    return drive(thread_id, flags, answering, begin, options.as_json, must_exist=True)
+    return drive(thread_id, options, answering, begin, options.as_json, must_exist=True)
 
 
 def fork(options: ForkOptions) -> int:
@@ -90,7 +89,7 @@ def fork(options: ForkOptions) -> int:
         except ForkError as error:
             raise CliError(str(error)) from error
 
-    return drive(options.thread, options.flags, answering, begin, options.as_json, must_exist=True)
+    return drive(options.thread, options, answering, begin, options.as_json, must_exist=True)
 
 
 def drive(

@@ -135,13 +135,11 @@ def _plan(options: SynthesizeOptions) -> Plan:
 
     A --set of the synthesizer's settings is for it, any other for the agent.
     """
-    flags, settings = options.flags, settings_from(options.flags)
-    own = tuple(
-        item for item in flags.sets if item.partition("=")[0].strip() in SynthesizerContext.model_fields
-    )
-    others = tuple(item for item in flags.sets if item not in own)
-    agent = context_of(Context, replace(flags, sets=others), settings)
-    flags = replace(flags, model=agent.model, sets=own)
+    settings, sets = settings_from(options), options.sets or []
+    own = [item for item in sets if item.partition("=")[0].strip() in SynthesizerContext.model_fields]
+    others = [item for item in sets if item not in own]
+    agent = context_of(Context, options.model_copy(update={"sets": others}), settings)
+    flags = options.model_copy(update={"model": agent.model, "sets": own})
     trials = {} if options.trials is None else {"trials": options.trials}
     context = context_of(SynthesizerContext, flags, settings, overrides=trials)
     return _with_material(Plan(options, settings, context, agent))

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forethought.app.errors import CliError
-from forethought.app.options import without_credentials
-from forethought.redaction import secret_values
+from forethought.redaction import secret_values, without_credentials
 
 if TYPE_CHECKING:
     from forethought.models import Transport

@@ -88,7 +88,7 @@ def debug(options: DebugOptions) -> int:
     from forethought.app.threads.thread import check_thread_id, is_debugging
 
     _check_options(options)
-    flags, thread = options.flags, options.thread
+    flags, thread = options, options.thread
     loaded = None if options.trajectory is None else _pick(options.trajectory, options.pick)
     if thread is not None:
         check_thread_id(thread)
@@ -173,7 +173,7 @@ def _permitted(thread_id: str, request: DebugRequest, flags: Flags) -> tuple[Deb
         raise CliError("--environment: a thread is run again in its own checkpoints; leave it out")
     if request.base_url:
         # The debugging's own, now that a person has named it: the thread that is debugged may have another.
-        flags = replace(flags, base_url=settings.base_url)
+        flags = flags.model_copy(update={"base_url": settings.base_url})
     return replace(request, environment=flags.environment, allow_writes=flags.allow_writes), flags
 
 
@@ -267,7 +267,7 @@ def _context(
         defaults["model"] = model or settings.model
     flags = ("rerun", "method", "judge", "max_reruns")
     overrides = {name: value for name in flags if (value := getattr(options, name)) is not None}
-    return context_of(DebuggerContext, options.flags, settings, defaults, overrides)
+    return context_of(DebuggerContext, options, settings, defaults, overrides)
 
 
 def _check_options(options: DebugOptions) -> None:

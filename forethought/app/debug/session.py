@@ -17,7 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from forethought.app.errors import CliError
-from forethought.app.options import Flags, resume_command, settings_from, without_credentials
+from forethought.app.options import Flags, resume_command, settings_from
 from forethought.app.report import status_of, task_error, unfinished
 from forethought.app.runner import Session
 from forethought.app.text import one_line
@@ -25,6 +25,7 @@ from forethought.app.threads.branches import state_at
 from forethought.app.threads.thread import DEBUGGING, Thread, check_thread_id, open_thread, unknown_thread
 from forethought.app.transport import Answering, choose_transport
 from forethought.graph.debugger import build_debugger
+from forethought.redaction import without_credentials
 from forethought.settings import Settings
 from forethought.state.debugger import DebuggerContext
 from forethought.state.history import Point, point_of

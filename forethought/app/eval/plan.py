@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from forethought.app.errors import CliError
 from forethought.app.eval.commands import EvalOptions
-from forethought.app.options import Flags, context_from_flags, parse_set, settings_from
+from forethought.app.options import context_of, parse_set, settings_from
 from forethought.app.text import one_line
 from forethought.evals import registry
 from forethought.evals.harness.plan import (
@@ -24,7 +24,7 @@ from forethought.evals.methods.ours import Ours
 from forethought.evals.types import Benchmark, Budget, Method, Sample
 from forethought.models import Models
 from forethought.settings import Settings
-from forethought.state.bounds import bounded, models_of
+from forethought.state.bounds import models_of
 from forethought.state.context import Context
 
 _BUDGET = {"max_steps": "--steps", "max_tokens": "--tokens"}
@@ -32,10 +32,9 @@ _BUDGET = {"max_steps": "--steps", "max_tokens": "--tokens"}
 
 def plan_evaluation(options: EvalOptions) -> tuple[Settings, EvaluationPlan]:
     """The settings, and what is to be evaluated. Reads the benchmark's data. Raises CliError."""
-    flags = Flags(options.model, options.base_url, None, tuple(options.sets or ()))
-    settings = settings_from(flags)
+    settings = settings_from(options)
     try:
-        context = bounded(context_from_flags(flags, settings), settings)
+        context = context_of(Context, options, settings)
         benchmark = _imported(options.name)
         methods = check_methods([registry.method(name) for name in options.methods])
         samples, training = _samples(options, benchmark, methods, settings)

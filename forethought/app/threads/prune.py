@@ -68,7 +68,7 @@ def rule_of(older_than: str | None, statuses: str | None, keep: int, keep_files:
 def prune(options: ThreadsOptions) -> int:
     """Delete the threads that the flags allow, once a person has agreed. Returns the exit code."""
     rule = rule_of(options.older_than, options.status, options.keep, options.keep_files)
-    settings = settings_from(options.flags)
+    settings = settings_from(options)
     address = address_of(settings)
     with open_runner(options.as_json) as runner:
         chosen, jobs = runner.run(_choose(settings, rule)) if address.exists else ([], {})

@@ -37,12 +37,12 @@ def show(options: ShowOptions) -> int:
 
         if parts:
             raise CliError(f"{thread_id} is a debugging: `forethought show {thread_id}` shows all of it")
-        return show_debugging(thread_id, options.flags, options.as_json)
+        return show_debugging(thread_id, options, options.as_json)
     return asyncio.run(_show(options))
 
 
 async def _show(options: ShowOptions) -> int:
-    async with read_thread(options.thread, options.flags) as thread:
+    async with read_thread(options.thread, options) as thread:
         if options.branches:
             found = await list_branches(thread)
             result, view = {"thread_id": thread.id, "branches": found}, render_branches(found)

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from forethought.app.errors import CliError
-from forethought.app.options import Flags, check_repeated, context_from_flags, settings_from
+from forethought.app.options import Flags, check_repeated, context_of, settings_from
 from forethought.app.runner import Session
 from forethought.app.text import one_line
 from forethought.graph.resume import run_metadata, run_options
@@ -69,7 +69,7 @@ async def open_thread(
         except ValueError as error:
             raise CliError(f"thread {thread_id}: {error}") from error
         check_repeated(f"thread {thread_id}", flags, settings, tools=saved.tools, base_url=saved.base_url)
-        context = context_from_flags(flags, settings, saved.context or answering.context)
+        context = context_of(Context, flags, settings, saved.context or answering.context)
         await stack.enter_async_context(saver.claim(thread_id))
         transport = answering.make(settings, context)
         store = None

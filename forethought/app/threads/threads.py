@@ -37,7 +37,7 @@ def threads(options: ThreadsOptions) -> int:
     """List the threads, newest first. No database is an empty list, not an error."""
     if options.older_than or options.status or options.keep or options.keep_files or options.yes:
         raise CliError("--older-than, --status, --keep, --keep-files and --yes go with --prune")
-    settings = settings_from(options.flags)
+    settings = settings_from(options)
     address = address_of(settings)
 
     async def read() -> list[Json]:

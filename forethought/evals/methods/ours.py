@@ -164,7 +164,6 @@ def _attempt(
         reward=reward,
         tries=made.rounds,
         self_scores=made.self_scores,
-        drafts=made.drafts,
         plan_errors=made.plan_errors,
     )
 

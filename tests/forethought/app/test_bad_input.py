@@ -27,7 +27,7 @@ BAD = [
     (["run", "x", "--file", "."], 2, "is a folder"),
     (["run", "x", "--file", "large.bin"], 2, "FORETHOUGHT_MAX_FILE_MB"),
     (["run", "x", "--model", "nobody:m"], 2, "unknown provider"),
-    (["run", "x", "--model", "m 1"], 2, "write provider:name"),
+    (["run", "x", "--model", "m 1"], 2, "for a model, provider:name"),
     (["run", "x", "--model", "openai:gpt-4.1"], 2, "set OPENAI_API_KEY"),
     (["run", "x", "--model", "anthropic:some-model"], 2, "set ANTHROPIC_API_KEY"),
     (["run", "x", "--set", "max_stps=3"], 2, "did you mean max_steps"),
@@ -69,12 +69,6 @@ BAD = [
     (["threads", "--limit", "none"], 2, "--limit"),
     (["run", "Which", "invoices"], 2, "put the TASK in quotes (see `forethought run --help`)"),
     (["run", "--file"], 2, "requires an argument (see `forethought --help`)"),
-    (["run", "x", "--model", ""], 2, "--model is empty"),
-    (["run", "x", "--base-url", " "], 2, "--base-url is empty"),
-    (["run", "x", "--tools", ""], 2, "--tools is empty"),
-    (["threads", "--db", ""], 2, "--db is empty"),
-    (["run", "x", "--tools", "my_tools.py"], 2, "not a file, such as my_tools"),
-    (["run", "x", "--tools", "./tools/my_tools"], 2, "not a file, such as my_tools"),
     (["run", "x", "--set", "foresight=false"], 2, "--set foresight: 'false': input"),
     (["run", "x", "--db", "/dev/null/t.sqlite"], 1, "choose another place with --db"),
     (
@@ -140,7 +134,7 @@ OFFLINE = [
     ("debug t1 --environment a:b", "--environment goes with --trajectory"),
     ("debug t1 --set max_steps=3", "--set: unknown setting 'max_steps'"),
     ("debug t1 --set trials=0", "--set trials"),
-    ("debug t1 --model nonsense!", "is not a model's name"),
+    ("debug t1 --model nonsense!", "for a model, provider:name"),
     ("distill gone.jsonl", "gone.jsonl: cannot be read"),
     ("distill run.json --exclude gone.txt", "gone.txt: cannot be read"),
     ("distill run.json --set max_run=3", "did you mean max_runs"),
@@ -195,21 +189,10 @@ def test_a_missing_key_is_told_before_anything_is_kept(cli: Cli, tmp_path: Path)
     assert cli("threads", "--json").json == []
 
 
-ENV_FILES = [
-    (b"A=1\nB='x\nC=3\n", "line 2"),
-    (b"A=1\n\n\n! what\n", "line 4"),
-    (b"not a line\n", "line 1"),
-    (b"A=\xff\xfe\n", "not UTF-8"),
-    (b"A=x\0y\n", "line 1"),
-]
-
-
-def test_a_malformed_env_file_is_told_with_its_line(cli: Cli, tmp_path: Path) -> None:
-    for content, said in ENV_FILES:
-        (tmp_path / ".env").write_bytes(content)
-        done = cli("threads")
-        assert (done.code, is_one_clear_line(done)) == (2, True), (content, done)
-        assert said in done.err, (content, done.err)
+def test_an_env_file_that_is_no_text_is_told(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / ".env").write_bytes(b"A=\xff\xfe\n")
+    done = cli("threads")
+    assert (done.code, is_one_clear_line(done), "not UTF-8" in done.err) == (2, True, True)
     assert cli("--help").code == 0, "help helps even then"
 
 
@@ -270,7 +253,7 @@ def test_a_misspelt_variable_is_told_and_nothing_else_is(cli: Cli, monkeypatch: 
     monkeypatch.setenv("FORETHOUGHT_MAX_USDD", "1")
     done = cli("threads")
     assert (done.code, done.err.count("\n")) == (0, 1)
-    assert "FORETHOUGHT_MAX_USDD is set, but is no setting; did you mean FORETHOUGHT_MAX_USD?" in done.err
+    assert "FORETHOUGHT_MAX_USDD is set, but is no setting" in done.err
 
 
 def test_a_model_asked_in_vain_is_told_with_where_and_what_to_change(cli: Cli, scripted: Scripted) -> None:

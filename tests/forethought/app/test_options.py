@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forethought.app.errors import CliError
-from forethought.app.options import Flags, check_repeated, context_from_flags, settings_from
+from forethought.app.options import Flags, check_repeated, context_of, settings_from
 from forethought.graph.resume import run_metadata, run_options
 from forethought.settings import Settings
 from forethought.state.context import Context
@@ -33,9 +33,9 @@ VALUES = [
 ]
 
 
-def test_values_of_set_are_json_or_text() -> None:
+def test_values_of_set_are_read_as_their_settings_say() -> None:
     for item, value in VALUES:
-        context = context_from_flags(Flags(sets=(item,)), Settings())
+        context = context_of(Context, Flags(sets=(item,)), Settings())
         assert getattr(context, item.partition("=")[0].strip()) == value, item
 
 
@@ -54,9 +54,9 @@ def test_flags_win_over_the_environment_and_what_a_thread_was_run_with_decides_o
     for name, value in saved.items():
         with pytest.raises(CliError, match=f"thread t was run with --{name.replace('_', '-')} {value}"):
             check_repeated("thread t", Flags(), settings_from(Flags()), **{name: value})
-    assert context_from_flags(Flags(), Settings()).model == "openai:environment"
-    assert context_from_flags(Flags(), Settings(), context).model == "openai:thread"
-    changed = context_from_flags(Flags(model="openai:flag", sets=("max_steps=6",)), Settings(), context)
+    assert context_of(Context, Flags(), Settings()).model == "openai:environment"
+    assert context_of(Context, Flags(), Settings(), context).model == "openai:thread"
+    changed = context_of(Context, Flags(model="openai:flag", sets=("max_steps=6",)), Settings(), context)
     assert (changed.model, changed.max_steps) == ("openai:flag", 6)
 
 
@@ -76,7 +76,7 @@ def test_whatever_is_set_is_a_context_or_one_clear_line(key: str, value: str) ->
     for name in (key, known[len(value) % len(known)]):
         line = "--set"
         try:
-            context_from_flags(Flags(sets=(f"{name}={value}",)), Settings())
+            context_of(Context, Flags(sets=(f"{name}={value}",)), Settings())
         except CliError as error:
             line = error.line
         assert line.startswith("--set")

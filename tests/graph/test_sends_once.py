@@ -1,5 +1,5 @@
-"""A call that sends something out and may be sent twice is made again where it was broken off: nobody is asked
-what came of it, only, where it needs it, whether it may be made."""
+"""A call that sends something out and may be sent twice is made again where it was broken off: nobody is
+asked what came of it, only, where it needs it, whether it may be made."""
 
 from __future__ import annotations
 

@@ -202,7 +202,8 @@ def _finished_task(state: AgentState) -> list[Json]:
 def after_begin(state: AgentState, update: dict[str, Any]) -> AgentState:
     """The state as it will stand once `update` of `begin_task` is applied, for the rest of the planner's
     turn."""
-    return {**state, **update, **{channel: {} for channel in _PER_TASK}}  # type: ignore[return-value]
+    begun: dict[str, Any] = {**state, **update, **{channel: {} for channel in _PER_TASK}}
+    return begun  # type: ignore[return-value]
 
 
 def fail(reason: str) -> dict[str, Any]:

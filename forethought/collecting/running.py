@@ -125,7 +125,8 @@ class Collector:
 
     async def _judged(self, task: CollectTask, trial: Trial, trajectory: Trajectory) -> Trial:
         """The trial with its outcome, kept with its trajectory. Raises the ModelErrors but ReplyError."""
-        judge, outcome, cost = self.judges[task.id], cast(Outcome, "unknown"), no_usage()
+        judge, cost = self.judges[task.id], no_usage()
+        outcome: Outcome = "unknown"
         try:
             verdict = await judge.judge(trajectory)
         except ReplyError as error:
@@ -133,11 +134,8 @@ class Collector:
         except CheckerError as error:
             reason = str(error)
         else:
-            outcome, reason, cost = (
-                ("success" if verdict.success else "failure"),
-                verdict.reason,
-                verdict.usage,
-            )
+            outcome = "success" if verdict.success else "failure"
+            reason, cost = verdict.reason, verdict.usage
         usage = total(trial["usage"], cost)
         record: Trial = {**trial, "outcome": outcome, "by": judge.name, "reason": reason, "usage": usage}
         reference = Reference(outcome=outcome, gold=tuple(task.expected))

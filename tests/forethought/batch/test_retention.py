@@ -29,7 +29,7 @@ async def test_jobs_go_after_their_threads_and_files_after_their_jobs(
         await b.work()
         await b.submit(BatchTask(id="two", task="two", files=both[:1]))
         assert await delete_jobs(threads, NOW) == 0, "its thread is there"
-        await delete_threads(threads, ["b:one"], None)
+        await delete_threads(threads, ["b:one"])
         assert await delete_jobs(threads, timedelta(days=1)) == 0, "it is young"
         assert await delete_jobs(threads, NOW) == 1
         assert (set(await b.states()), await _files(b)) == ({"two"}, 2), "the files are young"

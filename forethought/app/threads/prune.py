@@ -70,17 +70,13 @@ def prune(options: ThreadsOptions) -> int:
     settings = settings_from(options)
     address = address_of(settings)
     with open_runner(options.as_json) as runner:
-        chosen, jobs = runner.run(_choose(settings, rule)) if address.exists else ([], {})
+        chosen = runner.run(_choose(settings, rule)) if address.exists else []
         debuggings = [name for name in chosen if is_debugging(name)]
         result: Json = {
             "status": "pruned",
             "threads": [name for name in chosen if name not in debuggings],
             "debuggings": debuggings,
         }
-        if jobs:
-            result["open_jobs"] = jobs
-            names = one_line(", ".join(f"{name} ({state})" for name, state in jobs.items()), 300)
-            echo(f"{len(jobs)} threads stay, since their jobs are not over: {names}")
         where = clean(address.shown)
         what = f"{len(result['threads'])} threads and {len(debuggings)} debuggings in {where}"
         if not chosen:
@@ -101,28 +97,20 @@ def prune(options: ThreadsOptions) -> int:
         return WAITS if result["status"] == "waits" else ANSWERED
 
 
-async def _choose(settings: Settings, rule: Rule) -> tuple[list[str], dict[str, str]]:
-    """Ids of the threads that go, each followed by its debuggings; those that stay for the states of their
-    jobs."""
-    from forethought.batch.retention import open_jobs
-
+async def _choose(settings: Settings, rule: Rule) -> list[str]:
+    """Ids of the threads that go, each followed by its debuggings."""
     try:
         async with open_threads(address_of(settings), settings.key, read_only=True) as saver:
             entries = {entry["thread_id"]: entry for entry in await list_threads(saver, _ALL, True)}
-            states = await open_jobs(saver)
     except NoThreads:
-        return [], {}
+        return []
     newest = [name for name in entries if not is_debugging(name)][: rule.keep]
-    old = [
+    chosen = [
         name
         for name, entry in entries.items()
         if name not in newest and _debugged(name) not in entries and rule.allows(entry)
     ]
-    chosen = [name for name in old if name not in states]
-    with_debuggings = [
-        each for name in chosen for each in (name, *(d for d in entries if _debugged(d) == name))
-    ]
-    return with_debuggings, {name: states[name] for name in old if name in states}
+    return [each for name in chosen for each in (name, *(d for d in entries if _debugged(d) == name))]
 
 
 def _debugged(thread_id: str) -> str:
@@ -141,7 +129,7 @@ async def _delete(settings: Settings, rule: Rule, chosen: list[str]) -> Json:
         before = await saver.size()
         skipped = await delete_threads(saver, chosen)
         files = delete_files(settings.blobs_dir, rule.older_than) if rule.files else []
-        jobs = await delete_jobs(saver, rule.older_than)
+        jobs = await delete_jobs(saver, [name for name in chosen if name not in skipped], rule.older_than)
         problems = list(skipped.values())
         try:
             await saver.shrink()

@@ -118,7 +118,7 @@ def test_a_thread_that_is_run_stays(cli: Cli) -> None:
         settings = Settings()
         choice = prune.rule_of("0m", None, 0, False)
         async with open_threads(address_of(settings)) as saver, saver.claim("t1"):
-            chosen, _ = await prune._choose(settings, choice)
+            chosen = await prune._choose(settings, choice)
             late = await prune._delete(settings, choice, ["t1"])
             return chosen, late["skipped"]
 

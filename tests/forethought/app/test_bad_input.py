@@ -128,7 +128,7 @@ OFFLINE = [
     ("distill run.json --set max_runs", "write KEY=VALUE"),
     ("synthesize gone.jsonl --out r", "gone.jsonl: cannot be read"),
     ("synthesize tasks.jsonl tasks.jsonl --out r", "is a tasks file: give it alone"),
-    ("synthesize tasks.jsonl --out r --success luck", "'luck' is not one of 'exact', 'f1', 'model'"),
+    ("synthesize tasks.jsonl --out r --success luck", "'luck' is not one of 'exact', 'model'"),
     ("synthesize tasks.jsonl --out r --set steps_per_call=0", "--set steps_per_call: '0'"),
     ("synthesize tasks.jsonl --out r --set step_per_call=1", "unknown setting 'step_per_call'"),
     ("synthesize unjudged.jsonl --out r", "expected"),

@@ -7,7 +7,7 @@ import inspect
 import sys
 from pathlib import Path
 
-ADAPTERS = ("gaia", "hotpotqa", "musique", "stable_tool_bench", "tau_bench")
+ADAPTERS = ("gaia", "hotpotqa", "musique", "tau_bench")
 
 
 def main() -> int:

@@ -177,8 +177,9 @@ def _base_url(settings: Settings) -> str:
 
 
 def _transcription(settings: Settings) -> str:
-    from forethought.tools.media.transcribe import transcribers, transcription_lacks
+    from forethought.tools.media.transcribe import transcriber
 
-    if lacks := transcription_lacks(settings):
-        raise CliError(lacks)
-    return transcribers(settings)[0].name
+    chosen = transcriber(settings)
+    if isinstance(chosen, str):
+        raise CliError(chosen)
+    return chosen.name

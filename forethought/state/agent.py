@@ -278,8 +278,6 @@ class Lessons(TypedDict, total=False):
 
     shown: list[ShownLesson]
     """Chosen once, when the task begins."""
-    origins: list[str]
-    """Origins of all lessons shown in the thread so far that no person vouches for."""
     due: bool
     """Whether the task has ended and its lesson is still to be kept."""
     kept: str

@@ -10,6 +10,8 @@ import logging
 import os
 import sqlite3
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from forethought.app.text import clean, one_line
@@ -40,6 +42,15 @@ class CliError(Exception):
     def __init__(self, line: str, code: int = WRONG_USE) -> None:
         super().__init__(line)
         self.line, self.code = line, code
+
+
+@contextmanager
+def input_errors() -> Iterator[None]:
+    """Make one line of what input raises that cannot be used: a ValueError."""
+    try:
+        yield
+    except ValueError as error:
+        raise CliError(one_line(error, 1000)) from error
 
 
 @dataclass(frozen=True)

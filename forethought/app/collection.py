@@ -66,7 +66,7 @@ class Collection:
             self._run([run for run in self.open_runs if run[0].id in chosen and run[1] == 1], "first runs")
         if not self.open_runs or not self.trials:
             return
-        self.estimate = estimate(self.trials, Counter(task.id for task, _ in self.open_runs))
+        self.estimate = estimate(self.trials, len(self.open_runs))
         costs = f"so far {cost_line(self.spent)}; estimate for all {cost_line(self.estimate)}"
         self.runner.console.print(costs)
         self.declined = not (self.options.yes or self.runner.confirm("go on?"))

@@ -100,7 +100,7 @@ def synthesize(options: SynthesizeOptions) -> int:
     runs = [] if tasks else [run.loaded for run in read_runs(options.paths)]
     choices: list[Any] = [context.model_dump(exclude={"max_parallel", "max_tokens", "max_usd"})]
     if tasks:
-        choices += [agent.model_dump(mode="json"), options.success, options.least_f1, options.judge_model]
+        choices += [agent.model_dump(mode="json"), options.success, options.judge_model]
     id = material_id("synthesize", choices, [*tasks, *runs])
     plan = Plan(options, settings, context, agent, tasks, id)
     graph_input = {

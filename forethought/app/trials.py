@@ -24,11 +24,8 @@ class TrialOptions(CommandOptions):
     """How runs are judged, and with which tools they are made."""
 
     success: Annotated[
-        Literal["exact", "f1", "model"], typer.Option("--success", help="How `expected` judges.")
+        Literal["exact", "model"], typer.Option("--success", help="How `expected` judges.")
     ] = "exact"
-    least_f1: Annotated[
-        float, typer.Option("--least-f1", help="F1 of a success.", min=0.05, max=1, metavar="X")
-    ] = 0.8
     judge_model: Annotated[
         str | None,
         typer.Option("--judge-model", help="Model that judges; by default that of the runs.", metavar="M"),
@@ -61,20 +58,17 @@ async def open_collector(
     from forethought.collecting.success import judge_for
     from forethought.graph.agent import build_agent
     from forethought.models import Models
-    from forethought.nodes.support.task import models_used
+    from forethought.state.bounds import models_of
 
     models, judge_model = Models(settings), options.judge_model or context.model
     async with AsyncExitStack() as stack:
         with input_errors():
-            judges = {
-                task.id: judge_for(task, options.success, options.least_f1, models, judge_model)
-                for task in tasks
-            }
+            judges = {task.id: judge_for(task, options.success, models, judge_model) for task in tasks}
             asks_judge = options.success == "model" and any(not task.checker for task in tasks)
-            models.verify([*models_used(context), *([judge_model] if asks_judge else [])])
+            models.verify([*models_of(context), *([judge_model] if asks_judge else [])])
             folder = Folder(out)
             choices = {"model": context.model, "context": context.model_dump(mode="json")}
-            folder.open(tasks, {**choices, "success": options.success, "least_f1": options.least_f1})
+            folder.open(tasks, {**choices, "success": options.success})
             opening = claimed_threads(file_address(folder.database), settings.key, "collection")
             saver = await stack.enter_async_context(opening)
             graph = build_agent(settings=settings, checkpointer=saver)

@@ -1,4 +1,4 @@
-"""What `distill` and `synthesize` share: one graph over material that was read, with a report of its channels.
+"""What `distill` and `synthesize` share: a graph over material that was read, and a report of its channels.
 
 The graph's thread is kept in a database beside that of the threads, under an id derived from the material and
 the settings: the same command continues it, and repeats no finished model call.

@@ -196,4 +196,7 @@ async def _restart(thread: Thread, snapshot: StateSnapshot, flags: Flags) -> Non
             f"thread {thread.id} is finished ({status}); see it with: forethought show {thread.id}, "
             f"or give it a next task: forethought run TASK --thread {thread.id}{resume_flags(flags)}"
         )
-    await restart_failed_task(thread.graph, thread.config, snapshot.values)
+    try:
+        await restart_failed_task(thread.graph, thread.config, snapshot.values)
+    except ValueError as error:
+        raise CliError(f"thread {thread.id}: {error}") from error

@@ -55,13 +55,13 @@ def choose_transport(record: Path | None, replay: Path | None, about: Mapping[st
 def asked_how(context: Context, settings: Settings) -> str:
     """Where the thread's models are asked and with which key (its variable's name), and how to change it."""
     from forethought.models.providers import KEYS, split
-    from forethought.nodes.support.task import models_used
+    from forethought.state.bounds import models_of
 
     if settings.base_url:
         key = "FORETHOUGHT_API_KEY" + ("" if settings.api_key else " (not set)")
         where = f"at {without_credentials(settings.base_url)} with the key of {key}"
     else:
-        providers = {split(model, None)[0] for model in models_used(context)}
+        providers = {split(model, None)[0] for model in models_of(context)}
         names = " or ".join(sorted(name for provider in providers for name in KEYS[provider]))
         where = "at the provider's address" + (f" with the key of {names}" if names else "")
     return f"asked {where}; the thread keeps its model: `resume` takes --model and --base-url for others"
@@ -89,6 +89,6 @@ def _recording(path: Path, about: Mapping[str, Any]) -> Make:
 def _verify(settings: Settings, context: Context, transport: Transport | None) -> None:
     """Before the first call: each model is known and its key is there. Raises ConfigurationError."""
     from forethought.models import Models
-    from forethought.nodes.support.task import models_used
+    from forethought.state.bounds import models_of
 
-    Models(settings, transport).verify(models_used(context))
+    Models(settings, transport).verify(models_of(context))

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage
 
-Before = Callable[[ModelRequest], Awaitable[None]]
-"""Waited for before each request to a provider, retries too."""
 _OTHER_METHOD_MAY_SERVE = (None, 400, 404, 422, 501)
 """Statuses (None: the provider's package has no such method) after which the next method is tried."""
 _NO_IMAGES = (400, 404, 415, 422, 500, 501)
@@ -38,10 +36,8 @@ class LiveTransport:
     this machine.
     """
 
-    def __init__(
-        self, settings: Settings, backoff: Backoff | None = None, before: Before | None = None
-    ) -> None:
-        self.settings, self.backoff, self._before = settings, backoff or Backoff(), before
+    def __init__(self, settings: Settings, backoff: Backoff | None = None) -> None:
+        self.settings, self.backoff = settings, backoff or Backoff()
         self._backends = Backends(settings)
         self._chats: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, BaseChatModel]] = (
             WeakKeyDictionary()
@@ -123,8 +119,6 @@ class LiveTransport:
 
     async def _once(self, request: ModelRequest, ask: Callable[[], Awaitable[AIMessage]]) -> AIMessage:
         """One try; what the provider's package raises goes on to the retries."""
-        if self._before is not None:
-            await self._before(request)
         try:
             async with asyncio.timeout(self.settings.request_timeout_s):
                 return await ask()

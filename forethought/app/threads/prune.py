@@ -1,9 +1,8 @@
-"""threads --prune: delete old threads, with their debuggings, jobs, and files that only they named."""
+"""threads --prune: delete old threads with their debuggings and jobs, and files unused for as long."""
 
 from __future__ import annotations
 
 import re
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -41,7 +40,7 @@ class Rule:
     keep: int = 0
     """So many of the newest threads stay, whatever they are."""
     files: bool = True
-    """Stored files that only they named go too."""
+    """Stored files that nobody has used for as long go too."""
 
     def allows(self, entry: Json) -> bool:
         """Whether a listed thread may go. The age of a damaged one is unknown."""
@@ -71,17 +70,13 @@ def prune(options: ThreadsOptions) -> int:
     settings = settings_from(options)
     address = address_of(settings)
     with open_runner(options.as_json) as runner:
-        chosen, jobs = runner.run(_choose(settings, rule)) if address.exists else ([], {})
+        chosen = runner.run(_choose(settings, rule)) if address.exists else []
         debuggings = [name for name in chosen if is_debugging(name)]
         result: Json = {
             "status": "pruned",
             "threads": [name for name in chosen if name not in debuggings],
             "debuggings": debuggings,
         }
-        if jobs:
-            result["open_jobs"] = jobs
-            names = one_line(", ".join(f"{name} ({state})" for name, state in jobs.items()), 300)
-            echo(f"{len(jobs)} threads stay, since their jobs are not over: {names}")
         where = clean(address.shown)
         what = f"{len(result['threads'])} threads and {len(debuggings)} debuggings in {where}"
         if not chosen:
@@ -102,28 +97,20 @@ def prune(options: ThreadsOptions) -> int:
         return WAITS if result["status"] == "waits" else ANSWERED
 
 
-async def _choose(settings: Settings, rule: Rule) -> tuple[list[str], dict[str, str]]:
-    """Ids of the threads that go, each followed by its debuggings; those that stay for the states of their
-    jobs."""
-    from forethought.batch.retention import open_jobs
-
+async def _choose(settings: Settings, rule: Rule) -> list[str]:
+    """Ids of the threads that go, each followed by its debuggings."""
     try:
         async with open_threads(address_of(settings), settings.key, read_only=True) as saver:
             entries = {entry["thread_id"]: entry for entry in await list_threads(saver, _ALL, True)}
-            states = await open_jobs(saver)
     except NoThreads:
-        return [], {}
+        return []
     newest = [name for name in entries if not is_debugging(name)][: rule.keep]
-    old = [
+    chosen = [
         name
         for name, entry in entries.items()
         if name not in newest and _debugged(name) not in entries and rule.allows(entry)
     ]
-    chosen = [name for name in old if name not in states]
-    with_debuggings = [
-        each for name in chosen for each in (name, *(d for d in entries if _debugged(d) == name))
-    ]
-    return with_debuggings, {name: states[name] for name in old if name in states}
+    return [each for name in chosen for each in (name, *(d for d in entries if _debugged(d) == name))]
 
 
 def _debugged(thread_id: str) -> str:
@@ -135,26 +122,19 @@ async def _delete(settings: Settings, rule: Rule, chosen: list[str]) -> Json:
     """Delete, and shrink the database: {bytes_before, bytes_after, files, jobs, skipped, problems}."""
     import sqlite3
 
-    from forethought.app import distill, synthesize
     from forethought.batch.retention import delete_jobs
-    from forethought.storage.retention import delete_threads
+    from forethought.storage.retention import delete_files, delete_threads
 
-    address = address_of(settings)
-    async with AsyncExitStack() as stack:
-        saver = await stack.enter_async_context(open_threads(address, settings.key))
-        others = []
-        for name in (distill.DATABASE, synthesize.DATABASE) if address.path is not None else ():
-            # They may name stored files too.
-            if (beside := address.beside(name)).exists:
-                opening = open_threads(beside, settings.key, read_only=True)
-                others.append(await stack.enter_async_context(opening))
+    async with open_threads(address_of(settings), settings.key) as saver:
         before = await saver.size()
-        done = await delete_threads(saver, chosen, settings.blobs_dir if rule.files else None, others)
-        jobs = await delete_jobs(saver, rule.older_than)
+        skipped = await delete_threads(saver, chosen)
+        files = delete_files(settings.blobs_dir, rule.older_than) if rule.files else []
+        jobs = await delete_jobs(saver, [name for name in chosen if name not in skipped], rule.older_than)
+        problems = list(skipped.values())
         try:
             await saver.shrink()
         except sqlite3.OperationalError as error:
-            done.problems.append(f"the file was not made smaller ({error}): its space is used again")
+            problems.append(f"the file was not made smaller ({error}): its space is used again")
         after = await saver.size()
     sizes = {"bytes_before": before, "bytes_after": after}
-    return {**sizes, "files": done.files, "jobs": jobs, "skipped": done.skipped, "problems": done.problems}
+    return {**sizes, "files": files, "jobs": jobs, "skipped": list(skipped), "problems": problems}

@@ -80,10 +80,11 @@ class Sound:
             path = Path(folder) / "sound"  # which ffmpeg can seek in; the stored file may be encrypted
             path.write_bytes(self.data)
             command = [
-                "ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error",
-                "-protocol_whitelist", "file,pipe", "-f", _DEMUXERS[self.kind], "-i", f"file:{path}", "-map", "0:a:0",
-                "-t", f"{self.longest_s + 2:g}", "-ac", "1", "-ar", str(RATE), *output, "pipe:1",
-            ]  # fmt: skip
+                *("ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error"),
+                *("-protocol_whitelist", "file,pipe", "-f", _DEMUXERS[self.kind], "-i", f"file:{path}"),
+                *("-map", "0:a:0", "-t", f"{self.longest_s + 2:g}", "-ac", "1", "-ar", str(RATE)),
+                *(*output, "pipe:1"),
+            ]
             # No variable of the environment but the PATH: the decoder of a stranger's file needs no keys.
             environment = {"PATH": os.environ.get("PATH", os.defpath)}
             try:

@@ -111,7 +111,7 @@ def _matches(parts: list[str], wanted: str, start: int) -> str:
         )
     blocks: list[str] = []
     for number, passage, text in passages:
-        if sum(map(len, blocks)) + len(text) > _SHOWN and blocks:
+        if blocks and len("\n\n".join(blocks)) + len(text) > _SHOWN:
             way = f"ask again with part={number}" if number > start else f"read part {start} without find"
             blocks.append(f"[more places are not shown: {way}]")
             break

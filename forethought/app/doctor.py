@@ -177,9 +177,10 @@ def _base_url(settings: Settings) -> str:
 
 
 def _transcription(settings: Settings) -> str:
-    from forethought.tools.media.transcribe import transcriber
+    from forethought.tools.base import ToolError
+    from forethought.tools.media.transcribe import chosen_way
 
-    chosen = transcriber(settings)
-    if isinstance(chosen, str):
-        raise CliError(chosen)
-    return chosen.name
+    try:
+        return chosen_way(settings)
+    except ToolError as error:
+        raise CliError(error.message) from error

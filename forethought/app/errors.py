@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from pydantic import ValidationError
+
 from forethought.app.text import clean, one_line
 from forethought.redaction import redact_error, redactor
 from forethought.storage.errors import StorageError, is_postgres, postgres_line
@@ -49,6 +51,10 @@ def input_errors() -> Iterator[None]:
     """Make one line of what input raises that cannot be used: a ValueError."""
     try:
         yield
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise CliError(one_line(f"{place}: {first['msg']}".removeprefix(": "))) from error
     except ValueError as error:
         raise CliError(one_line(error, 1000)) from error
 

@@ -31,10 +31,8 @@ class Deletion:
     problems: list[str] = field(default_factory=list)
 
 
-async def delete_threads(
-    saver: ThreadSaver, thread_ids: Sequence[str], files: Path | None, others: Sequence[ThreadSaver] = ()
-) -> Deletion:
-    """Delete threads, and those of the stored `files` that no thread of `saver` and `others` names any more.
+async def delete_threads(saver: ThreadSaver, thread_ids: Sequence[str], files: Path | None) -> Deletion:
+    """Delete threads, and those of the stored `files` that no other thread names any more.
 
     A thread that some process runs stays. Killed on the way, some of the files stay behind.
     """
@@ -52,8 +50,8 @@ async def delete_threads(
     if files is None:
         return done
     try:
-        for each in (saver, *others) if named else ():
-            async for content in _contents(each, "<>", ""):
+        if named:
+            async for content in _contents(saver, "<>", ""):
                 named -= _hashes(content)
     except StorageError as error:
         # It might name any of them.

@@ -196,7 +196,7 @@ def show_debugging(thread_id: str, flags: Flags, as_json: bool) -> int:
         print(to_json(result))
         return ANSWERED
     console = make_console()
-    for part in view.parts(values, values.get("subject") or {}):
+    for part in view.parts(values):
         console.print(part)
     view.show_ending(result, console)
     return ANSWERED
@@ -220,8 +220,7 @@ def _run(
         snapshot = runner.run(session.snapshot())
         graph_input = begin(snapshot)
         runner.console.print(f"debugging {session.id}")
-        display = view.DebugDisplay(runner.console, snapshot.values.get("subject") or {})
-        ending = runner.drive(session, graph_input, display, questions.ask)
+        ending = runner.drive(session, graph_input, view.DebugDisplay(runner.console), questions.ask)
         error = explain(ending.error).line if ending.error else None
         if ending.snapshot is None:
             result: Json = {"thread_id": session.id, "status": "failed", "error": error}

@@ -23,7 +23,6 @@ from forethought.app.runner import Session
 from forethought.app.text import one_line
 from forethought.app.threads.branches import state_at
 from forethought.app.threads.thread import DEBUGGING, Thread, check_thread_id, open_thread, unknown_thread
-from forethought.app.transport import Answering, choose_transport
 from forethought.graph.debugger import build_debugger
 from forethought.redaction import without_credentials
 from forethought.settings import Settings
@@ -206,10 +205,7 @@ async def _open_debugged(
     assert request.thread is not None
     flags = Flags(base_url=flags.base_url, db=flags.db, tools=flags.tools)
     # Only a re-run calls the thread's own models, so only then do their keys have to be there.
-    answering = (
-        choose_transport(None, None, {}) if calls_models else Answering(lambda settings, context: None)
-    )
-    async with open_thread(request.thread, flags, answering, must_exist=True) as thread:
+    async with open_thread(request.thread, flags, must_exist=True, calls_models=calls_models) as thread:
         snapshot = await (state_at(thread, request.leaf) if request.leaf else thread.snapshot())
         if not request.leaf:
             _check_over(thread, snapshot, resume_command(thread.id, flags))

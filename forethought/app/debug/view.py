@@ -13,11 +13,11 @@ from rich.panel import Panel
 from rich.text import Text
 
 from forethought.app import questions
-from forethought.app.display import StreamDisplay, entries, usage_line
+from forethought.app.display import StreamDisplay
 from forethought.app.errors import ANSWERED, FAILED, NOT_PASSED, WAITS
 from forethought.app.report import status_of, task_error, usage_of, waiting
 from forethought.app.text import clean, one_line
-from forethought.app.threads.diff import difference, render_difference, run_of_trajectory
+from forethought.app.view import entries, usage_line
 from forethought.prompts.debug_replies import NO_ERROR
 
 if TYPE_CHECKING:
@@ -43,26 +43,16 @@ _STATUSES = {
 class DebugDisplay(StreamDisplay):
     """Prints the updates of the debugger's graph."""
 
-    def __init__(self, console: Console, subject: Json) -> None:
-        super().__init__(console)
-        self._subject = subject
-
-    def thinking(self, event: Json) -> str:
-        """Which role is asked, and about which step."""
-        step = f" about step {event['step']}" if event.get("step") else ""
-        return f"{one_line(event.get('role'), 20)} is thinking{step}"
-
     def updated(self, node: str, update: Json) -> None:
         """Print what is debugged, a step's labels, the critical error, a probe, a re-run."""
-        self._subject = update.get("subject") or self._subject
-        for part in parts(update, self._subject):
+        for part in parts(update):
             self.console.print(part)
 
 
-def parts(values: Json, subject: Json) -> Iterator[RenderableType]:
+def parts(values: Json) -> Iterator[RenderableType]:
     """What a state of the graph, or an update of it, holds to be shown."""
     if values.get("subject"):
-        yield _heading(subject)
+        yield _heading(values["subject"])
     if values.get("verdict"):
         yield _verdict(values["verdict"])
     for number, labels in sorted(entries(values.get("labels")), key=lambda item: int(item[0])):
@@ -74,7 +64,7 @@ def parts(values: Json, subject: Json) -> Iterator[RenderableType]:
     if values.get("critical"):
         yield _critical(values["critical"])
     for record in _records(values, "branches"):
-        yield _rerun(record, subject)
+        yield _rerun(record)
 
 
 def show_ending(result: Json, console: Console, with_error: bool = True) -> None:
@@ -185,8 +175,8 @@ def _probe(record: Json) -> RenderableType:
     return line
 
 
-def _rerun(record: Json, subject: Json) -> RenderableType:
-    """One re-run: its verdict, its guidance, and how it differs from the run that is debugged."""
+def _rerun(record: Json) -> RenderableType:
+    """One re-run: its verdict, its guidance and its answer."""
     success = bool(record.get("success"))
     head = Text(f"re-run {record.get('attempt')} ", style="bold")
     if record.get("from_step"):
@@ -197,15 +187,11 @@ def _rerun(record: Json, subject: Json) -> RenderableType:
     lines = [head, *(Text(f"  guidance: {one_line(item, 400)}") for item in record.get("guidance") or [])]
     if record.get("diverged"):
         lines.append(Text(f"  the replay diverged: {one_line(record['diverged'], 300)}", style="red"))
-    steps = subject.get("steps") or []
-    run = run_of_trajectory(str(subject.get("id") or "the run"), steps, str(subject.get("answer") or ""))
-    again = run_of_trajectory(
-        str(record.get("branch") or "re-run"),
-        [*steps[: record.get("kept", 0)], *(record.get("steps") or [])],
-        str(record.get("answer") or ""),
-        str(record.get("status") or ""),
-    )
-    return Group(*lines, render_difference(difference(run, again), most_steps=10))
+    lines += [
+        Text(f"  #{step.get('number')} {one_line(step.get('action'))}") for step in record.get("steps") or []
+    ]
+    lines.append(Text(f"  answer: {one_line(record.get('answer'), 300)}"))
+    return Group(*lines)
 
 
 def _records(values: Json, channel: str) -> list[Json]:

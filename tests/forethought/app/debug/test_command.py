@@ -52,7 +52,6 @@ def test_a_rerun_goes_on_from_the_middle_and_is_compared(cli: Cli, debugging: St
             GUIDANCE,
             "then #4: a wrong answer",
             "re-run 1 from before step 3 succeeded",
-            "they part at step 4",
             "- answer: 41",
             "+ answer: 42",
             "fixed  a re-run succeeded",

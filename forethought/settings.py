@@ -142,9 +142,6 @@ class Settings(BaseSettings):
     request_retries: int = Field(
         10, ge=0, le=50, description="Retries of a model call that failed in transport."
     )
-    requests_per_minute: int | None = Field(
-        None, gt=0, description="Most requests a minute to a model, of one batch worker."
-    )
     mcp_file: Path | None = Field(
         None, description="JSON file of MCP servers whose tools are offered besides the built-in ones."
     )

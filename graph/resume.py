@@ -65,7 +65,12 @@ def run_options(metadata: Mapping[str, Any] | None) -> RunOptions:
 async def restart_failed_task(graph: AgentGraph, config: RunnableConfig, values: Mapping[str, Any]) -> None:
     """Have a task with the state `values`, whose status is failed, go on when its thread is run next: where
     the next step is decided, or at the planner without a plan. A wait that it had no time for is over by now.
+
+    Raises ValueError for a refused task some of whose files are lost: it has to be given again with them.
     """
+    progress = values.get("progress") or {}
+    if progress.get("lost_files"):
+        raise ValueError(f"the task was refused, so give it again with its files: {progress['refused']}")
     planned = bool((values.get("plan") or {}).get("subtasks"))
     # The edge behind answer_agent leads to the planner while the task runs: as the next round begins.
     node = "replan_trigger" if planned else "answer_agent"
@@ -73,22 +78,7 @@ async def restart_failed_task(graph: AgentGraph, config: RunnableConfig, values:
         role: {name: figure for name, figure in figures.items() if name != "out_of_time"}
         for role, figures in (values.get("usage") or {}).items()
     }
-    update = {"status": "running", "usage": {CLEAR: None, **usage}, **_rejected_input(values)}
     with trusted_update():
-        await graph.aupdate_state(config, update, as_node=node)
-
-
-def _rejected_input(values: Mapping[str, Any]) -> Json:
-    """The files and the guidance of a task that was refused, so that it is taken on as if it were asked only
-    now; {} for one that was not refused."""
-    progress = values.get("progress") or {}
-    if not progress.get("refused"):
-        return {}
-    given = progress.get("given", {})
-    # As they stood before: by them the planner's entry tells what is asked, and in which message.
-    before = {name: given.get(name, "") for name in ("asked", "message_id")}
-    return {
-        "files": given.get("files", []),
-        "guidance": given.get("guidance", []),
-        "progress": {**progress, **before},
-    }
+        await graph.aupdate_state(
+            config, {"status": "running", "usage": {CLEAR: None, **usage}}, as_node=node
+        )

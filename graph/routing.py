@@ -69,7 +69,7 @@ def if_running(then: str | Route) -> Route:
 
 
 def wave_or(then: str) -> Route:
-    """The wave's jobs side by side; with none left, `then` (distiller, synthesizer)."""
+    """The wave's jobs side by side; with none left, `then`."""
 
     def route(state: Any) -> list[Send] | str:
         return [Send(job["node"], dict(job)) for job in state["wave"]] or then
@@ -84,8 +84,3 @@ def first_debugger_stage(state: DebuggerState) -> str:
         return "rerun"
     labelled = context.fine_grained and context.method in LABELLED_METHODS
     return "label_wave" if labelled else "find_critical"
-
-
-def labels_or_critical(state: DebuggerState) -> list[Send] | str:
-    """The wave's steps side by side; with none left, stage 2. A Send carries a number only."""
-    return [Send("label_step", {"step": number}) for number in state["wave"]] or "find_critical"

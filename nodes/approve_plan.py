@@ -6,10 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 from langgraph.runtime import Runtime
-from langgraph.types import interrupt
 from pydantic import ValidationError
 
-from forethought.nodes.support.approval import read_reply
+from forethought.nodes.support.approval import CHOICES, ask_until, read_reply
 from forethought.nodes.support.plans import dropped_ids, join_plan, plan_problem, plan_update, same_words
 from forethought.nodes.support.provenance import joined as joined_origins
 from forethought.nodes.support.services import Services
@@ -30,51 +29,49 @@ async def approve_plan(state: AgentState, runtime: Runtime[Context], *, services
         "id": f"plan-{plan['version']}",
         "n": progress["n"],
         "plan": plan,
-        "choices": ["approve", "edit", "reject"],
-        "problem": "",
+        "choices": CHOICES,
     }
-    while True:
-        reply = interrupt(payload)
-        decision, value, reason = read_reply(reply)
-        if decision == "approve":
+
+    def read(reply: Any) -> dict[str, Any] | str:
+        word, value, reason = read_reply(reply)
+        if word == "approve":
             return plan_update({**plan, "approval": "approved"})
-        if decision == "reject":
-            rejected = {**progress, "rejection": reason or "no reason given"}
-            return {**plan_update({**plan, "approval": "rejected"}), "progress": rejected}
-        problem = f"decision must be approve, edit or reject, not {decision!r}"
-        if decision == "edit":
-            subtasks, problem = _edited(value, state, services)
-            if not problem:
-                version = progress["version"] + 1
-                used_ids = dropped_ids(state, plan)
-                joined = join_plan(subtasks, old=plan, results=state.get("results", {}), used_ids=used_ids)
-                edited: Plan = {
-                    **plan,
-                    "version": version,
-                    "subtasks": joined,
-                    "approval": "edited",
-                    "reviewed": False,
-                    "origin": joined_origins(["user", plan.get("origin", "")]),
-                }
-                return {**plan_update(edited), "progress": {**progress, "version": version}}
-        payload = {**payload, "problem": problem}
+        if word == "reject":
+            return {
+                **plan_update({**plan, "approval": "rejected"}),
+                "progress": {**progress, "rejection": reason},
+            }
+        return _edited(value, state, services) if word == "edit" else word
+
+    return ask_until(payload, read)
 
 
-def _edited(value: Any, state: AgentState, services: Services) -> tuple[list[PlannedSubtask], str]:
-    """What is to be done of the edited subtasks (a list, or {"subtasks": list}), or what is wrong with them.
+def _edited(value: Any, state: AgentState, services: Services) -> dict[str, Any] | str:
+    """The update for edited subtasks (a list, or {"subtasks": list}), or what is wrong with them.
 
     A finished one in other words is work of its own.
     """
     items = value.get("subtasks") if isinstance(value, dict) else value
     if not isinstance(items, list):
-        return [], "value must be the list of subtasks: {id, description, tool, depends_on, expected}"
-    results = state.get("results", {})
+        return "value must be the list of subtasks: {id, description, tool, depends_on, expected}"
+    plan, progress, results = state["plan"], state["progress"], state.get("results", {})
     try:
         subtasks = [PlannedSubtask.model_validate(item) for item in items]
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        return [], f"a subtask is not valid: {'.'.join(map(str, first['loc']))}: {first['msg']}"
-    done = {s["id"]: s["description"] for s in state["plan"]["subtasks"] if s["id"] in results}
-    open_ones = [s for s in subtasks if s.id not in done or not same_words(done[s.id], s.description)]
-    problem = plan_problem(open_ones, tools=services.tools, old=state["plan"], results=results)
-    return open_ones, problem or ""
+        return f"a subtask is not valid: {'.'.join(map(str, first['loc']))}: {first['msg']}"
+    done = {s["id"]: s["description"] for s in plan["subtasks"] if s["id"] in results}
+    subtasks = [s for s in subtasks if s.id not in done or not same_words(done[s.id], s.description)]
+    problem = plan_problem(subtasks, tools=services.tools, old=plan, results=results)
+    if problem:
+        return problem
+    version = progress["version"] + 1
+    edited: Plan = {
+        **plan,
+        "version": version,
+        "subtasks": join_plan(subtasks, old=plan, results=results, used_ids=dropped_ids(state, plan)),
+        "approval": "edited",
+        "reviewed": False,
+        "origin": joined_origins(["user", plan.get("origin", "")]),
+    }
+    return {**plan_update(edited), "progress": {**progress, "version": version}}

@@ -1,10 +1,10 @@
 """lesson_keeper: what a task that has ended leaves to later ones (what SAMULE and PreFlect name as future
 work).
 
-It counts what the lessons shown to the task did (helped: the answer passed; hurt: it did not), writes one new
-lesson where something failed, proposes planning errors that have no name yet for a person's review, and drops
-what has faded. The answer stands before it begins: a model that writes no lesson is noted, and changes
-nothing.
+It writes one lesson where something failed, counts what the lessons shown to the task did (helped: the answer
+passed; hurt: it did not), and drops what has faded. A planning error that has no name yet is kept with the
+lesson, for a person's review. The answer stands before it begins: a model that writes no lesson is noted, and
+changes nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from langgraph.runtime import Runtime
 
 from forethought.json_files import FileError
 from forethought.knowledge.planning_errors import load_planning_errors
-from forethought.lessons.proposals import Proposal, propose, review_file
+from forethought.lessons.book import error_name
 from forethought.lessons.record import Lesson, lesson_id, now_utc
 from forethought.models.types import Usage, no_usage, reply_spec
 from forethought.nodes.support.budget import allowance
@@ -30,11 +30,12 @@ from forethought.prompts.replies import LessonDraft
 from forethought.state.agent import AgentState, Lessons
 from forethought.state.context import Context
 from forethought.state.reducers import with_statuses
-from forethought.text import cut
+from forethought.text import cut, one_line
 from forethought.training.scrub import training_scrubber
 
 _TASK_CHARS = 400
 _PART_CHARS = 1_000
+_NAME_CHARS = 80
 _STEPS_CHARS = 30_000
 _REASON_CHARS = 4_000
 
@@ -42,16 +43,10 @@ _REASON_CHARS = 4_000
 async def lesson_keeper(
     state: AgentState, runtime: Runtime[Context], *, services: Services
 ) -> dict[str, Any]:
-    """Count, learn, propose and sweep. Run again after a break-off, it counts nothing twice."""
+    """Ask for a lesson where something failed; then, in one go at the end, learn, count and sweep."""
     turn = await services.turn(runtime)
     book, now = open_book(runtime, turn.context), now_utc()
     state = with_statuses(state)
-    passed = state["status"] == "answered"
-    thread = thread_of()
-    mark = f"{thread}/{state['progress']['task']}"
-    await book.count_outcome(
-        [item["id"] for item in state.get("lessons", {}).get("shown", [])], mark, passed=passed, now=now
-    )
     lessons: Lessons = {**state.get("lessons", {}), "due": False, "kept": "", "problem": ""}
     update: dict[str, Any] = {"lessons": lessons}
     if what_failed(state):
@@ -60,13 +55,9 @@ async def lesson_keeper(
         if usage["calls"]:
             update["usage"] = {"retrospective": usage}
         if draft is not None:
-            new = _lesson(draft, thread, state, services)
-            lessons["kept"] = (await book.learn(new, passed=passed, now=now)).id
-        proposals = _proposals(state, thread, services, draft)
-        try:
-            await asyncio.to_thread(propose, review_file(services.settings.data_dir), proposals, known)
-        except (OSError, FileError) as error:
-            lessons["problem"] = f"new error types could not be noted for review: {error}"
+            lessons["kept"] = (await book.learn(_lesson(draft, known, state, services))).id
+    shown = [item["id"] for item in lessons.get("shown", [])]
+    await book.count_outcome(shown, now, passed=state["status"] == "answered")
     await book.sweep(now)
     return update
 
@@ -142,17 +133,19 @@ def _checker(state: AgentState) -> Callable[[LessonDraft], str | None]:
     return check
 
 
-def _lesson(draft: LessonDraft, thread: str, state: AgentState, services: Services) -> Lesson:
+def _lesson(draft: LessonDraft, known: Sequence[str], state: AgentState, services: Services) -> Lesson:
     """The lesson with where it comes from. Secrets are redacted, those of this machine and what looks like
     one."""
     scrub = training_scrubber(services.settings)
-    number, now = state["progress"]["task"], now_utc()
+    thread, number, now = thread_of(), state["progress"]["task"], now_utc()
+    is_known = error_name(draft.error_type or "") in map(error_name, known)
     return Lesson(
         id=lesson_id(thread, number),
         task=cut(scrub(state["task"]), _TASK_CHARS),
         failed=cut(scrub(draft.failed), _PART_CHARS),
         why=cut(scrub(draft.why), _PART_CHARS),
         worked=cut(scrub(draft.worked), _PART_CHARS),
+        error_type="" if is_known else one_line(scrub(draft.error_type or ""), _NAME_CHARS),
         thread=thread,
         number=number,
         steps=sorted(set(draft.steps)),
@@ -161,31 +154,3 @@ def _lesson(draft: LessonDraft, thread: str, state: AgentState, services: Servic
         made=now,
         renewed=now,
     )
-
-
-def _proposals(
-    state: AgentState, thread: str, services: Services, draft: LessonDraft | None
-) -> list[Proposal]:
-    """Error types that the reflector found in this task's plans, and the one that the lesson names."""
-    scrub = training_scrubber(services.settings)
-    task = state["progress"]["task"]
-    named = [
-        (error["error_type"], error["evidence"], "reflector")
-        for review in state.get("plan_reviews", [])
-        if review["task"] == task
-        for error in review["errors"]
-    ]
-    if draft is not None and draft.error_type:
-        named.append((draft.error_type, f"{draft.failed} {draft.why}", "retrospective"))
-    return [
-        Proposal(
-            error_type=scrub(kind)[:200],
-            evidence=cut(scrub(evidence), _PART_CHARS),
-            by=by,
-            thread=thread,
-            number=task,
-            origin=thread_origin(state),
-            time=now_utc().isoformat(timespec="seconds"),
-        )
-        for kind, evidence, by in named
-    ]

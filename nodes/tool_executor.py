@@ -20,12 +20,12 @@ from forethought.models.allowance import total
 from forethought.models.types import Usage, no_usage
 from forethought.nodes.support.approval import ApprovalDecision, require_approval
 from forethought.nodes.support.budget import allowance
-from forethought.nodes.support.calls import CallResult
+from forethought.nodes.support.calls import CallResult, find_prior_call
 from forethought.nodes.support.foresight import Finding, ForesightModel
 from forethought.nodes.support.provenance import made_of
 from forethought.nodes.support.services import Services, Turn
 from forethought.nodes.support.state_reader import read_state
-from forethought.nodes.support.tool_env import beyond, earlier_failure, find_prior_call, make_call
+from forethought.nodes.support.tool_env import beyond, earlier_failure, make_call
 from forethought.nodes.tool_agent import memory_of
 from forethought.state.agent import AgentState, Dispatch, Proposal, Step, Surprise
 from forethought.state.context import Context
@@ -113,20 +113,19 @@ def _no_call(proposal: Proposal) -> _Outcome:
 async def _call(proposal: Proposal, state: AgentState, turn: Turn) -> _Outcome:
     services, context = turn.services, turn.context
     tool = services.tools.get(proposal["tool"] or "")
-    prior = await find_prior_call(tool, proposal)
+    prior = await find_prior_call(tool, proposal["n"])
+    decision, allowed = prior.decision, allowance(state, context)
     if tool is None:  # a proposal edited by hand, or made when there were other tools
         gone = f"there is no tool {proposal['tool']!r}; tools are: {', '.join(services.tools)}"
-        if prior.attempts.begun:
+        if decision is not None:
             gone = f"the call was broken off, and may have taken effect; {gone}"
         return _Outcome(Observation(gone, ok=False, cause="arguments", origin="model"), False)
-    decision, allowed = prior.decision, allowance(state, context)
-    if decision is None or prior.again:
+    if decision is None:
         if (over := allowed.spent()) == "seconds":
             late = Observation(f"Not called: {beyond(over)}", ok=False, cause="limit", origin="model")
             return _Outcome(late, False, proposal["surprise"])
         if repeated := earlier_failure(tool, proposal["arguments"], state):
-            return _Outcome(repeated.refusal(tool), False, proposal["surprise"])
-    if decision is None:
+            return _Outcome(repeated, False, proposal["surprise"])
         decision = require_approval(tool, proposal, state, services.tools, context)
     if decision.word == "rejected":
         refused = f"Not called: a person rejected this call: {decision.reason}"
@@ -135,7 +134,7 @@ async def _call(proposal: Proposal, state: AgentState, turn: Turn) -> _Outcome:
     turn.emit(
         "acting", n=proposal["n"], subtask=proposal["subtask"], tool=tool.name, arguments=decision.arguments
     )
-    result = await make_call(tool, proposal, decision, prior.attempts, state, turn, allowed)
+    result = await make_call(tool, proposal, decision, prior, state, turn, allowed)
     found = Finding(proposal["surprise"])
     if not result.by_person:
         found = await ForesightModel(turn, allowed).call(tool, proposal, result.observation, state)

@@ -126,12 +126,12 @@ def _inputs(env: ToolEnv, code: str) -> tuple[dict[str, Any], str]:
     }
     if env.store is None or not re.search(r"\bfiles\b", code):
         return inputs, ""
-    from forethought.tools.documents.load import document_text
+    from forethought.tools.documents.load import load_document
 
     unread = ""
     for name, content_hash in env.files.items():
         try:
-            inputs["files"][name] = _valid(document_text(env.store, content_hash, name))
+            inputs["files"][name] = _valid(load_document(env.store, content_hash, name).text)
         except ToolError as error:
             unread += f"\n[not in `files`: {error.message}]"
     return inputs, unread

@@ -5,12 +5,13 @@ from __future__ import annotations
 from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
 from forethought.tools.documents.apart import answer_apart
 from forethought.tools.documents.document import Unreadable
+from forethought.tools.documents.parts import PART_CHARACTERS, stretches
 from forethought.tools.threads import in_daemon_thread
 from forethought.tools.web.fetch import Page, fetch
-from forethought.tools.web.passages import PART, find_passages, split_parts
+from forethought.tools.web.passages import find_passages
 
 _VIEW_SOURCE = "view-source:"
-_SHOWN = PART * 3 // 2
+_SHOWN = PART_CHARACTERS * 3 // 2
 """Characters of passages in one observation: all of a part's fit, unless they are very many."""
 READING_S = 40.0
 """Longest reading of one page."""
@@ -51,7 +52,7 @@ async def visit_webpage(
     if not text.strip():
         hint = "the page may be made by a script, which is not run; use another source"
         return Observation(f"{heading} has no text", ok=False, cause="empty", hint=hint, origin=origin)
-    parts = split_parts(text)
+    parts = list(stretches(text, PART_CHARACTERS))
     number = part or 1
     if not 1 <= number <= len(parts):
         raise ToolError(
@@ -96,7 +97,7 @@ def _refused(page: Page, heading: str, origin: str) -> Observation:
 def _matches(parts: list[str], wanted: str, start: int) -> str:
     """The passages with `wanted` from part `start` on, and how to come to those that do not fit."""
     everywhere = [
-        (number, passage, part[passage.start : passage.end][:PART])
+        (number, passage, part[passage.start : passage.end][:PART_CHARACTERS])
         for number, part in enumerate(parts, 1)
         for passage in find_passages(part, wanted)
     ]

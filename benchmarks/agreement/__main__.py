@@ -7,10 +7,7 @@ import inspect
 import sys
 from pathlib import Path
 
-ADAPTERS = (
-    "gaia", "hotpotqa", "musique", "natural_plan", "stable_tool_bench", "tau_bench",
-    "travel_planner",
-)  # fmt: skip
+ADAPTERS = ("gaia", "hotpotqa", "musique", "stable_tool_bench", "tau_bench")
 
 
 def main() -> int:

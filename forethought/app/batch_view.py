@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from forethought.app.errors import CliError
 from forethought.app.report import report
 from forethought.app.text import one_line, to_json
 from forethought.app.threads.threads import DAMAGED
+from forethought.json_files import write_text
 from forethought.storage import StorageError
 
 if TYPE_CHECKING:
@@ -39,11 +36,11 @@ class WorkerLog:
         """Print a line."""
         self.console.print(text, highlight=False, markup=False, soft_wrap=True)
 
-    def ended(self, thread_id: str, ended: JobResult, seconds: float) -> None:
+    def ended(self, thread_id: str, result: JobResult, seconds: float) -> None:
         """A job has ended."""
-        what = ended.status if ended.outcome == "done" else ended.outcome
-        error = f": {one_line(ended.error, 200)}" if ended.error else ""
-        usage = ended.usage
+        what = result.status if result.outcome == "done" else result.outcome
+        error = f": {one_line(result.error, 200)}" if result.error else ""
+        usage = result.usage
         cost = _cost(usage.get("usd", 0), usage.get("calls", 0), usage.get("unpriced", 0))
         self.line(f"{thread_id}  {what}  {seconds:.1f} s  {cost}{error}")
 
@@ -69,75 +66,43 @@ def progress_lines(progress: Progress) -> list[str]:
     ]
     if progress.per_minute:
         left = progress.seconds_left
-        rest = f", about {_span(left)} left" if left is not None else ""
+        rest = f", about {left / 60:.1f} min left" if left is not None else ""
         lines.append(f"{progress.per_minute:g} jobs a minute{rest}")
-    for state, what in (("todo", "in the queue"), ("waiting", "waiting for a person")):
-        if oldest := progress.oldest.get(state):
-            lines.append(f"longest {what}: {oldest['thread_id']}, {_span(oldest['seconds'])}")
-    if progress.held:
-        first = progress.held[0]["thread_id"]
-        lines.append(f"{len(progress.held)} in the queue whose thread another process holds: {first}")
     return lines
 
 
-async def failure_lines(queue: Queue, batch: str | None, progress: Progress) -> list[str]:
+async def failure_lines(queue: Queue, batch: str | None) -> list[str]:
     """The first jobs that failed, and why."""
     from forethought.batch.progress import list_jobs
 
-    count = progress.states["failed"]
-    lines: list[str] = []
-    if not count:
-        return lines
-    async for job in list_jobs(queue, batch):
-        if job["state"] == "failed" and len(lines) < _LISTED:
-            lines.append(f"failed: {job['thread_id']}: {one_line(job['error'], 200)}".rstrip(": "))
-    if count > len(lines):
-        more = count - len(lines)
-        lines.append(f"{more} more failed; all of them: forethought jobs --results FILE")
+    failed = [job async for job in list_jobs(queue, batch) if job["state"] == "failed"]
+    lines = [
+        f"failed: {job['thread_id']}: {one_line(job['error'], 200)}".rstrip(": ") for job in failed[:_LISTED]
+    ]
+    if len(failed) > _LISTED:
+        lines.append(f"{len(failed) - _LISTED} more failed; all of them: forethought jobs --results FILE")
     return lines
-
-
-def _span(seconds: float) -> str:
-    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{seconds / size:.1f} {unit}"
-    return f"{seconds:.0f} s"
 
 
 async def write_results(queue: Queue, settings: Settings, batch: str | None, path: Path) -> str:
     """Write the results to a file, whole or not at all; `-` is stdout. Returns what to tell.
 
-    Raises CliError, OSError, psycopg.Error.
+    Raises OSError, psycopg.Error.
     """
-    count = damaged = 0
+    results = [result async for result in _results(queue, settings, batch)]
+    text = "".join(f"{to_json(result, indent=None)}\n" for result in results)
     if str(path) == "-":
-        async for result in _results(queue, settings, batch):
-            print(to_json(result, indent=None), flush=True)
-            count, damaged = count + 1, damaged + (result["status"] == DAMAGED)
-        return f"{count} results{_of_which(damaged)}"
-    if not path.parent.is_dir():
-        raise CliError(f"--results {path}: its folder does not exist")
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:50]}-")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            async for result in _results(queue, settings, batch):
-                file.write(to_json(result, indent=None) + "\n")
-                count, damaged = count + 1, damaged + (result["status"] == DAMAGED)
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
-    return f"{count} results{_of_which(damaged)} written to {path}"
-
-
-def _of_which(damaged: int) -> str:
-    return f" ({damaged} of them of threads that are damaged)" if damaged else ""
+        print(text, end="", flush=True)
+        return f"{len(results)} results"
+    write_text(path, text)
+    return f"{len(results)} results written to {path}"
 
 
 async def _results(queue: Queue, settings: Settings, batch: str | None) -> AsyncIterator[Json]:
-    """A result a job that has ended for now: its state, and what its thread says. One that cannot be read is
-    told, and no other job's matter."""
+    """A result a job that has ended for now: its state, and what its thread says.
+
+    One that cannot be read is told, and no other job's matter.
+    """
     from forethought.batch.progress import list_jobs
     from forethought.graph.agent import build_agent
 

@@ -99,7 +99,7 @@ def _begin(
     from forethought.collecting.folder import Folder, key_of
     from forethought.collecting.success import check_named, judge_for
     from forethought.models import Models
-    from forethought.nodes.support.task import models_used
+    from forethought.state.bounds import models_of
     from forethought.trajectories.tasks import read_tasks
 
     judge_model = options.judge_model or context.model
@@ -117,7 +117,7 @@ def _begin(
             task.id: judge_for(task, options.success, options.least_f1, models, judge_model) for task in tasks
         }
         asks_judge = options.success == "model" and any(not task.checker for task in tasks)
-        models.verify([*models_used(context), *([judge_model] if asks_judge else [])])
+        models.verify([*models_of(context), *([judge_model] if asks_judge else [])])
         folder = Folder(options.out)
         folder.open(tasks, common)
         finished = {key_of(trial["task"], trial["trial"]): trial for trial in folder.trials()}

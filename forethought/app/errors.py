@@ -94,8 +94,6 @@ def echo_error(error: BaseException) -> int:
     """Print what went wrong and return the exit code. With --debug the traceback is logged too."""
     failure = explain(error)
     echo(failure.line)
-    for line in str(getattr(error, "detail", "") or "").splitlines():
-        echo(line)
     if _LOG.isEnabledFor(logging.DEBUG):
         redact_error(error, redactor())
         _LOG.error("traceback", exc_info=error)

@@ -84,20 +84,25 @@ class DropOptions(LessonsOptions):
 def list_lessons(options: LessonsOptions) -> int:
     """List the lessons, the strongest first."""
     from forethought.lessons.record import now_utc
+
+    now, found = now_utc(), _all_lessons(options)
+    found.sort(key=lambda lesson: (lesson.quarantined, -lesson.strength(now), lesson.id))
+    if options.as_json:
+        print(to_json([_as_json(lesson) for lesson in found]))
+    else:
+        _print(_table(found) if found else "no lessons yet")
+    return ANSWERED
+
+
+def _all_lessons(options: LessonsOptions) -> list[Lesson]:
+    """The lessons, none where no run has kept any."""
     from forethought.storage.opening import LESSONS
 
     async def read() -> list[Lesson]:
         async with options.open() as book:
             return await book.all()
 
-    address = address_of(settings_from(options)).beside(LESSONS)
-    now, found = now_utc(), asyncio.run(read()) if address.exists else []
-    found.sort(key=lambda lesson: (lesson.quarantined, -lesson.strength(now), lesson.id))
-    if options.as_json:
-        print(to_json([_as_json(lesson) for lesson in found]))
-    else:
-        _print(_table(found) if found else f"no lessons yet in {clean(address.shown)}")
-    return ANSWERED
+    return asyncio.run(read()) if address_of(settings_from(options)).beside(LESSONS).exists else []
 
 
 def show(options: LessonOptions) -> int:
@@ -159,25 +164,24 @@ def drop(options: DropOptions) -> int:
     return ANSWERED
 
 
-def proposals(options: CommandOptions) -> int:
-    """List planning errors that failed tasks have named and the known ones lack."""
+def proposals(options: LessonsOptions) -> int:
+    """List planning errors that lessons name and the known ones lack."""
     from forethought.knowledge.planning_errors import load_planning_errors
-    from forethought.lessons.proposals import candidates, review_file
+    from forethought.lessons.book import proposed_errors
 
     settings = settings_from(options)
-    path = review_file(settings.data_dir)
     known = [error.name for error in load_planning_errors(settings.planning_errors_file)]
-    found = candidates(path, known)
+    found = proposed_errors(_all_lessons(options), known)
     if options.as_json:
-        print(to_json([item.model_dump(mode="json") for item in found]))
+        named = {name: [_as_json(lesson) for lesson in group] for name, group in found.items()}
+        print(to_json([{"error_type": name, "tasks": len(n), "named": n} for name, n in named.items()]))
         return ANSWERED
     if not found:
-        _print(f"no proposals in {clean(path)}")
-    for item in found:
-        _print(f"{clean(item.error_type)}: named by {item.tasks} task{'s' * (item.tasks > 1)}")
-        for named in item.named:
-            source = f"{named.thread}/{named.number} ({named.by}; {named.origin})"
-            _print(clean(f"  {source}: {one_line(named.evidence, 200)}"))
+        _print("no lesson names a planning error that is not known")
+    for name, group in found.items():
+        _print(f"{clean(name)}: named by {len(group)} lesson{'s' * (len(group) > 1)}")
+        for lesson in group:
+            _print(clean(f"  {lesson.id} ({lesson.origin}): {one_line(lesson.failed, 200)}"))
     return ANSWERED
 
 
@@ -219,14 +223,9 @@ def _as_json(lesson: Lesson) -> dict[str, Any]:
 
 
 def _standing(lesson: Lesson) -> str:
-    from forethought.lessons.record import WITNESSES
-
     if lesson.quarantined:
-        witnesses = f"{len(lesson.witnesses)} of {WITNESSES} witnesses"
-        outside = ", ".join(lesson.outside)
-        return f"in quarantine, {witnesses}; made under the influence of {outside}"
-    by = {"person": "confirmed by a person", "threads": "confirmed by other threads"}
-    return by.get(lesson.confirmed, "in use")
+        return f"in quarantine; made under the influence of {', '.join(lesson.outside)}"
+    return "confirmed by a person" if lesson.confirmed else "in use"
 
 
 def _table(lessons: Sequence[Lesson]) -> Table:

@@ -245,4 +245,7 @@ async def _restart(thread: Thread, values: Mapping[str, Any], options: ResumeOpt
             f"thread {thread.id} is finished ({status}); see it with: forethought show {thread.id}, "
             f"or give it a next task: forethought run TASK --thread {thread.id}{resume_flags(options)}"
         )
-    await restart_failed_task(thread.graph, thread.config, values)
+    try:
+        await restart_failed_task(thread.graph, thread.config, values)
+    except ValueError as error:
+        raise CliError(f"thread {thread.id}: {error}") from error

@@ -202,7 +202,7 @@ async def _attempts(plan: Plan, stack: AsyncExitStack) -> Attempt:
     from forethought.collecting.success import judge_for
     from forethought.graph.agent import build_agent
     from forethought.models import Models
-    from forethought.nodes.support.task import models_used
+    from forethought.state.bounds import models_of
     from forethought.storage import open_threads
 
     options, settings = plan.options, plan.settings
@@ -215,7 +215,7 @@ async def _attempts(plan: Plan, stack: AsyncExitStack) -> Attempt:
             task.id: judge_for(task, options.success, options.least_f1, models, judge_model)
             for task in plan.tasks
         }
-        models.verify([*models_used(plan.agent), judge_model])
+        models.verify([*models_of(plan.agent), judge_model])
         folder.open(plan.tasks, {"model": plan.agent.model, "context": plan.agent.model_dump(mode="json")})
         saver = await stack.enter_async_context(open_threads(file_address(folder.database), settings.key))
         graph = build_agent(settings=settings, checkpointer=saver)

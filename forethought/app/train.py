@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from pydantic import ValidationError
@@ -40,20 +40,12 @@ class ExportOptions(CommandOptions):
         typer.Option("--held-out", help="Share of the tasks that is held out.", min=0, max=0.9, metavar="S"),
     ] = 0.1
     seed: Seed = 0
-    similar: Annotated[
-        float,
-        typer.Option(
-            "--similar", help="Share of text from which on two rows are alike.", min=0.5, max=1, metavar="S"
-        ),
-    ] = 0.9
 
 
 class TrainRunOptions(CommandOptions):
     """The flags of `train run`; what is not given is as the paper has it."""
 
-    data: Annotated[
-        Path, typer.Argument(help="Folder that `export` wrote, or a file of rows.", metavar="DATA")
-    ]
+    data: Annotated[Path, typer.Argument(help="Folder that `export` wrote.", metavar="DATA")]
     out: Annotated[Path, typer.Option("--out", help="Folder for the adapter; goes on there.", metavar="DIR")]
     base: Annotated[
         str | None,
@@ -67,16 +59,6 @@ class TrainRunOptions(CommandOptions):
     ] = None
     max_length: Annotated[
         int | None, typer.Option("--max-length", help="Most tokens of a row.", min=64, metavar="N")
-    ] = None
-    too_long: Annotated[
-        Literal["drop", "cut"] | None,
-        typer.Option("--too-long", help="Rows that are too long: drop, or cut in the trajectory's middle."),
-    ] = None
-    save_steps: Annotated[
-        int | None,
-        typer.Option(
-            "--save-steps", help="Steps between checkpoints; default: an epoch.", min=1, metavar="N"
-        ),
     ] = None
     gpus: Annotated[
         int, typer.Option("--gpus", help="GPUs, with DeepSpeed stage 3 from two on.", min=1, metavar="N")
@@ -98,18 +80,17 @@ class GateOptions(CommandOptions):
 
 
 def export(options: ExportOptions) -> int:
-    """Make a chat dataset of RECORDS: scrubbed, without near-duplicates, split by task."""
+    """Make a chat dataset of RECORDS: scrubbed, without duplicates, split by task."""
     from forethought.training.dataset import export
     from forethought.training.scrub import training_scrubber
 
     scrub = training_scrubber(settings_from(options))
-    split = {"held_out": options.held_out, "seed": options.seed, "similar": options.similar}
-    summary = export(options.records, options.out, scrub, **split)  # type: ignore[arg-type]
+    summary = export(options.records, options.out, scrub, held_out=options.held_out, seed=options.seed)
     if options.as_json:
         print(to_json(asdict(summary)))
         return ANSWERED
     print(f"{summary.read} records read; {summary.scrubbed} had secrets redacted")
-    print(f"{summary.near_duplicates} near-duplicates left out")
+    print(f"{summary.duplicates} duplicates left out")
     print(f"{summary.train} rows of {summary.tasks[0]} tasks to train on")
     print(f"{summary.held_out} rows of {summary.tasks[1]} tasks held out")
     print(f"longest row: {summary.longest} characters")
@@ -134,11 +115,11 @@ def run(options: TrainRunOptions) -> int:
     if os.environ.get("RANK", "0") != "0":
         return ANSWERED
     if options.as_json:
-        print(to_json({**asdict(summary), "out": str(summary.out), "picture": str(summary.picture)}))
+        print(to_json({**asdict(summary), "out": str(summary.out)}))
         return ANSWERED
     print(f"{summary.rows} rows, {summary.steps} steps")
     print(f"loss of the reflections: {summary.first_loss:.3f} at first, {summary.last_loss:.3f} at last")
-    print(f"the adapter is in {summary.out}; its loss is drawn in {summary.picture}")
+    print(f"the adapter is in {summary.out}")
     print(f"next: forethought train gate {summary.out} --prompted FILE --trained FILE")
     return ANSWERED
 
@@ -147,7 +128,7 @@ def gate(options: GateOptions) -> int:
     """Adopt MODEL if its reflections rid the agent of more errors than prompted ones (exit code 3 if not)."""
     from forethought.training.dataset import read_rows
     from forethought.training.gate import Retry, check_held_out, check_weights, compare, write_result
-    from forethought.training.run_folder import RECORD, trained_on
+    from forethought.training.train import RECORD, trained_on
 
     check_weights(options.folder)
     prompted, trained = read_rows(options.prompted, Retry), read_rows(options.trained, Retry)
@@ -162,10 +143,7 @@ def gate(options: GateOptions) -> int:
         print(to_json(result.model_dump()))
         return ANSWERED if result.adopted else NOT_PASSED
     for name, rate in (("prompted", result.prompted), ("trained", result.trained)):
-        print(
-            f"{name + ':':<10} {rate.rate:.2f} of {rate.identified} errors gone "
-            f"(95 %: {rate.low:.2f} to {rate.high:.2f}); {rate.new} new ones"
-        )
+        print(f"{name + ':':<10} {rate.rate:.2f} of {rate.identified} errors gone; {rate.new} new ones")
     value, low, high = result.difference
     print(f"difference: {value:+.2f} (95 %: {low:+.2f} to {high:+.2f}), {result.tasks} tasks")
     print(f"{'adopted' if result.adopted else 'not adopted'}: {result.reason}")

@@ -2,7 +2,7 @@
 
 `submit` puts tasks into the queue, `work` carries them out on each machine, `progress_of` counts. A job's id
 is its thread's id, so a job that is taken over from a dead worker goes on with its thread instead of
-beginning again. The queue itself (fetching, heartbeats, priorities, aborting) is procrastinate's, from the
+beginning again. The queue itself (fetching, heartbeats, priorities, retries) is procrastinate's, from the
 extra `scale`; how a job ended is kept beside it, in the table that `forethought.batch.tables` describes.
 
     async with open_queue(settings) as queue:
@@ -11,9 +11,8 @@ extra `scale`; how a job ended is kept beside it, in the table that `forethought
         print(await progress_of(queue, batch.id))
 """
 
-from forethought.batch.changes import cancel, retry
 from forethought.batch.progress import Progress, progress_of
-from forethought.batch.queue import Queue, open_queue
+from forethought.batch.queue import Queue, cancel, open_queue, retry
 from forethought.batch.submit import Submission, submit
 from forethought.batch.tasks import BatchTask, read_batch
 from forethought.batch.worker import WorkerOptions, work

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from forethought.journal import JournalError
 from forethought.models.allowance import total
-from forethought.models.types import ConfigurationError, ModelError, TransportError
+from forethought.models.types import ModelError, TransportError
 from forethought.storage.errors import is_postgres, is_storage_failure, postgres_line
 from forethought.text import sanitize_text
 from forethought.tools.files import FilesError
@@ -37,15 +37,17 @@ class JobResult:
 class TryAgain(Exception):
     """What failed may be better in a while: the job goes back into the queue."""
 
-    def __init__(self, line: str, wait_s: float, *, counted: bool = True) -> None:
+    def __init__(self, line: str, wait_s: float) -> None:
         super().__init__(line)
-        self.wait_s, self.counted = wait_s, counted
+        self.wait_s = wait_s
 
 
-def is_lost(error: BaseException) -> bool:
+def is_lost(error: BaseException | None) -> bool:
     """Whether it is the database that failed, as psycopg or the queue says it."""
-    queue = getattr(sys.modules.get("procrastinate.exceptions"), "ConnectorException", ())
-    return is_storage_failure(error) or isinstance(error, queue)
+    if error is None:
+        return False
+    connector = getattr(sys.modules.get("procrastinate.exceptions"), "ConnectorException", ())
+    return is_storage_failure(error) or isinstance(error, connector)
 
 
 def may_pass(error: BaseException) -> bool:
@@ -53,12 +55,6 @@ def may_pass(error: BaseException) -> bool:
     return isinstance(error, TransportError | JournalError) or (
         is_lost(error) and not getattr(error, "wrong_use", False)
     )
-
-
-def failure_of(error: BaseException, usage: Mapping[str, Any], redact: Callable[[str], str]) -> JobResult:
-    """A job that ended with an error."""
-    refused = isinstance(error, ConfigurationError)
-    return JobResult("failed", "failed", error_line(error, redact), usage, refused=refused)
 
 
 def is_internal(error: BaseException) -> bool:

@@ -1,4 +1,4 @@
-"""The queue in a Postgres database, opened: its threads, and procrastinate's part of it."""
+"""The queue in a Postgres database: opening it, putting jobs into it, taking them out, retrying them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tenacity import AsyncRetrying, retry_if_exception, stop_after_delay, wait_exponential
-
 from forethought.batch import tables
 from forethought.settings import Settings
 from forethought.storage import Address, StorageError, address_of, open_threads
-from forethought.storage.errors import is_outage
 from forethought.storage.locks import hold
 
 if TYPE_CHECKING:
@@ -24,9 +21,17 @@ if TYPE_CHECKING:
 MISSING_EXTRA = "batches need an extra: pip install 'forethought[scale]'"
 _POOL = 3
 """Connections for fetching, heartbeats and endings; a worker listens on one more."""
-_RETRY_S = 20.0
-"""How long a statement is tried again while the database cannot be reached."""
 _SETUP_S = 60.0
+_QUEUED = f"""
+SELECT f.thread_id, f.job FROM {tables.JOINED} WHERE {tables.STATE} = 'todo' AND {tables.OF_BATCH}
+"""
+_CANCEL = "UPDATE forethought_jobs SET outcome = 'cancelled', ended_at = now() WHERE thread_id = ANY(?)"
+_REOPEN = f"""
+UPDATE forethought_jobs SET outcome = NULL, error = '', tries = 0, ended_at = NULL WHERE thread_id IN (
+    SELECT f.thread_id FROM {tables.JOINED}
+    WHERE {tables.STATE} IN ('failed', 'waiting') AND {tables.OF_BATCH}
+) RETURNING thread_id, priority
+"""
 
 
 @dataclass(frozen=True)
@@ -36,17 +41,6 @@ class Queue:
     address: Address
     threads: PostgresThreads
     app: App
-
-    async def rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """The rows of a query, which must be the same to do twice: it is tried again while the database is
-        gone for a moment. Raises psycopg.Error."""
-        retrying = AsyncRetrying(
-            retry=retry_if_exception(is_outage),
-            stop=stop_after_delay(_RETRY_S),
-            wait=wait_exponential(0.1, max=2),
-            reraise=True,
-        )
-        return await retrying(self.threads.rows, query, values)
 
     def encrypt(self, text: str) -> str:
         """The text as it is kept: encrypted where there is a key."""
@@ -89,33 +83,77 @@ def postgres_address(settings: Settings) -> Address:
     return address_of(settings)
 
 
+async def enqueue(queue: Queue, connection: Any, rows: Sequence[tuple[str, int]]) -> None:
+    """Have jobs (thread, priority) that have a row carried out, within a transaction."""
+    from procrastinate.jobs import Job
+
+    if not rows:
+        return
+    jobs = [
+        Job(
+            id=None,
+            queue="default",
+            priority=priority,
+            lock=thread_id,
+            queueing_lock=None,
+            task_name=tables.TASK,
+            task_kwargs={"thread_id": thread_id},
+        )
+        for thread_id, priority in rows
+    ]
+    deferred = await queue.app.job_manager.batch_defer_jobs_async(jobs, connection=connection)
+    await connection.execute(
+        "UPDATE forethought_jobs f SET job = n.job "
+        "FROM unnest(%s::text[], %s::bigint[]) AS n (thread_id, job) WHERE f.thread_id = n.thread_id",
+        ([job.lock for job in deferred], [job.id for job in deferred]),
+    )
+
+
+async def cancel(queue: Queue, batch: str | None = None) -> int:
+    """Take the jobs of a batch, or all, out of the queue; those under way come to their end.
+
+    Returns how many. Raises psycopg.Error, procrastinate's ConnectorException.
+    """
+    cancelled = [
+        thread_id
+        for thread_id, job in await queue.threads.rows(_QUEUED, (batch, batch))
+        if await queue.app.job_manager.cancel_job_by_id_async(job, delete_job=True)
+    ]
+    await queue.threads.rows(_CANCEL, (cancelled,))
+    return len(cancelled)
+
+
+async def retry(queue: Queue, batch: str | None = None) -> int:
+    """Put the jobs of a batch, or all, back into the queue that failed or that wait for a person.
+
+    Their threads are gone on with; one that nobody has replied to waits again. Returns how many. Raises
+    psycopg.Error.
+    """
+    from forethought.storage.postgres import psycopg_query
+
+    async with queue.threads.pool.connection() as connection, connection.transaction():
+        cursor = await connection.execute(psycopg_query(_REOPEN), (batch, batch))
+        rows = [(row["thread_id"], row["priority"]) for row in await cursor.fetchall()]
+        await enqueue(queue, connection, rows)
+    return len(rows)
+
+
 def _app(address: Address) -> App:
     """procrastinate on this database. Raises StorageError where the extra is missing."""
     try:
         from procrastinate import App, PsycopgConnector
     except ImportError as error:
         raise StorageError(MISSING_EXTRA, wrong_use=True) from error
-    from forethought.storage.postgres import KEEPALIVES
 
-    for name in ("worker", "worker.worker"):
-        logging.getLogger(f"procrastinate.{name}").addFilter(_is_not_of_a_job)
-
-    async def configure(connection: Any) -> None:
-        await connection.execute(KEEPALIVES, prepare=False)
-        await connection.commit()
+    # A job that fails, and a database that is lost, are told by us, in one line.
+    logging.getLogger("procrastinate").setLevel(logging.CRITICAL)
 
     return App(
         connector=PsycopgConnector(
             conninfo=address.conninfo,
             min_size=1,
             max_size=_POOL,
-            timeout=30,
-            configure=configure,
+            timeout=10,
             kwargs={"connect_timeout": 10, "fallback_application_name": "forethought"},
         )
     )
-
-
-def _is_not_of_a_job(record: logging.LogRecord) -> bool:
-    """A job that fails is told by us, in one line."""
-    return not str(getattr(record, "action", "")).startswith(("job_", "task_not_found"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 TASK = "forethought.run"
 """procrastinate's name of the one kind of job."""
-QUEUE = "default"
 JOBS = """
 CREATE TABLE IF NOT EXISTS forethought_jobs (
     thread_id text PRIMARY KEY,
@@ -14,7 +13,6 @@ CREATE TABLE IF NOT EXISTS forethought_jobs (
     digest text NOT NULL,
     payload text NOT NULL,
     files text[] NOT NULL,
-    queue text NOT NULL,
     priority integer NOT NULL,
     job bigint,
     tries integer NOT NULL DEFAULT 0,
@@ -22,7 +20,6 @@ CREATE TABLE IF NOT EXISTS forethought_jobs (
     status text NOT NULL DEFAULT '',
     error text NOT NULL DEFAULT '',
     usage jsonb NOT NULL DEFAULT '{}',
-    submitted_at timestamptz NOT NULL DEFAULT now(),
     started_at timestamptz,
     ended_at timestamptz
 )
@@ -34,22 +31,17 @@ was begun since it was last submitted or retried, but for when it was put back i
 job ended (done, waiting, failed, cancelled), `status` how its run did.
 """
 JOBS_BY_BATCH = "CREATE INDEX IF NOT EXISTS forethought_jobs_batch ON forethought_jobs (batch, position)"
-FILES = """
-CREATE TABLE IF NOT EXISTS forethought_files (
-    hash text PRIMARY KEY,
-    content bytea NOT NULL,
-    shared_at timestamptz NOT NULL DEFAULT now()
-)
-"""
+FILES = "CREATE TABLE IF NOT EXISTS forethought_files (hash text PRIMARY KEY, content bytea NOT NULL)"
 """Contents of jobs' files by SHA-256, for workers that share no folder; encrypted where there is a key."""
 ALL = (JOBS, JOBS_BY_BATCH, FILES)
 STATE = """
 CASE
     WHEN f.outcome IS NOT NULL THEN f.outcome
     WHEN p.status IN ('todo', 'doing') THEN p.status::text
-    WHEN p.status IN ('cancelled', 'aborted') OR p.abort_requested THEN 'cancelled'
     ELSE 'failed'
 END
 """
 """A job's state, of forethought_jobs f and procrastinate_jobs p: todo, doing, or its outcome."""
 JOINED = "forethought_jobs f LEFT JOIN procrastinate_jobs p ON p.id = f.job"
+OF_BATCH = "(?::text IS NULL OR f.batch = ?)"
+"""Whether a job is of a batch; of any where none is named."""

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from forethought.evals.report.rows import Figures
-from forethought.evals.results import Evaluation, Result
-from forethought.evals.statistics import mean_interval
+from forethought.evals.results import Evaluation
 
 Draw = Callable[[Any, Evaluation, Figures], bool]
 """Draws on matplotlib's axes what the evaluation holds; False where that is nothing."""
@@ -126,44 +125,6 @@ def score_distribution(axes: Any, evaluation: Evaluation, figures: Figures) -> b
     return False
 
 
-def rounds_against_accuracy(axes: Any, evaluation: Evaluation, figures: Figures) -> bool:
-    """The score of the draft that stood after each round or try, with its interval, over the samples whose
-    drafts have scores. A sample without any answer counts with its score, as it does in the tables."""
-    drawn = False
-    for at, method in enumerate(evaluation.methods):
-        results = [
-            (result.sample, by_round) for result in evaluation.of(method) if (by_round := _by_round(result))
-        ]
-        most = max((len(by_round) for _, by_round in results), default=0)
-        if most < 2:
-            continue
-        rounds, drawn = list(range(1, most + 1)), True
-        intervals = [mean_interval(_means(results, number), evaluation.run.seed) for number in rounds]
-        label = f"{method} (n={len({sample for sample, _ in results})})"
-        axes.plot(rounds, [100 * one.mean for one in intervals], "-o", color=_colour(at), label=label)
-        low, high = [100 * one.low for one in intervals], [100 * one.high for one in intervals]
-        axes.fill_between(rounds, low, high, color=_colour(at), alpha=0.15, linewidth=0)
-    axes.set_xlabel("rounds")
-    axes.xaxis.get_major_locator().set_params(integer=True)
-    _label_score(axes, evaluation)
-    return drawn
-
-
-def _by_round(result: Result) -> list[float]:
-    """The score after each round: one where there was no answer at all; none where nobody scored drafts."""
-    if result.drafts_scores or result.answer or result.reward is not None or result.score is None:
-        return result.drafts_scores
-    return [result.score]
-
-
-def _means(results: list[tuple[str, list[float]]], number: int) -> list[float]:
-    """Each sample's mean score after round `number`."""
-    scores: dict[str, list[float]] = {}
-    for sample, by_round in results:
-        scores.setdefault(sample, []).append(by_round[min(number, len(by_round)) - 1])
-    return [sum(one) / len(one) for one in scores.values()]
-
-
 def trials_against_accuracy(axes: Any, evaluation: Evaluation, figures: Figures) -> bool:
     """At least one of k trials right (pass@k) and all of k trials right (pass^k)."""
     rows = [(at, row) for at, row in enumerate(figures.rows) if len(row.pass_k) > 1]
@@ -191,7 +152,6 @@ PLOTS: dict[str, Draw] = {
     "Score against cost": accuracy_against_cost,
     "Planning errors found in diagnosed plans": error_distribution,
     "Scores that the roles gave themselves": score_distribution,
-    "Score of the draft after each round": rounds_against_accuracy,
     "One, and all, of k trials right": trials_against_accuracy,
 }
 """By caption."""

@@ -16,7 +16,7 @@ _MODULES = {
     "hotpotqa": "hotpotqa:BENCHMARK",
     "musique": "musique:BENCHMARK",
     "stabletoolbench": "stable_tool_bench.benchmark:BENCHMARK",
-    "travelplanner": "travel_planner.benchmark:BENCHMARK",
+    "travelplanner": "travel_planner:BENCHMARK",
     "natural-plan": "natural_plan:BENCHMARK",
     "tau-bench": "service:TAU_BENCH",
     "tau2": "service:TAU2",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from forethought.models.types import Usage
+from forethought.models.allowance import total
+from forethought.models.types import Usage, no_usage
 
 RUN_FILE, RESULTS_FILE = "run.json", "results.jsonl"
 UNSCORED = "unscored"
@@ -81,7 +82,6 @@ class Result(_Record):
     reward: float | None = None
     tries: int = 1
     self_scores: dict[str, list[float]] = Field(default_factory=dict)
-    drafts_scores: list[float] = Field(default_factory=list)
     plan_errors: list[list[str]] = Field(default_factory=list)
     floor: float | None = None
     thread: str = ""
@@ -111,6 +111,8 @@ class Evaluation:
     folder: Path
     run: Run
     results: tuple[Result, ...]
+    spent: Usage = field(default_factory=no_usage)
+    """By all trials, those that were tried again included."""
 
     def of(self, method: str) -> list[Result]:
         """The results of a method that have a score."""
@@ -155,6 +157,7 @@ def read_evaluation(folder: Path) -> Evaluation:
             f"{run_path}: {_first(error)}; the folder holds no evaluation, or a damaged one"
         ) from error
     found: dict[tuple[str, str, int], Result] = {}
+    spent = no_usage()
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -166,7 +169,8 @@ def read_evaluation(folder: Path) -> Evaluation:
             why = _first(error) if isinstance(error, ValidationError) else "broken JSON"
             raise ResultsError(f"{path}:{number}: {why}; remove the line to have it run again") from error
         found[result.method, result.sample, result.trial] = result
-    return Evaluation(folder, run, tuple(found.values()))
+        spent = total(spent, result.usage, result.judge_usage)
+    return Evaluation(folder, run, tuple(found.values()), spent)
 
 
 def read_evaluations(paths: Sequence[Path]) -> list[Evaluation]:
@@ -279,12 +283,12 @@ def _names(evaluations: Sequence[Evaluation]) -> list[dict[str, str]]:
 def _differences(evaluations: Sequence[Evaluation]) -> list[str]:
     """What was not the same, so that a reader knows what else a difference may come from."""
     lines = []
-    for field in _COMPARED:
-        values = [getattr(evaluation.run, field) for evaluation in evaluations]
+    for name in _COMPARED:
+        values = [getattr(evaluation.run, name) for evaluation in evaluations]
         if any(value != values[0] for value in values):
             shown = "; ".join(
                 f"{evaluation.folder.name}: {value}"
                 for evaluation, value in zip(evaluations, values, strict=True)
             )
-            lines.append(f"{field} differs: {shown}")
+            lines.append(f"{name} differs: {shown}")
     return lines

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from math import comb
 from typing import Any
 
@@ -56,17 +55,18 @@ def mean_interval(values: Sequence[float], seed: int = 0, level: float = LEVEL) 
 
 def bootstrap(values: Sequence[float], seed: int = 0, level: float = LEVEL) -> tuple[float, float]:
     """The percentile bootstrap interval of the mean, from RESAMPLES resamples; the same for the same seed."""
-    array, rng = np.asarray(values, dtype=float), np.random.default_rng(seed)
-    at_a_time = max(1, min(RESAMPLES, _CHUNK // len(array)))
-    bounds = [*range(0, RESAMPLES, at_a_time), RESAMPLES]
-    means = np.concatenate(
-        [
-            array[rng.integers(0, len(array), size=(end - begin, len(array)))].mean(axis=1)
-            for begin, end in pairwise(bounds)
-        ]
-    )
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
+    from scipy.stats import bootstrap as resample
+
+    found = resample(
+        (np.asarray(values, dtype=float),),
+        np.mean,
+        n_resamples=RESAMPLES,
+        batch=max(1, _CHUNK // len(values)),
+        confidence_level=level,
+        method="percentile",
+        rng=np.random.default_rng(seed),
+    ).confidence_interval
+    return float(found.low), float(found.high)
 
 
 @dataclass(frozen=True)

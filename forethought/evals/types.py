@@ -204,8 +204,6 @@ class Attempt:
     """Rounds (ours) or trials (Reflexion, Best-of-N) within the attempt."""
     self_scores: Mapping[str, Sequence[float]] = field(default_factory=dict)
     """The scores that roles gave themselves, such as {"planner": [8, 9]} (MIRROR figure 3)."""
-    drafts: Sequence[str] = ()
-    """The answer after each try, the last one being `answer`."""
     plan_errors: Sequence[Sequence[str]] = ()
     """For each plan that was diagnosed: the types of the planning errors found (PreFlect figure 4)."""
 

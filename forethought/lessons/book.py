@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from langgraph.store.base import BaseStore
 
-from forethought.lessons.ranking import ALIKE, VOUCHED, covered, rank, similarity
+from forethought.lessons.ranking import ALIKE, rank, similarity
 from forethought.lessons.record import FLOOR, Lesson
+from forethought.trajectories.questions import normalised
 
 LOCAL_USER = "local"
 """Whose lessons they are where nobody has to say who they are."""
@@ -41,9 +42,8 @@ class LessonBook:
 
     async def all(self) -> list[Lesson]:
         """All of them, the oldest first."""
-        return sorted(
-            (lesson for lesson, _ in await self._search(None)), key=lambda lesson: (lesson.made, lesson.id)
-        )
+        lessons = [lesson for lesson, _ in await self._search(None)]
+        return sorted(lessons, key=lambda lesson: (lesson.made, lesson.id))
 
     async def get(self, key: str) -> Lesson | None:
         """The lesson, or None."""
@@ -75,36 +75,29 @@ class LessonBook:
         weighed.sort(key=lambda item: (-item[1], item[0].id))
         return [lesson for lesson, _ in weighed[:most]]
 
-    async def learn(self, new: Lesson, *, passed: bool, now: datetime) -> Lesson:
+    async def learn(self, new: Lesson) -> Lesson:
         """Keep what a task has taught, and return the lesson that now stands for it.
 
-        One that says the same is renewed instead, and a quarantined one gains a witness if the task `passed`.
-        What is free of outside text takes a quarantined one's place at once. What is not must say all that a
-        quarantined one says: else honest lessons would vouch for what somebody has added to their words.
+        One that says the same is renewed instead, in its own words; but a quarantined one gives way to one
+        that is free of outside text.
         """
-        known = await self.all()
-        if own := next((old for old in known if old.id == new.id and _same(old, new)), None):
-            return own  # the task has taught it before it was broken off
-        if new.outside:
-            known = [old for old in known if not old.quarantined or vouches(new, old)]
-        old = await asyncio.to_thread(alike, new, known)
-        if old is None:
-            await self.put(new)
-            return new
-        if old.quarantined and not new.outside:
-            await self.drop(old.id)
-            lesson = new.model_copy(update={"found": old.found + 1})
-        else:
-            lesson = old.found_again(new, passed=passed, now=now)
+        old = await asyncio.to_thread(alike, new, await self.all())
+        lesson = new
+        if old is not None:
+            if old.quarantined and not new.quarantined:
+                await self.drop(old.id)
+            else:
+                lesson = old
+            lesson = lesson.model_copy(update={"found": old.found + 1, "renewed": new.made})
         await self.put(lesson)
         return lesson
 
-    async def count_outcome(self, keys: Sequence[str], mark: str, *, passed: bool, now: datetime) -> None:
-        """Count the outcome of the task `mark` for the lessons that it was shown."""
+    async def count_outcome(self, keys: Sequence[str], now: datetime, *, passed: bool) -> None:
+        """Count the outcome of a task for the lessons that it was shown."""
         for key in keys:
             lesson = await self.get(key)
             if lesson is not None:
-                await self.put(lesson.with_outcome(mark, passed=passed, now=now))
+                await self.put(lesson.with_outcome(now, passed=passed))
 
     async def sweep(self, now: datetime) -> list[str]:
         """Drop what has faded under the floor; its ids."""
@@ -126,13 +119,19 @@ def alike(new: Lesson, lessons: Sequence[Lesson]) -> Lesson | None:
     return best[1] if best and best[0] >= ALIKE else None
 
 
-def vouches(new: Lesson, old: Lesson) -> bool:
-    """Whether `new` says (nearly) everything that `old` does."""
-    return covered(_text(old), _text(new)) >= VOUCHED
+def proposed_errors(lessons: Sequence[Lesson], known: Collection[str]) -> dict[str, list[Lesson]]:
+    """Lessons by the planning error that they name and `known` lacks, first what most tasks named."""
+    groups: dict[str, list[Lesson]] = {}
+    for lesson in lessons:
+        name = error_name(lesson.error_type)
+        if name and name not in map(error_name, known):
+            groups.setdefault(name, []).append(lesson)
+    return dict(sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])))
 
 
-def _same(one: Lesson, other: Lesson) -> bool:
-    return _text(one) == _text(other) and sorted(one.outside) == sorted(other.outside)
+def error_name(text: str) -> str:
+    """An error type as names are compared: `Shallow check` and shallow_check are one."""
+    return "_".join(normalised(text.replace("_", " ")).split())
 
 
 def _text(lesson: Lesson) -> str:

@@ -11,8 +11,6 @@ from collections.abc import Sequence
 
 ALIKE = 75.0
 """From this similarity (rapidfuzz's token_set_ratio, 0 to 100) two lessons count as one."""
-VOUCHED = 0.9
-"""The share of a quarantined lesson's words that one which vouches for it must say as well."""
 _STEM = 6
 """Letters of a word that count, so that `invoice` and `invoices` are one; a stemmer for any language."""
 _COMMON = frozenset(
@@ -48,13 +46,6 @@ def rank(query: str, texts: Sequence[str]) -> list[tuple[int, float]]:
     least = min(2, len(terms))
     chosen = [(at, float(scores[at])) for at, shared in enumerate(fits) if shared >= least]
     return sorted(chosen, key=lambda item: (-item[1], item[0]))
-
-
-def covered(text: str, other: str) -> float:
-    """The share of the words of `text` that stand in `other`, 0 to 1."""
-    one = {word[:_STEM] for word in re.findall(r"\w+", text.casefold())}
-    two = {word[:_STEM] for word in re.findall(r"\w+", other.casefold())}
-    return len(one & two) / len(one) if one else 1.0
 
 
 def similarity(one: str, other: str) -> float:

@@ -7,8 +7,7 @@ pass although the lesson was shown to it leaves 0.44, two leave 0.25, and the th
 of 0.2, under which a lesson is shown no more and is dropped. Unused, it lasts about 209 days.
 
 A lesson that was made of text from outside may hold an order that somebody planted there, for every later
-task. So it is quarantined: no prompt shows it until a person confirms it, or until two successful tasks of
-other threads, which share no outside source with it or with each other, find it again.
+task. So it is quarantined: no prompt shows it until a person confirms it.
 """
 
 from __future__ import annotations
@@ -21,17 +20,6 @@ from pydantic import BaseModel, Field
 
 HALF_LIFE = timedelta(days=90)
 FLOOR = 0.2
-WITNESSES = 2
-"""Independent successes that confirm a quarantined lesson."""
-MARKS = 50
-"""Tasks that a lesson remembers to have counted, so that none counts twice."""
-
-
-class Witness(BaseModel):
-    """A successful task of another thread that found the lesson again."""
-
-    thread: str
-    outside: list[str] = Field(default_factory=list)
 
 
 class Lesson(BaseModel):
@@ -44,6 +32,8 @@ class Lesson(BaseModel):
     why: str = ""
     worked: str
     """What worked, or what is to be done instead."""
+    error_type: str = ""
+    """The planning error that it names, where that has no name yet among the known ones."""
     thread: str = ""
     number: int = 1
     """Which task of the thread, from 1."""
@@ -53,8 +43,7 @@ class Lesson(BaseModel):
     """Where the text of the thread came from, as in nodes/support/provenance.py."""
     outside: list[str] = Field(default_factory=list)
     """The parts of `origin` that somebody else may have written."""
-    confirmed: Literal["", "person", "threads"] = ""
-    witnesses: list[Witness] = Field(default_factory=list)
+    confirmed: Literal["", "person"] = ""
     found: int = 1
     """How often it was found."""
     made: datetime
@@ -64,21 +53,11 @@ class Lesson(BaseModel):
     """Tasks that it was shown to and that have ended."""
     helped: int = 0
     hurt: int = 0
-    marks: list[str] = Field(default_factory=list)
-    """Tasks already counted, as THREAD/NUMBER."""
-    finders: list[str] = Field(default_factory=list)
-    """Tasks that found it again and are counted in `found`, as THREAD/NUMBER."""
 
     @property
     def quarantined(self) -> bool:
         """Whether no prompt may show it yet."""
         return bool(self.outside) and not self.confirmed
-
-    @property
-    def vouched(self) -> bool:
-        """Whether it brings nothing from outside into a thread: nothing was in it, or a person has read
-        it."""
-        return not self.outside or self.confirmed == "person"
 
     def text(self) -> str:
         """The lesson as prompts show it."""
@@ -93,38 +72,10 @@ class Lesson(BaseModel):
         record = min(1.0, 2 * (self.helped + 1) / (self.helped + self.hurt + 2))
         return float(record**2 * 0.5**age)
 
-    def with_outcome(self, mark: str, *, passed: bool, now: datetime) -> Lesson:
-        """The lesson with the outcome of a task that it was shown to counted, once."""
-        if mark in self.marks:
-            return self
-        counted = {"used": self.used + 1, "marks": [*self.marks, mark][-MARKS:]}
-        if passed:
-            return self.model_copy(update={**counted, "helped": self.helped + 1, "renewed": now})
-        return self.model_copy(update={**counted, "hurt": self.hurt + 1})
-
-    def found_again(self, other: Lesson, *, passed: bool, now: datetime) -> Lesson:
-        """The lesson after `other`, of another task, said the same; a task counts once. Its own words stay.
-
-        A quarantined one is confirmed by the second witness; see the module's text.
-        """
-        mark = f"{other.thread}/{other.number}"
-        if mark in self.finders:
-            return self
-        known = {self.thread, *(witness.thread for witness in self.witnesses)}
-        sources = {*self.outside, *(part for witness in self.witnesses for part in witness.outside)}
-        witnesses = list(self.witnesses)
-        if passed and other.thread not in known and not sources & set(other.outside):
-            witnesses.append(Witness(thread=other.thread, outside=other.outside))
-        enough = self.quarantined and len(witnesses) >= WITNESSES
-        return self.model_copy(
-            update={
-                "witnesses": witnesses,
-                "confirmed": "threads" if enough else self.confirmed,
-                "found": self.found + 1,
-                "finders": [*self.finders, mark][-MARKS:],
-                "renewed": now,
-            }
-        )
+    def with_outcome(self, now: datetime, *, passed: bool) -> Lesson:
+        """The lesson with the outcome of a task that it was shown to counted."""
+        counts = {"used": self.used + 1, "helped": self.helped + passed, "hurt": self.hurt + (not passed)}
+        return self.model_copy(update={**counts, "renewed": now if passed else self.renewed})
 
 
 def lesson_id(thread: str, number: int) -> str:

@@ -25,13 +25,12 @@ from forethought.models.types import (
     ModelReply,
     ModelRequest,
     OutOfTime,
-    Pricing,
+    Provider,
     ReplyError,
     ReplyResult,
     ReplySpec,
     Transport,
     Usage,
-    Verifying,
 )
 from forethought.redaction import redact_error, redactor
 from forethought.settings import Settings
@@ -62,12 +61,12 @@ class Models:
         """
         for model in dict.fromkeys(models):
             self._allow(model)
-            if isinstance(self.transport, Verifying):
+            if isinstance(self.transport, Provider):
                 self.transport.verify(model)
 
     def priced(self, model: str) -> bool:
         """Whether calls of `model` can be counted in dollars, as a dollar budget needs."""
-        return self.transport.priced(model) if isinstance(self.transport, Pricing) else True
+        return self.transport.priced(model) if isinstance(self.transport, Provider) else True
 
     def _allow(self, model: str) -> None:
         allowed = self.settings.allowed_models
@@ -176,8 +175,6 @@ def _accept(got: ModelReply, spec: ReplySpec[T], check: Callable[[T], str | None
     """The reply and its JSON text. Raises ValueError that says what is wrong with it."""
     if got.finish_reason == "length":
         raise ValueError("the reply was cut off at the length limit: write a shorter one")
-    if got.finish_reason == "broken":
-        raise ValueError(f"the reply broke off before its end (finish reason: {got.ended})")
     value = _called(got, spec) if spec.functions else find_object(got.text)
     parsed = spec.parse(value)
     wrong = check(parsed) if check else None

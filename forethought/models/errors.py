@@ -6,9 +6,11 @@ causes.
 
 from __future__ import annotations
 
+import math
 import re
 import ssl
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -24,8 +26,8 @@ _RETRIED_4XX = frozenset({408, 409, 429})
 _QUOTA = re.compile(r"insufficient_quota|billing_hard_limit|insufficient.balance|PerDay|limit: 0\b")
 """A 429 that no wait of minutes helps against, by the codes of OpenAI, DeepSeek and Gemini."""
 _FILTER = re.compile(r"content_filter|content_policy_violation", re.IGNORECASE)
-_DELAY = re.compile(r"retryDelay\W+(\d+(?:\.\d+)?)s|(?:try again|retry) in (\d+(?:\.\d+)?) ?s", re.IGNORECASE)
-"""Gemini's RetryInfo, and the words of providers that send no Retry-After."""
+_DELAY = re.compile(r"retryDelay\W+(\d+(?:\.\d+)?)s")
+"""Gemini's RetryInfo, which stands for Retry-After."""
 _NO_REPLY = (OSError, TimeoutError, ValueError, KeyError, TypeError, IndexError, RecursionError)
 """The connection failed, or a 200 came whose body is no reply, over which the provider's package stumbled."""
 _HTTP = frozenset({"aiohttp", "h11", "httpcore", "httpx", "httpx2"})
@@ -35,7 +37,6 @@ _HINTS = {
     402: "the account has no credit",
     403: "the key may not do this",
     404: "no such model or address",
-    410: "the model is no longer offered",
 }
 _OTHER_MODEL_MAY_SERVE = frozenset({402, 404, 410})
 
@@ -77,15 +78,21 @@ def requested_wait(error: BaseException, now: datetime | None = None) -> float |
     """
     for link in chain(error):
         headers: Any = getattr(getattr(link, "response", None), "headers", None) or {}
-        for seconds in (
-            _number(headers.get("retry-after-ms"), per_second=1000),
-            _number(headers.get("retry-after")),
-            _until(headers.get("retry-after"), now or datetime.now(UTC)),
-        ):
-            if seconds is not None and seconds == seconds:
-                return min(max(seconds, 0.0), LONGEST_WAIT_S)
+        milliseconds, after = headers.get("retry-after-ms"), headers.get("retry-after")
+        with suppress(ValueError, TypeError):
+            return _bounded(float(milliseconds) / 1000)
+        with suppress(ValueError, TypeError):
+            return _bounded(float(after))
+        with suppress(ValueError, TypeError):  # no date, or one without a time zone
+            return _bounded((parsedate_to_datetime(after) - (now or datetime.now(UTC))).total_seconds())
     found = _DELAY.search(_words(error))
-    return min(float(found[1] or found[2]), LONGEST_WAIT_S) if found else None
+    return _bounded(float(found[1])) if found else None
+
+
+def _bounded(seconds: float) -> float:
+    if math.isnan(seconds):
+        raise ValueError("no number")
+    return min(max(seconds, 0.0), LONGEST_WAIT_S)
 
 
 def is_filtered(error: BaseException) -> bool:
@@ -96,7 +103,7 @@ def is_filtered(error: BaseException) -> bool:
 
 def is_transient(error: BaseException) -> bool:
     """Whether the same request may well be answered next time."""
-    if isinstance(error, (ModelError, GraphBubbleUp)) or is_untrusted(error):
+    if isinstance(error, (ModelError, GraphBubbleUp)) or _is_untrusted(error):
         return False
     status = status_of(error)
     if status == 429:
@@ -109,8 +116,7 @@ def is_transient(error: BaseException) -> bool:
     )
 
 
-def is_untrusted(error: BaseException) -> bool:
-    """Whether the server's certificate is not trusted."""
+def _is_untrusted(error: BaseException) -> bool:
     return any(isinstance(link, ssl.SSLCertVerificationError) for link in chain(error))
 
 
@@ -127,11 +133,8 @@ def model_error(error: BaseException, model: str, tries: int) -> ModelError | No
         return TransportError(
             f"model {model} gave no reply in {counted}; the last: {prefix}{describe(error)}"
         )
-    if is_untrusted(error):
-        return ConfigurationError(
-            f"model {model}: the certificate there is not trusted ({describe(error)}); "
-            "set SSL_CERT_FILE to the file of a certificate authority that you trust"
-        )
+    if _is_untrusted(error):
+        return ConfigurationError(f"model {model}: the certificate is not trusted: {describe(error)}")
     if status == 429:
         return ModelUnavailable(f"model {model}: the quota is spent: {describe(error)}")
     if status is not None:
@@ -146,17 +149,3 @@ def _words(error: BaseException) -> str:
     return " ".join(
         f"{link} {getattr(link, 'body', '')} {getattr(link, 'details', '')}" for link in chain(error)
     )
-
-
-def _number(text: str | None, per_second: int = 1) -> float | None:
-    try:
-        return float(text) / per_second if text is not None else None
-    except ValueError:
-        return None
-
-
-def _until(text: str | None, now: datetime) -> float | None:
-    try:
-        return (parsedate_to_datetime(text) - now).total_seconds() if text else None
-    except (ValueError, TypeError):  # no date, or one without a time zone
-        return None

@@ -26,9 +26,8 @@ REST_S = 60.0
 class Fallbacks:
     """Which models of a process have just failed."""
 
-    now: Callable[[], float] = time.monotonic
     _failed: dict[str, float] = field(default_factory=dict)
-    """Until when each is passed over."""
+    """Until when each is passed over, on the clock of `time.monotonic`."""
 
     async def ask(
         self,
@@ -37,7 +36,7 @@ class Fallbacks:
         send: Callable[[str], Awaitable[T]],
         deadline: float = math.inf,
     ) -> T:
-        """What `send` returns for `model`, or else for `fallback`, if `deadline` (on `now`) allows.
+        """What `send` returns for `model`, or else for `fallback`, if there is time until `deadline`.
 
         Raises what `send` raises, as one error that names both where both failed, and OutOfTime.
         """
@@ -45,13 +44,13 @@ class Fallbacks:
             return await self._send(model, send)
         first, second = model, fallback
         if self._rests(model) and not self._rests(fallback):
+            first, second = fallback, model
             # The provider's own words are for the run that was told them.
             _announce(model, fallback, f"it failed less than {REST_S:g} s ago")
-            first, second = fallback, model
         try:
             return await self._send(first, send)
         except (TransportError, ModelUnavailable) as error:
-            if self.now() >= deadline:
+            if time.monotonic() >= deadline:
                 raise OutOfTime(str(error), error.usage) from error
             _announce(first, second, str(error))
             try:
@@ -61,16 +60,14 @@ class Fallbacks:
 
     async def _send(self, model: str, send: Callable[[str], Awaitable[T]]) -> T:
         try:
-            reply = await send(model)
+            return await send(model)
         except (TransportError, ModelUnavailable) as error:
             if not isinstance(error, OutOfTime):
-                self._failed[model] = self.now() + REST_S
+                self._failed[model] = time.monotonic() + REST_S
             raise
-        self._failed.pop(model, None)
-        return reply
 
     def _rests(self, model: str) -> bool:
-        return self.now() < self._failed.get(model, -math.inf)
+        return time.monotonic() < self._failed.get(model, 0.0)
 
 
 def _announce(model: str, fallback: str, reason: str) -> None:

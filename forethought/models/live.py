@@ -1,46 +1,34 @@
-"""Asking a provider over the network, by the best method that it takes, with retries.
-
-A method that the provider refuses is not tried again for that model. The raw message is taken, not a parsed
-one, so that the cost of a bad reply is counted too.
-"""
+"""Asking a provider over the network, by the best method that it takes, with retries."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from forethought.models import providers
 from forethought.models.backends import Backends
-from forethought.models.errors import describe, is_filtered
+from forethought.models.errors import describe, is_filtered, status_of
 from forethought.models.http_client import http_client
-from forethought.models.methods import Method, Way, bound, refuses_method, speaks_openai
+from forethought.models.methods import Method, bind_request, methods_for
 from forethought.models.pricing import price
 from forethought.models.provider_reply import model_reply
 from forethought.models.retry import Backoff, with_retries
-from forethought.models.types import ConfigurationError, ModelReply, ModelRequest, ReplyError
-from forethought.models.vision import check_vision, has_images, image_refusal
+from forethought.models.types import ConfigurationError, ModelError, ModelReply, ModelRequest, ReplyError
 from forethought.redaction import redact_error, redactor
 from forethought.settings import Settings
 from forethought.shutdown import sleep_unless_stopping
-from forethought.telemetry import write_event
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage
 
-Before = Callable[[ModelRequest], Awaitable[None]]
-"""Waited for before each request to a provider, retries too."""
-
-
-@dataclass(frozen=True)
-class _Refused:
-    """The provider does not take this way of asking for a shape: never, or not with this schema."""
-
-    this_schema_only: bool
+_OTHER_METHOD_MAY_SERVE = (None, 400, 404, 422, 501)
+"""Statuses (None: the provider's package has no such method) after which the next method is tried."""
+_NO_IMAGES = (400, 404, 415, 422, 500, 501)
+"""Statuses by which servers refuse images, local ones by 500."""
 
 
 class LiveTransport:
@@ -48,15 +36,14 @@ class LiveTransport:
     this machine.
     """
 
-    def __init__(
-        self, settings: Settings, backoff: Backoff | None = None, before: Before | None = None
-    ) -> None:
-        self.settings, self.backoff, self._before = settings, backoff or Backoff(), before
+    def __init__(self, settings: Settings, backoff: Backoff | None = None) -> None:
+        self.settings, self.backoff = settings, backoff or Backoff()
         self._backends = Backends(settings)
         self._chats: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, BaseChatModel]] = (
             WeakKeyDictionary()
         )
         self._refused: set[tuple[str, str, Method]] = set()
+        """Methods that failed where a later one served, by model and reply: not tried again."""
 
     def verify(self, model: str) -> None:
         """Raises ConfigurationError when the provider is unknown or not installed, or its key is not set."""
@@ -77,28 +64,35 @@ class LiveTransport:
         """The provider's reply.
 
         Raises TransportError when the retries are used up, ConfigurationError, and ReplyError when a content
-        filter stops it or the model cannot see the images that it is shown.
+        filter stops it or the model takes no images.
         """
         if backend := self._backends.of(request.model):
             return await backend.send(request)
         chat = await self._chat(request.model)
-        check_vision(request, chat.profile, self.settings.base_url)
-        for method in self._methods(request, chat):
-            way = Way(method, chat, speaks_openai(chat))
-            got = await with_retries(
-                partial(self._once, request, way),
-                model=request.model,
-                retries=self.settings.request_retries,
-                backoff=self.backoff,
-                on_wait=partial(_announce_wait, request.model, self.settings.request_retries),
-                deadline=request.deadline,
-                sleep=sleep_unless_stopping,
-            )
-            if not isinstance(got, _Refused):
-                provider, name = providers.split(request.model, self.settings.base_url)
-                return model_reply(got, request, provider, name, self.settings.base_url)
-            self._refused.add((request.model, request.reply if got.this_schema_only else "", method))
-        raise AssertionError("the schema in the prompt is always tried, and never refused")
+        has_images = _has_images(request)
+        # Behind a base URL a model's name, by which the profile is found, says nothing about who serves it.
+        if has_images and not self.settings.base_url and (chat.profile or {}).get("image_inputs") is False:
+            raise _image_refusal(request.model, "its profile says so")
+        refused: list[tuple[str, str, Method]] = []
+        for method in methods_for(request, chat.profile or {}):
+            attempt = request.model, request.reply, method
+            if attempt in self._refused:
+                continue
+            try:
+                raw = await self._ask(request, method, chat)
+            except ModelError as error:
+                status = status_of(error)
+                unsuitable = isinstance(error, ConfigurationError) and status in _OTHER_METHOD_MAY_SERVE
+                if unsuitable and method != "prompt":
+                    refused.append(attempt)
+                    continue
+                if has_images and status in _NO_IMAGES and not isinstance(error, ReplyError):
+                    raise _image_refusal(request.model, str(error)) from error
+                raise
+            self._refused.update(refused)
+            provider, name = providers.split(request.model, self.settings.base_url)
+            return model_reply(raw, request, provider, name, self.settings.base_url)
+        raise AssertionError("the schema in the prompt is always tried, and never left out")
 
     async def _chat(self, model: str) -> BaseChatModel:
         """The chat model for this event loop."""
@@ -108,45 +102,44 @@ class LiveTransport:
             chats[model] = providers.build(model, self.settings, await http_client())
         return chats[model]
 
-    def _methods(self, request: ModelRequest, chat: BaseChatModel) -> list[Method]:
-        """What is worth trying, best first; the prompt always is."""
-        profile: Any = chat.profile or {}
-        methods: list[Method] = []
-        if request.strict and not request.functions and profile.get("structured_output") is not False:
-            methods.append("schema")
-        if profile.get("tool_calling") is not False:
-            methods.append("function")
-        known = self._refused
-        model, reply = request.model, request.reply
-        return [m for m in methods if not {(model, "", m), (model, reply, m)} & known] + ["prompt"]
-
-    async def _once(self, request: ModelRequest, way: Way) -> AIMessage | _Refused:
-        """One try; what the provider's package raises goes on to the retries."""
+    async def _ask(self, request: ModelRequest, method: Method, chat: BaseChatModel) -> AIMessage:
+        """The reply by one method, with retries."""
         try:
-            ask = bound(request, way)
+            ask = bind_request(request, method, chat)
         except (NotImplementedError, ValueError, TypeError) as error:
-            if way.method == "prompt":
-                raise ConfigurationError(f"model {request.model} cannot be asked: {error}") from error
-            return _Refused(this_schema_only=True)
-        if self._before is not None:
-            await self._before(request)
+            raise ConfigurationError(f"model {request.model} cannot be asked: {error}") from error
+        return await with_retries(
+            partial(self._once, request, ask),
+            model=request.model,
+            retries=self.settings.request_retries,
+            backoff=self.backoff,
+            deadline=request.deadline,
+            sleep=sleep_unless_stopping,
+        )
+
+    async def _once(self, request: ModelRequest, ask: Callable[[], Awaitable[AIMessage]]) -> AIMessage:
+        """One try; what the provider's package raises goes on to the retries."""
         try:
             async with asyncio.timeout(self.settings.request_timeout_s):
                 return await ask()
         except Exception as error:
             # Before its words are cut: half a key would not be found.
             redact_error(error, redactor(self.settings))
-            if way.method != "prompt" and refuses_method(error):
-                # With an image, the words may be about the two together: text alone keeps the method.
-                return _Refused("invalid schema" in str(error).lower() or has_images(request))
             if is_filtered(error):
                 problem = f"refused: the provider's content filter stopped it: {describe(error)}"
                 raise ReplyError(f"{request.reply}: {problem}", problem=problem) from error
-            if refusal := image_refusal(error, request):
-                raise refusal from error
+            if status_of(error) == 500 and _has_images(request):
+                raise _image_refusal(request.model, describe(error)) from error
             raise
 
 
-def _announce_wait(model: str, retries: int, reason: str, seconds: float, number: int) -> None:
-    event = {"event": "waiting", "model": model, "why": reason, "seconds": round(seconds, 1)}
-    write_event({**event, "retry": number, "retries": retries})
+def _has_images(request: ModelRequest) -> bool:
+    return any(message.images for message in request.messages)
+
+
+def _image_refusal(model: str, reason: str) -> ReplyError:
+    message = (
+        f"model {model} took no image ({reason}); if it cannot see, set vision_model "
+        "(--set vision_model=provider:name) to a model that can"
+    )
+    return ReplyError(message, problem=message)

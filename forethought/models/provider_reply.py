@@ -14,21 +14,7 @@ if TYPE_CHECKING:
 
 _REASON_FIELDS = ("finish_reason", "stop_reason", "stopReason", "done_reason")
 """Where LangChain's packages leave the reason; stopReason is Bedrock's."""
-_WHOLE = frozenset(
-    {
-        "",
-        "none",
-        "finish_reason_unspecified",
-        "stop",
-        "stop_sequence",
-        "end_turn",
-        "complete",
-        "completed",
-        "eos",
-    }
-    | {"eos_token", "eosfound", "tool_calls", "tool_call", "tool_use", "function_call", "finish", "finished"}
-)
-_CUT = ("length", "max_tokens", "max_output_tokens", "token_limit", "context_window", "maxpredictedtokens")
+_CUT = ("length", "max_tokens", "max_output_tokens", "token_limit", "context_window")
 _REFUSED = (
     "refusal",
     "content_filter",
@@ -49,7 +35,6 @@ def model_reply(
     text = raw.text or str(raw.additional_kwargs.get("refusal") or "")
     if reason := block_reason(raw):
         text = f"the prompt was blocked: {reason}"
-    finish, word = finish_reason(raw)
     if calls and not request.functions:
         text, calls = calls[0].arguments, ()
     usage: Any = raw.usage_metadata or {}
@@ -60,8 +45,7 @@ def model_reply(
     return ModelReply(
         text=text,
         calls=calls,
-        finish_reason=finish,
-        ended=word,
+        finish_reason=finish_reason(raw),
         input_tokens=tokens[0],
         output_tokens=tokens[1],
         cached_tokens=cached,
@@ -71,18 +55,14 @@ def model_reply(
     )
 
 
-def finish_reason(raw: AIMessage) -> tuple[Finish, str]:
-    """How the reply ended, and the provider's word where that is no known end."""
+def finish_reason(raw: AIMessage) -> Finish:
+    """How the reply ended. One that broke off in another way shows it by its text, which is no reply."""
     if raw.additional_kwargs.get("refusal") or block_reason(raw):
-        return "refusal", ""
+        return "refusal"
     word = _word(next((found for name in _REASON_FIELDS if (found := raw.response_metadata.get(name))), ""))
-    if word in _WHOLE:
-        return "stop", ""
     if any(part in word for part in _CUT):
-        return "length", ""
-    if any(part in word for part in _REFUSED):
-        return "refusal", ""
-    return "broken", word[:60]
+        return "length"
+    return "refusal" if any(part in word for part in _REFUSED) else "stop"
 
 
 def block_reason(raw: AIMessage) -> str:

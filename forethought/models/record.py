@@ -1,7 +1,7 @@
 """Recording model calls: a file of JSON lines that `replay` can serve again.
 
 The first line is a header; then comes a line a call, `{key, role, reply_type, messages, schema, functions,
-reply{text, calls, finish_reason[, ended]}, usage, model}`. Long texts and schemas stand once, on `{part,
+reply{text, calls, finish_reason}, usage, model}`. Long texts and schemas stand once, on `{part,
 value}` lines before their first use, and are named by `{"part": id}`. A line is written and flushed when its
 call is done.
 A message's images are `[{mime, sha256}]`, never their bytes.
@@ -23,9 +23,8 @@ from forethought.models.types import (
     Message,
     ModelReply,
     ModelRequest,
-    Pricing,
     Transport,
-    Verifying,
+    WrappedTransport,
 )
 from forethought.redaction import redact_json, redactor
 
@@ -63,7 +62,7 @@ def _message(message: Message, scrub: Callable[[str], str]) -> dict[str, Any]:
     return said
 
 
-class RecordingTransport:
+class RecordingTransport(WrappedTransport):
     """Passes requests on to `inner` and records what comes back in `path`, which is written anew.
 
     `header` describes the run: task, model, files, context. Raises ConfigurationError when the file cannot be
@@ -83,15 +82,6 @@ class RecordingTransport:
             raise ConfigurationError(f"cannot write the recording {path}: {error.strerror}") from error
         self._write([{"forethought_recording": FORMAT, **header}])
 
-    def verify(self, model: str) -> None:
-        """As `inner` does. Raises ConfigurationError."""
-        if isinstance(self.inner, Verifying):
-            self.inner.verify(model)
-
-    def priced(self, model: str) -> bool:
-        """As `inner` says; True where it cannot tell."""
-        return self.inner.priced(model) if isinstance(self.inner, Pricing) else True
-
     async def send(self, request: ModelRequest) -> ModelReply:
         """The reply of `inner`, recorded. A call that fails is not recorded."""
         got = await self.inner.send(request)
@@ -108,7 +98,6 @@ class RecordingTransport:
                     "text": got.text,
                     "calls": [asdict(call) for call in got.calls],
                     "finish_reason": got.finish_reason,
-                    **({"ended": got.ended} if got.ended else {}),
                 },
                 "usage": {
                     "input_tokens": got.input_tokens,

@@ -14,6 +14,7 @@ from tenacity.wait import wait_exponential_jitter
 
 from forethought.models.errors import describe, is_transient, model_error, requested_wait
 from forethought.models.types import ModelError, OutOfTime
+from forethought.telemetry import write_event
 
 T = TypeVar("T")
 
@@ -32,14 +33,12 @@ async def with_retries(
     model: str,
     retries: int,
     backoff: Backoff,
-    on_wait: Callable[[str, float, int], None] | None = None,
     deadline: float = math.inf,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> T:
-    """What `call` returns, tried again up to `retries` times.
+    """What `call` returns, tried again up to `retries` times. The stream of the run is told of each wait.
 
-    `on_wait` is called before each wait with the reason, the seconds, and the number of the retry. What
-    `sleep` raises ends the tries. No wait begins that would end after `deadline` (on the clock of
+    What `sleep` raises ends the tries. No wait begins that would end after `deadline` (on the clock of
     `time.monotonic`). Raises TransportError, OutOfTime or ConfigurationError.
     """
     exponential = wait_exponential_jitter(
@@ -52,13 +51,11 @@ async def with_retries(
         # Never less than the growing wait: "at once", said again and again, would use up all retries.
         return max(requested or 0.0, exponential(state))
 
-    async def once() -> T:
-        return await call()
-
     def announce(state: RetryCallState) -> None:
-        error = state.outcome.exception() if state.outcome else None
-        if on_wait is not None and error is not None:
-            on_wait(describe(error), state.upcoming_sleep, state.attempt_number)
+        if error := state.outcome.exception() if state.outcome else None:
+            event = {"event": "waiting", "model": model, "why": describe(error)}
+            seconds = round(state.upcoming_sleep, 1)
+            write_event({**event, "seconds": seconds, "retry": state.attempt_number, "retries": retries})
 
     retrying = AsyncRetrying(
         stop=stop_after_attempt(retries + 1) | stop_before_delay(deadline - time.monotonic()),
@@ -69,7 +66,7 @@ async def with_retries(
         reraise=True,
     )
     try:
-        return await retrying(once)
+        return await retrying(call)
     except ModelError:
         raise
     except Exception as error:

@@ -171,8 +171,8 @@ class Call:
     arguments: str
 
 
-Finish = Literal["stop", "length", "refusal", "broken"]
-"""How a reply ended; broken: by an error, or in a way that is not known to be its end."""
+Finish = Literal["stop", "length", "refusal"]
+"""How a reply ended."""
 
 
 @dataclass(frozen=True)
@@ -188,8 +188,6 @@ class ModelReply:
     model: str = ""
     usd: float | None = None
     """None: no price is known."""
-    ended: str = ""
-    """The provider's word for the end, where `finish_reason` is broken."""
     estimated: bool = False
     """Whether tokens are estimates, since the provider did not tell them all."""
 
@@ -203,21 +201,31 @@ class Transport(Protocol):
 
 
 @runtime_checkable
-class Verifying(Protocol):
-    """A transport that can tell before the first call whether a model can be asked."""
+class Provider(Protocol):
+    """A transport that knows before the first call whether a model can be asked, and its price."""
 
     def verify(self, model: str) -> None:
-        """Raises ConfigurationError."""
+        """Raises ConfigurationError when the model cannot be asked."""
         ...
-
-
-@runtime_checkable
-class Pricing(Protocol):
-    """A transport that can tell whether the price of a model is known."""
 
     def priced(self, model: str) -> bool:
         """Whether calls of `model` can be counted in dollars."""
         ...
+
+
+class WrappedTransport:
+    """A transport around another one, which answers for the models."""
+
+    inner: Transport
+
+    def verify(self, model: str) -> None:
+        """As `inner` does. Raises ConfigurationError."""
+        if isinstance(self.inner, Provider):
+            self.inner.verify(model)
+
+    def priced(self, model: str) -> bool:
+        """As `inner` says; True where it cannot tell."""
+        return self.inner.priced(model) if isinstance(self.inner, Provider) else True
 
 
 class ModelError(RuntimeError):
@@ -258,8 +266,4 @@ class ModelUnavailable(ConfigurationError):
 
 
 class ReplayError(ModelError):
-    """The recording has no reply to this request, or cannot be read; `detail` has a few lines more."""
-
-    def __init__(self, message: str, detail: str = "") -> None:
-        super().__init__(message)
-        self.detail = detail
+    """The recording has no reply to this request, or cannot be read."""

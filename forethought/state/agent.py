@@ -278,8 +278,6 @@ class Lessons(TypedDict, total=False):
 
     shown: list[ShownLesson]
     """Chosen once, when the task begins."""
-    origins: list[str]
-    """Origins of all lessons shown in the thread so far that no person vouches for."""
     due: bool
     """Whether the task has ended and its lesson is still to be kept."""
     kept: str
@@ -324,9 +322,8 @@ class Progress(TypedDict, total=False):
     """The guidance of the task, to tell it from one that comes with the next task."""
     refused: str
     """Why the task was not taken on ('' or absent: it was)."""
-    given: Json
-    """What a refused task came with and the thread no longer holds, to take it on after all: {files,
-    guidance}, and {asked, message_id} as they stood before it."""
+    lost_files: int
+    """How many files of a refused task could not be had: it can only be given again."""
     stopped: str
     """Which budget is spent: '', steps, tokens, usd, seconds or replans."""
     earlier: list[Json]

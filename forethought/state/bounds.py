@@ -47,13 +47,16 @@ def bounds_budgets(settings: Settings) -> bool:
 
 def models_of(context: BaseModel) -> tuple[str, ...]:
     """The distinct models that a run with `context` may call; for the agent by role, last the fallback."""
-    if isinstance(context, Context):
-        roles: tuple[Role, ...] = get_args(Role)
-        named = [*(context.model_for(role) for role in roles), context.fallback_model]
-    else:
+    if not isinstance(context, Context):
         fields = [name for name in type(context).model_fields if name.split("_")[-1] == "model"]
-        named = [getattr(context, name) for name in fields]
-    return tuple(dict.fromkeys(name for name in named if name))
+        return tuple(dict.fromkeys(name for field in fields if (name := getattr(context, field))))
+    called = {
+        "reflector": context.prospective_reflection,
+        "retrospective": context.round_reflection or context.lessons,
+    }
+    roles: tuple[Role, ...] = get_args(Role)
+    named = [context.model_for(role) for role in roles if called.get(role, True)]
+    return tuple(dict.fromkeys([*named, *([context.fallback_model] if context.fallback_model else [])]))
 
 
 def _check_models(context: BaseModel, settings: Settings) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from forethought.models.types import Usage
 from forethought.state.context import ModelName
+from forethought.state.offline import Job, OfflineContext
 from forethought.state.reducers import add_usage, extend, merge
 
 Json = dict[str, Any]
@@ -24,19 +25,9 @@ DebugStatus = Literal["running", "fixed", "not_fixed", "found", "not_found", "su
 for. not_found: no critical error. successful: nothing to debug. failed: it could not do its work."""
 
 
-class DebuggerContext(BaseModel):
-    """Options of one debugging: the graph's `context_schema` (4.1, 4.2). Frozen; unknown keys are refused."""
+class DebuggerContext(OfflineContext):
+    """Choices of one debugging (4.1, 4.2)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    model: ModelName = Field(
-        "openai:gpt-4.1",
-        description="Model that labels, finds and refines, as provider:name.",
-        json_schema_extra={
-            "langgraph_type": "model",
-            "langgraph_nodes": ["label_step", "find_critical", "refine_guidance"],
-        },
-    )
     judge_model: ModelName | None = Field(None, description="Model that judges answers; empty: `model`.")
     method: SearchMethod = Field("agentdebug", description="How the critical error is found.")
     rerun: RerunMethod = Field("off", description="Whether and how the run is made again.")
@@ -61,10 +52,7 @@ class DebuggerContext(BaseModel):
     max_observation_chars: int = Field(
         4_000, ge=200, le=100_000, description="Characters of an observation that a prompt shows."
     )
-    max_tokens: int | None = Field(
-        2_000_000, ge=1_000, description="Tokens of one debugging, re-runs included."
-    )
-    max_usd: float | None = Field(None, gt=0, allow_inf_nan=False, description="Dollars of one debugging.")
+    max_tokens: int | None = Field(2_000_000, ge=1_000, description="Tokens of it, re-runs included.")
 
 
 class Label(TypedDict):
@@ -133,12 +121,6 @@ class Branch(TypedDict, total=False):
     seconds: float
 
 
-class LabelDispatch(TypedDict):
-    """Which step a `label_step` is for; it reads the rest of the state itself."""
-
-    step: int
-
-
 class DebuggerInput(TypedDict, total=False):
     """What a client may send: a thread to be debugged, or a trajectory in any known format."""
 
@@ -150,51 +132,40 @@ class DebuggerInput(TypedDict, total=False):
     """The answer that a right run would have given; kept from every model but the judge."""
 
 
-class DebuggerState(DebuggerInput, total=False):
-    """All channels of the debugger's graph."""
+class DebuggerOutput(TypedDict, total=False):
+    """What a finished debugging returns."""
 
-    thread: str
-    """The thread that is debugged, where it is one."""
     subject: Json
     """The validated trajectory (`forethought.trajectories.types.Trajectory`)."""
-    accepted: list[str]
-    """Answers of a right run, from `expect` or the trajectory's file; kept from every model but the judge."""
     verdict: Json
     """What the evaluator said of it: {success, reason, by}."""
-    wave: list[int]
-    """Numbers of the steps that are labelled next, side by side."""
     labels: Annotated[dict[str, dict[str, Label]], merge]
     """By step number, by module (stage 1)."""
     label_problems: Annotated[dict[str, str], merge]
     """Steps that could not be labelled, and why."""
     critical: Critical
     probes: Annotated[list[Probe], extend]
+    branches: Annotated[list[Branch], extend]
+    usage: Annotated[dict[str, Usage], add_usage]
+    notes: Annotated[list[str], extend]
+    """What a reader should know, such as a replay that diverged."""
+    problem: str
+    """Why the debugger could not do its work."""
+    status: DebugStatus
+
+
+class DebuggerState(DebuggerInput, DebuggerOutput, total=False):
+    """All channels of the debugger's graph."""
+
+    thread: str
+    """The thread that is debugged, where it is one."""
+    accepted: list[str]
+    """Answers of a right run, from `expect` or the trajectory's file; kept from every model but the judge."""
+    wave: list[Job]
+    """The steps that are labelled next, side by side."""
     guidance: list[str]
     """Guidance of the next re-run."""
     attempt: Branch
     """The re-run that waits for its verdict; empty when none does."""
     tree: list[Json]
     """Tree of Thoughts: the candidates of each state that it came to, over all attempts."""
-    branches: Annotated[list[Branch], extend]
-    usage: Annotated[dict[str, Usage], add_usage]
-    notes: Annotated[list[str], extend]
-    """What a reader should know: windows, cut observations, a replay that diverged."""
-    problem: str
-    """Why the debugger could not do its work."""
-    status: DebugStatus
-
-
-class DebuggerOutput(TypedDict, total=False):
-    """What a finished debugging returns."""
-
-    subject: Json
-    verdict: Json
-    labels: dict[str, dict[str, Label]]
-    label_problems: dict[str, str]
-    critical: Critical
-    probes: list[Probe]
-    branches: list[Branch]
-    usage: dict[str, Usage]
-    notes: list[str]
-    problem: str
-    status: DebugStatus

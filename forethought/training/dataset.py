@@ -1,21 +1,22 @@
-"""The dataset: records to rows of chat messages, scrubbed, without near-duplicates, split by task."""
+"""The dataset: records to rows of chat messages, scrubbed, without duplicates, split by task."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from forethought.json_files import FileError, read_records, sha256, write_json, write_records
+from forethought.json_files import FileError, read_records, sha256, write_records
 from forethought.training.errors import TrainingError
-from forethought.training.records import RecordStep, ReflectionRecord, normalized
-from forethought.training.selection import split_by_task, without_near_duplicates
+from forethought.training.records import ReflectionRecord
+from forethought.trajectories.questions import normalised
 
 M = TypeVar("M", bound=BaseModel)
-TRAIN, HELD_OUT, ABOUT = "train.jsonl", "held_out.jsonl", "export.json"
+TRAIN, HELD_OUT = "train.jsonl", "held_out.jsonl"
 
 
 class ChatMessage(BaseModel):
@@ -63,7 +64,7 @@ def row_of(record: ReflectionRecord) -> Row:
         ),
         task_id=record.task_id,
         trajectory_id=record.trajectory_id,
-        task=normalized(record.task),
+        task=normalised(record.task),
     )
 
 
@@ -73,7 +74,7 @@ class ExportSummary:
 
     read: int
     scrubbed: int
-    near_duplicates: int
+    duplicates: int
     train: int
     held_out: int
     tasks: tuple[int, int]
@@ -82,40 +83,77 @@ class ExportSummary:
 
 
 def export(
-    files: Sequence[Path],
-    out: Path,
-    scrub: Callable[[str], str],
-    *,
-    held_out: float = 0.1,
-    seed: int = 0,
-    similar: float = 0.9,
+    files: Sequence[Path], out: Path, scrub: Callable[[str], str], *, held_out: float = 0.1, seed: int = 0
 ) -> ExportSummary:
-    """Write train.jsonl, held_out.jsonl and export.json (the options and counts) into `out`.
+    """Write train.jsonl and held_out.jsonl into `out`.
 
     Raises FileError or TrainingError that says what is wrong with which file.
     """
     records = [record for file in files for record in read_rows(file, ReflectionRecord)]
     clean = [_scrubbed(record, scrub) for record in records]
-    distinct, dropped = without_near_duplicates(clean, similar)
-    sides = split_by_task(distinct, held_out, seed)
+    # One try told twice would count twice. Like reflections on different tries stay: that errors recur is
+    # what the model is to learn (SAMULE 3.2.1, inter-task).
+    distinct: dict[tuple[str, str], ReflectionRecord] = {}
+    for record in clean:
+        distinct.setdefault((normalised(record.reflection), normalised(record.prompt()[1])), record)
+    sides = split_by_task(list(distinct.values()), held_out, seed)
     train, away = ([row_of(record) for record in side] for side in sides)
-    summary = ExportSummary(
+    try:
+        write_records(out / TRAIN, train)
+        write_records(out / HELD_OUT, away)
+    except OSError as error:
+        raise FileError(f"{out}: cannot be written to ({error.strerror or error})") from error
+    return ExportSummary(
         read=len(records),
         scrubbed=sum(one != other for one, other in zip(records, clean, strict=True)),
-        near_duplicates=len(dropped),
+        duplicates=len(records) - len(distinct),
         train=len(train),
         held_out=len(away),
         tasks=(len({row.task for row in train}), len({row.task for row in away})),
         longest=max(sum(len(message.content) for message in row.messages) for row in (*train, *away)),
     )
-    about: dict[str, Any] = {"held_out": held_out, "seed": seed, "similar": similar, **vars(summary)}
-    try:
-        write_records(out / TRAIN, train)
-        write_records(out / HELD_OUT, away)
-        write_json(out / ABOUT, {**about, "left_out": dropped})
-    except OSError as error:
-        raise FileError(f"{out}: cannot be written to ({error.strerror or error})") from error
-    return summary
+
+
+def _scrubbed(record: ReflectionRecord, scrub: Callable[[str], str]) -> ReflectionRecord:
+    texts = {name: scrub(value) for name, value in record if isinstance(value, str)}
+    return record.model_copy(update=texts)
+
+
+def split_by_task(
+    records: Sequence[ReflectionRecord], held_out: float, seed: int
+) -> tuple[list[ReflectionRecord], list[ReflectionRecord]]:
+    """(training, held-out) records. The share `held_out` of the tasks is held out, at least one.
+
+    Which ones is told by their texts and the seed alone, whatever the order of the records. Raises
+    TrainingError where there is but one task.
+    """
+    if held_out <= 0:
+        return list(records), []
+    tasks = same_tasks(records)
+    order = sorted(set(tasks), key=lambda task: hashlib.sha256(f"{seed}\0{task}".encode()).digest())
+    if len(order) < 2:
+        raise TrainingError(
+            "all records are of one task, so none can be held out; add tasks or use --held-out 0"
+        )
+    away = set(order[: min(max(1, round(held_out * len(order))), len(order) - 1)])
+    train = [record for record, task in zip(records, tasks, strict=True) if task not in away]
+    return train, [record for record, task in zip(records, tasks, strict=True) if task in away]
+
+
+def same_tasks(records: Sequence[ReflectionRecord]) -> list[str]:
+    """A name for each record's task, the same where records share an id or a text (or do so over others)."""
+    parent: dict[str, str] = {}
+
+    def root(name: str) -> str:
+        while parent.setdefault(name, name) != name:
+            name = parent[name]
+        return name
+
+    for record in records:
+        one, other = sorted((root(f"text {normalised(record.task)}"), root(f"~id {record.task_id}")))
+        # The smaller becomes the root, so that a group goes by the first of its texts.
+        parent[other] = one
+    return [root(f"~id {record.task_id}") for record in records]
 
 
 def read_rows(path: Path, kind: type[M]) -> list[M]:
@@ -124,22 +162,6 @@ def read_rows(path: Path, kind: type[M]) -> list[M]:
     if not rows:
         raise FileError(f"{path}: it holds no rows")
     return rows
-
-
-def _scrubbed(record: ReflectionRecord, scrub: Callable[[str], str]) -> ReflectionRecord:
-    texts = ("task_id", "trajectory_id", "task", "background", "plan", "answer", "evaluation", "reflection")
-    changes: dict[str, Any] = {name: scrub(getattr(record, name)) for name in texts}
-    changes["trajectory"] = (
-        scrub(record.trajectory)
-        if isinstance(record.trajectory, str)
-        else tuple(_scrubbed_step(step, scrub) for step in record.trajectory)
-    )
-    return record.model_copy(update=changes)
-
-
-def _scrubbed_step(step: RecordStep, scrub: Callable[[str], str]) -> RecordStep:
-    texts = ("subtask", "move", "cause", "observation")
-    return step.model_copy(update={name: scrub(getattr(step, name)) for name in texts})
 
 
 @dataclass(frozen=True)
@@ -152,16 +174,12 @@ class Dataset:
 
 
 def load_dataset(data: Path) -> Dataset:
-    """The dataset of a folder that `export` wrote, or of one file of rows.
-
-    Raises FileError where it is damaged, TrainingError where it is missing.
-    """
-    train = data / TRAIN if data.is_dir() else data
-    away = data / HELD_OUT
+    """The dataset of a folder that `export` wrote. Raises FileError where it is damaged, TrainingError where
+    it is missing."""
+    train, away = data / TRAIN, data / HELD_OUT
     if not train.is_file():
         raise TrainingError(
             f"{train} is missing: make it with `forethought train export RECORDS --out {data}`"
         )
-    rows = read_rows(train, Row)
-    others = read_rows(away, Row) if data.is_dir() and away.is_file() and away.stat().st_size else []
-    return Dataset(rows, others, sha256(train))
+    others = [row for _, row in read_records(away, Row)] if away.is_file() else []
+    return Dataset(read_rows(train, Row), others, sha256(train))

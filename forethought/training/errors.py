@@ -8,9 +8,3 @@ class TrainingError(ValueError):
 
     def __init__(self, line: str) -> None:
         super().__init__(" ".join(line.split()))
-
-
-def needs_extra(error: ImportError) -> TrainingError:
-    """The error for a package of the extra that is missing."""
-    name = error.name or "torch"
-    return TrainingError(f"{name} is not installed: pip install 'forethought[train]'")

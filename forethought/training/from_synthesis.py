@@ -6,13 +6,17 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from forethought.text import cut
-from forethought.training.records import RecordStep, ReflectionRecord
+from forethought.text import cut, one_line
+from forethought.training.records import ReflectionRecord
 from forethought.trajectories.own import SOURCE
 from forethought.trajectories.types import Trajectory, TrajectoryStep
 
 PART_CHARS = 2_000
 """Characters of each part of a step that another agent made."""
+HEAD_CHARS, OPEN_CHARS = 400, 3_000
+"""Characters of an observation: in a step's line, and of what a subtask saw last, as in a run's prompts."""
+_CALL = re.compile(r"[\w.-]+\(")
+"""How the action of a step begins that called a tool."""
 _SUBTASK = re.compile(r"(?m)^Subtask: (.*)$")
 _PLAN = re.compile(r"(?ms)^Plan \d+.*?(?=^(?:The reflector|Subtask:))")
 _DRAFT = re.compile(r"(?s)Evaluation of the draft \(score (\d+) of 10\): (.*)")
@@ -48,27 +52,31 @@ def _own(trajectory: Trajectory) -> dict[str, Any]:
     tools in a line each, the last plan, the answer's evaluation."""
     steps = list(trajectory.steps)
     last = steps.pop() if steps and steps[-1].action.startswith("answer: ") else None
-    found: dict[str, Any] = {
-        "trajectory": tuple(map(_step, steps)) or _text(trajectory.steps),
-        "plan": next(
-            (plan[0].strip() for step in reversed(steps) if (plan := _PLAN.search(step.planning))), ""
-        ),
-    }
+    plans = (plan[0].strip() for step in reversed(steps) if (plan := _PLAN.search(step.planning)))
+    found: dict[str, Any] = {"trajectory": steps_text(steps) or _text(steps), "plan": next(plans, "")}
     if last and (draft := _DRAFT.search(last.reflection)):
         found |= {"score": int(draft[1]), "evaluation": draft[2]}
     return found
 
 
-def _step(step: TrajectoryStep) -> RecordStep:
-    subtask = _SUBTASK.search(step.planning)
-    return RecordStep(
-        number=step.number,
-        subtask=subtask[1].strip() if subtask else "",
-        move=step.action,
-        ok=not step.failure,
-        cause="tool" if step.failure else "",
-        observation=step.observation,
-    )
+def steps_text(steps: Sequence[TrajectoryStep]) -> str:
+    """The steps as `steps_text` of nodes/support/prompt_text.py shows them in a run."""
+    lines, telling = [], {_subtask(step): step.number for step in steps if _told_something(step)}
+    for step in steps:
+        outcome = "FAILED (tool)" if step.failure else "ok"
+        at_length = telling.get(_subtask(step)) == step.number
+        seen = cut(step.observation, OPEN_CHARS) if at_length else one_line(cut(step.observation, HEAD_CHARS))
+        lines.append(f"step {step.number} [{_subtask(step)}] {step.action}: {outcome}: {seen}")
+    return "\n".join(lines)
+
+
+def _subtask(step: TrajectoryStep) -> str:
+    found = _SUBTASK.search(step.planning)
+    return found[1].strip() if found else ""
+
+
+def _told_something(step: TrajectoryStep) -> bool:
+    return not step.failure and bool(_CALL.match(step.action))
 
 
 def _text(steps: Sequence[TrajectoryStep]) -> str:

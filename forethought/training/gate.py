@@ -10,14 +10,13 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from forethought.json_files import read_object, write_json
 from forethought.training.errors import TrainingError
-from forethought.training.records import normalized
+from forethought.trajectories.questions import normalised
 
 GATE_FILE = "gate.json"
 WEIGHTS = "*.safetensors"
@@ -41,11 +40,6 @@ class Retry(BaseModel):
     after: tuple[str, ...]
 
     @property
-    def key(self) -> tuple[str, str]:
-        """What the reflections of both models were written on."""
-        return self.task_id, self.trajectory_id
-
-    @property
     def gone(self) -> int:
         """Errors that the retry did not have any more."""
         return (Counter(self.before) - Counter(self.after)).total()
@@ -57,11 +51,9 @@ class Retry(BaseModel):
 
 
 class Rate(BaseModel):
-    """An error-reduction rate with its 95 % bootstrap interval over tasks."""
+    """An error-reduction rate and its counts."""
 
     rate: float
-    low: float
-    high: float
     identified: int
     gone: int
     new: int
@@ -75,18 +67,9 @@ class GateResult(BaseModel):
     prompted: Rate
     trained: Rate
     difference: tuple[float, float, float]
-    """Trained less prompted: value, low and high end of the 95 % interval."""
+    """Trained less prompted: value, low and high end of the 95 % bootstrap interval over tasks."""
     tasks: int
     trials: int
-
-
-@dataclass(frozen=True)
-class _Task:
-    """Of one task: errors identified, gone after the prompted and after the trained model's reflections."""
-
-    before: int
-    prompted: int
-    trained: int
 
 
 def compare(prompted: Sequence[Retry], trained: Sequence[Retry], seed: int = 0) -> GateResult:
@@ -95,19 +78,18 @@ def compare(prompted: Sequence[Retry], trained: Sequence[Retry], seed: int = 0) 
     Whole tasks are resampled, since the trials of one task are not independent. Adopted if the difference of
     the rates is above 0 with the whole of its interval. Raises TrainingError where the trials are not paired.
     """
-    tasks = _paired(prompted, trained)
+    tasks = _sums_by_task(prompted, trained)
     generator = random.Random(seed)
     draws = [generator.choices(tasks, k=len(tasks)) for _ in range(_RESAMPLES)]
-    samples = [_rates(draw) for draw in draws if any(task.before for task in draw)]
-    one, other = _rates(tasks)
-    gap = other - one
-    low, high = _interval([b - a for a, b in samples])
+    gaps = sorted(_gap(draw) for draw in draws if any(before for before, _ in draw))
+    gap, low = _gap(tasks), gaps[round(_SIDE * (len(gaps) - 1))]
+    high = gaps[round((1 - _SIDE) * (len(gaps) - 1))]
     reason = _reason(gap, low, len(tasks))
     return GateResult(
         adopted=not reason,
         reason=reason or "the trained model's reflections rid the agent of more errors",
-        prompted=_rate(prompted, one, [a for a, _ in samples]),
-        trained=_rate(trained, other, [b for _, b in samples]),
+        prompted=_rate(prompted),
+        trained=_rate(trained),
         difference=(gap, low, high),
         tasks=len(tasks),
         trials=len(trained),
@@ -118,59 +100,46 @@ def check_held_out(trials: Sequence[Retry], task_ids: Sequence[str], tasks: Sequ
     """Raises TrainingError where a trial is of a task that the model was trained on."""
     ids, texts = set(task_ids), set(tasks)
     for trial in trials:
-        if trial.task_id in ids or (trial.task and normalized(trial.task) in texts):
+        if trial.task_id in ids or (trial.task and normalised(trial.task) in texts):
             raise TrainingError(
                 f"task {trial.task_id} was trained on: the gate needs trials on held-out tasks"
             )
 
 
-def _paired(prompted: Sequence[Retry], trained: Sequence[Retry]) -> list[_Task]:
-    first, second = _by_key(prompted, "prompted"), _by_key(trained, "trained")
+def _sums_by_task(prompted: Sequence[Retry], trained: Sequence[Retry]) -> list[tuple[int, int]]:
+    """Of each task: errors identified, and how many more of them the trained model's reflections removed."""
+    first, second = (
+        {(trial.task_id, trial.trajectory_id): trial for trial in trials} for trials in (prompted, trained)
+    )
+    if len(first) < len(prompted) or len(second) < len(trained):
+        raise TrainingError("the trials name a failure twice: one retry a trajectory")
     if alone := first.keys() ^ second.keys():
         task, trajectory = min(alone)
         raise TrainingError(
             f"both models must be tried on the same failures: {task}, {trajectory} is in one file only"
         )
-    sums: dict[str, list[int]] = {}
-    for key, one in first.items():
-        other = second[key]
+    sums: dict[str, tuple[int, int]] = {}
+    for (task, _), one in sorted(first.items()):
+        other = second[task, one.trajectory_id]
         if Counter(one.before) != Counter(other.before):
             raise TrainingError(
-                f"the errors before the retry differ between the files for {key[0]}, {key[1]}"
+                f"the errors before the retry differ between the files for {task}, {one.trajectory_id}"
             )
-        total = sums.setdefault(one.task_id, [0, 0, 0])
-        for at, value in enumerate((len(one.before), one.gone, other.gone)):
-            total[at] += value
-    if not any(total[0] for total in sums.values()):
+        before, gain = sums.get(task, (0, 0))
+        sums[task] = before + len(one.before), gain + other.gone - one.gone
+    if not any(before for before, _ in sums.values()):
         raise TrainingError("no error was identified before the retries, so none can be gone after them")
-    return [_Task(*sums[task]) for task in sorted(sums)]
+    return list(sums.values())
 
 
-def _by_key(trials: Sequence[Retry], name: str) -> dict[tuple[str, str], Retry]:
-    found = {trial.key: trial for trial in trials}
-    if len(found) < len(trials):
-        raise TrainingError(f"the {name} trials name a failure twice: one retry a trajectory")
-    return found
+def _gap(tasks: Sequence[tuple[int, int]]) -> float:
+    return sum(gain for _, gain in tasks) / sum(before for before, _ in tasks)
 
 
-def _rates(tasks: Sequence[_Task]) -> tuple[float, float]:
-    before = sum(task.before for task in tasks)
-    return sum(task.prompted for task in tasks) / before, sum(task.trained for task in tasks) / before
-
-
-def _rate(trials: Sequence[Retry], rate: float, samples: Sequence[float]) -> Rate:
-    low, high = _interval(samples)
-    gone, new = sum(trial.gone for trial in trials), sum(trial.new for trial in trials)
-    return Rate(
-        rate=rate, low=low, high=high, identified=sum(len(t.before) for t in trials), gone=gone, new=new
-    )
-
-
-def _interval(samples: Sequence[float]) -> tuple[float, float]:
-    """The middle 95 % of the samples."""
-    ordered = sorted(samples)
-    last = len(ordered) - 1
-    return ordered[round(_SIDE * last)], ordered[round((1 - _SIDE) * last)]
+def _rate(trials: Sequence[Retry]) -> Rate:
+    identified, gone = sum(len(trial.before) for trial in trials), sum(trial.gone for trial in trials)
+    new = sum(trial.new for trial in trials)
+    return Rate(rate=gone / identified, identified=identified, gone=gone, new=new)
 
 
 def _reason(gap: float, low: float, tasks: int) -> str:

@@ -15,7 +15,6 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forethought.models.extract import find_object
 from forethought.models.types import ConfigurationError, ModelReply, ModelRequest, TransportError
 from forethought.settings import Settings
 from forethought.training.errors import TrainingError
@@ -109,16 +108,8 @@ class LocalModels:
 
 
 def _reflection(written: Reflected) -> str:
-    """The reflection: the text, or what a model that does write JSON puts into `reflection`.
-
-    One that ran out of tokens or time ends with its last whole sentence; asking again would bring the same.
-    """
-    try:
-        inner = find_object(written.text).get("reflection")
-    except ValueError:
-        inner = None
-    text = inner.strip() if isinstance(inner, str) else written.text
-    if written.whole or not text:
-        return text
-    ends = [match.end() for match in re.finditer(r"[.!?](?=\s|$)", text)]
-    return text[: ends[-1]] if ends else f"{text} [...]"
+    """The text; where tokens or time ran out, to its last whole sentence: asking again brings no other."""
+    if written.whole or not written.text:
+        return written.text
+    ends = [match.end() for match in re.finditer(r"[.!?](?=\s|$)", written.text)]
+    return written.text[: ends[-1]] if ends else f"{written.text} [...]"

@@ -1,27 +1,28 @@
 """Supervised fine-tuning of the retrospective model with LoRA (SAMULE 3.2.2, appendix A).
 
 The loss is on the reflection alone. A run that was broken off goes on from its last whole checkpoint. What is
-kept: the adapter and the tokenizer, what it was made with (training.json), its losses and their picture.
+kept: the adapter and the tokenizer, what it was made with (training.json) and its losses (loss.jsonl).
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from forethought.json_files import write_json
+from forethought.json_files import read_object, write_json, write_records
 from forethought.training.dataset import Dataset, Row, load_dataset
-from forethought.training.errors import TrainingError, needs_extra
-from forethought.training.fit import Fitted, TooLong, fit
-from forethought.training.run_folder import PICTURE, RECORD, check_same_run, last_checkpoint, write_losses
+from forethought.training.errors import TrainingError
+from forethought.training.prompt import shorten
 
 BASE = "Qwen/Qwen2.5-3B-Instruct"
+RECORD, LOSSES = "training.json", "loss.jsonl"
 
 
 class TrainOptions(BaseModel):
@@ -35,17 +36,12 @@ class TrainOptions(BaseModel):
     learning_rate: Annotated[float, Field(gt=0)] = 5e-5
     """Falls linearly to 0."""
     epochs: Annotated[int, Field(ge=1)] = 15
-    batch_size: Annotated[int, Field(ge=1)] = 1
-    """Rows a device and a step."""
     lora_rank: Annotated[int, Field(ge=1)] = 16
     """LoRA's rank, alpha and dropout are ours: the paper does not give them."""
     lora_alpha: Annotated[int, Field(ge=1)] = 32
     lora_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.05
     max_length: Annotated[int, Field(ge=64)] = 16_384
     """Tokens of a row, prompt and reflection; the paper's trajectories exceed 10,000."""
-    too_long: TooLong = "drop"
-    save_steps: Annotated[int, Field(ge=0)] = 0
-    """Steps from one checkpoint to the next; 0: one an epoch."""
     seed: int = 0
 
 
@@ -58,7 +54,6 @@ class TrainSummary:
     steps: int
     first_loss: float
     last_loss: float
-    picture: Path
 
 
 def train(data: Path, options: TrainOptions, out: Path, say: Callable[[str], None]) -> TrainSummary:
@@ -68,45 +63,64 @@ def train(data: Path, options: TrainOptions, out: Path, say: Callable[[str], Non
     another run.
     """
     dataset = load_dataset(data)
+    record = _record(options, dataset)
     # Of several processes the first alone writes, and what it wrote must not stop the others.
     first = os.environ.get("RANK", "0") == "0"
     if first:
-        check_same_run(out, options.model_dump(), dataset.sha256)
+        _check_same_run(out, record)
     try:
         import peft  # noqa: F401
         import torch
         import trl  # noqa: F401
     except ImportError as error:
-        raise needs_extra(error) from error
+        raise TrainingError(f"{error.name} is not installed: pip install 'forethought[train]'") from error
     tokenizer, limit = _load_tokenizer(options)
-    tokens = partial(count_tokens, tokenizer)
-    train_rows = fit(dataset.train, tokens, limit, options.too_long)
-    away = fit(dataset.held_out, tokens, limit, "cut") if dataset.held_out else Fitted([])
-    if line := train_rows.line():
-        say(line)
+    rows = fit(dataset.train, tokenizer, limit, say)
     checkpoint = last_checkpoint(out)
-    record = _record(options, dataset)
     if first:
         write_json(out / RECORD, record)
         if checkpoint:
             say(f"going on from {checkpoint.name}")
-    trainer = _trainer(options, out, tokenizer, train_rows.rows, away.rows)
-    _show_loss_in_the_bar(trainer)
+    away = fit(dataset.held_out, tokenizer, limit, say) if dataset.held_out else []
+    trainer = _trainer(options, out, tokenizer, rows, away)
     try:
-        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+        with redirect_stdout(sys.stderr):  # where the libraries tell of each step
+            trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     except torch.OutOfMemoryError as error:
         raise TrainingError(
-            f"the device's memory is full at rows of up to {train_rows.longest} tokens: lower --max-length "
-            "(with --too-long cut), take a smaller base, or more GPUs (--gpus)"
+            "the device's memory is full: lower --max-length, take a smaller base, or more GPUs (--gpus)"
         ) from error
     trainer.save_model(str(out))
-    losses = [line["loss"] for line in trainer.state.log_history if "loss" in line] or [float("nan")]
+    history = trainer.state.log_history
     if first:
-        write_losses(out, trainer.state.log_history)
+        write_records(out / LOSSES, [line for line in history if "loss" in line or "eval_loss" in line])
         write_json(out / RECORD, {**record, "finished": True, "steps": trainer.state.global_step})
-    return TrainSummary(
-        out, len(train_rows.rows), trainer.state.global_step, losses[0], losses[-1], out / PICTURE
-    )
+    losses = [line["loss"] for line in history if "loss" in line] or [float("nan")]
+    return TrainSummary(out, len(rows), trainer.state.global_step, losses[0], losses[-1])
+
+
+def fit(rows: Sequence[Row], tokenizer: Any, limit: int, say: Callable[[str], None]) -> list[Row]:
+    """The rows within `limit` tokens, long ones cut in the middle of their trajectory, as in a run.
+
+    Raises TrainingError where none is left.
+    """
+    fitting, shortened = [], 0
+    for row in rows:
+
+        def fits(text: str, row: Row = row) -> bool:
+            return count_tokens(tokenizer, row.with_user(text)) <= limit
+
+        user = shorten(row.user, fits)
+        if user is not None:
+            fitting.append(row.with_user(user))
+            shortened += user != row.user
+    if not fitting:
+        raise TrainingError(f"every row is longer than {limit} tokens: raise --max-length")
+    if shortened:
+        say(f"{shortened} rows too long, cut in the middle of their trajectory")
+    if left_out := len(rows) - len(fitting):
+        say(f"{left_out} rows too long, left out")
+    return fitting
 
 
 def count_tokens(tokenizer: Any, row: Row) -> int:
@@ -149,22 +163,20 @@ def _trainer(options: TrainOptions, out: Path, tokenizer: Any, rows: list[Row], 
         warmup_steps=0,
         optim="adamw_torch",
         num_train_epochs=options.epochs,
-        per_device_train_batch_size=options.batch_size,
+        per_device_train_batch_size=1,
         per_device_eval_batch_size=1,
         gradient_accumulation_steps=1,
         max_length=None,
         completion_only_loss=True,
         bf16=bf16,
         model_init_kwargs={"dtype": "bfloat16" if bf16 else "float32"},
-        save_strategy="steps" if options.save_steps else "epoch",
-        save_steps=options.save_steps or 500,
+        save_strategy="epoch",
         save_total_limit=2,
         eval_strategy="epoch" if away else "no",
         logging_steps=1,
         seed=options.seed,
         data_seed=options.seed,
         report_to="none",
-        disable_tqdm=None,
     )
     lora = LoraConfig(
         task_type="CAUSAL_LM",
@@ -191,22 +203,6 @@ def _as_dataset(rows: list[Row]) -> Any:
     return Table.from_dict({"prompt": [m[:-1] for m in messages], "completion": [m[-1:] for m in messages]})
 
 
-def _show_loss_in_the_bar(trainer: Any) -> None:
-    """Show the last loss beside the progress bar instead of printing a line for each."""
-    from transformers import PrinterCallback, ProgressCallback
-
-    class Bar(ProgressCallback):  # type: ignore[misc]
-        """The progress bar, on stderr."""
-
-        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **rest: Any) -> None:
-            if self.training_bar is not None and "loss" in (logs or {}):
-                self.training_bar.set_postfix(loss=logs["loss"])
-
-    for printing in (PrinterCallback, ProgressCallback):
-        trainer.remove_callback(printing)
-    trainer.add_callback(Bar())
-
-
 def _record(options: TrainOptions, dataset: Dataset) -> dict[str, Any]:
     """What a run is continued by, and what the gate checks held-out tasks against."""
     return {
@@ -216,3 +212,26 @@ def _record(options: TrainOptions, dataset: Dataset) -> dict[str, Any]:
         "tasks": sorted({row.task for row in dataset.train}),
         "finished": False,
     }
+
+
+def _check_same_run(out: Path, record: dict[str, Any]) -> None:
+    """Raises TrainingError where `out` holds a finished run, or another one than is asked for."""
+    old = read_object(out / RECORD) if (out / RECORD).is_file() else {}
+    if old.get("finished"):
+        raise TrainingError(f"{out} holds a finished training run: name another folder with --out")
+    if changed := [name for name in ("choices", "dataset") if old and old.get(name) != record[name]]:
+        raise TrainingError(
+            f"{out} holds a run with other {' and '.join(changed)}: use the same, or name another --out"
+        )
+
+
+def last_checkpoint(out: Path) -> Path | None:
+    """The latest checkpoint that was written to its end: the trainer's state is its last file."""
+    whole = [state.parent for state in out.glob("checkpoint-*/trainer_state.json") if state.stat().st_size]
+    return max(whole, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
+
+
+def trained_on(out: Path) -> tuple[list[str], list[str]]:
+    """The ids and the normalised texts of the tasks that a model was trained on. Raises FileError."""
+    record = read_object(out / RECORD)
+    return record["task_ids"], record["tasks"]

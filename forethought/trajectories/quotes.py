@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
+
+from forethought.text import one_line
 
 MIN_CHARS = 4
 """Letters and digits that a quotation needs: fewer stand almost anywhere and prove nothing."""
@@ -36,6 +39,18 @@ def occurs(quote: str, text: str) -> bool:
         if position < 0:
             return False
     return True
+
+
+def misquoted(quote: str, texts: Mapping[int, str], number: int, run: str = "") -> str | None:
+    """Why `quote` is no passage of step `number`, and which steps hold it; None where it is one."""
+    if occurs(quote, texts[number]):
+        return None
+    elsewhere = [str(other) for other, text in texts.items() if occurs(quote, text)]
+    found = f" (it stands in step {', '.join(elsewhere[:5])})" if elsewhere else ""
+    return (
+        f'"{one_line(quote, 120)}" does not stand in step {number}{run}{found}: copy one passage of that '
+        "step letter by letter"
+    )
 
 
 def _end_of(part: str, haystack: str, start: int, *, whole: bool) -> int:

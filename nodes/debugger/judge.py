@@ -18,11 +18,9 @@ from forethought.nodes.debugger.rerun import attempts_left, branch_trajectory
 from forethought.nodes.debugger.services import DebugServices, verdict_on
 from forethought.nodes.support.offline import exhausted
 from forethought.prompts.debug_replies import UpdatedGuidance
-from forethought.rollouts.types import RolloutError, Verdict
+from forethought.rollouts.types import Verdict
 from forethought.state.debugger import Branch, DebuggerContext, DebuggerState
 from forethought.trajectories.types import Trajectory
-
-_YES, _NO = ("yes", "y", "true", "right", "correct"), ("no", "n", "false", "wrong", "incorrect")
 
 
 async def judge(
@@ -39,8 +37,7 @@ async def judge(
         update["usage"] = {"judge": verdict.usage}
     if verdict.success:
         return {**update, "status": "fixed"}
-    more = attempts_left({**state, "branches": [*state.get("branches", []), branch]}, context) > 0
-    return {**update, "status": "running" if more else "not_fixed"}
+    return {**update, "status": "running" if attempts_left(state, context) > 1 else "not_fixed"}
 
 
 async def _verdict(state: DebuggerState, context: DebuggerContext, services: DebugServices) -> Verdict:
@@ -48,18 +45,12 @@ async def _verdict(state: DebuggerState, context: DebuggerContext, services: Deb
     if attempt["status"] == "waiting":
         return Verdict(False, "the re-run stopped to wait for a person: it has no outcome yet")
     original = Trajectory.model_validate(state["subject"])
-    if context.judge == "person" and services.evaluators is None:
+    if context.judge == "person":
         return _by_person(attempt, original)
     evaluator = services.evaluator(context, state.get("accepted", []))
     if evaluator is None:
         return Verdict(False, "nobody could judge it: it counts as failed")
-    try:
-        return await verdict_on(evaluator, branch_trajectory(original, attempt), attempt.get("reward"))
-    except ReplyError as error:
-        reason = f"it could not be judged and counts as failed: {error.problem or error}"
-        return Verdict(False, reason, usage=error.usage)
-    except RolloutError as error:
-        return Verdict(False, f"it could not be judged and counts as failed: {error}")
+    return await verdict_on(evaluator, branch_trajectory(original, attempt), attempt.get("reward"))
 
 
 def _by_person(attempt: Branch, original: Trajectory) -> Verdict:
@@ -79,8 +70,8 @@ def _by_person(attempt: Branch, original: Trajectory) -> Verdict:
         reply = interrupt(payload)
         value = reply.get("value", reply.get("decision")) if isinstance(reply, dict) else reply
         word = str(value).strip().casefold().rstrip(".!")
-        if word in _YES or word in _NO:
-            return Verdict(word in _YES, f"a person said {'yes' if word in _YES else 'no'}")
+        if word in ("yes", "y", "no", "n"):
+            return Verdict(word[0] == "y", f"a person said {'yes' if word[0] == 'y' else 'no'}")
 
 
 def _last_seen(attempt: Branch) -> str:
@@ -99,10 +90,10 @@ async def refine_guidance(
         return {}
     original, branches = Trajectory.model_validate(state["subject"]), state["branches"]
     last = branch_trajectory(original, branches[-1])
+    messages = refine_messages(original, state["critical"], branches, last, context)
     try:
-        messages = refine_messages(original, state["critical"], branches, last, context)
-        asked = await services.ask(context, "refine", messages, UpdatedGuidance)
+        result = await services.request(runtime, "refine", messages, UpdatedGuidance)
     except ReplyError as error:
         note = f"no refined guidance came ({error.problem or error}): the last is tried again"
         return {"usage": {"refine": error.usage}, "notes": [note]}
-    return {"guidance": [asked.reply.guidance], "usage": {"refine": asked.usage}}
+    return {"guidance": [result.reply.guidance], "usage": {"refine": result.usage}}

@@ -17,8 +17,8 @@ from forethought.prompts.render import prompt_messages
 from forethought.rollouts.policies import steps_shown
 from forethought.state.debugger import Branch, Critical, DebuggerContext, Label
 from forethought.trajectories.own import SOURCE as OWN
-from forethought.trajectories.show import PROMPT_CHARS, Window, head, step_text, task_text, window_of
-from forethought.trajectories.types import MODULES, Trajectory
+from forethought.trajectories.show import PROMPT_CHARS, head, step_text, task_text, window_of
+from forethought.trajectories.types import MODULES, Trajectory, TrajectoryStep
 
 Labels = Mapping[str, Mapping[str, Label]]
 _LEAST = 200
@@ -30,17 +30,9 @@ def label_messages(
     trajectory: Trajectory, number: int, context: DebuggerContext, taxonomy: Taxonomy
 ) -> list[Message]:
     """Stage 1: which errors the modules of step `number` made."""
-    window = window_of(trajectory, number, context.window)
     step = trajectory.step(number)
-    return _messages(
-        "debug_label",
-        trajectory,
-        fit_window(window, context),
-        taxonomy=taxonomy.text(),
-        number=number,
-        step=head(step),
-        first=step is trajectory.steps[0],
-    )
+    values = {"taxonomy": taxonomy.text(), "step": head(step), "first": step is trajectory.steps[0]}
+    return _about_step("debug_label", trajectory, number, context, **values)
 
 
 def critical_messages(
@@ -48,11 +40,10 @@ def critical_messages(
     labels: Labels | None,
     context: DebuggerContext,
     taxonomy: Taxonomy,
-    given: Sequence[str] = (),
     known: tuple[int, str] | None = None,
 ) -> list[Message]:
-    """Stage 2: the critical error. Without `labels` it is looked for in the bare run; `given` is guidance
-    that re-runs have failed with; `known` is the step, where it was found by trying, and a sentence why."""
+    """Stage 2: the critical error. Without `labels` it is looked for in the bare run; `known` is the step,
+    where it was found by trying, and a sentence why."""
     number, why = known or (0, "")
     return _messages(
         "debug_critical",
@@ -62,7 +53,6 @@ def critical_messages(
         halted=trajectory.halted,
         labelled=labels is not None,
         labels=labels_text(labels or {}),
-        given=list(given),
         known_step=number,
         known_why=why,
     )
@@ -78,92 +68,18 @@ def salvage_messages(
     trajectory: Trajectory, number: int, question: str, context: DebuggerContext
 ) -> list[Message]:
     """Whether the run could have been saved at step `number`: by its correction `alone`, or `still`."""
-    return _messages(
-        "debug_salvage",
-        trajectory,
-        fit_window(window_of(trajectory, number, context.window), context),
-        question=question,
-        number=number,
-        step=head(trajectory.step(number)),
-    )
+    values = {"question": question, "step": head(trajectory.step(number))}
+    return _about_step("debug_salvage", trajectory, number, context, **values)
 
 
 def substitution_messages(trajectory: Trajectory, number: int, context: DebuggerContext) -> list[Message]:
     """Which action should have stood in step `number`."""
-    step = trajectory.step(number)
-    return _messages(
-        "debug_substitution",
-        trajectory,
-        fit_window(window_of(trajectory, number, context.window), context),
-        number=number,
-        step=step_text(step, context.max_observation_chars),
-        admissible=any(each.given for each in trajectory.steps),
-        own=trajectory.source == OWN,
-    )
-
-
-def run_text(trajectory: Trajectory, context: DebuggerContext, of_interest: Sequence[int] = ()) -> str:
-    """The whole run: all steps whole where they fit the window; of a longer one those of interest and their
-    neighbours (else the first and the last ones) whole, and the others in a line each."""
-    steps = trajectory.steps
-    if len(steps) <= context.window:
-        return fit_window(Window(steps), context)
-    whole = _choose_steps(trajectory, context.window, of_interest)
-    note = (
-        f"Of the {len(steps)} steps {len(whole)} are shown whole and the rest in one line each, cut where "
-        "it says so."
-    )
-    lines = [head(step) for step in steps]
-    room = max(PROMPT_CHARS - sum(map(len, lines)), PROMPT_CHARS // 4)
-    limit = _limit([Window((steps[at],)) for at in sorted(whole)], context.max_observation_chars, room)
-    blocks = [step_text(step, limit) if at in whole else lines[at] for at, step in enumerate(steps)]
-    return "\n\n".join([note, *blocks])
-
-
-def _choose_steps(trajectory: Trajectory, size: int, of_interest: Sequence[int]) -> set[int]:
-    """Indices of the steps that are shown whole, `size` at most: those of interest first, from the run's
-    beginning on."""
-    steps = trajectory.steps
-    index = {step.number: at for at, step in enumerate(steps)}
-    near = [index[number] for number in sorted(of_interest) if number in index]
-    around = [at + by for at in near for by in range(-_AROUND, _AROUND + 1)]
-    ends = [at for pair in zip(range(len(steps)), reversed(range(len(steps))), strict=True) for at in pair]
-    wanted = dict.fromkeys([len(steps) - 1, *near, *around, *ends])
-    return set([at for at in wanted if 0 <= at < len(steps)][:size])
-
-
-def fit_window(window: Window, context: DebuggerContext) -> str:
-    """The window's text with observations cut until a prompt can hold it."""
-    return window.text(_limit([window], context.max_observation_chars, PROMPT_CHARS))
-
-
-def _limit(windows: Sequence[Window], limit: int, room: int) -> int:
-    """The most characters of each part with which `windows` come to `room` characters or fewer."""
-    while limit > _LEAST and sum(len(window.text(limit)) for window in windows) > room:
-        limit = max(limit // 2, _LEAST)
-    return limit
-
-
-def labelled_steps(labels: Labels) -> list[int]:
-    """Numbers of the steps in which an error was found, in order."""
-    return sorted(
-        int(number)
-        for number, step in labels.items()
-        if any(label["error_type"] != NO_ERROR for label in step.values())
-    )
-
-
-def labels_text(labels: Labels) -> str:
-    """The errors of stage 1, step by step; '' when there is none."""
-    lines = []
-    for number in labelled_steps(labels):
-        for module in MODULES:
-            label = labels[str(number)].get(module)
-            if label is None or label["error_type"] == NO_ERROR:
-                continue
-            quoted = f' "{label["evidence"]}"' if label["evidence"] else ""
-            lines.append(f"step {number}, {module}: {label['error_type']}.{quoted} {label['reasoning']}")
-    return "\n".join(lines)
+    values = {
+        "step": step_text(trajectory.step(number), context.max_observation_chars),
+        "admissible": any(each.given for each in trajectory.steps),
+        "own": trajectory.source == OWN,
+    }
+    return _about_step("debug_substitution", trajectory, number, context, **values)
 
 
 def refine_messages(
@@ -194,10 +110,72 @@ def refine_messages(
     )
 
 
+def run_text(trajectory: Trajectory, context: DebuggerContext, of_interest: Sequence[int] = ()) -> str:
+    """The whole run: all steps whole where they fit the window; of a longer one those of interest and their
+    neighbours (else the first and the last ones) whole, and the others in a line each."""
+    steps, whole = trajectory.steps, _choose_steps(trajectory, context.window, of_interest)
+    limit = _limit([steps[at] for at in whole], context)
+    blocks = [step_text(step, limit) if at in whole else head(step) for at, step in enumerate(steps)]
+    if len(whole) < len(steps):
+        note = f"Of the {len(steps)} steps {len(whole)} are shown whole and the rest in one line each"
+        blocks.insert(0, f"{note}, cut where it says so.")
+    return "\n\n".join(blocks)
+
+
+def _choose_steps(trajectory: Trajectory, size: int, of_interest: Sequence[int]) -> set[int]:
+    """Indices of the steps that are shown whole, `size` at most: those of interest first, from the run's
+    beginning on."""
+    count = len(trajectory.steps)
+    near = [at for at, step in enumerate(trajectory.steps) if step.number in of_interest]
+    around = [at + by for at in near for by in range(-_AROUND, _AROUND + 1)]
+    ends = [at for pair in zip(range(count), reversed(range(count)), strict=True) for at in pair]
+    wanted = dict.fromkeys([count - 1, *near, *around, *ends])
+    return set([at for at in wanted if 0 <= at < count][:size])
+
+
+def _limit(steps: Sequence[TrajectoryStep], context: DebuggerContext) -> int:
+    """The most characters of each part with which a prompt can hold the steps."""
+    limit = context.max_observation_chars
+    while limit > _LEAST and sum(len(step_text(step, limit)) for step in steps) > PROMPT_CHARS:
+        limit = max(limit // 2, _LEAST)
+    return limit
+
+
+def labelled_steps(labels: Labels) -> list[int]:
+    """Numbers of the steps in which an error was found, in order."""
+    return sorted(
+        int(number)
+        for number, step in labels.items()
+        if any(label["error_type"] != NO_ERROR for label in step.values())
+    )
+
+
+def labels_text(labels: Labels) -> str:
+    """The errors of stage 1, step by step; '' when there is none."""
+    lines = []
+    for number in labelled_steps(labels):
+        for module in MODULES:
+            label = labels[str(number)].get(module)
+            if label is None or label["error_type"] == NO_ERROR:
+                continue
+            quoted = f' "{label["evidence"]}"' if label["evidence"] else ""
+            lines.append(f"step {number}, {module}: {label['error_type']}.{quoted} {label['reasoning']}")
+    return "\n".join(lines)
+
+
 def _attempt_text(branch: Branch) -> str:
     guidance = "\n".join(branch["guidance"])
     ended = f"answered: {branch['answer']}" if branch["answer"] else f"ended: {branch['status']}"
     return f"Guidance: {guidance}\nWhat came of it: {len(branch['steps'])} steps, {ended}. It failed."
+
+
+def _about_step(
+    template: str, trajectory: Trajectory, number: int, context: DebuggerContext, **values: Any
+) -> list[Message]:
+    """A question about one step, with its window of the run."""
+    window = window_of(trajectory, number, context.window)
+    shown = window.text(_limit(window.steps, context))
+    return _messages(template, trajectory, shown, number=number, **values)
 
 
 def _messages(template: str, trajectory: Trajectory, shown: str, **values: Any) -> list[Message]:

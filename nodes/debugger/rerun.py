@@ -4,7 +4,7 @@
 (4.2). Every way gets the same tokens, those of `max_tokens`: AgentDebug spends them on labels, a critical
 error and at most `max_reruns` re-runs; a baseline, which knows no taxonomy and no critical error, goes on
 until they are spent. What came of a re-run waits in `attempt` for its verdict. Where no further one can be
-made, the debugging ends here: `failed` if there was none at all, else `not_fixed`.
+request, the debugging ends here: `failed` if there was none at all, else `not_fixed`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel
 
 from forethought.models.allowance import total
-from forethought.models.types import ReplyError, ReplyResult, Usage, no_usage
+from forethought.models.types import ReplyError, Usage, no_usage
 from forethought.nodes.debugger.services import DebugServices
 from forethought.nodes.support.offline import exhausted
 from forethought.prompts.debug_replies import FailurePoint, SelfFeedback
@@ -35,44 +35,37 @@ MAX_ATTEMPTS = 100
 """Of a baseline, whatever its tokens allow: no loop without an end."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class RerunRequest:
-    """What there is to make the next re-run with."""
+    """The next re-run: what there is to make it with, and what is noted of it on the way."""
 
     state: DebuggerState
-    context: DebuggerContext
+    runtime: Runtime[DebuggerContext]
     services: DebugServices
     original: Trajectory
     rollouts: Rollouts
-
-    @property
-    def branches(self) -> list[Branch]:
-        """The re-runs so far."""
-        return self.state.get("branches", [])
-
-    def shown(self, run: Trajectory) -> dict[str, Any]:
-        """A run as the baselines' prompts show it."""
-        steps, _ = steps_shown(run.steps, self.context.max_observation_chars, self.context.window)
-        return {"task": run.task, "steps": steps, "answer": run.answer}
-
-    async def ask(self, template: str, reply: type[R], check: Any = None, /, **values: Any) -> ReplyResult[R]:
-        """The reply to a baseline's prompt. Raises ModelError."""
-        messages = prompt_messages(template, **values)
-        return await self.services.ask(self.context, "rerun", messages, reply, check)
-
-
-@dataclass(frozen=True)
-class RerunResult:
-    """A re-run that was made."""
-
-    continuation: Continuation
-    from_step: int
-    module: str = ""
-    guidance: tuple[str, ...] = ()
+    about: Branch = field(default_factory=Branch)
+    """Where it starts, in which module and with what guidance."""
     usage: Usage = field(default_factory=no_usage)
     """What was asked before it, such as for feedback."""
-    update: Mapping[str, Any] = field(default_factory=dict)
+    update: dict[str, Any] = field(default_factory=dict)
     """What else the state is to keep."""
+
+    async def ask(
+        self, template: str, run: Trajectory, reply: type[R], check: Any = None, **values: Any
+    ) -> R:
+        """The reply to a baseline's prompt about `run`. Raises ModelError."""
+        context = self.services.context(self.runtime)
+        steps, _ = steps_shown(run.steps, context.max_observation_chars, context.window)
+        messages = prompt_messages(template, task=run.task, steps=steps, answer=run.answer, **values)
+        result = await self.services.request(self.runtime, "rerun", messages, reply, check)
+        self.usage = result.usage
+        return result.reply
+
+    async def run_from(self, step: int, module: Module, guidance: list[str]) -> Continuation:
+        """Run on from just before `step`."""
+        self.about = Branch(from_step=step, module=module, guidance=guidance)
+        return await self.rollouts.from_step(step, module, tuple(guidance))
 
 
 async def rerun(
@@ -87,26 +80,24 @@ async def rerun(
     original = Trajectory.model_validate(state["subject"])
     try:
         rollouts = services.rollouts_for(original, state, context)
-        result = await METHODS[context.rerun](RerunRequest(state, context, services, original, rollouts))
+        request = RerunRequest(state, runtime, services, original, rollouts)
+        branch = _branch(request, await METHODS[context.rerun](request))
     except RolloutError as error:
         return _end_reruns(state, f"no re-run: {error}")
     except ReplyError as error:
         usage = {"rerun": error.usage}
         return {**_end_reruns(state, f"no re-run: {error.problem or error}"), "usage": usage}
-    branch = _branch(state, result)
-    diverged = result.continuation.diverged
-    notes = [f"re-run {branch['attempt']}: {diverged}"] if diverged else []
     return {
-        **result.update,
+        **request.update,
         "attempt": branch,
-        "notes": notes,
+        "notes": [f"re-run {branch['attempt']}: {branch['diverged']}"] if branch["diverged"] else [],
         "usage": {"rerun": branch["usage"]},
         "status": "running",
     }
 
 
 def attempts_left(state: DebuggerState, context: DebuggerContext) -> int:
-    """How many re-runs may still be made, tokens aside."""
+    """How many re-runs may still be request, tokens aside."""
     equal_spend = context.rerun in BASELINES and context.max_tokens is not None
     return (MAX_ATTEMPTS if equal_spend else context.max_reruns) - len(state.get("branches", []))
 
@@ -130,38 +121,36 @@ def _end_reruns(state: DebuggerState, why: str) -> dict[str, Any]:
     return {"attempt": {}, "status": "failed", "problem": why}
 
 
-def _branch(state: DebuggerState, result: RerunResult) -> Branch:
-    branches = state.get("branches", [])
-    continuation, number = result.continuation, len(branches) + 1
-    known = {branch["branch"] for branch in branches}
+def _branch(request: RerunRequest, continuation: Continuation) -> Branch:
+    branches = request.state.get("branches", [])
+    number, known = len(branches) + 1, {branch["branch"] for branch in branches}
+    steps = continuation.trajectory.steps[continuation.kept :]
     return {
         "attempt": number,
         "branch": continuation.branch if continuation.branch not in known else f"attempt-{number}",
-        "from_step": result.from_step,
-        "module": result.module,
-        "guidance": list(result.guidance),
+        "from_step": request.original.steps[0].number,
+        "module": "",
+        "guidance": [],
+        **request.about,
         "kept": continuation.kept,
-        "steps": [
-            step.model_dump(mode="json") for step in continuation.trajectory.steps[continuation.kept :]
-        ],
+        "steps": [step.model_dump(mode="json") for step in steps],
         "answer": continuation.trajectory.answer,
         "status": continuation.status,
         "reward": continuation.reward,
         "diverged": continuation.diverged,
-        "usage": total(result.usage, continuation.usage),
+        "usage": total(request.usage, continuation.usage),
         "seconds": round(continuation.seconds, 3),
     }
 
 
-async def agentdebug(request: RerunRequest) -> RerunResult:
+async def agentdebug(request: RerunRequest) -> Continuation:
     """From just before the critical step, with the guidance in force (algorithm 1, stage 3)."""
     critical = request.state["critical"]
-    step, module = critical["critical_step"], critical["critical_module"]
-    guidance = tuple(request.state.get("guidance") or [critical["correction_guidance"]])
-    continuation = await request.rollouts.from_step(
-        step, restart_module(critical, request.original), guidance
-    )
-    return RerunResult(continuation, step, module, guidance)
+    guidance = request.state.get("guidance") or [critical["correction_guidance"]]
+    module = restart_module(critical, request.original)
+    continuation = await request.run_from(critical["critical_step"], module, guidance)
+    request.about["module"] = critical["critical_module"]
+    return continuation
 
 
 def restart_module(critical: Mapping[str, Any], trajectory: Trajectory) -> Module:
@@ -181,58 +170,54 @@ def restart_module(critical: Mapping[str, Any], trajectory: Trajectory) -> Modul
     return "action" if occurs(evidence, f"{step.planning}\n{step.action}") else module
 
 
-async def self_refine(request: RerunRequest) -> RerunResult:
+async def self_refine(request: RerunRequest) -> Continuation:
     """Ask why the last run did not finish the task, and run the whole task again with the answer."""
-    branches, original = request.branches, request.original
-    last = branch_trajectory(original, branches[-1]) if branches else original
-    asked = await request.ask("debug_self_refine", SelfFeedback, **request.shown(last))
-    guidance = (asked.reply.feedback,)
-    continuation = await request.rollouts.from_start(guidance)
-    return RerunResult(continuation, original.steps[0].number, guidance=guidance, usage=asked.usage)
+    branches = request.state.get("branches", [])
+    last = branch_trajectory(request.original, branches[-1]) if branches else request.original
+    reply = await request.ask("debug_self_refine", last, SelfFeedback)
+    request.about = Branch(guidance=[reply.feedback])
+    return await request.rollouts.from_start((reply.feedback,))
 
 
-async def vanilla(request: RerunRequest) -> RerunResult:
+async def vanilla(request: RerunRequest) -> Continuation:
     """Ask which step of the original run failed first and what to do instead, and run on from there."""
-    tried = [text for branch in request.branches for text in branch["guidance"]]
+    tried = [text for branch in request.state.get("branches", []) for text in branch["guidance"]]
     numbers = [step.number for step in request.original.steps]
 
     def check(reply: FailurePoint) -> str | None:
         known = f"{numbers[0]} to {numbers[-1]}"
         return None if reply.step in numbers else f"there is no step {reply.step}: steps are {known}"
 
-    shown = request.shown(request.original)
-    asked = await request.ask("debug_vanilla", FailurePoint, check, **shown, tried=tried)
-    point = asked.reply
-    guidance = (f"{point.reason} {point.suggestion}".strip(),)
+    point = await request.ask("debug_vanilla", request.original, FailurePoint, check, tried=tried)
     # It knows a step, not a module: the plan in force stays.
-    continuation = await request.rollouts.from_step(point.step, "action", guidance)
-    return RerunResult(continuation, point.step, "action", guidance, asked.usage)
+    return await request.run_from(point.step, "action", [f"{point.reason} {point.suggestion}".strip()])
 
 
-async def best_of_n(request: RerunRequest) -> RerunResult:
+async def best_of_n(request: RerunRequest) -> Continuation:
     """Run the task once more, from the beginning and without a word: the judge picks out a success."""
-    return RerunResult(await request.rollouts.from_start(()), request.original.steps[0].number)
+    return await request.rollouts.from_start(())
 
 
-async def tree_of_thoughts(request: RerunRequest) -> RerunResult:
+async def tree_of_thoughts(request: RerunRequest) -> Continuation:
     """One path through the tree of valued candidates; what was left aside is for the next attempt."""
-    rollouts, context = request.rollouts, request.context
-    if not isinstance(rollouts, EnvironmentRollouts):
+    if not isinstance(request.rollouts, EnvironmentRollouts):
         raise RolloutError(
             "tree_of_thoughts chooses single actions, which takes an environment; for a thread "
             "of the agent's choose self_refine, vanilla or best_of_n"
         )
+    context = request.services.context(request.runtime)
     policy = TreePolicy(request.services.models, context.model, max_observation=context.max_observation_chars)
     policy.restore(request.state.get("tree", []))
-    continuation = await rollouts.with_policy(policy).from_start(())
-    return RerunResult(continuation, request.original.steps[0].number, update={"tree": policy.saved()})
+    continuation = await request.rollouts.with_policy(policy).from_start(())
+    request.update["tree"] = policy.saved()
+    return continuation
 
 
-METHODS: dict[str, Callable[[RerunRequest], Awaitable[RerunResult]]] = {
+METHODS: dict[str, Callable[[RerunRequest], Awaitable[Continuation]]] = {
     "agentdebug": agentdebug,
     "self_refine": self_refine,
     "vanilla": vanilla,
     "best_of_n": best_of_n,
     "tree_of_thoughts": tree_of_thoughts,
 }
-"""How one re-run is made, by `context.rerun`. Each raises RolloutError or ModelError."""
+"""How one re-run is request, by `context.rerun`. Each raises RolloutError or ModelError."""

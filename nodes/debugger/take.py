@@ -15,6 +15,7 @@ from forethought.models.types import ReplyError, Usage, no_usage
 from forethought.nodes.debugger.services import DebugServices
 from forethought.rollouts.types import RolloutError
 from forethought.state.debugger import DebuggerContext, DebuggerState, Json
+from forethought.state.offline import empty_channels
 from forethought.state.reducers import CLEAR
 from forethought.trajectories.read import from_json
 from forethought.trajectories.types import Loaded, Trajectory
@@ -23,57 +24,29 @@ from forethought.trajectories.types import Loaded, Trajectory
 async def take(
     state: DebuggerState, runtime: Runtime[DebuggerContext], *, services: DebugServices
 ) -> dict[str, Any]:
-    """The validated trajectory, what its evaluator says of it, and what a reader should know of it."""
-    context = services.context(runtime)
-    fresh = _empty_channels()
+    """The validated trajectory, what its evaluator says of it, and whether it can be debugged."""
+    context, update = services.context(runtime), empty_channels(DebuggerState)
     try:
         loaded = await _load(state, services)
     except ValueError as error:
-        return {**fresh, "notes": [CLEAR], **_failure(str(error))}
-    trajectory = loaded.trajectory
+        return {**update, **_failure(str(error))}
+    trajectory, thread = loaded.trajectory, state.get("thread_id") or ""
     accepted = [state["expect"]] if state.get("expect", "").strip() else list(loaded.reference.gold)
-    taken = {
-        **fresh,
-        "thread": state.get("thread_id") or "",
-        "subject": trajectory.model_dump(mode="json"),
-        "accepted": accepted,
-        "notes": [CLEAR, *trajectory.notes, *_notes(trajectory, context)],
-    }
+    update |= {"thread": thread, "subject": trajectory.model_dump(mode="json"), "accepted": accepted}
+    update["notes"] = [CLEAR, *trajectory.notes]
     if not trajectory.steps:
-        return {**taken, **_failure("the trajectory has no steps: there is nothing to debug in it")}
-    verdict, usage, notes = await _judge(loaded, accepted, context, services)
-    taken |= {"verdict": verdict, "notes": [*taken["notes"], *notes]}
-    taken["usage"] = {CLEAR: None, "judge": usage} if usage.get("calls") else {CLEAR: None}
+        return {**update, **_failure("the trajectory has no steps: there is nothing to debug in it")}
+    verdict, usage, problem = await _judge(loaded, accepted, context, services)
+    update["verdict"] = verdict
+    if problem:
+        update["notes"] += [f"the trajectory could not be judged ({problem}): taken as failed"]
+    if usage.get("calls"):
+        update["usage"] |= {"judge": usage}
     if verdict["success"]:
-        return {**taken, "status": "successful"}
-    if problem := _impossible(trajectory, state.get("thread_id") or None, accepted, context, services):
-        return {**taken, **_failure(problem)}
-    return {**taken, "status": "running"}
-
-
-def _empty_channels() -> dict[str, Any]:
-    """Every channel as it begins: a thread of the debugger's may be used again, and what was sent for the
-    last debugging must not be taken for this one's."""
-    return {
-        "trajectory": {},
-        "thread_id": "",
-        "expect": "",
-        "thread": "",
-        "subject": {},
-        "accepted": [],
-        "labels": {CLEAR: None},
-        "label_problems": {CLEAR: None},
-        "critical": {},
-        "probes": [CLEAR],
-        "attempt": {},
-        "tree": [],
-        "branches": [CLEAR],
-        "guidance": [],
-        "wave": [],
-        "verdict": {},
-        "usage": {CLEAR: None},
-        "problem": "",
-    }
+        return {**update, "status": "successful"}
+    if refusal := _refusal(trajectory, thread or None, accepted, context, services):
+        return {**update, **_failure(refusal)}
+    return {**update, "status": "running"}
 
 
 def _failure(problem: str) -> dict[str, Any]:
@@ -82,11 +55,11 @@ def _failure(problem: str) -> dict[str, Any]:
 
 async def _load(state: DebuggerState, services: DebugServices) -> Loaded:
     """What the client sent or named. Raises ValueError, one line that says what to do."""
-    given, thread = state.get("trajectory"), state.get("thread_id") or ""
-    if given and thread:
+    sent, thread = state.get("trajectory"), state.get("thread_id") or ""
+    if sent and thread:
         raise ValueError("a thread_id and a trajectory cannot go together: give one of them")
-    if given:
-        return await asyncio.to_thread(from_json, given)
+    if sent:
+        return await asyncio.to_thread(from_json, sent)
     if not thread:
         raise ValueError("name what is to be debugged: a thread_id, or a trajectory")
     if services.load_thread is None:
@@ -96,40 +69,37 @@ async def _load(state: DebuggerState, services: DebugServices) -> Loaded:
 
 async def _judge(
     loaded: Loaded, accepted: list[str], context: DebuggerContext, services: DebugServices
-) -> tuple[Json, Usage, list[str]]:
-    """The verdict on the trajectory: {success, reason, by}, what it cost, and notes.
+) -> tuple[Json, Usage, str]:
+    """The verdict on the trajectory: {success, reason, by}, what it cost, and why its evaluator had none.
 
     Where nobody in the program can judge, the trajectory's own source may have; else it is taken as failed,
     since it was given to be debugged.
     """
-    notes: list[str] = []
-    usage = no_usage()
-    evaluator = services.evaluator(context, accepted)
-    if evaluator is not None:
+    usage, problem, outcome = no_usage(), "", loaded.reference.outcome
+    if evaluator := services.evaluator(context, accepted):
         try:
-            said = await evaluator.judge(loaded.trajectory)
-            return {"success": said.success, "reason": said.reason, "by": evaluator.name}, said.usage, notes
+            verdict = await evaluator.judge(loaded.trajectory)
+            by = {"success": verdict.success, "reason": verdict.reason, "by": evaluator.name}
+            return by, verdict.usage, ""
         except ReplyError as error:
-            usage = error.usage
-            notes = [f"the trajectory could not be judged ({error.problem or error}): taken as failed"]
+            usage, problem = error.usage, error.problem or str(error)
         except RolloutError as error:
-            notes = [f"the trajectory could not be judged ({error}): taken as failed"]
-    if loaded.reference.outcome == "success":
-        return {"success": True, "reason": "its source records a success", "by": "record"}, usage, notes
-    if loaded.reference.outcome == "failure":
-        return {"success": False, "reason": "its source records a failure", "by": "record"}, usage, notes
-    reason = "nobody judged it: taken as failed, as what is debugged is"
-    return {"success": False, "reason": reason, "by": ""}, usage, notes
+            problem = str(error)
+    if outcome == "unknown":
+        reason = "nobody judged it: taken as failed, as what is debugged is"
+        return {"success": False, "reason": reason, "by": ""}, usage, problem
+    reason = f"its source records a {outcome}"
+    return {"success": outcome == "success", "reason": reason, "by": "record"}, usage, problem
 
 
-def _impossible(
+def _refusal(
     trajectory: Trajectory,
     thread: str | None,
     accepted: list[str],
     context: DebuggerContext,
     services: DebugServices,
 ) -> str:
-    """Why what was asked for cannot be done with this, '' if it can."""
+    """Why the choices cannot be carried out with this, '' if they can."""
     if context.rerun == "off" and context.method != "counterfactual":
         return ""
     what = "a re-run" if context.rerun != "off" else "counterfactual mode"
@@ -139,31 +109,12 @@ def _impossible(
         services.rollouts(trajectory, thread, context)
     except RolloutError as error:
         return str(error)
-    unable = context.judge == "none" or (context.judge in ("gold", "model") and not accepted)
-    if unable and services.evaluators is None:
+    is_person = context.judge == "person"
+    if is_person and context.method == "counterfactual" and context.rerun in ("off", "agentdebug"):
+        return "counterfactual mode judges too many runs for a person: choose another judge"
+    if not is_person and services.evaluator(context, accepted) is None:
         return (
             f"{what} needs somebody to say whether it succeeded: give the expected answer (expect), or "
             "choose another judge"
         )
-    counts = context.method == "counterfactual" and context.rerun in ("off", "agentdebug")
-    if counts and services.evaluator(context, accepted) is None:
-        return "counterfactual mode judges many runs: choose a judge other than a person"
     return ""
-
-
-def _notes(trajectory: Trajectory, context: DebuggerContext) -> list[str]:
-    """What a prompt does not show whole."""
-    notes = []
-    count, limit = len(trajectory.steps), context.max_observation_chars
-    if count > context.window:
-        notes.append(
-            f"the run has {count} steps: it is shown by windows of {context.window} steps, the others in one "
-            "line each"
-        )
-    long = [
-        step.number for step in trajectory.steps if any(len(text) > limit for text in step.texts().values())
-    ]
-    if long:
-        named = ", ".join(map(str, long[:10])) + (f" and {len(long) - 10} more" if len(long) > 10 else "")
-        notes.append(f"prompts show {limit} characters of each part of a step; cut in step {named}")
-    return notes

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 
 from forethought.nodes.distiller.runs import TaskRuns
 from forethought.prompts.distill_replies import Aggregation, ComparativeDiagnosis, PatternSet, Quote
-from forethought.text import one_line
 from forethought.trajectories.questions import framed, normalised
-from forethought.trajectories.quotes import occurs
+from forethought.trajectories.quotes import misquoted
 from forethought.trajectories.show import all_text
 from forethought.trajectories.types import Outcome
 
@@ -49,15 +48,7 @@ def _quote_problem(quote: Quote, outcome: Outcome, runs: TaskRuns) -> str | None
         return f"{quote.run} has no steps to quote from"
     if quote.step not in texts:
         return f"{quote.run} has no step {quote.step}: its steps are {min(texts)} to {max(texts)}"
-    if occurs(quote.quote, texts[quote.step]):
-        return None
-    elsewhere = [str(number) for number, text in texts.items() if occurs(quote.quote, text)]
-    found = f" (it stands in step {', '.join(elsewhere[:3])})" if elsewhere else ""
-    shown = one_line(quote.quote, 120)
-    return (
-        f'"{shown}" does not stand in step {quote.step} of {quote.run}{found}: copy one passage of that step '
-        "letter by letter"
-    )
+    return misquoted(quote.quote, texts, quote.step, f" of {quote.run}")
 
 
 def aggregation_problem(reply: Aggregation, names: Sequence[str], copies: Copies) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
@@ -20,7 +20,7 @@ from forethought.state.distiller import (
     Entry,
     Evidence,
 )
-from forethought.state.job import Job
+from forethought.state.offline import Job
 
 
 async def diagnose_wave(
@@ -43,7 +43,7 @@ async def diagnose_task(
     """What separates the task's failed runs from its successful ones; where no valid reply came, why. Raises
     the other ModelErrors."""
     key = job["key"]
-    state = cast(DistillerState, read_state(config, ("tasks",)))
+    state: DistillerState = read_state(config, ("tasks",))
     runs = await TaskRuns.load(services, key, state["tasks"][key])
     reply, update = await services.ask(
         runtime,

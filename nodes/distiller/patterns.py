@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
@@ -22,7 +22,7 @@ from forethought.state.distiller import (
     Patterns,
     WrittenExample,
 )
-from forethought.state.job import Job
+from forethought.state.offline import Job
 
 READS = ("tasks", "diagnoses", "errors")
 
@@ -51,7 +51,7 @@ async def write_patterns(
 ) -> dict[str, Any]:
     """An error's patterns; where no valid reply came, why. Raises the other ModelErrors."""
     context, name = services.context(runtime), job["key"]
-    state = cast(DistillerState, read_state(config, READS))
+    state: DistillerState = read_state(config, READS)
     error, entries = state["errors"][name], entries_of(state)
     cases = []
     for number, key in enumerate(error["entries"][: context.max_cases], 1):

@@ -11,7 +11,7 @@ from langgraph.runtime import Runtime
 from forethought.nodes.distiller.runs import DistillServices, compared_runs, run_records
 from forethought.nodes.support.offline import runs_by_task
 from forethought.state.distiller import DistillerContext, DistillerState, MixedTask
-from forethought.state.reducers import CLEAR
+from forethought.state.offline import empty_channels
 from forethought.trajectories.questions import Questions
 from forethought.trajectories.types import Loaded
 
@@ -48,7 +48,7 @@ async def take(
         "excluded": len(refused),
     }
     return {
-        **_cleared(),
+        **empty_channels(DistillerState),
         "tasks": tasks,
         "seen": seen,
         "excluded": [runs[0].trajectory.task for runs in refused],
@@ -79,11 +79,3 @@ def no_mixed_line(seen: Mapping[str, int]) -> str:
 def _outcomes(runs: Sequence[Loaded]) -> set[str]:
     """The known outcomes of a task's runs."""
     return {outcome for run in runs if (outcome := run.reference.outcome) != "unknown"}
-
-
-def _cleared() -> dict[str, Any]:
-    """The channels of an earlier distillation on the thread, and the input, emptied."""
-    merged = ("diagnoses", "patterns", "reviews", "problems", "usage")
-    lists = ("wave", "decisions", "notes", "trajectories", "exclude")
-    empty: dict[str, Any] = {name: {CLEAR: None} for name in merged}
-    return {**empty, **{name: [] for name in lists}, "errors": {}, "files": {}, "final": {}}

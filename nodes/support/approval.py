@@ -9,9 +9,9 @@ the search engine that the operator chose, not to an address that a page can nam
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from langgraph.types import interrupt
 
@@ -23,6 +23,7 @@ from forethought.tools.base import Tool
 from forethought.tools.call import check_arguments
 
 Json = dict[str, Any]
+T = TypeVar("T")
 CHOICES = ["approve", "edit", "reject"]
 
 
@@ -96,31 +97,39 @@ def _ask(tool: Tool, proposal: Proposal, why: str, seen: Influence, *, pinned: b
         "why": why,
         "influence": records(seen.outside),
         "choices": CHOICES,
-        "problem": "",
     }
-    while True:
-        decision, value, reason = read_reply(interrupt(payload))
-        if decision == "approve":
+
+    def read(reply: Any) -> ApprovalDecision | str:
+        word, value, reason = read_reply(reply)
+        if word == "approve":
             return ApprovalDecision(proposal["arguments"], "approved", pinned=pinned)
-        if decision == "reject":
-            return ApprovalDecision(proposal["arguments"], "rejected", reason or "no reason given")
-        problem = f"decision must be approve, edit or reject, not {decision!r}"
-        if decision == "edit":
-            problem = _wrong(tool, value)
-            if not problem:
-                return ApprovalDecision(dict(value), "edited", pinned=pinned)
-        payload = {**payload, "problem": problem}
+        if word == "reject":
+            return ApprovalDecision(proposal["arguments"], "rejected", reason)
+        if word != "edit":
+            return word
+        if not isinstance(value, dict):
+            return f"value must be the arguments of {tool.name}, as an object"
+        wrong = check_arguments(tool, value)
+        return wrong or ApprovalDecision(dict(value), "edited", pinned=pinned)
+
+    return ask_until(payload, read)
 
 
-def _wrong(tool: Tool, value: Any) -> str:
-    """What is wrong with edited arguments; '' if they fit."""
-    if not isinstance(value, dict):
-        return f"value must be the arguments of {tool.name}, as an object"
-    return check_arguments(tool, value) or ""
+def ask_until(payload: Json, read: Callable[[Any], T | str]) -> T:
+    """What `read` makes of the person's reply; a text says what is wrong with it, and they are asked again.
+
+    There must be no effect before this in the node: the node runs again on resume.
+    """
+    problem = ""
+    while True:
+        result = read(interrupt({**payload, "problem": problem}))
+        if not isinstance(result, str):
+            return result
+        problem = result
 
 
 def ask_person(subtask: str, n: int, question: str, choices: list[str]) -> str:
-    """The person's answer. There must be no effect before this in the node: the node runs again on resume."""
+    """The person's answer. There must be no effect before this: see `ask_until`."""
     payload = {
         "kind": "question",
         "id": f"question-{n}",
@@ -137,7 +146,11 @@ def ask_person(subtask: str, n: int, question: str, choices: list[str]) -> str:
 
 
 def read_reply(reply: Any) -> tuple[str, Any, str]:
-    """The decision, value and reason of a reply to a plan or a call; bare text is the decision."""
+    """The decision (approve, edit, reject, or what is wrong with it), value and reason of a reply to a plan
+    or a call; bare text is the decision."""
     if not isinstance(reply, dict):
-        return str(reply).strip().lower(), None, ""
-    return str(reply.get("decision", "")).strip().lower(), reply.get("value"), str(reply.get("reason") or "")
+        reply = {"decision": reply}
+    word = str(reply.get("decision", "")).strip().lower()
+    if word not in CHOICES:
+        word = f"decision must be approve, edit or reject, not {word!r}"
+    return word, reply.get("value"), str(reply.get("reason") or "no reason given")

@@ -48,16 +48,11 @@ def thread_of() -> str:
 
 async def recall(state: AgentState, runtime: Runtime[Context], context: Context) -> Lessons:
     """The channel `lessons` of a task that begins: what is shown to it, and nothing of the task before."""
-    before = list(state.get("lessons", {}).get("origins", []))
     if not context.lessons:
-        return {"origins": before}
+        return {}
     query = " ".join([state["task"][:_QUERY_CHARS], *(_name(item) for item in state.get("files", []))])
     found = await open_book(runtime, context).relevant(query, MOST_SHOWN, now_utc())
-    brought = [lesson.origin for lesson in found if not lesson.vouched]
-    return {
-        "shown": [_to_shown_lesson(lesson) for lesson in found],
-        "origins": list(dict.fromkeys([*before, *brought])),
-    }
+    return {"shown": [_to_shown_lesson(lesson) for lesson in found]}
 
 
 def _name(item: Any) -> str:

@@ -1,4 +1,4 @@
-"""What the nodes of the graphs that learn offline share: models, stored runs, the budget."""
+"""What the nodes of the debugger, distiller and synthesizer share: models, stored runs, the budget."""
 
 from __future__ import annotations
 
@@ -13,13 +13,18 @@ from pydantic import BaseModel
 
 from forethought.models.allowance import tokens_of, total
 from forethought.models.ask import Models
-from forethought.models.types import Message, ReplyError, Transport, Usage, no_usage, reply_spec
+from forethought.models.types import (
+    Message,
+    ReplyError,
+    ReplyResult,
+    Transport,
+    Usage,
+    no_usage,
+    reply_spec,
+)
 from forethought.settings import Settings
 from forethought.state.bounds import bounded
-from forethought.state.debugger import DebuggerContext
-from forethought.state.distiller import DistillerContext
-from forethought.state.job import Job
-from forethought.state.synthesizer import SynthesizerContext
+from forethought.state.offline import Job, OfflineContext
 from forethought.tools.files import FileStore
 from forethought.trajectories.questions import normalised
 from forethought.trajectories.read import all_from_json
@@ -27,9 +32,8 @@ from forethought.trajectories.tasks import Attempt
 from forethought.trajectories.types import Loaded, Trajectory
 
 Json = dict[str, Any]
-C = TypeVar("C", DistillerContext, SynthesizerContext)
+C = TypeVar("C", bound=OfflineContext)
 R = TypeVar("R", bound=BaseModel)
-OfflineContext = DebuggerContext | DistillerContext | SynthesizerContext
 
 
 @dataclass(frozen=True)
@@ -47,16 +51,33 @@ class OfflineServices(Generic[C]):
     def of(
         cls,
         context_type: type[C],
-        settings: Settings,
-        transport: Transport | None,
-        attempt: Attempt | None = None,
+        settings: Settings | None = None,
+        transport: Transport | None = None,
+        **others: Any,
     ) -> Self:
         """The services of a graph with this `context_schema`; `transport` carries model calls."""
-        return cls(settings, Models(settings, transport), FileStore.of(settings), context_type, attempt)
+        settings = settings or Settings()
+        return cls(settings, Models(settings, transport), FileStore.of(settings), context_type, **others)
 
     def context(self, runtime: Runtime[C]) -> C:
         """The context within the operator's bounds. Raises ValueError for a model that is not allowed."""
         return bounded(self.context_type.model_validate(runtime.context or {}), self.settings)
+
+    async def request(
+        self,
+        runtime: Runtime[C],
+        role: str,
+        messages: Sequence[Message],
+        reply: type[R],
+        check: Callable[[R], str | None] | None = None,
+        about: str = "",
+    ) -> ReplyResult[R]:
+        """The checked reply to `messages`; the stream says who is asked about what. Raises ModelError."""
+        runtime.stream_writer({"event": "thinking", "role": role.replace("_", " "), "about": about})
+        model = self.context(runtime).model
+        return await self.models.ask(
+            role=role, model=model, messages=messages, reply=reply_spec(reply), check=check
+        )
 
     async def ask(
         self,
@@ -71,18 +92,13 @@ class OfflineServices(Generic[C]):
     ) -> tuple[R | None, Json]:
         """The reply, or None where no valid one came; and the update of `usage` and, without a reply, of
         `problems`. Raises the other ModelErrors."""
-        runtime.stream_writer({"event": "thinking", "role": role.replace("_", " "), "about": about})
         try:
-            result = await self.models.ask(
-                role=role,
-                model=self.context(runtime).model,
-                messages=messages,
-                reply=reply_spec(reply),
-                check=check,
-            )
+            result = await self.request(runtime, role, messages, reply, check, about)
         except ReplyError as error:
-            reason = error.problem or str(error)
-            return None, {"problems": {problem_key: reason}, "usage": {role: error.usage}}
+            return None, {
+                "problems": {problem_key: error.problem or str(error)},
+                "usage": {role: error.usage},
+            }
         return result.reply, {"usage": {role: result.usage}}
 
     async def save(self, trajectory: Trajectory) -> str:
@@ -132,9 +148,7 @@ def exhausted(
     return ""
 
 
-def stopped(
-    state: Mapping[str, Any], context: DistillerContext | SynthesizerContext, unfinished: str
-) -> Json | None:
+def stopped(state: Mapping[str, Any], context: OfflineContext, unfinished: str) -> Json | None:
     """The update that stops a run whose budget is spent and says what is `unfinished`; else None."""
     if spent := exhausted(state, context):
         return {"status": "stopped", "problem": f"{spent}, and {unfinished}; raise it"}
@@ -143,7 +157,7 @@ def stopped(
 
 def next_wave(
     state: Mapping[str, Any],
-    context: DistillerContext | SynthesizerContext,
+    context: OfflineContext,
     jobs: Sequence[Job],
     unfinished: str,
 ) -> Json:

@@ -8,9 +8,9 @@ plans, memories, tasks and answers that follow are made of it. Two questions are
   and files: a person gives a file, but seldom wrote it. So a file alone can make a write need approval.
 - private: would its owner mind if it were sent elsewhere? Files, and what the person answered during the run.
 
-A file counts from the moment it is given, since its name stands in every prompt; so does a lesson of another
-thread that was shown, with what that thread had seen, unless a person vouches for it. A part that is not
-known counts as outside.
+A file counts from the moment it is given, since its name stands in every prompt. A lesson of another thread
+is shown only if it is free of outside text or a person has confirmed it. A part that is not known counts as
+outside.
 """
 
 from __future__ import annotations
@@ -114,8 +114,6 @@ def _origins(state: AgentState) -> Iterator[tuple[str, int]]:
     for item in state.get("files", []):
         if not isinstance(item, str):
             yield f"file:{item['name']}", GIVEN
-    for origin in state.get("lessons", {}).get("origins", []):
-        yield origin, GIVEN
     for step in thread_steps(state):
         if step["cause"] == "rejected":  # a person's No tells nothing that could be carried out
             continue

@@ -7,18 +7,16 @@ as LangGraph's own ToolNode does. The reader is private to LangGraph, so it is u
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import Any
 
 from langchain_core.runnables import RunnableConfig
-
-from forethought.state.agent import AgentState
 
 _READ = "__pregel_read"
 
 
-def read_state(config: RunnableConfig, keys: Sequence[str]) -> AgentState:
+def read_state(config: RunnableConfig, keys: Sequence[str]) -> Any:
     """The channels `keys` as they stood before this superstep; a channel never written is absent.
 
     They are the live values, as in every node's state: a node changes none of them.
     """
-    return cast(AgentState, config["configurable"][_READ](list(keys)))
+    return config["configurable"][_READ](list(keys))

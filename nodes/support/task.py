@@ -4,7 +4,8 @@ next one."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
@@ -17,6 +18,7 @@ from forethought.nodes.support.attachments import take_attachments
 from forethought.nodes.support.services import Services
 from forethought.settings import Settings
 from forethought.state.agent import AgentState, FileRef, Json, Progress
+from forethought.state.bounds import models_of
 from forethought.state.context import Context
 from forethought.state.reducers import CLEAR
 from forethought.text import sanitize_text
@@ -24,6 +26,8 @@ from forethought.tools.files import FilesError, take_in
 from forethought.trajectories.values import sanitize
 
 MAX_TASK_CHARS = 100_000
+_PER_TASK = ("statuses", "proposals", "results", "short_term", "long_term", "usage")
+"""Channels of one task that are merged by key, and so are cleared for the next."""
 
 
 class TaskError(ValueError):
@@ -80,7 +84,7 @@ async def begin_task(
     """
     state, mended = _sanitize_state(state)
     text, human = task_text(state)
-    models = models_used(context)
+    models = models_of(context)
     try:
         await asyncio.to_thread(services.models.verify, models)
         files, replaced = await asyncio.to_thread(_take_in, state, services, user)
@@ -101,16 +105,11 @@ async def begin_task(
         "status": "running",
         "guidance": guidance,
         "plan": {},
-        "statuses": {CLEAR: None},
         "dispatch": [],
-        "proposals": {CLEAR: None},
-        "results": {CLEAR: None},
-        "short_term": {CLEAR: None},
-        "long_term": {CLEAR: None},
         "draft": {},
-        "usage": {CLEAR: None},
         "answer": "",
         "sources": [],
+        **{channel: {CLEAR: None} for channel in _PER_TASK},
     }
 
 
@@ -175,17 +174,6 @@ def _check_prices(services: Services, context: Context, models: Sequence[str]) -
         )
 
 
-def models_used(context: Context) -> list[str]:
-    """The models that a run with these switches will call."""
-    roles = ["planner", "tool", "vision", "answer"]
-    if context.prospective_reflection:
-        roles.append("reflector")
-    if context.round_reflection or context.lessons:
-        roles.append("retrospective")
-    named = [context.model_for(role) for role in roles]  # type: ignore[arg-type]
-    return list(dict.fromkeys([*named, *([context.fallback_model] if context.fallback_model else [])]))
-
-
 def _take_in(state: AgentState, services: Services, user: str) -> tuple[list[FileRef], list[AnyMessage]]:
     """All files of the thread as references, those in messages among them, and the messages without them."""
     store, settings = services.store, settings_of(services, user)
@@ -214,10 +202,8 @@ def _finished_task(state: AgentState) -> list[Json]:
 def after_begin(state: AgentState, update: dict[str, Any]) -> AgentState:
     """The state as it will stand once `update` of `begin_task` is applied, for the rest of the planner's
     turn."""
-    merged: dict[str, Any] = {**state, **update}
-    for channel in ("statuses", "proposals", "results", "short_term", "long_term", "usage"):
-        merged[channel] = {}
-    return merged  # type: ignore[return-value]
+    begun: dict[str, Any] = {**state, **update, **{channel: {} for channel in _PER_TASK}}
+    return begun  # type: ignore[return-value]
 
 
 def fail(reason: str) -> dict[str, Any]:
@@ -229,52 +215,42 @@ def fail(reason: str) -> dict[str, Any]:
 async def refuse(state: AgentState, reason: str, services: Services, user: str = LOCAL_USER) -> Json:
     """The update that ends a task that cannot be taken on: said openly, with nothing spent.
 
-    What a further task would be refused for as well is let go of, so that it can be taken on: files that
-    cannot be had, and the guidance. Both are kept aside for `graph.resume`.
+    Files that cannot be had are let go of, so that a further task can be taken on.
     """
-    files, lacking = await asyncio.to_thread(_split_files, state, services, user)
-    old = state.get("progress", {})
-    progress = counters(state, str(state.get("task") or ""))
+    state, _ = _sanitize_state(state)
+    files = await asyncio.to_thread(_usable_files, state, services, user)
+    try:
+        text = task_text(state)[0]
+        guidance = guidance_of(state, text)
+    except TaskError:
+        text, guidance = "", []
     human = last_human(state.get("messages", []))
-    progress["message_id"] = (human.id or "") if human else ""
-    progress["refused"] = sanitize_text(reason)
-    progress["given"] = {
-        "files": lacking,
-        "guidance": _guidance(state),
-        "asked": old.get("asked", ""),
-        "message_id": old.get("message_id", ""),
+    progress: Progress = {
+        **counters(state, text),
+        "message_id": (human.id or "") if human else "",
+        "guidance": guidance,
+        "refused": sanitize_text(reason),
+        "lost_files": len(state.get("files", [])) - len(files),
     }
     return {
         "status": "failed",
+        "task": text,
         "answer": "",
         "sources": [],
         "plan": {},
         "statuses": {CLEAR: None},
         "draft": {},
-        "guidance": [],
+        "guidance": guidance,
         "files": [CLEAR, *files],
         "progress": progress,
         "messages": [AIMessage(f"I cannot take this on: {progress['refused']}")],
     }
 
 
-def _split_files(state: AgentState, services: Services, user: str) -> tuple[list[FileRef], list[Any]]:
-    """The thread's files that can be had, as references, and the others as they were named."""
+def _usable_files(state: AgentState, services: Services, user: str) -> list[FileRef]:
+    """The thread's files that can be had, as references."""
     files: list[FileRef] = []
-    lacking: list[Any] = []
-    settings = settings_of(services, user)
     for item in state.get("files", []):
-        try:
-            files.append(take_in(item, store=services.store, settings=settings))
-        except FilesError:
-            # Content that cannot be used is not kept; a file of that name may be had later.
-            broken = isinstance(item, Mapping) and "data" in item
-            lacking.append(str(item.get("name")) if isinstance(item, Mapping) and broken else item)
-    return files, lacking
-
-
-def _guidance(state: AgentState) -> Any:
-    try:
-        return guidance_of(state, task_text(state)[0])
-    except TaskError:
-        return state.get("guidance") or []
+        with suppress(FilesError):
+            files.append(take_in(item, store=services.store, settings=settings_of(services, user)))
+    return files

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from forethought.journal import current_journal
@@ -20,10 +20,10 @@ from forethought.models.allowance import Allowance
 from forethought.models.types import Image, Message, ReplayError, ReplyError, Usage, reply_spec
 from forethought.nodes.support.addresses import for_person
 from forethought.nodes.support.approval import ApprovalDecision, ask_person
-from forethought.nodes.support.calls import CallResult, PriorAttempts, call_once, prior_attempts
+from forethought.nodes.support.calls import CallResult, PriorCall, call_once
 from forethought.nodes.support.prompt_text import compact, never_begun, trajectory
 from forethought.nodes.support.provenance import joined
-from forethought.nodes.support.services import Services, Turn
+from forethought.nodes.support.services import Turn
 from forethought.prompts.render import prompt_messages, render
 from forethought.prompts.replies import DocumentAnswer
 from forethought.state.agent import AgentState, Proposal
@@ -34,43 +34,16 @@ from forethought.tools.call import call_tool, normalise
 from forethought.tools.sandbox.calls import MAX_CALLS, from_code
 
 Json = dict[str, Any]
-_SHOWN_CHARACTERS = 300
-"""Of a call's arguments, to tell a person of it."""
 ENOUGH = "Go on with what was found."
 RECORDED_CHARACTERS = 2000
 """How much of an observation a sub-step keeps: the program had it whole, and shows what matters."""
-
-
-@dataclass(frozen=True)
-class PriorCall:
-    """What became of a step's call before this run of the step."""
-
-    decision: ApprovalDecision | None = None
-    """What may be done, where that is decided: the call was made, or was broken off and may have taken
-    effect or was approved. A person who has approved it is not asked again whether it may be made, but what
-    came of it if it may have taken effect."""
-    again: bool = False
-    """Whether it was decided and is yet to be made: it was broken off, and changes nothing."""
-    attempts: PriorAttempts = field(default_factory=PriorAttempts)
-
-
-async def find_prior_call(tool: Tool | None, proposal: Proposal) -> PriorCall:
-    """What the journal knows of the proposal's call; `tool` is None where there is no such tool any more."""
-    if tool is not None and tool.effect == "read":
-        return PriorCall()
-    attempts = await prior_attempts(proposal["n"])
-    if tool is None or not attempts.begun:
-        return PriorCall(attempts=attempts)
-    intent = attempts.intent
-    decision = ApprovalDecision(intent["arguments"], intent["word"], pinned=intent["pinned"])
-    return PriorCall(decision, attempts.result is None and tool.repeatable, attempts)
 
 
 async def make_call(
     tool: Tool,
     proposal: Proposal,
     decision: ApprovalDecision,
-    attempts: PriorAttempts,
+    prior: PriorCall,
     state: AgentState,
     turn: Turn,
     allowance: Allowance,
@@ -81,8 +54,27 @@ async def make_call(
     the tool asked a model.
     """
     services, inspection = turn.services, Inspection(turn, allowance)
-    call_id = current_journal().id(f"call {proposal['n']}")
-    env = replace(_environment(proposal, state, services, inspection, decision), call_id=call_id)
+
+    def shown(text: str) -> str:
+        return for_person(text, state, services.tools)
+
+    def ask(question: str, choices: list[str]) -> str:
+        return ask_person(proposal["subtask"], proposal["n"], shown(question), list(map(shown, choices)))
+
+    results = state.get("results", {})
+    env = ToolEnv(
+        settings=services.settings,
+        files={item["name"]: item["hash"] for item in state.get("files", []) if not isinstance(item, str)},
+        results={key: result["text"] for key, result in results.items()},
+        origins={key: result["origin"] for key, result in results.items()},
+        store=services.store,
+        inspect=inspection,
+        look=inspection.look,
+        ask=ask,
+        book=inspection.paid.append,
+        same_host_only=decision.pinned,
+        call_id=current_journal().id(f"call {proposal['n']}"),
+    )
     code = CodeActions(services.tools, env, state, proposal["n"], inspection)
 
     async def make() -> CallResult:
@@ -96,80 +88,30 @@ async def make_call(
             observation = replace(observation, origin=f"{observation.origin}, model")
         return CallResult(observation, code.sub_steps, list(inspection.spent), list(inspection.paid))
 
-    intent: Json = {
-        "arguments": decision.arguments,
-        "word": decision.word,
-        "pinned": decision.pinned,
-        "call": cut(compact(decision.arguments), _SHOWN_CHARACTERS),
-    }
-
-    def shown(text: str) -> str:
-        return for_person(text, state, services.tools)
-
-    if attempts.result is not None:
-        allowance.used.extend(attempts.result.inspected)
-        allowance.paid.extend(attempts.result.paid)
-    return await call_once(tool, proposal, intent, attempts, make, shown)
-
-
-def _environment(
-    proposal: Proposal,
-    state: AgentState,
-    services: Services,
-    inspection: Inspection,
-    decision: ApprovalDecision,
-) -> ToolEnv:
-    def ask(question: str, choices: list[str]) -> str:
-        shown = [for_person(text, state, services.tools) for text in (question, *choices)]
-        return ask_person(proposal["subtask"], proposal["n"], shown[0], shown[1:])
-
-    return ToolEnv(
-        settings=services.settings,
-        files={item["name"]: item["hash"] for item in state.get("files", []) if not isinstance(item, str)},
-        results={key: result["text"] for key, result in state.get("results", {}).items()},
-        origins={key: result["origin"] for key, result in state.get("results", {}).items()},
-        store=services.store,
-        inspect=inspection,
-        look=inspection.look,
-        ask=ask,
-        book=inspection.paid.append,
-        same_host_only=decision.pinned,
-    )
-
-
-@dataclass(frozen=True)
-class Failure:
-    """An earlier call that failed, at step `n` or within it."""
-
-    n: int
-    cause: str
-    observation: str
-
-    def refusal(self, tool: Tool) -> Observation:
-        """What the agent sees instead of the same failure again."""
-        text = (
-            f"Not called: the same call failed at step {self.n} ({self.cause}): {cut(self.observation, 800)}"
-        )
-        return Observation(text, ok=False, cause="repeat", origin=f"tool:{tool.name}")
+    if prior.result is not None:
+        allowance.used.extend(prior.result.inspected)
+        allowance.paid.extend(prior.result.paid)
+    return await call_once(tool, proposal, decision, prior, make, shown)
 
 
 def earlier_failure(
     tool: Tool, arguments: Json, state: AgentState, now: Iterable[Json] = (), n: int = 0
-) -> Failure | None:
-    """The earlier failure of this call in the task, in the sub-steps `now` of the current step `n` too.
+) -> Observation | None:
+    """What the agent sees instead of a call that failed in the task before, or among the sub-steps `now` of
+    the current step `n`; None for one that may be made.
 
     Transport failures of tools that may be called again do not count; one that writes is none of them, since
     such a failure may have taken effect.
     """
-    earlier = [*_calls(state), *((n, item) for item in now)]
     same = compact(normalise(tool, arguments))
-    for at, call in earlier:
+    for at, call in [*_calls(state), *((n, item) for item in now)]:
         if call["ok"] or call["tool"] != tool.name or call["cause"] == "repeat":
             continue
         if tool.retryable and tool.repeatable and call["cause"] in ("transport", "timeout"):
             continue
         if compact(normalise(tool, call["arguments"])) == same:
-            return Failure(at, call["cause"], call["observation"])
+            said = f"the same call failed at step {at} ({call['cause']}): {cut(call['observation'], 800)}"
+            return Observation(f"Not called: {said}", ok=False, cause="repeat", origin=f"tool:{tool.name}")
     return None
 
 
@@ -273,8 +215,8 @@ class CodeActions:
             # Reading costs only time, unless a tool pays by itself; what asks a model is refused there.
             return Observation(beyond(over), ok=False, cause="limit", hint=ENOUGH, origin="model")
         started = time.monotonic()
-        failure = earlier_failure(tool, arguments, self._state, self.sub_steps, self._n)
-        observation = failure.refusal(tool) if failure else await call_tool(tool, arguments, self._env)
+        observation = earlier_failure(tool, arguments, self._state, self.sub_steps, self._n)
+        observation = observation or await call_tool(tool, arguments, self._env)
         if self._inspection.missing:
             raise self._inspection.missing
         self._record(tool, arguments, observation, time.monotonic() - started)

@@ -8,7 +8,7 @@ costs no other step its label.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
@@ -20,7 +20,7 @@ from forethought.nodes.synthesizer.error_types import failed_tasks
 from forethought.nodes.synthesizer.messages import label_messages
 from forethought.nodes.synthesizer.take import SynthesizeServices
 from forethought.prompts.synthesize_replies import StepLabels
-from forethought.state.job import Job
+from forethought.state.offline import Job
 from forethought.state.synthesizer import Finding, Labelled, SynthesizerContext, SynthesizerState
 
 READS = ("tasks", "trials", "taxonomy", "typed")
@@ -52,7 +52,7 @@ async def label_steps(
     context, key = services.context(runtime), job["key"]
     # The references are not even read, but for the ablation.
     channels = (*READS, "references") if context.meso_reference else READS
-    state = cast(SynthesizerState, read_state(config, channels))
+    state: SynthesizerState = read_state(config, channels)
     trial_key, steps = stretch(state, key)
     trial, taxonomy = state["trials"][trial_key], state["taxonomy"]
     task = trial["task"]

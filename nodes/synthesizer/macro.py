@@ -4,7 +4,7 @@ inter-task learning)."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
@@ -16,7 +16,7 @@ from forethought.nodes.synthesizer.leaks import References
 from forethought.nodes.synthesizer.messages import error_messages
 from forethought.nodes.synthesizer.take import SynthesizeServices
 from forethought.prompts.synthesize_replies import TypeReflection
-from forethought.state.job import Job
+from forethought.state.offline import Job
 from forethought.state.synthesizer import ErrorReflection, SynthesizerContext, SynthesizerState, TrialRecord
 
 READS = ("tasks", "trials", "pool", "taxonomy", "labels", "references")
@@ -54,7 +54,7 @@ async def reflect_error(
 ) -> dict[str, Any]:
     """The reflection on one error type; where no usable one came, why. Raises the other ModelErrors."""
     context, name = services.context(runtime), job["key"]
-    state = cast(SynthesizerState, read_state(config, READS))
+    state: SynthesizerState = read_state(config, READS)
     error = next(item for item in state["taxonomy"] if item["name"] == name)
     chosen = {key: state["trials"][key] for key in _spread(state, cluster(state, name), context.max_cases)}
     cases = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
@@ -15,7 +15,7 @@ from forethought.nodes.synthesizer.leaks import References
 from forethought.nodes.synthesizer.messages import merge_messages
 from forethought.nodes.synthesizer.take import SynthesizeServices
 from forethought.prompts.synthesize_replies import MergedReflection
-from forethought.state.job import Job
+from forethought.state.offline import Job
 from forethought.state.synthesizer import SynthesizerContext, SynthesizerState
 from forethought.trajectories.show import whole_text
 
@@ -55,7 +55,7 @@ async def merge_reflections(
     """The final reflection on one failed trial; where no usable one came, why. Raises the other
     ModelErrors."""
     key = job["key"]
-    state = cast(SynthesizerState, read_state(config, READS))
+    state: SynthesizerState = read_state(config, READS)
     trial, path = state["trials"][key], error_path(state, key)
     task = state["tasks"][trial["task"]]
     types = {finding["error_type"] for findings in path.values() for finding in findings}

@@ -3,7 +3,7 @@ given to the next (SAMULE 3.2.1, single trajectory learning; after Reflexion).""
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
@@ -15,7 +15,7 @@ from forethought.nodes.synthesizer.leaks import References
 from forethought.nodes.synthesizer.messages import reflect_messages
 from forethought.nodes.synthesizer.take import SynthesizeServices, no_failures_line, trial_record
 from forethought.prompts.synthesize_replies import TrialReflection
-from forethought.state.job import Job
+from forethought.state.offline import Job
 from forethought.state.reducers import CLEAR
 from forethought.state.synthesizer import SynthesizerContext, SynthesizerState
 from forethought.trajectories.show import whole_text
@@ -60,7 +60,7 @@ async def attempt_trial(
     key, problem = job["key"], f"attempt_trial {job['key']}"
     task, _, digits = key.rpartition(".")
     number = int(digits)
-    state = cast(SynthesizerState, read_state(config, ("given", "reflections")))
+    state: SynthesizerState = read_state(config, ("given", "reflections"))
     assert services.attempt is not None
     runtime.stream_writer({"event": "thinking", "role": "trial", "about": key})
     before = state.get("reflections", {}).get(f"{task}.{number - 1}")
@@ -86,7 +86,7 @@ async def reflect_trial(
 ) -> dict[str, Any]:
     """The reflection on one failed trial; where no usable one came, why. Raises the other ModelErrors."""
     key = job["key"]
-    state = cast(SynthesizerState, read_state(config, ("tasks", "trials", "references")))
+    state: SynthesizerState = read_state(config, ("tasks", "trials", "references"))
     trial = state["trials"][key]
     task, references = state["tasks"][trial["task"]], state["references"].get(trial["task"], [])
     trajectory = await services.load(trial["stored"])

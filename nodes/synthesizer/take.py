@@ -9,6 +9,7 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from forethought.nodes.support.offline import OfflineServices, runs_by_task
+from forethought.state.offline import empty_channels
 from forethought.state.reducers import CLEAR
 from forethought.state.synthesizer import SynthesizerContext, SynthesizerState, TaskRecord, TrialRecord
 from forethought.trajectories.tasks import Attempted, CollectTask
@@ -43,7 +44,7 @@ async def take(
     failed = any(trial["outcome"] == "failure" for trial in trials.values())
     running = bool(given_tasks) or failed
     return {
-        **_cleared(),
+        **empty_channels(SynthesizerState),
         **update,
         "trials": {CLEAR: None, **trials},
         "models": {"model": context.model},
@@ -124,11 +125,3 @@ def _unjudged_again(state: SynthesizerState) -> dict[str, Any]:
         "trials": dict.fromkeys(unjudged),
         "problems": {f"attempt_trial {key}": None for key in unjudged},
     }
-
-
-def _cleared() -> dict[str, Any]:
-    """The channels of an earlier synthesis on the thread, and the input, emptied."""
-    merged = ("reflections", "labels", "error_reflections", "merged", "problems", "usage")
-    lists = ("wave", "pool", "taxonomy", "notes", "trajectories", "tasks_file")
-    empty: dict[str, Any] = {name: {CLEAR: None} for name in merged}
-    return {**empty, **{name: [] for name in lists}, "typed": {}}

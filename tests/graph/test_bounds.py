@@ -35,7 +35,7 @@ def test_a_model_that_is_not_allowed_is_refused_in_any_role(settings: Make, role
     with pytest.raises(
         ValueError, match=r"openai:big is not allowed here; allowed: openai:gpt-4\.1, openai:small"
     ):
-        bounded(Context(**{role: "openai:big"}), made)
+        bounded(Context(round_reflection=True, **{role: "openai:big"}), made)
 
 
 def test_approval_that_is_required_cannot_be_switched_off(settings: Make) -> None:

@@ -136,7 +136,7 @@ async def test_it_streams_what_it_is_at(debug: Debug) -> None:
         )
     ]
     assert [event["role"] for event in told] == ["label"] * 4 + ["critical"]
-    assert told[0] == {"event": "thinking", "role": "label", "step": 1}
+    assert told[0] == {"event": "thinking", "role": "label", "about": "step 1"}
 
 
 def test_every_way_of_rerunning_and_finding_has_its_place() -> None:

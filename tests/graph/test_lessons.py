@@ -4,18 +4,16 @@ a page plants stays in quarantine, what helps or hurts is counted."""
 from __future__ import annotations
 
 from typing import Any
-from unittest import mock
 
 import pytest
 from langgraph.store.memory import InMemoryStore
 
 from forethought.lessons.book import LOCAL_USER, LessonBook, namespace_of
-from forethought.lessons.proposals import read_proposals, review_file
 from forethought.lessons.record import Lesson, now_utc
 from forethought.tools.base import Observation, Tool, ToolError, make_tool
 from tests.support.agent import Drive, Driven, Script
 from tests.support.model_server import SeenRequest
-from tests.support.replies import INVALID, answer, call, diagnosis, finish, lesson, plan, sub
+from tests.support.replies import INVALID, answer, call, finish, lesson, plan, sub
 
 TASK = "Which invoices of the supplier are overdue?"
 NEXT = "How many invoices of another supplier are overdue?"
@@ -110,14 +108,13 @@ async def test_a_lesson_planted_by_a_page_stays_in_quarantine(drive: Drive) -> N
         out = await run(drive, store, thread, given, tools=[archive(), page()])
         assert out.status == "answered"
     (kept,) = await book(store).all()
-    assert kept.quarantined
-    assert kept.found == 3
-    assert kept.witnesses == []  # all three read the same page
+    assert (kept.quarantined, kept.found) == (True, 3)
     later = await run(drive, store, "later", script(), task=NEXT)
     assert not any("evil.example" in seen.text for seen in later.requests)
     await book(store).put(kept.model_copy(update={"confirmed": "person"}))
     confirmed = await run(drive, store, "confirmed", script(), task="Send the invoices of the supplier")
     assert "evil.example" in confirmed.asked("Plan")[0].text
+    assert confirmed.state["plan"]["origin"] == "user", "a person vouches for it"
 
 
 async def test_what_goes_well_teaches_nothing_and_costs_nothing(drive: Drive) -> None:
@@ -125,7 +122,7 @@ async def test_what_goes_well_teaches_nothing_and_costs_nothing(drive: Drive) ->
     out = await run(drive, store, "t", script(plans=[plan(sub("index"))]))
     assert "LessonDraft" not in out.kinds
     assert await book(store).all() == []
-    assert out.state["lessons"] == {"shown": [], "origins": [], "due": False, "kept": "", "problem": ""}
+    assert out.state["lessons"] == {"shown": [], "due": False, "kept": "", "problem": ""}
 
 
 async def test_switched_off_it_leaves_no_trace(drive: Drive) -> None:
@@ -187,23 +184,6 @@ async def test_a_model_that_writes_no_lesson_does_not_spoil_the_answer(drive: Dr
     assert (used["calls"], used["input_tokens"]) == (3, 300), "what it cost is booked"
 
 
-async def test_a_keeper_that_is_broken_off_counts_nothing_twice(
-    drive: Drive, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = InMemoryStore()
-    await run(drive, store, "first", script())
-    out = await run(drive, store, "second", script(plans=lambda seen: plan(sub("blind"))), task=None)
-    with monkeypatch.context() as patched:
-        patched.setattr(LessonBook, "sweep", mock.AsyncMock(side_effect=OSError("killed")))
-        for given in (NEXT, None, None):
-            with pytest.raises(OSError, match="killed"):
-                await out.go(given)
-    await out.go(None)
-    assert out.status == "answered"
-    (kept,) = await book(store).all()
-    assert (kept.thread, kept.found, kept.used) == ("first", 2, 1)
-
-
 async def test_a_lesson_names_steps_that_were_taken_and_no_keys(
     drive: Drive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -218,28 +198,13 @@ async def test_a_lesson_names_steps_that_were_taken_and_no_keys(
     assert kept.worked == "use [secret]"
 
 
-async def test_a_lesson_from_outside_counts_as_outside_in_the_thread_it_is_shown_to(drive: Drive) -> None:
+@pytest.mark.parametrize(
+    ("said", "kept"), [("Unread index", "Unread index"), ("shallow content verification", ""), (None, "")]
+)
+async def test_a_planning_error_without_a_name_yet_is_kept(drive: Drive, said: str | None, kept: str) -> None:
     store = InMemoryStore()
-    await run(drive, store, "first", script(), tools=[archive()], task=TASK)
-    (kept,) = await book(store).all()
-    outside = {"outside": ["web:a.example"], "origin": "web:a.example", "confirmed": "threads"}
-    await book(store).put(kept.model_copy(update=outside))
-    out = await run(drive, store, "second", script(), task=NEXT)
-    assert out.state["plan"]["origin"] == "web:a.example"
-    await book(store).put(kept.model_copy(update={**outside, "confirmed": "person"}))
-    vouched = await run(drive, store, "third", script(), task=NEXT)
-    assert vouched.state["plan"]["origin"] == "user"
-
-
-async def test_new_error_types_are_proposed_and_known_ones_are_not(drive: Drive) -> None:
-    given = script(
-        diagnoses=[diagnosis("Unread index"), diagnosis()],
-        revisions=[{"subtasks": [sub("blind")], "changes": ""}],
-        lessons=[lesson(error_type="shallow content verification")],
-    )
-    out = await run(drive, InMemoryStore(), "t", given, planning_errors=False)
-    (proposed,) = read_proposals(review_file(out.settings.data_dir))
-    assert (proposed.error_type, proposed.by, proposed.thread) == ("Unread index", "reflector", "t")
+    await run(drive, store, "t", script(lessons=[lesson(error_type=said)]))
+    assert [item.error_type for item in await book(store).all()] == [kept]
 
 
 async def test_the_answer_stands_before_the_lesson_is_written(drive: Drive) -> None:

@@ -95,7 +95,7 @@ async def test_each_failed_trial_has_one_final_reflection_from_all_levels(
         name.lower() for name, habits in PLANTED.items() for _ in habits
     ]
     assert records[0].reflection == merged
-    assert "the scale counts kilograms" in records[0].trajectory_text()
+    assert "the scale counts kilograms" in records[0].trajectory
 
 
 async def test_a_synthesis_that_is_broken_off_goes_on_and_repeats_nothing(synthesize: Synthesize) -> None:

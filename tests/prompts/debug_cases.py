@@ -89,9 +89,6 @@ DEBUG_CASES: dict[str, Callable[[], Sequence[Message]]] = {
     "debug_critical": lambda: critical_messages(RUN, LABELS, CONTEXT, TAXONOMY),
     "debug_critical_no_errors": lambda: critical_messages(OWN_RUN, {}, CONTEXT, TAXONOMY),
     "debug_critical_no_labels": lambda: critical_messages(BARE, None, CONTEXT, TAXONOMY),
-    "debug_critical_again": lambda: critical_messages(
-        RUN, LABELS, CONTEXT, TAXONOMY, ["Read the note.", "Read it whole."]
-    ),
     "debug_critical_known_step": lambda: critical_messages(RUN, None, CONTEXT, TAXONOMY, known=KNOWN),
     "debug_critical_long": lambda: critical_messages(LONG, LABELS, CONTEXT, TAXONOMY),
     "debug_direct": lambda: direct_messages(OWN_RUN, CONTEXT, TAXONOMY),

@@ -199,9 +199,7 @@ def debug(model_server: Callable[..., ModelServer], settings: Callable[..., Sett
     ) -> Debugging:
         server = model_server(reader or Reader())
         parts = {
-            name: options.pop(name)
-            for name in ("load_thread", "rollouts", "environment", "evaluators")
-            if name in options
+            name: options.pop(name) for name in ("load_thread", "rollouts", "environment") if name in options
         }
         saver = options.pop("checkpointer", None) or InMemorySaver()
         expect = options.pop("expect", "")

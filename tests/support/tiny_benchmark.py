@@ -153,7 +153,6 @@ class Asks(Method):
             seconds=0.0,
             steps=1,
             tries=self.times,
-            drafts=state["drafts"],
         )
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import atexit
 import json
 import os
-import struct
 import subprocess
 import sys
 import threading
@@ -19,14 +18,12 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from forethought.tools.documents.document import Document, Section, Unreadable
+from forethought.tools.documents.document import PART_HINT, Document, Section, Unreadable
 
 MOST_TEXT = 100_000_000
 """Bytes of text that a reading may give: spans and shared strings make gigabytes of a small file."""
-HEADER = struct.Struct(">QQ")
-"""Before each message: the length of its JSON, and of the bytes that follow."""
 _MOST_IDLE = 2
 _KEPT_VARIABLES = (
     *("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "LD_LIBRARY_PATH"),
@@ -38,7 +35,6 @@ _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]);"
     "from forethought.tools.documents.child import main; main()"
 )
-_HINT = "Ask the user for the part that matters, as a file of its own."
 
 _idle: list[_Reader] = []
 _lock = threading.Lock()
@@ -62,7 +58,7 @@ def answer_apart(job: Mapping[str, Any], data: bytes, seconds: float) -> dict[st
         reader.end()
         raise
     with _lock:
-        keep = not answer.pop("last", False) and len(_idle) < _MOST_IDLE
+        keep = not answer.pop("last") and len(_idle) < _MOST_IDLE
         if keep:
             _idle.append(reader)
     if not keep:
@@ -85,25 +81,20 @@ def _idle_reader() -> _Reader | None:
 
 
 class _Reader:
-    """One process and the way to it."""
+    """One process and the way to it: a line of JSON and the bytes go in, a line of JSON comes out."""
 
     def __init__(self) -> None:
         environment = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
         path = json.dumps([str(Path(entry).absolute()) for entry in sys.path])
-        try:
-            # A session of its own: Ctrl-C is for this process, which ends the other one.
-            self.process = subprocess.Popen(
-                [sys.executable, "-c", _START, path],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env={**environment, **_SPARING},
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise Unreadable(
-                f"cannot be read: its reader does not start ({error.strerror})", cause="unavailable"
-            ) from error
+        # A session of its own: Ctrl-C is for this process, which ends the other one.
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", _START, path],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**environment, **_SPARING},
+            start_new_session=True,
+        )
 
     def ask(self, job: Mapping[str, Any], data: bytes, seconds: float) -> dict[str, Any]:
         """Its answer. Raises Unreadable where there is none: the process is of no use then."""
@@ -111,28 +102,28 @@ class _Reader:
         timer.daemon, began = True, time.monotonic()
         timer.start()
         try:
-            return self._exchange({**job, "seconds": seconds}, data)
-        except (OSError, EOFError, ValueError) as error:
+            line = self._exchange(json.dumps({**job, "size": len(data)}).encode(), data)
+            answer: dict[str, Any] = json.loads(line)
+            return answer
+        except (OSError, ValueError) as error:
             if time.monotonic() - began >= seconds:
                 what, cause = f"takes longer than {seconds:g} seconds to read", "timeout"
             else:
                 what, cause = "cannot be read: its reader crashed or needed too much memory", "limit"
-            raise Unreadable(what, cause=cause, hint=_HINT) from error
+            raise Unreadable(what, cause=cause, hint=PART_HINT) from error
         finally:
             timer.cancel()
 
-    def _exchange(self, job: Mapping[str, Any], data: bytes) -> dict[str, Any]:
+    def _exchange(self, head: bytes, data: bytes) -> bytes:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        head = json.dumps(job).encode()
-        for part in (HEADER.pack(len(head), len(data)), head, data):
+        for part in (head, b"\n", data):
             self.process.stdin.write(part)
         self.process.stdin.flush()
-        length, _ = HEADER.unpack(_exactly(self.process.stdout, HEADER.size))
-        if length > MOST_TEXT:
-            raise Unreadable("has more text than can be read at once", cause="limit", hint=_HINT)
-        answer: dict[str, Any] = json.loads(_exactly(self.process.stdout, length))
-        return answer
+        line = self.process.stdout.readline(MOST_TEXT)
+        if len(line) == MOST_TEXT:
+            raise Unreadable("has more text than can be read at once", cause="limit", hint=PART_HINT)
+        return line
 
     def end(self) -> None:
         """Kill it, and let nothing of it remain."""
@@ -142,13 +133,6 @@ class _Reader:
                 if stream is not None:
                     stream.close()
         self.process.wait()
-
-
-def _exactly(stream: IO[bytes], length: int) -> bytes:
-    found = stream.read(length)
-    if len(found) < length:
-        raise EOFError
-    return found
 
 
 @atexit.register

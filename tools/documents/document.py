@@ -8,6 +8,8 @@ from itertools import pairwise
 
 FORMATS = "txt, md, html, xml, csv, tsv, json, eml, xlsx, xls, docx, pptx, pdf, epub, zip"
 """What can be read, in words."""
+PART_HINT = "Ask the user for the part that matters, as a file of its own."
+"""What to do about a document that is too large."""
 
 
 class Unreadable(Exception):

@@ -5,41 +5,27 @@ from __future__ import annotations
 import posixpath
 from typing import Any
 from urllib.parse import unquote
-from zipfile import ZipFile
 
-from forethought.tools.documents.archive import check_document, open_archive, parse_xml
+from forethought.tools.documents.archive import open_archive, parse_xml
 from forethought.tools.documents.document import Document, Section, Unreadable
 from forethought.tools.documents.html import read_html
 
-_CONTAINER = "META-INF/container.xml"
-
 
 def read_epub(data: bytes) -> Document:
-    """A section a chapter, with title and authors before the first. Raises Unreadable."""
+    """A section a chapter, and a note of title and authors. Raises Unreadable."""
     with open_archive(data) as archive:
-        check_document(archive)
-        book = _package(archive)
-        root, folder = parse_xml(archive.read(book)), posixpath.dirname(book)
-        chapters = [chapter for path in _spine(root, folder) if (chapter := _chapter(archive, path))]
+        container = parse_xml(archive.read("META-INF/container.xml"))
+        book = next(iter(container.iter("{*}rootfile"))).get("full-path")
+        root, names = parse_xml(archive.read(book)), set(archive.namelist())
+        pages = [archive.read(path) for path in _spine(root, posixpath.dirname(book)) if path in names]
+    chapters = [text for page in pages if (text := read_html(page).text)]
     if not chapters:
         raise Unreadable("has no chapter with text", cause="empty", hint="Ask the user for another format.")
-    about = _about(root)
     sections = [
         Section(text, str(number), f"## Chapter {number} of {len(chapters)}")
         for number, text in enumerate(chapters, 1)
     ]
-    return Document(tuple(sections), unit="chapter", note=about)
-
-
-def _package(archive: ZipFile) -> str:
-    if _CONTAINER not in archive.namelist():
-        raise Unreadable(
-            "is no e-book: its table of files is missing", hint="Ask the user for the file again."
-        )
-    for element in parse_xml(archive.read(_CONTAINER)).iter("{*}rootfile"):
-        if path := element.get("full-path"):
-            return str(path)
-    raise Unreadable("is no e-book: it names no book", hint="Ask the user for the file again.")
+    return Document(tuple(sections), unit="chapter", note=_about(root))
 
 
 def _spine(root: Any, folder: str) -> list[str]:
@@ -52,14 +38,6 @@ def _spine(root: Any, folder: str) -> list[str]:
     }
     refs = (ref.get("idref") for ref in root.iter("{*}itemref"))
     return list(dict.fromkeys(items[ref] for ref in refs if ref in items))
-
-
-def _chapter(archive: ZipFile, path: str) -> str:
-    try:
-        data = archive.read(path)
-    except KeyError:
-        return ""
-    return read_html(data).text
 
 
 def _about(root: Any) -> str:

@@ -12,7 +12,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 _TOKEN = re.compile(r'"([^"]*)"|\\(.)|\[([^\]]*)\]|[_*].|General|[eE][+-]|[#0?]|.', re.IGNORECASE | re.DOTALL)
-_CONDITION = re.compile(r"(<=|>=|<>|<|>|=)\s*(-?\d+(?:\.\d+)?)\Z")
+_CONDITION = re.compile(r"\[[<>=]")
 _UNIT = re.compile(r"[^\W\d_]|[%$€£¥₩₹₽₺₴°‰¢]")
 _LETTER = re.compile(r"[^\W\d_]")
 _DATE = re.compile(r"[dmyhs]", re.IGNORECASE)
@@ -24,7 +24,7 @@ _LONGEST = 1000
 
 @dataclass(frozen=True)
 class _Section:
-    """One of a format's parts, which hold for positive, negative and zero or by a condition."""
+    """One of a format's parts, which hold for positive, negative and zero."""
 
     before: str = ""
     after: str = ""
@@ -35,7 +35,6 @@ class _Section:
     """Whether a number is shown at all, or only words in its place."""
     zeros: int = 0
     """Width up to which a whole number is filled up with zeros, such as a postal code."""
-    condition: tuple[str, Decimal] | None = None
 
 
 def formatted(value: float, number_format: str) -> str:
@@ -63,21 +62,8 @@ def _plain(number: Decimal) -> str:
 
 def _chosen(value: Decimal, number_format: str) -> _Section:
     sections = _sections(number_format[:_LONGEST])
-    for section in sections:
-        if section.condition and _holds(value, *section.condition):
-            return section
-    free = [section for section in sections if not section.condition]
-    if len(free) < len(sections):
-        return free[0] if free else _Section()
     at = 0 if value > 0 or len(sections) == 1 else 1 if value < 0 else 2
     return sections[at] if at < len(sections) else sections[0]
-
-
-def _holds(value: Decimal, sign: str, other: Decimal) -> bool:
-    order = (value > other) - (value < other)
-    return {"<": order < 0, ">": order > 0, "=": order == 0}.get(
-        sign, order != 0 if sign == "<>" else order <= 0 if sign == "<=" else order >= 0
-    )
 
 
 @lru_cache(maxsize=512)
@@ -88,20 +74,19 @@ def _sections(number_format: str) -> tuple[_Section, ...]:
             parts.append([])
         else:
             parts[-1].append(token)
-    return tuple(_section(part) for part in parts) if number_format.strip() else (_Section(),)
+    # Which section a condition such as [<1] chooses is not worked out: the number stands without a unit.
+    plain = not number_format.strip() or _CONDITION.search(number_format)
+    return (_Section(),) if plain else tuple(_section(part) for part in parts)
 
 
 def _section(tokens: list[re.Match[str]]) -> _Section:
     texts: tuple[list[str], list[str]] = ([], [])
     digits = percent = False
-    condition = None
     for token in tokens:
         words = next((group for group in token.groups()[:2] if group is not None), None)
         mark = token[0]
         if token[3] is not None:
-            if match := _CONDITION.match(token[3]):
-                condition = (match[1], Decimal(match[2]))
-            elif token[3].startswith("$"):
+            if token[3].startswith("$"):
                 words = token[3][1:].rpartition("-")[0] if "-" in token[3] else token[3][1:]
         elif words is None and (mark in "#0?" or mark.lower() == "general"):
             digits = True
@@ -125,7 +110,6 @@ def _section(tokens: list[re.Match[str]]) -> _Section:
         thousands=thousands,
         digits=digits or not before,
         zeros=len(shape) if _ZEROS.match(shape) else 0,
-        condition=condition,
     )
 
 

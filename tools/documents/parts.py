@@ -5,7 +5,6 @@ A table that is cut repeats its header, and a section that goes on repeats its h
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -15,7 +14,6 @@ from forethought.tools.documents.tables import split_header
 PART_CHARACTERS = 12_000
 _MOST_LEADS = 3
 """Headings and leads that stay with what follows, so that a list of headings is cut as any text is."""
-_BREAKS = re.compile(r"\n|[.!?;]\s|\s|,")
 
 
 @dataclass(frozen=True)
@@ -57,6 +55,20 @@ def split(document: Document, limit: int = PART_CHARACTERS) -> list[Part]:
     return [*parts, Part(text.strip("\n"), tuple(places))] if text.strip() else parts
 
 
+def stretches(text: str, size: int) -> Iterator[str]:
+    """The text in stretches of at most `size` characters, cut after the last line, sentence or word that ends
+    in the second half; joined, they are the text.
+    """
+    start = 0
+    while len(text) - start > size:
+        half, end = start + size // 2, start + size
+        cuts = (text.rfind(mark, half, end) + len(mark) for mark in ("\n", ". ", " "))
+        cut = next((cut for cut in cuts if cut > half), end)
+        yield text[start:cut]
+        start = cut
+    yield text[start:]
+
+
 def _pieces(section: Section, limit: int) -> Iterator[_Piece]:
     """The section's pieces, headings and leads joined to what they stand above."""
     above = [section.heading] if section.heading else []
@@ -74,45 +86,28 @@ def _pieces(section: Section, limit: int) -> Iterator[_Piece]:
         yield _Piece("\n\n".join(above))
 
 
-def _cut(block: str, limit: int) -> Iterator[_Piece]:
-    """A paragraph or a table, cut where it is long."""
-    table = split_header(block)
-    if table is None or not table[1] or len(table[0]) > limit // 4:
-        yield from _stretches(block, limit)
-        return
-    header = f"{table[0]}\n"
-    begun = False
-    for row in table[1]:
-        if len(header) + len(row) > limit // 2:  # one row as long as a part
-            yield from _stretches(header + row, limit)
-            begun = False
-        else:
-            yield _Piece(row, "\n", header) if begun else _Piece(header + row)
-            begun = True
-
-
-def _stretches(text: str, limit: int) -> Iterator[_Piece]:
-    if len(text) <= limit // 2:
-        yield _Piece(text)
-        return
-    start, size = 0, max(limit // 4, 1)
-    while start < len(text):
-        end = _boundary(text, start, start + size)
-        yield _Piece(text[start:end], "" if start else "\n\n")
-        start = end
-
-
 def _leads(block: str) -> bool:
     return "\n" not in block and len(block) < 200 and (block.startswith("#") or block.endswith(":"))
 
 
-def _boundary(text: str, start: int, end: int) -> int:
-    """Where to cut text[start:end]: after the best break in its second half, else at `end`."""
-    if end >= len(text):
-        return len(text)
-    half = start + (end - start) // 2
-    breaks = [(m.group(), m.end()) for m in _BREAKS.finditer(text, half, end)]
-    for kind in ("\n", ".!?;", " \t", ","):
-        if at := [position for found, position in breaks if found[0] in kind]:
-            return at[-1]
-    return end
+def _cut(block: str, limit: int) -> Iterator[_Piece]:
+    """A paragraph or a table, cut where it is long."""
+    header, rows = split_header(block) or ("", [])
+    if not rows or len(header) > limit // 4:
+        yield from _cut_text(block, limit)
+        return
+    begun = False
+    for row in rows:
+        whole = f"{header}\n{row}"
+        if len(whole) > limit // 2:  # one row as long as a part
+            yield from _cut_text(whole, limit)
+            begun = False
+        else:
+            yield _Piece(row, "\n", f"{header}\n") if begun else _Piece(whole)
+            begun = True
+
+
+def _cut_text(text: str, limit: int) -> Iterator[_Piece]:
+    size = max(limit // 4, 1) if len(text) > limit // 2 else limit
+    for number, stretch in enumerate(stretches(text, size)):
+        yield _Piece(stretch, "" if number else "\n\n")

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forethought.text import one_line
 from forethought.tools.documents.document import Section, ranges
 from forethought.tools.documents.number_formats import formatted
 from forethought.tools.documents.tables import LARGEST_TABLE, Row, markdown_table, titled_table
+
+if TYPE_CHECKING:
+    from openpyxl.worksheet.cell_range import CellRange
+    from openpyxl.worksheet.worksheet import Worksheet
 
 _LISTED = 40
 _LARGEST_MERGE = 10_000
@@ -19,48 +22,38 @@ _LONGEST_NAME = 100
 _NUMBER = re.compile(r"[-+]?(?:[^\w\s(]{1,2} ?|[A-Z]{1,3}[$€£]? ?)?[\d(]")
 
 
-@dataclass
-class Sheet:
-    """What a reader of workbooks found in one sheet; rows and columns count from 1."""
+def section(sheet: Worksheet, computed: Worksheet, number: str) -> Section:
+    """A sheet, whose formulas have their values in `computed`, as the section '## Sheet "name" number'.
 
-    name: str
-    number: int
-    of: int
-    hidden: bool = False
-    cells: dict[int, dict[int, str]] = field(default_factory=dict)
-    """Row -> column -> text; empty cells are left out."""
-    merged: list[tuple[int, int, int, int]] = field(default_factory=list)
-    """First row, first column, last row, last column."""
-    comments: list[tuple[int, int, str]] = field(default_factory=list)
-    hidden_rows: list[int] = field(default_factory=list)
-    hidden_columns: list[int] = field(default_factory=list)
-
-
-def section(sheet: Sheet) -> Section:
-    """The sheet as a section; a merged text is repeated in its cells, a merged number is not."""
+    A merged text is repeated in its cells, a merged number is not.
+    """
+    cells: dict[int, dict[int, str]] = {}
+    comments: list[str] = []
+    # `_cells` holds the cells that exist; the public iterators lay out every cell up to the last corner.
+    for (row, column), cell in sorted(sheet._cells.items()):
+        if cell.comment is not None:
+            comments.append(f"- {cell.coordinate}: {' '.join((cell.comment.text or '').split())}")
+        if text := _text(cell, computed._cells.get((row, column))):
+            cells.setdefault(row, {})[column] = text
+    remarks = list(_remarks(sheet, cells))
     repeated: set[tuple[int, int]] = set()
-    for area in sheet.merged:
-        _spread(sheet.cells, area, repeated)
-    pieces = [*_remarks(sheet), *(_block(rows, sheet.cells, repeated) for rows in _blocks(sheet.cells))]
-    if sheet.comments:
-        notes = (f"- {name(row, column)}: {' '.join(text.split())}" for row, column, text in sheet.comments)
-        pieces.append("\n".join(["Comments on cells:", *notes]))
-    title = one_line(sheet.name, _LONGEST_NAME)
-    heading = f'## Sheet "{title}" ({sheet.number} of {sheet.of}{", hidden" if sheet.hidden else ""})'
-    return Section("\n\n".join(filter(None, pieces)) or "(This sheet is empty.)", title, heading)
+    for area in sheet.merged_cells.ranges:
+        _spread(cells, area, repeated)
+    pieces = [*remarks, *(_block(rows, cells, repeated) for rows in _blocks(cells))]
+    if comments:
+        pieces.append("\n".join(["Comments on cells:", *comments]))
+    title = one_line(sheet.title, _LONGEST_NAME)
+    text = "\n\n".join(filter(None, pieces)) or "(This sheet is empty.)"
+    return Section(text, title, f'## Sheet "{title}" {number}')
 
 
-def name(row: int, column: int) -> str:
-    """A cell's name: (3, 28) is AB3."""
-    return f"{letters(column)}{row}"
-
-
-def letters(column: int) -> str:
-    text = ""
-    while column:
-        column, digit = divmod(column - 1, 26)
-        text = chr(65 + digit) + text
-    return text
+def _text(cell: Any, computed: Any) -> str:
+    if cell.data_type != "f":
+        return cell_text(cell.value, cell.number_format) if cell.value is not None else ""
+    formula = str(getattr(cell.value, "text", cell.value) or "")
+    formula = formula if formula.startswith("=") else f"={formula}"
+    value = cell_text(computed.value, computed.number_format) if computed is not None else ""
+    return f"{value} ({formula})" if value else f"({formula}, value not stored)"
 
 
 def cell_text(value: Any, number_format: str = "") -> str:
@@ -82,19 +75,15 @@ def cell_text(value: Any, number_format: str = "") -> str:
     return str(value).strip()
 
 
-def _spread(
-    cells: dict[int, dict[int, str]], area: tuple[int, int, int, int], repeated: set[tuple[int, int]]
-) -> None:
+def _spread(cells: dict[int, dict[int, str]], area: CellRange, repeated: set[tuple[int, int]]) -> None:
     """Repeat the text of a merged area in its empty cells, and add their places to `repeated`."""
-    top, left, bottom, right = area
-    text = cells.get(top, {}).get(left, "")
-    if not text or _NUMBER.match(text) or (bottom - top + 1) * (right - left + 1) > _LARGEST_MERGE:
+    text = cells.get(area.min_row, {}).get(area.min_col, "")
+    if not text or _NUMBER.match(text) or area.size["rows"] * area.size["columns"] > _LARGEST_MERGE:
         return
-    for row in range(top, bottom + 1):
-        for column in range(left, right + 1):
-            if column not in cells.setdefault(row, {}):
-                cells[row][column] = text
-                repeated.add((row, column))
+    for row, column in area.cells:
+        if column not in cells.setdefault(row, {}):
+            cells[row][column] = text
+            repeated.add((row, column))
 
 
 def _blocks(cells: dict[int, dict[int, str]]) -> Iterator[list[int]]:
@@ -118,23 +107,37 @@ def _block(rows: list[int], cells: dict[int, dict[int, str]], repeated: set[tupl
     used = [sum((row, column) not in repeated for column in cells[row]) for row in rows]
     if len(rows) == 1 and used[0] > 1:
         return "; ".join(
-            f"{name(rows[0], column)}: {text}" for column, text in sorted(cells[rows[0]].items())
+            f"{_name(rows[0], column)}: {text}" for column, text in sorted(cells[rows[0]].items())
         )
     grid: list[Row] = [[cells[row].get(column, "") for column in range(left, right + 1)] for row in rows]
     first = next((row for row, number in zip(rows, used, strict=True) if number > 1), rows[0])
-    return titled_table(grid, lead=f"Cells {name(first, left)}:{name(rows[-1], right)}:", used=used)
+    return titled_table(grid, lead=f"Cells {_name(first, left)}:{_name(rows[-1], right)}:", used=used)
 
 
-def _remarks(sheet: Sheet) -> Iterator[str]:
-    if sheet.merged:
-        names = [f"{name(t, left)}:{name(b, right)}" for t, left, b, right in sheet.merged]
-        yield f"Merged cells: {_short(names)}"
-    if sheet.hidden_rows:
-        yield f"Hidden rows: {ranges(sorted(sheet.hidden_rows))}"
-    if sheet.hidden_columns:
-        yield f"Hidden columns: {', '.join(letters(column) for column in sorted(sheet.hidden_columns))}"
+def _remarks(sheet: Worksheet, cells: dict[int, dict[int, str]]) -> Iterator[str]:
+    """What a grid would not show: merged cells, and hidden rows and columns with something in them."""
+    if areas := sorted(sheet.merged_cells.ranges, key=lambda area: (area.min_row, area.min_col)):
+        more = len(areas) - _LISTED
+        names = ", ".join(area.coord for area in areas[:_LISTED])
+        yield f"Merged cells: {names}{f' and {more} more' if more > 0 else ''}"
+    hidden = [row for row, dimension in sheet.row_dimensions.items() if dimension.hidden and row in cells]
+    if hidden:
+        yield f"Hidden rows: {ranges(sorted(hidden))}"
+    columns: set[int] = set()
+    for dimension in sheet.column_dimensions.values():
+        dimension.reindex()
+        if dimension.hidden:
+            columns.update(range(dimension.min, dimension.max + 1))
+    if used := columns & {column for row in cells.values() for column in row}:
+        yield f"Hidden columns: {', '.join(map(_letters, sorted(used)))}"
 
 
-def _short(names: list[str]) -> str:
-    more = len(names) - _LISTED
-    return ", ".join(names[:_LISTED]) + (f" and {more} more" if more > 0 else "")
+def _name(row: int, column: int) -> str:
+    """A cell's name: (3, 28) is AB3."""
+    return f"{_letters(column)}{row}"
+
+
+def _letters(column: int) -> str:
+    from openpyxl.utils import get_column_letter  # not above: who reads a text need not wait for it
+
+    return str(get_column_letter(column))

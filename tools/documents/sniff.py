@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
-from forethought.tools.documents.archive import check_document, open_archive
+from forethought.tools.documents.archive import open_archive
 from forethought.tools.documents.document import Unreadable
 from forethought.tools.kinds import picture_kind, sound_kind
 
@@ -90,6 +90,4 @@ def _zip_kind(data: bytes) -> str:
         kind = next((kind for name, kind in _ZIP_MEMBERS.items() if name in names), "zip")
         if "mimetype" in names and archive.getinfo("mimetype").file_size <= _LONGEST_TYPE:
             kind = _OPEN_DOCUMENT.get(archive.read("mimetype").decode("ascii", "replace").strip(), kind)
-        if kind != "zip":
-            check_document(archive)
     return kind

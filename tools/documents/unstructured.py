@@ -36,10 +36,6 @@ def _prepare() -> None:
     tokenizer: Any = import_module("unstructured.nlp.tokenize")
     pipeline = spacy.blank("en")
     pipeline.add_pipe("sentencizer")
-    if not hasattr(tokenizer, "_get_nlp"):
-        raise RuntimeError(
-            "this version of unstructured is not supported; install 'unstructured>=0.27,<0.28'"
-        )
     tokenizer._get_nlp = lambda: pipeline
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forethought.models import providers
 from forethought.models.errors import model_error
@@ -14,8 +14,9 @@ from forethought.tools.base import ToolError
 from forethought.tools.media.sound import Sound
 from forethought.tools.media.transcript import Segment, Transcriber, Transcript
 
-LARGEST_UPLOAD = 25_000_000
-"""Bytes that the endpoint takes (https://platform.openai.com/docs/guides/speech-to-text)."""
+if TYPE_CHECKING:
+    from openai.types.audio import TranscriptionVerbose
+
 NO_SOUND = "Go on without the recording, or ask the user what is said in it."
 _RETRIES = 2
 _USD_A_MINUTE = {"whisper-1": 0.006}
@@ -37,54 +38,43 @@ def endpoint_lacks(settings: Settings) -> str:
 
 
 def transcribe_online(sound: Sound, settings: Settings) -> Transcript:
-    """The endpoint's transcript of a sound, sent as a small mp3 where ffmpeg is there to make one.
-
-    Blocking. Raises ToolError.
-    """
-    if lacks := endpoint_lacks(settings):
-        raise ToolError(f"the transcription endpoint cannot be used: {lacks}", cause="unavailable")
-    small = sound.shrunk()
-    sent, kind = (sound.data, sound.kind) if small is None else (small, "mp3")
-    if len(sent) > LARGEST_UPLOAD:
-        raise ToolError(
-            f"{sound.name} is too large for the transcription endpoint ({LARGEST_UPLOAD // 1_000_000} MB)",
-            cause="limit",
-            hint="Ask the user for the part that matters, as a file of its own, or to install ffmpeg.",
-        )
+    """The endpoint's transcript of a sound, which is sent as a small mp3. Blocking. Raises ToolError."""
+    data, started = sound.shrunk(), time.monotonic()
     try:
-        return _requested(sent, kind, settings)
+        reply = _reply(data, settings)
     except TransportError as error:
         raise ToolError(str(error), cause="transport", hint=NO_SOUND, retryable=True) from error
     except ConfigurationError as error:
         raise ToolError(str(error), cause="unavailable", hint=NO_SOUND) from error
+    segments = tuple(
+        Segment(float(item.start), float(item.end), str(item.text)) for item in reply.segments or ()
+    )
+    seconds = float(reply.duration or 0) or max((item.end for item in segments), default=0.0)
+    if not segments and reply.text:  # a server that tells no times
+        segments = (Segment(0.0, seconds, str(reply.text)),)
+    usage = _usage(getattr(reply, "usage", None), seconds, settings, time.monotonic() - started)
+    by = f"the model {settings.transcription_model}"
+    return Transcript(segments, seconds, str(reply.language or ""), by, [usage])
 
 
 ENDPOINT = Transcriber("openai", endpoint_lacks, transcribe_online)
 
 
-def _requested(data: bytes, kind: str, settings: Settings) -> Transcript:
+def _reply(data: bytes, settings: Settings) -> TranscriptionVerbose:
     """Raises TransportError when the retries are used up, ConfigurationError."""
     import openai
 
-    model, started = settings.transcription_model, time.monotonic()
+    model = settings.transcription_model
     options: dict[str, Any] = {"max_retries": _RETRIES, "timeout": settings.request_timeout_s}
     try:
         with openai.OpenAI(**options, **providers.account(settings)) as client:
-            reply = client.audio.transcriptions.create(
+            return client.audio.transcriptions.create(
                 model=model,
                 # A neutral name: that of the file is the user's business.
-                file=(f"sound.{kind}", data),
+                file=("sound.mp3", data),
                 response_format="verbose_json",
                 timestamp_granularities=["segment"],
             )
-        segments = tuple(
-            Segment(float(item.start), float(item.end), str(item.text)) for item in reply.segments or ()
-        )
-        seconds = float(reply.duration or 0) or max((item.end for item in segments), default=0.0)
-        if not segments and reply.text:  # a server that tells no times
-            segments = (Segment(0.0, seconds, str(reply.text)),)
-        usage = _usage(getattr(reply, "usage", None), seconds, settings, time.monotonic() - started)
-        return Transcript(segments, seconds, str(reply.language or ""), f"the model {model}", [usage])
     except Exception as error:
         known = model_error(error, model, _RETRIES + 1)
         if known is None:

@@ -1,17 +1,15 @@
-"""Sound as samples for a transcriber, or as a small file to send to one.
+"""Sound as samples for a transcriber, or as a small file to send to one: both made by ffmpeg.
 
-Sound is decoded by ffmpeg, in a process of its own that is told which container to open and may open nothing
-but the one file: a playlist or a reference inside a file leads nowhere. A 16-bit wav needs no ffmpeg.
+It runs in a process of its own that is told which container to open and may open nothing but the one file: a
+playlist or a reference inside a file leads nowhere.
 """
 
 from __future__ import annotations
 
-import io
 import os
 import shutil
 import subprocess
 import tempfile
-import wave
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,9 +31,9 @@ _KBITS = 32
 ASK_AGAIN = "Ask the user for the file again, or as another format."
 
 
-def has_ffmpeg() -> bool:
-    """Whether ffmpeg is on the PATH."""
-    return shutil.which("ffmpeg") is not None
+def ffmpeg_lacks() -> str:
+    """What keeps ffmpeg from being used; '' if nothing does."""
+    return "" if shutil.which("ffmpeg") else "ffmpeg, a package of the system, is not installed"
 
 
 @dataclass(frozen=True)
@@ -52,31 +50,15 @@ class Sound:
         """Mono, -1 to 1, RATE a second."""
         import numpy as np
 
-        if not has_ffmpeg():
-            samples = self._wav_samples()
-        else:
-            raw = self._ffmpeg(["-f", "s16le"])
-            whole = np.frombuffer(raw[: len(raw) // 2 * 2], dtype="<i2")
-            samples = whole.astype(np.float32) / np.float32(32768)
-        self._check_length(len(samples) / RATE)
-        return samples
+        raw = self._ffmpeg(["-f", "s16le"])
+        whole = np.frombuffer(raw[: len(raw) // 2 * 2], dtype="<i2")
+        self._check_length(len(whole) / RATE)
+        return whole.astype(np.float32) / np.float32(32768)
 
-    def shrunk(self) -> bytes | None:
-        """The sound as a small mp3, without the file's metadata; None where ffmpeg is missing or makes none.
-
-        The length of a file that goes as it is can only be checked where it is a wav.
-        """
-        if not has_ffmpeg():
-            if self.kind == "wav":
-                self._wav_seconds()
-            return None
+    def shrunk(self) -> bytes:
+        """The sound as a small mp3, without the file's metadata."""
         options = ["-map_metadata", "-1", "-c:a", "libmp3lame", "-b:a", f"{_KBITS}k", "-f", "mp3"]
-        try:
-            encoded = self._ffmpeg(options)
-        except ToolError:
-            # Either there is no mp3 encoder, or the file is at fault, which decoding alone tells.
-            self._ffmpeg(["-f", "null"])
-            return None
+        encoded = self._ffmpeg(options)
         self._check_length(len(encoded) * 8 / (_KBITS * 1000))
         return encoded
 
@@ -126,44 +108,3 @@ class Sound:
             why = (message.split("\n")[-2:-1] or ["ffmpeg does not say why"])[0][:200]
             raise ToolError(f"{self.name} cannot be decoded as .{self.kind}: {why}", hint=ASK_AGAIN)
         return done.stdout
-
-    def _wav_seconds(self) -> None:
-        """Raise ToolError where the header of a wav tells that it is too long."""
-        try:
-            with wave.open(io.BytesIO(self.data)) as file:
-                self._check_length(file.getnframes() / file.getframerate())
-        except (wave.Error, EOFError, ZeroDivisionError):
-            return
-
-    def _wav_samples(self) -> Samples:
-        import numpy as np
-
-        needs_ffmpeg = ToolError(
-            f"{self.name} needs ffmpeg to be decoded, which is not installed here",
-            cause="unavailable",
-            hint="Ask the user for a 16-bit PCM wav, or to install ffmpeg with the system's packages.",
-        )
-        if self.kind != "wav":
-            raise needs_ffmpeg
-        try:
-            self._wav_seconds()
-            with wave.open(io.BytesIO(self.data)) as file:
-                width, channels, rate = file.getsampwidth(), file.getnchannels(), file.getframerate()
-                raw = file.readframes(file.getnframes())
-        except (wave.Error, EOFError) as error:
-            if "unknown format" in str(error):
-                raise needs_ffmpeg from error
-            raise ToolError(f"{self.name} is damaged: {error or 'it ends early'}", hint=ASK_AGAIN) from error
-        if width != 2 or rate <= 0:
-            raise needs_ffmpeg
-        whole = np.frombuffer(raw[: len(raw) // (2 * channels) * 2 * channels], dtype="<i2")
-        mono: Samples = whole.reshape(-1, channels).mean(axis=1, dtype=np.float32) / np.float32(32768)
-        if rate == RATE or not len(mono):
-            return mono
-        if rate > RATE:  # what lies above half the new rate would come back as noise
-            taps = np.arange(-50, 51)
-            kernel = np.sinc(taps * RATE / rate) * np.hamming(101)
-            mono = np.convolve(mono, (kernel / kernel.sum()).astype(np.float32), mode="same")[: len(mono)]
-        at = np.arange(0, len(mono), rate / RATE)
-        resampled: Samples = np.interp(at, np.arange(len(mono)), mono).astype(np.float32)
-        return resampled

@@ -10,7 +10,7 @@ from forethought.tools.files import FileStore
 from forethought.tools.given_files import stored_bytes
 from forethought.tools.kinds import SOUNDS, sound_kind
 from forethought.tools.media.endpoint import ENDPOINT, NO_SOUND
-from forethought.tools.media.sound import Sound
+from forethought.tools.media.sound import Sound, ffmpeg_lacks
 from forethought.tools.media.transcript import Transcriber, Transcript
 from forethought.tools.media.whisper import WHISPER
 from forethought.tools.threads import SharedWork
@@ -21,20 +21,13 @@ _TRANSCRIBERS = (WHISPER, ENDPOINT)
 _transcripts: SharedWork[Transcript] = SharedWork(16)
 
 
-def transcribers(settings: Settings) -> list[Transcriber]:
-    """Those that are wanted and set up."""
-    return [transcriber for transcriber in _wanted(settings) if not transcriber.lacks(settings)]
-
-
-def transcription_lacks(settings: Settings) -> str:
-    """What keeps sound from being transcribed, in words; '' if nothing does."""
-    if transcribers(settings):
-        return ""
-    return "; or OpenAI's endpoint can be used, but ".join(t.lacks(settings) for t in _wanted(settings))
-
-
-def _wanted(settings: Settings) -> list[Transcriber]:
-    return [t for t in _TRANSCRIBERS if settings.transcription in ("auto", t.name)]
+def transcriber(settings: Settings) -> Transcriber | str:
+    """The one that is wanted and set up, or else what keeps sound from being transcribed, in words."""
+    if lacks := ffmpeg_lacks():
+        return lacks
+    wanted = [t for t in _TRANSCRIBERS if settings.transcription in ("auto", t.name)]
+    ready = next((t for t in wanted if not t.lacks(settings)), None)
+    return ready or "; or OpenAI's endpoint can be used, but ".join(t.lacks(settings) for t in wanted)
 
 
 async def load_transcript(
@@ -61,10 +54,7 @@ async def load_transcript(
 
 
 def transcribe(store: FileStore, content_hash: str, name: str, settings: Settings) -> Transcript:
-    """The transcript, from the first transcriber that has what it needs. Blocking.
-
-    Raises ToolError.
-    """
+    """The transcript, from the first transcriber that has what it needs. Blocking. Raises ToolError."""
     data = stored_bytes(store, content_hash, name)
     if not data:
         raise ToolError(f"{name} is empty (0 bytes)", cause="empty", hint="Ask the user for the file again.")
@@ -75,14 +65,7 @@ def transcribe(store: FileStore, content_hash: str, name: str, settings: Setting
             cause="arguments",
             hint="Use read_file for documents and inspect_image for pictures.",
         )
-    if lacks := transcription_lacks(settings):
-        raise ToolError(f"sound cannot be transcribed here: {lacks}", cause="unavailable", hint=NO_SOUND)
-    sound = Sound(data, kind, name, settings.max_audio_minutes * 60)
-    *others, last = transcribers(settings)
-    for transcriber in others:
-        try:
-            return transcriber.transcribe(sound, settings)
-        except ToolError as error:
-            if error.cause != "unavailable":
-                raise
-    return last.transcribe(sound, settings)
+    chosen = transcriber(settings)
+    if isinstance(chosen, str):
+        raise ToolError(f"sound cannot be transcribed here: {chosen}", cause="unavailable", hint=NO_SOUND)
+    return chosen.transcribe(Sound(data, kind, name, settings.max_audio_minutes * 60), settings)

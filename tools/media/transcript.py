@@ -42,4 +42,4 @@ class Transcriber:
     lacks: Callable[[Settings], str]
     """What keeps it from being used, in words; '' if nothing does."""
     transcribe: Callable[[Sound, Settings], Transcript]
-    """Blocking. Raises ToolError, with cause unavailable where another transcriber may do better."""
+    """Blocking. Raises ToolError."""

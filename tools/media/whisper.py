@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -43,43 +42,28 @@ def transcribe_here(sound: Sound, settings: Settings) -> Transcript:
         Segment(min(float(item["start"]), seconds), min(float(item["end"]), seconds), str(item["text"]))
         for item in result["segments"]
     )
-    shown = Path(name).stem if _is_path(name) else name
+    shown = Path(name).name.removesuffix(".pt")
     return Transcript(segments, seconds, str(result.get("language") or ""), f"whisper ({shown})")
 
 
 WHISPER = Transcriber("whisper", whisper_lacks, transcribe_here)
 
 
-def _is_path(model: str) -> bool:
-    return os.sep in model or model.endswith(".pt")
-
-
 def _model(name: str) -> Any:
-    if name in _loaded:
-        return _loaded[name]
-    if _is_path(name) and not Path(name).is_file():
-        raise _unavailable(name, "there is no such file")
-    try:
-        import whisper
+    if name not in _loaded:
+        try:
+            import whisper
 
-        model = whisper.load_model(name)
-    except OSError as error:  # urllib's errors are of this kind: no network, or no disk
-        reason = str(getattr(error, "reason", "") or error.strerror or error)
-        raise _unavailable(
-            name, f"they are not on this machine and cannot be downloaded ({reason})"
-        ) from error
-    # A broken checkpoint or installation is reported by torch, pickle or zipfile, each in its own way.
-    except Exception as error:
-        raise _unavailable(name, f"{type(error).__name__}: {one_line(error, 200)}") from error
-    _loaded.clear()
-    _loaded[name] = model
-    return model
-
-
-def _unavailable(model: str, why: str) -> ToolError:
-    return ToolError(
-        f"the weights of whisper model {model} cannot be used: {why}",
-        cause="unavailable",
-        hint="The operator sets FORETHOUGHT_WHISPER_MODEL to the path of a checkpoint, or lets the machine "
-        "download one once.",
-    )
+            model = whisper.load_model(name)
+        # No network, a broken checkpoint or installation: urllib, torch, pickle and zipfile report it, each
+        # in its own way.
+        except Exception as error:
+            raise ToolError(
+                f"the weights of whisper model {name} cannot be used: {one_line(error, 200)}",
+                cause="unavailable",
+                hint="The operator sets FORETHOUGHT_WHISPER_MODEL to the path of a checkpoint, or lets the "
+                "machine download one once.",
+            ) from error
+        _loaded.clear()
+        _loaded[name] = model
+    return _loaded[name]

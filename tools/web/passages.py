@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-PART = 12_000
-"""Characters a part, at most."""
 _AROUND = 400
 """Most characters shown before and after an occurrence."""
 _LINES = 2
@@ -26,16 +24,6 @@ class Passage:
     start: int
     end: int
     matches: int = 1
-
-
-def split_parts(text: str, size: int = PART) -> list[str]:
-    """Cut at line ends where there are any in a part's second half; joined, the parts are the text."""
-    parts, start = [], 0
-    while len(text) - start > size:
-        cut = text.rfind("\n", start + size // 2, start + size) + 1 or start + size
-        parts.append(text[start:cut])
-        start = cut
-    return [*parts, text[start:]]
 
 
 def find_passages(text: str, wanted: str) -> list[Passage]:

@@ -12,7 +12,7 @@ from forethought.tools.documents.plain import decode
 from forethought.tools.documents.read import read_document
 
 _HTML = ("text/html", "application/xhtml+xml")
-_PLAIN = ("json", "xml", "javascript", "yaml", "csv", "x-ndjson", "toml", "x-sh", "x-www-form-urlencoded")
+_MEDIA = ("image/", "audio/", "video/", "font/")
 _DOCUMENT = (b"%PDF-", b"PK\x03\x04", b"PK\x05\x06", b"\xd0\xcf\x11\xe0", b"{\\rtf")
 """How PDF files, archives (today's Office files and e-books), yesterday's Office files and RTF begin."""
 _SHORT = 250
@@ -23,40 +23,27 @@ _TITLE = re.compile(r"<title(?:\s[^<>]{0,200})?>([^<]{0,2000})</title", re.IGNOR
 
 def text_of(url: str, media_type: str, charset: str | None, body: bytes, raw: bool) -> str:
     """The text of a page, or its source, read in this process. Raises Unreadable."""
-    kind = _kind(media_type, body)
     if body.startswith(_DOCUMENT) and not raw:
         name = unquote(urlsplit(url).path).rpartition("/")[2] or "page"
         return read_document(body, name).text
-    if not _is_text(kind):
+    try:
+        if media_type.startswith(_MEDIA) and not media_type.endswith("xml"):
+            raise Unreadable("is a picture, sound, film or font")
+        text = decode(body, charset)[0]
+    except Unreadable as error:
         raise Unreadable(
-            f"is of type {kind or 'unknown'}, which cannot be opened as text",
+            f"is of type {media_type or 'unknown'}, which cannot be opened as text",
             cause="unavailable",
             hint="look for the same content as an HTML page, a text or a PDF",
-        )
-    text = decode(body, charset)[0]
-    return _markdown(text, url) if kind in _HTML and not raw else text
+        ) from error
+    return _markdown(text, url) if not raw and _is_html(media_type, text) else text
 
 
-def _kind(kind: str, body: bytes) -> str:
-    """The page's type: what the server says, unless that is nothing, or a document's that it is not."""
-    if not kind or (kind.startswith("application/") and not _is_text(kind)):
-        return _sniff(body) or kind
-    return kind
-
-
-def _is_text(kind: str) -> bool:
-    return kind.startswith("text/") or kind in _HTML or kind.rpartition("/")[2].rpartition("+")[2] in _PLAIN
-
-
-def _sniff(body: bytes) -> str:
-    """The type of a page whose server does not say it: HTML, plain text, or '' for neither."""
-    if body[:1000].lstrip().lower().startswith((b"<!doctype html", b"<html")):
-        return "text/html"
-    try:
-        body.decode()
-    except UnicodeDecodeError:
-        return ""
-    return "" if b"\x00" in body else "text/plain"
+def _is_html(media_type: str, text: str) -> bool:
+    """What the server says, unless that is nothing or anything."""
+    said = media_type in _HTML
+    vague = media_type in ("", "application/octet-stream")
+    return said or (vague and text[:1000].lstrip().lower().startswith(("<!doctype html", "<html")))
 
 
 def _markdown(source: str, url: str) -> str:

@@ -23,8 +23,8 @@ from forethought.evals.harness.plan import (
 from forethought.evals.methods.ours import Ours
 from forethought.evals.types import Benchmark, Budget, Method, Sample
 from forethought.models import Models
-from forethought.nodes.support.task import models_used
 from forethought.settings import Settings
+from forethought.state.bounds import models_of
 from forethought.state.context import Context
 
 _BUDGET = {"max_steps": "--steps", "max_tokens": "--tokens"}
@@ -111,7 +111,7 @@ def _check_models(plan: EvaluationPlan, context: Context, settings: Settings, op
     if options.max_usd == 0:
         raise CliError("--max-usd 0: nothing could be run; give more, or leave it out for no cap")
     models = Models(settings)
-    names = dict.fromkeys([*models_used(context), plan.judge_model, plan.user_model])
+    names = dict.fromkeys([*models_of(context), plan.judge_model, plan.user_model])
     models.verify(names)
     if options.max_usd is not None and (unpriced := [name for name in names if not models.priced(name)]):
         raise CliError(f"--max-usd: no price is known for {unpriced[0]}; use --max-tokens-total")

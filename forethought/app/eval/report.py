@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
+from rich.markdown import Markdown
 from rich.text import Text
 
 from forethought.app.display import make_console
@@ -103,21 +103,10 @@ def compare(logs: Sequence[Path], html: Path | None, as_json: bool, benchmark: s
 
 
 def show(run: Run, figures: Any) -> None:
-    """The main table and the comparisons, on the terminal."""
-    from forethought.evals.report.table import HEAD, cells, notes, paired_text
+    """The tables and the comparisons, on the terminal."""
+    from forethought.evals.report.table import markdown
 
-    console = make_console()
-    console.print(Text(run.title or run.benchmark, style="bold"))
-    for note in notes(run, figures):
-        console.print(Text(clean(note.strip("*"))))
-    table = Table(*HEAD, box=None, pad_edge=False)
-    for column in table.columns[1:]:
-        column.justify = "right"
-    for row in figures.rows:
-        table.add_row(*(Text(clean(cell)) for cell in cells(row)))
-    console.print(table)
-    for one in figures.paired:
-        console.print(Text(clean(paired_text(one))))
+    make_console().print(Markdown(clean(markdown(run, figures))))
 
 
 def _summary_for(evaluation: Evaluation, named: str | None) -> Any:

@@ -33,7 +33,8 @@ from forethought.evals.harness.cost import expected, spent_on
 from forethought.evals.harness.folder import RunFolder
 from forethought.evals.harness.inspect_model import InspectTransport
 from forethought.evals.harness.plan import EvaluationPlan
-from forethought.evals.harness.running import run_methods, train
+from forethought.evals.harness.running import run_methods
+from forethought.evals.harness.training import train
 from forethought.evals.harness.trial import EvaluationRun
 from forethought.evals.report.write import summary_of, write_tables
 from forethought.evals.results import Result, read_evaluation
@@ -277,7 +278,7 @@ def _open_session(
     saver = runner.open(claimed_threads(file_address(folder.database), settings.key, "evaluation"))
     try:
         evaluation = folder.open(plan)
-        spent = folder.ledger()
+        spent = folder.spent(plan, evaluation)
     except ValueError as error:
         raise CliError(one_line(error, 1000)) from error
     control = Control(

@@ -127,10 +127,11 @@ async def _broken_off_calls(thread: Thread) -> list[Json]:
     """The calls about whose outcome a person is asked once the thread goes on: {tool, call: arguments}."""
     from forethought.journal import unfinished_entries
     from forethought.nodes.support.calls import broken_off_calls
+    from forethought.nodes.support.prompt_text import compact
 
     saved = await thread.saver.aget_tuple({"configurable": {"thread_id": thread.id}})
     calls = [call for entries in unfinished_entries(saved) for call in broken_off_calls(entries)]
-    return [{"tool": call["tool"], "call": call["call"]} for call in calls]
+    return [{"tool": call["tool"], "call": one_line(compact(call["arguments"]), 300)} for call in calls]
 
 
 async def _checkpoints(thread: Thread) -> list[Json]:

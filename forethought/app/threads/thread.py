@@ -115,11 +115,11 @@ def _providers(
     """
     from forethought.models import Models, RecordingTransport
     from forethought.models.live import LiveTransport
-    from forethought.nodes.support.task import models_used
     from forethought.redaction import secret_values
+    from forethought.state.bounds import models_of
 
     live = LiveTransport(settings) if record else None
-    Models(settings, live).verify(models_used(context))
+    Models(settings, live).verify(models_of(context))
     if record is None or live is None:
         return None
     header = {**about, "model": context.model, "context": context.model_dump(mode="json")}

@@ -152,13 +152,10 @@ def _prune(options: ThreadsOptions, settings: Settings) -> int:
     age = _age(options.older_than)
     address = address_of(settings)
     with open_runner(options.as_json) as runner:
-        chosen, jobs = runner.run(_choose(settings, options, age)) if address.exists else ([], {})
+        chosen = runner.run(_choose(settings, options, age)) if address.exists else []
         debuggings = [name for name in chosen if is_debugging(name)]
         own = [name for name in chosen if name not in debuggings]
         result: Json = {"status": "pruned", "threads": own, "debuggings": debuggings}
-        if jobs:
-            result["open_jobs"] = jobs
-            echo(f"{len(jobs)} threads stay, since their jobs are not over: {one_line(', '.join(jobs), 300)}")
         where = clean(address.shown)
         what = f"{len(own)} threads and {len(debuggings)} debuggings in {where}"
         if not chosen:
@@ -187,22 +184,16 @@ def _age(text: str) -> timedelta:
     return timedelta(**{_UNITS[match[2]]: int(match[1])})
 
 
-async def _choose(
-    settings: Settings, options: ThreadsOptions, age: timedelta
-) -> tuple[list[str], dict[str, str]]:
-    """Ids of the threads that go; those that stay since their jobs are not over, with the jobs' states."""
-    from forethought.batch.retention import open_jobs
-
+async def _choose(settings: Settings, options: ThreadsOptions, age: timedelta) -> list[str]:
+    """Ids of the threads that go."""
     try:
         async with open_threads(address_of(settings), settings.key, read_only=True) as saver:
             entries = await list_threads(saver, 1_000_000_000, debuggings=True)
-            jobs = await open_jobs(saver)
     except NoThreads:
-        return [], {}
+        return []
     last = (datetime.now(UTC) - age).isoformat()
     statuses = [status.strip() for status in options.status.split(",")]
-    old = [entry["thread_id"] for entry in entries if entry["status"] in statuses and entry["time"] <= last]
-    return [name for name in old if name not in jobs], {name: jobs[name] for name in old if name in jobs}
+    return [entry["thread_id"] for entry in entries if entry["status"] in statuses and entry["time"] <= last]
 
 
 async def _delete(settings: Settings, chosen: list[str], age: timedelta) -> Json:
@@ -215,7 +206,7 @@ async def _delete(settings: Settings, chosen: list[str], age: timedelta) -> Json
     async with open_threads(address_of(settings), settings.key) as saver:
         before = await saver.size()
         done = await delete_threads(saver, chosen, settings.blobs_dir)
-        jobs = await delete_jobs(saver, age)
+        jobs = await delete_jobs(saver, [name for name in chosen if name not in done.skipped], age)
         try:
             await saver.shrink()
         except sqlite3.OperationalError as error:

@@ -55,8 +55,6 @@ class Baseline(Method):
 def attempt_of(state: State, bench: Bench, number: int, seconds: float = 0.0) -> Attempt:
     """The attempt whose answer is that of try `number`; it costs what all tries did."""
     chosen = next(item for item in state["tried"] if item["number"] == number)
-    others = [item["answer"] for item in state["tried"] if item is not chosen]
-    drafts = (*others, chosen["answer"])
     return Attempt(
         answer=chosen["answer"],
         status=status_of(chosen, bench),
@@ -66,7 +64,6 @@ def attempt_of(state: State, bench: Bench, number: int, seconds: float = 0.0) ->
         steps=bench.tools.counter.used,
         reward=chosen["reward"],
         tries=len(state["tried"]),
-        drafts=drafts if any(drafts) else (),
     )
 
 

@@ -3,6 +3,7 @@ comes from."""
 
 from __future__ import annotations
 
+import ast
 import csv
 import io
 import json
@@ -108,6 +109,17 @@ def rows_of(kind: type[Row], value: Any, path: Path, source: Source) -> list[Row
     if not isinstance(value, list) or not value:
         raise source.fault(str(path), "the file must hold a JSON list of records")
     return [row_of(kind, item, f"{path}, record {number}", source) for number, item in enumerate(value, 1)]
+
+
+def python_dict(cell: str) -> dict[str, Any]:
+    """The dict that a cell of a CSV file holds as Python writes it. Raises ValueError."""
+    try:
+        value = ast.literal_eval(cell)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise ValueError("is no dict as Python writes it")
+    return value
 
 
 def choice(options: Mapping[str, str], name: str, allowed: Sequence[str]) -> str:

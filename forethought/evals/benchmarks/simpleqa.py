@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from forethought.evals.benchmarks.reading import Source, csv_of, find, whole_number
+from forethought.evals.benchmarks.reading import Source, csv_of, find, python_dict, whole_number
 from forethought.evals.prompts.judge_replies import FactGrade
 from forethought.evals.types import Attempt, Benchmark, Sample, Score, Services
 
@@ -93,13 +92,11 @@ def _sample(number: int, place: str, row: Mapping[str, str]) -> Sample:
 
 
 def _groups(metadata: str, place: str) -> Mapping[str, str]:
-    """Topic and kind of answer, from a cell that holds a Python dict."""
+    """Topic and kind of answer."""
     try:
-        value = ast.literal_eval(metadata)
-    except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
-        raise SOURCE.fault(place, f"the cell metadata is no dict as Python writes it ({error})") from error
-    if not isinstance(value, dict):
-        raise SOURCE.fault(place, "the cell metadata is no dict as Python writes it")
+        value = python_dict(metadata)
+    except ValueError as error:
+        raise SOURCE.fault(place, f"the cell metadata {error}") from error
     return {key: str(value[key]) for key in ("topic", "answer_type") if key in value}
 
 

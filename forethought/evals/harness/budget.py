@@ -12,10 +12,9 @@ from forethought.models.types import (
     ModelError,
     ModelReply,
     ModelRequest,
-    Pricing,
     Transport,
     Usage,
-    Verifying,
+    WrappedTransport,
     no_usage,
 )
 from forethought.tools.base import ToolError
@@ -65,28 +64,13 @@ class Meter:
 
 
 @dataclass(frozen=True)
-class WrappedTransport:
-    """A transport around another one."""
-
-    inner: Transport
-
-    def verify(self, model: str) -> None:
-        """As `inner` does. Raises ConfigurationError."""
-        if isinstance(self.inner, Verifying):
-            self.inner.verify(model)
-
-    def priced(self, model: str) -> bool:
-        """As `inner` says; True where it cannot tell."""
-        return self.inner.priced(model) if isinstance(self.inner, Pricing) else True
-
-
-@dataclass(frozen=True)
 class MeteredTransport(WrappedTransport):
     """Passes requests on to `inner`, counting them in `meters`, as long as the first one is below the limit.
 
     A call is never cut off: one that begins below the limit is made, however much it costs.
     """
 
+    inner: Transport
     meters: tuple[Meter, ...]
     max_tokens: int | None = None
     stop: Callable[[], Exception | None] = lambda: None

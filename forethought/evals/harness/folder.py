@@ -2,7 +2,6 @@
 
 run.json            what it was begun with
 results.jsonl       a line for each finished trial, on the disk before the next one counts as begun
-spent.jsonl         a line for each model call that was paid for
 trajectories/METHOD/SAMPLE--TRIAL.json
 learned/METHOD.json what a method learned before it was evaluated
 threads.sqlite      our checkpoints
@@ -12,6 +11,7 @@ logs/               inspect's logs, of every sitting
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -20,10 +20,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from forethought.evals.harness.ledger import Ledger, append, mend
+from forethought.evals.harness.budget import Meter
 from forethought.evals.harness.plan import EvaluationPlan
 from forethought.evals.results import RESULTS_FILE, RUN_FILE, Evaluation, Result, read_evaluation
 from forethought.json_files import read_object, write_json
+from forethought.models.allowance import total
 from forethought.text import one_line
 from forethought.trajectories.questions import fingerprint
 from forethought.trajectories.types import Loaded
@@ -63,17 +64,18 @@ class RunFolder:
             described = _merged(known, described)
         self.logs.mkdir(parents=True, exist_ok=True)
         write_json(path, described)
-        mend(self.root / RESULTS_FILE)
+        _mend(self.root / RESULTS_FILE)
         return read_evaluation(self.root)
 
-    def ledger(self) -> Ledger:
-        """What was paid for in this folder, and is from now on. Raises ValueError and OSError."""
-        return Ledger.open(self.root / "spent.jsonl")
+    def spent(self, plan: EvaluationPlan, evaluation: Evaluation) -> Meter:
+        """What its trials and trainings cost so far; a kill forgets what was under way. Raises ValueError."""
+        trained = (self.learned(method.name) for method in plan.methods if method.needs_training)
+        return Meter(total(evaluation.spent, *(record["usage"] for record in trained if record)))
 
     def keep(self, result: Result) -> None:
         """Append a line, and have it on the disk. Raises OSError."""
         with self._lock:
-            append(self.root / RESULTS_FILE, result.model_dump(mode="json"))
+            _append(self.root / RESULTS_FILE, result.model_dump(mode="json"))
 
     def keep_trajectory(self, method: str, sample: str, trial: int, loaded: Loaded) -> str:
         """Write a trajectory; its path within the folder. Raises OSError."""
@@ -99,21 +101,14 @@ def _described(plan: EvaluationPlan) -> Json:
         release = version("forethought")
     except PackageNotFoundError:
         release = ""
+    same = ("options", "trials", "limit", "seed", "model", "judge_model", "user_model", "seconds", "context")
     return {
+        **{name: getattr(plan, name) for name in same},
         "benchmark": plan.benchmark.name,
         "title": plan.benchmark.title,
         "main_metric": plan.benchmark.main_metric,
-        "options": dict(plan.options),
         "methods": [method.name for method in plan.methods],
-        "trials": plan.trials,
-        "limit": plan.limit,
-        "seed": plan.seed,
-        "model": plan.model,
-        "judge_model": plan.judge_model,
-        "user_model": plan.user_model,
         "budget": asdict(plan.budget),
-        "seconds": plan.seconds,
-        "context": dict(plan.context),
         "begun": datetime.now(UTC).isoformat(timespec="seconds"),
         "scripted": plan.scripted,
         "version": release,
@@ -149,3 +144,27 @@ def _merged(known: Json, described: Json) -> Json:
         "limit": None if None in limits else max(limits),
         "samples": {**known.get("samples", {}), **described["samples"]},
     }
+
+
+def _append(path: Path, record: Mapping[str, Any]) -> None:
+    """Add a line of JSON, and have it on the disk. Raises OSError, and ValueError for what is no JSON."""
+    line = json.dumps(record, ensure_ascii=False, allow_nan=False)
+    with path.open("ab") as file:
+        file.write(line.encode("utf-8", "replace") + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _mend(path: Path) -> None:
+    """Drop half a last line, which a kill may leave. Raises OSError."""
+    if not path.exists():
+        return
+    with path.open("r+b") as file:
+        data = file.read()
+        torn = data.rpartition(b"\n")[2]
+        try:
+            json.loads(torn or b"{}")
+        except (ValueError, RecursionError):
+            file.truncate(len(data) - len(torn))
+        else:
+            file.write(b"\n" if torn else b"")

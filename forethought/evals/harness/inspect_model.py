@@ -34,8 +34,7 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
-from forethought.evals.harness.budget import WrappedTransport
-from forethought.models.types import Call, Message, ModelReply, ModelRequest, Transport
+from forethought.models.types import Call, Message, ModelReply, ModelRequest, Transport, WrappedTransport
 from forethought.redaction import redact_error
 
 PROVIDER = "forethought"
@@ -45,7 +44,6 @@ _ENDS: dict[str, StopReason] = {
     "stop": "stop",
     "length": "max_tokens",
     "refusal": "content_filter",
-    "broken": "unknown",
 }
 
 
@@ -75,6 +73,7 @@ class InspectTransport(WrappedTransport):
     `scrub` redacts the secrets in replies and errors: inspect writes them down before our own does.
     """
 
+    inner: Transport
     scrub: Callable[[str], str] = lambda text: text
 
     async def send(self, request: ModelRequest) -> ModelReply:

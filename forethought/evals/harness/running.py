@@ -12,7 +12,6 @@ from forethought.evals.harness.control import Control
 from forethought.evals.harness.inspect_model import inspect_name
 from forethought.evals.harness.isolation import inspect_kept_to
 from forethought.evals.harness.tasks import Key, MethodTask
-from forethought.evals.harness.training import training_task
 from forethought.evals.harness.trial import EvaluationRun
 from forethought.evals.results import Result
 from forethought.evals.types import Method
@@ -49,19 +48,6 @@ async def run_methods(
         control.stop = lambda: None
     if control.error is not None:
         raise control.error
-
-
-async def train(run: EvaluationRun, method: Method) -> Mapping[str, Any]:
-    """What the method learned from the training samples, now kept. Raises ModelError, InfrastructureError,
-    and what is a bug."""
-    errors: list[Exception] = []
-    await _evaluate(run, [training_task(run, method, errors)], 1)
-    if errors:
-        raise errors[0]
-    record = run.folder.learned(method.name)
-    assert record is not None
-    learned: Mapping[str, Any] = record["learned"]
-    return learned
 
 
 async def _evaluate(run: EvaluationRun, tasks: list[Task], parallel: int) -> None:

@@ -27,7 +27,7 @@ from forethought.evals.types import (
     UnscoredError,
 )
 from forethought.models.ask import Models
-from forethought.models.types import ModelError, ModelReply, ModelRequest, ReplyError, Transport
+from forethought.models.types import ModelError, ReplyError, Transport
 from forethought.settings import Settings
 from forethought.text import one_line
 from forethought.trajectories.types import Loaded, Outcome, Reference, Trajectory
@@ -137,7 +137,6 @@ class Trial:
             outcome = "success" if main >= 1 else "failure"
             values = {name: float(value) for name, value in score.values.items()}
             judged = {"score": main, "values": values, "label": score.label, "explanation": score.explanation}
-            judged["drafts_scores"] = await self._draft_scores(attempt)
         return self._record(
             **judged,
             trajectory=self._keep_trajectory(attempt.trajectory, outcome),
@@ -213,30 +212,9 @@ class Trial:
         score = await benchmark.score(self.sample, attempt, self._services(self._counted(self.judging)))
         return score.values[benchmark.main_metric] >= 1
 
-    async def _draft_scores(self, attempt: Attempt) -> list[float]:
-        """Scores of the earlier answers, where an answer is all that counts and no model judges it."""
-        benchmark = self.run.plan.benchmark
-        if attempt.reward is not None:
-            return []
-        services, scores = self._services(_NoModel()), []
-        for draft in attempt.drafts:
-            try:
-                score = await benchmark.score(self.sample, replace(attempt, answer=draft), services)
-            except (ModelError, InfrastructureError):
-                return []
-            scores.append(float(score.values[benchmark.main_metric]))
-        return scores
-
     def _keep_trajectory(self, trajectory: Trajectory, outcome: Outcome) -> str:
         target = self.sample.target
         answers = [target] if isinstance(target, str) else target if isinstance(target, list | tuple) else []
         gold = tuple(answers) if all(isinstance(answer, str) for answer in answers) else ()
         loaded = Loaded(trajectory=trajectory, reference=Reference(outcome=outcome, gold=gold))
         return self.run.folder.keep_trajectory(self.method.name, self.sample.id, self.number, loaded)
-
-
-class _NoModel:
-    """Refuses: drafts are not worth a judge's call each."""
-
-    async def send(self, request: ModelRequest) -> ModelReply:
-        raise InfrastructureError("no model is asked about a draft")

@@ -18,7 +18,7 @@ from forethought.evals.methods.readout import Readout, read_out
 from forethought.evals.toolset import Toolset, opening
 from forethought.evals.types import Attempt, BudgetSpent, InfrastructureError, Method, TrialContext
 from forethought.graph.agent import AgentGraph, build_agent
-from forethought.nodes.support.task import models_used
+from forethought.state.bounds import models_of
 from forethought.state.context import Context
 from forethought.tools.files import FilesError
 from forethought.trajectories.own import from_state
@@ -102,7 +102,7 @@ class Ours(Method):
 
     async def _given(self, trial: TrialContext, tools: Toolset) -> dict[str, Any]:
         """The task as a client would send it. Raises FilesError, InfrastructureError, ConfigurationError."""
-        await asyncio.to_thread(trial.models.verify, models_used(self.context(trial)))
+        await asyncio.to_thread(trial.models.verify, models_of(self.context(trial)))
         task = opening(trial.sample.task, await tools.begin())
         if len(trial.sample.answer_format) > LONGEST_FORMAT:
             task += f"\n\nThe answer's form: {trial.sample.answer_format}"
@@ -164,7 +164,6 @@ def _attempt(
         reward=reward,
         tries=made.rounds,
         self_scores=made.self_scores,
-        drafts=made.drafts,
         plan_errors=made.plan_errors,
     )
 

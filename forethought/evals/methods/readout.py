@@ -1,4 +1,4 @@
-"""What a finished thread of our agent tells of its run: answer, drafts, the scores that its roles gave."""
+"""What a finished thread of our agent tells of its run."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ class Readout:
     """The state at its end."""
     plans: list[Json] = field(default_factory=list)
     """All plans, in order."""
-    drafts: list[str] = field(default_factory=list)
-    """The best answer after each round; the last is the answer."""
     self_scores: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
     @property
@@ -66,9 +64,6 @@ async def read_out(graph: AgentGraph, config: RunnableConfig) -> Readout:
         {item["plan"]["version"]: item["plan"] for item in history if item.get("plan")}.values()
     )
     best = {item["draft"]["round"]: item["draft"] for item in history if item.get("draft", {}).get("answer")}
-    rounds = range(1, made.rounds)
-    before = [_after(best, number) for number in rounds]
-    made.drafts = [*before, made.answer] if made.answer else [text for text in before if text]
     scores = {
         "planner": _planner_scores(history),
         "tool": _tool_scores(history),
@@ -76,12 +71,6 @@ async def read_out(graph: AgentGraph, config: RunnableConfig) -> Readout:
     }
     made.self_scores = {role: given for role, given in scores.items() if given}
     return made
-
-
-def _after(best: Mapping[int, Json], number: int) -> str:
-    """The best answer once round `number` was over."""
-    made = [draft["answer"] for round, draft in best.items() if round <= number]
-    return str(made[-1]) if made else ""
 
 
 def _planner_scores(history: Sequence[Json]) -> list[float]:

@@ -124,7 +124,7 @@ def test_without_any_lesson_the_commands_say_so(cli: Cli) -> None:
     shown = cli("lessons", "show", "x")
     assert (shown.code, "no lessons yet" in shown.err) == (2, True)
     proposals = cli("lessons", "proposals")
-    assert (proposals.code, "no proposals" in proposals.out) == (0, True)
+    assert (proposals.code, "no lesson names" in proposals.out) == (0, True)
 
 
 def test_a_new_error_type_is_listed_until_it_is_known(

@@ -45,11 +45,11 @@ def test_tasks_are_tried_and_reflected_upon_and_the_records_can_be_exported(
     assert records[0].reflection == f"Step 1 counted the cats only once. Next time, {REMEDY}."
     assert records[0].answer == "41"
     assert "s1: Count the cats" in records[0].plan
-    assert "step 1 [s1] finish: counted the cats" in records[0].trajectory_text()
+    assert "step 1 [s1] finish: counted the cats" in records[0].trajectory
     made = out.json["error_reflections"]["single_count"]
     assert made["cites"] == ["cats--1", "dogs--1"]
     assert "42" not in json.dumps([item.model_dump() for item in records])
-    assert cli("train", "export", "r.jsonl", "--out", "data", "--similar", "1").code == 0
+    assert cli("train", "export", "r.jsonl", "--out", "data").code == 0
 
 
 def test_the_same_command_goes_on_after_an_outage_and_repeats_nothing(

@@ -45,11 +45,11 @@ def test_export_tells_its_counts(cli: Cli) -> None:
     write_records(Path("b.jsonl"), [record(0, trajectory_id="again")])
     done = cli("train", "export", "a.jsonl", "b.jsonl", "--out", "data", "--held-out", "0.3", "--json")
     assert done.code == 0, done.err
-    assert (done.json["read"], done.json["near_duplicates"]) == (7, 1)
+    assert (done.json["read"], done.json["duplicates"]) == (7, 1)
     assert done.json["train"] + done.json["held_out"] == 6
     assert len(Path("data/train.jsonl").read_text().splitlines()) == done.json["train"]
     plain = cli("train", "export", "a.jsonl", "--out", "other")
-    assert "0 near-duplicates left out" in plain.out
+    assert "0 duplicates left out" in plain.out
     assert "forethought train run other --out MODEL" in plain.out
 
 
@@ -64,7 +64,6 @@ def test_export_tells_its_counts(cli: Cli) -> None:
             "one.jsonl: cannot be written to",
         ),
         (("run", "nothing", "--out", "m"), "is missing: make it with `forethought train export"),
-        (("run", "d", "--out", "m", "--too-long", "shrink"), "'shrink' is not one of"),
         (("run", "d", "--out", "m", "--learning-rate", "0"), "--learning-rate 0.0"),
         (("run", "d", "--out", "m", "--gpus", "2"), "pip install 'forethought[train-gpus]'"),
         (("gate", "nowhere", "--prompted", "x", "--trained", "y"), "holds no weights"),

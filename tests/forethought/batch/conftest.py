@@ -11,16 +11,13 @@ from typing import Any
 import pytest
 
 from forethought.batch import BatchTask, Queue, Submission, WorkerOptions, open_queue, submit, work
-from forethought.batch.job import Retries
 from forethought.batch.outcomes import JobResult
-from forethought.batch.worker import WorkerShutdown
 from forethought.settings import Settings
+from forethought.shutdown import Shutdown
 from forethought.state.context import Context
 from tests.support.agent import Script, kind_of
 from tests.support.model_server import ModelServer, SeenRequest
 from tests.support.replies import finish
-
-QUICK = Retries(most=3, first_s=0.05, longest_s=0.05)
 
 
 def script(**options: Any) -> Script:
@@ -46,9 +43,9 @@ class Bench:
         context = options.pop("context", Context(model="openai:scripted"))
         return await submit(self.queue, made, context, self.settings, batch=batch, **options)
 
-    async def work(self, shutdown: WorkerShutdown | None = None, **options: Any) -> Counter[str]:
+    async def work(self, shutdown: Shutdown | None = None, **options: Any) -> Counter[str]:
         """Work until the queue is empty."""
-        chosen = {"until_empty": True, "retries": QUICK, **options}
+        chosen = {"until_empty": True, "attempts": 3, "first_wait_s": 0.05, **options}
         chosen_options = WorkerOptions(on_ended=self._ended, on_put_back=self._put_back, **chosen)
         return await work(self.queue, self.settings, chosen_options, shutdown=shutdown)
 

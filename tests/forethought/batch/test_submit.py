@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pydantic import SecretStr
@@ -22,7 +21,7 @@ CONTEXT = Context(model="openai:scripted")
 
 
 async def test_the_same_tasks_are_the_same_batch_and_added_once(bench: MakeBench) -> None:
-    tasks = [BatchTask(task="one"), BatchTask(task="two", context={"max_steps": 3})]
+    tasks = [BatchTask(task="one"), BatchTask(task="two")]
     async with bench() as b:
         first = await submit(b.queue, tasks, CONTEXT, b.settings)
         again = await submit(b.queue, tasks, CONTEXT, b.settings)
@@ -51,19 +50,7 @@ async def test_two_that_submit_at_once_add_each_task_once(bench: MakeBench) -> N
         names = [f"t{number}" for number in range(300)]
         done = await asyncio.gather(b.submit(*names), b.submit(*names))
         assert sorted(item.added for item in done) == [0, 300]
-        assert (await b.queue.rows("SELECT count(*) FROM procrastinate_jobs"))[0][0] == 300
-
-
-@pytest.mark.parametrize(
-    "options", [{"name": "\udcff"}, {"name": ""}, {"name": "q" * 41}, {"priority": 10**11}]
-)
-async def test_a_queue_or_priority_that_cannot_be_had_is_refused(
-    bench: MakeBench, options: dict[str, Any]
-) -> None:
-    async with bench() as b:
-        with pytest.raises(ValueError, match=r"a queue cannot be called|a priority is a number from"):
-            await b.submit("one", **options)
-        assert await b.states() == {}
+        assert (await b.queue.threads.rows("SELECT count(*) FROM procrastinate_jobs"))[0][0] == 300
 
 
 async def test_a_job_holds_its_settings_and_no_secret(
@@ -71,9 +58,9 @@ async def test_a_job_holds_its_settings_and_no_secret(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-key")
     async with bench(api_key=SecretStr("another-secret-key")) as b:
-        await b.submit(BatchTask(id="one", task="one", context={"max_steps": 3}))
-        rows = str(await b.queue.rows("SELECT * FROM procrastinate_jobs"))
-        kept = str(await b.queue.rows("SELECT * FROM forethought_jobs"))
+        await b.submit("one", context=Context(model="openai:scripted", max_steps=3))
+        rows = str(await b.queue.threads.rows("SELECT * FROM procrastinate_jobs"))
+        kept = str(await b.queue.threads.rows("SELECT * FROM forethought_jobs"))
         assert "secret" not in rows + kept
         assert b.server.url not in rows + kept, "where models are asked is the worker's to say"
         assert "{'thread_id': 'b:one'}" in rows
@@ -92,7 +79,7 @@ async def test_with_a_key_what_a_job_is_given_is_encrypted(
         await b.work()
         assert "private words" in b.ended["b:one"].error
         for table in ("forethought_jobs", "forethought_files", "procrastinate_jobs"):
-            found = await b.queue.rows(f"SELECT * FROM {table}")
+            found = await b.queue.threads.rows(f"SELECT * FROM {table}")
             assert found or table == "procrastinate_jobs"
             assert "private" not in str(found)
         assert ["private words" in job["error"] async for job in list_jobs(b.queue)] == [True]

@@ -13,15 +13,14 @@ import pytest
 from langgraph.types import Command
 
 from forethought.batch import BatchTask, cancel, progress_of, retry
-from forethought.batch.submit import enqueue
-from forethought.batch.worker import WorkerShutdown
+from forethought.batch.queue import enqueue
 from forethought.graph.agent import build_agent
 from forethought.graph.resume import run_options
 from forethought.models.types import ConfigurationError
+from forethought.shutdown import Shutdown
 from forethought.state.context import Context
 from tests.forethought.batch.conftest import MakeBench, script
 from tests.support.model_server import Fault, SeenRequest
-from tests.support.postgres import PostgresServer
 from tests.support.replies import answer, call, finish, plan, sub
 
 CALLS = ["Plan", "PlanDiagnosis", "ToolChoice", "AnswerDraft"]
@@ -76,7 +75,7 @@ async def test_a_thread_that_another_worker_left_is_gone_on_with(bench: MakeBenc
 
 
 async def test_sigterm_lets_calls_finish_and_puts_the_jobs_back(bench: MakeBench) -> None:
-    shutdown = WorkerShutdown()
+    shutdown = Shutdown()
 
     def moves(seen: SeenRequest) -> Any:
         shutdown.request()
@@ -103,8 +102,9 @@ async def test_a_job_that_asks_a_person_waits_and_holds_nobody_up(bench: MakeBen
     async with bench(policy) as b:
         await b.submit("a-colour", "task-two")
         assert await b.work(concurrency=1) == {"waiting": 1, "done": 1}
-        assert (await progress_of(b.queue)).oldest["waiting"]["thread_id"] == "b:a-colour"
-        assert await retry(b.queue) == 0, "nobody has replied"
+        calls = len(b.server.requests)
+        assert await retry(b.queue) == 1
+        assert (await b.work(), len(b.server.requests)) == ({"waiting": 1}, calls), "nobody has replied"
         graph = build_agent(settings=b.settings, checkpointer=b.queue.threads)
         await graph.ainvoke(
             Command(resume="red"),
@@ -169,7 +169,6 @@ TOOLS = [make_tool(send, effect="write")]
         (asked,) = (await graph.aget_state(config)).interrupts
         assert "nobody knows whether it took effect" in asked.value["question"]
         assert len(sending.made) == 1
-        assert await retry(b.queue) == 0, "to this nobody has replied"
         await graph.ainvoke(Command(resume={asked.id: "it happened"}), config, context=context)
         assert await retry(b.queue) == 1
         assert await b.work() == {"done": 1}
@@ -218,7 +217,7 @@ async def test_a_job_that_has_ended_is_not_run_again_whatever_the_queue_says(ben
         await b.submit("one")
         assert await b.work() == {"failed": 1}
         async with b.queue.threads.pool.connection() as connection, connection.transaction():
-            await enqueue(b.queue, connection, [("b:one", "default", 0)])
+            await enqueue(b.queue, connection, [("b:one", 0)])
         calls = len(b.server.requests)
         assert await b.work() == {}
         assert (await b.states(), len(b.server.requests)) == ({"one": "failed"}, calls)
@@ -230,8 +229,10 @@ async def test_tries_are_bounded(bench: MakeBench) -> None:
         assert await b.work() == {"failed": 1}
         assert (len(b.put_back), len(b.server.requests)) == (2, 3)
         assert "503" in b.ended["b:down"].error
-        assert await retry(b.queue) == 1
         b.server.policy = script()
+        assert await retry(b.queue, "other") == 0
+        assert await retry(b.queue) == 1
+        assert await retry(b.queue) == 0, "it is in the queue already"
         assert await b.work() == {"done": 1}
 
 
@@ -250,59 +251,6 @@ async def test_a_worker_that_can_ask_no_model_stops(bench: MakeBench) -> None:
         with pytest.raises(ConfigurationError, match=r"3 jobs in a row failed.*401.*jobs --retry"):
             await b.work(concurrency=1)
         assert (await progress_of(b.queue)).states["todo"] == 5
-
-
-async def test_a_failed_run_is_gone_on_with_by_retry(bench: MakeBench) -> None:
-    policy = script(plans=[Fault("badjson")])
-    async with bench(policy) as b:
-        await b.submit("task-one")
-        assert await b.work() == {"failed": 1}
-        assert b.ended["b:task-one"].status == "failed"
-        policy.plans = [plan(sub("a"))]
-        assert await retry(b.queue, batch="other") == 0
-        assert await retry(b.queue) == 1
-        assert await retry(b.queue) == 0, "it is in the queue already"
-        assert await b.work() == {"done": 1}
-
-
-async def test_a_job_in_the_queue_is_cancelled_and_a_running_one_after_its_calls(bench: MakeBench) -> None:
-    begun, go_on = threading.Event(), threading.Event()
-
-    def moves(seen: SeenRequest) -> Any:
-        begun.set()
-        go_on.wait(20)
-        return finish("seen")
-
-    async with bench(script(moves={"a": moves})) as b:
-        await b.submit("running", "queued", "kept")
-        working = asyncio.create_task(b.work(concurrency=1))
-        await until(begun.is_set, "a call")
-        assert await cancel(b.queue, thread_id="b:queued") == 1
-        assert await cancel(b.queue, thread_id="b:running") == 1
-        assert await cancel(b.queue, thread_id="b:nothing") == 0
-        await asyncio.sleep(0.2)
-        assert not working.done()
-        go_on.set()
-        assert await working == {"done": 1}
-        assert await b.states() == {"running": "cancelled", "queued": "cancelled", "kept": "done"}
-        assert b.asked("queued") == []
-        assert b.asked("running") == CALLS[:3], "the call under way finished, no other began"
-        assert (await progress_of(b.queue)).calls == 3 + 4, "what a cancelled job has cost counts too"
-        assert await retry(b.queue) == 0
-        assert await retry(b.queue, cancelled=True) == 2
-        assert await b.work() == {"done": 2}
-        assert b.asked("running") == CALLS
-
-
-async def test_higher_priorities_come_first_and_queues_are_apart(bench: MakeBench) -> None:
-    async with bench() as b:
-        await b.submit("low", BatchTask(id="high", task="high", priority=5), priority=1)
-        await b.submit("elsewhere", batch="c", name="other")
-        await b.work(concurrency=1)
-        assert b.order == ["b:high", "b:low"]
-        assert (await b.states())["elsewhere"] == "todo"
-        await b.work(name="other")
-        assert b.order[2:] == ["c:elsewhere"]
 
 
 async def test_files_come_to_a_worker_that_shares_no_folder(bench: MakeBench, tmp_path: Path) -> None:
@@ -341,36 +289,29 @@ async def test_a_job_is_bounded_by_the_worker_that_carries_it_out(bench: MakeBen
         assert (kept["max_tokens"], kept["approve_plan"], kept["approve_tools"]) == (50_000, True, "always")
 
 
-async def test_a_worker_outlives_the_database_being_gone_for_a_moment(
-    bench: MakeBench, postgres: str, postgres_server: PostgresServer
-) -> None:
-    lost: list[int] = []
-
-    def moves(seen: SeenRequest) -> Any:
-        if not lost:
-            name = postgres.rpartition("/")[2].partition("?")[0]
-            lost.append(1)
-            postgres_server.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                f"WHERE datname = '{name}' AND pid <> pg_backend_pid()"
-            )
-        return finish("seen")
-
-    async with bench(script(moves={"a": moves})) as b:
-        await b.submit("task-one", "task-two")
-        await b.work(concurrency=1)
-        assert await b.states() == {"task-one": "done", "task-two": "done"}
-
-
 async def test_a_job_whose_thread_a_person_holds_is_left_for_later(bench: MakeBench) -> None:
     async with bench() as b:
         await b.submit("task-one")
         async with b.queue.threads.claim("b:task-one"):
-            shutdown = WorkerShutdown()
+            shutdown = Shutdown()
             working = asyncio.create_task(b.work(shutdown))
             await until(lambda: b.put_back, "the job to be put back")
             shutdown.request()
             await working
         assert "is being run by another process" in b.put_back[0][1]
         assert await b.states() == {"task-one": "todo"}
-        assert await b.queue.rows("SELECT tries FROM forethought_jobs") == [(0,)]
+        assert await b.queue.threads.rows("SELECT tries FROM forethought_jobs") == [(0,)]
+
+
+async def test_what_waits_in_the_queue_is_cancelled_and_higher_priorities_come_first(
+    bench: MakeBench,
+) -> None:
+    async with bench() as b:
+        await b.submit("low")
+        await b.submit("high", priority=5)
+        await b.submit("never", batch="c")
+        assert await cancel(b.queue, "c") == 1
+        assert await b.work(concurrency=1) == {"done": 2}
+        assert b.order == ["b:high", "b:low"]
+        assert await b.states() == {"low": "done", "high": "done", "never": "cancelled"}
+        assert (await cancel(b.queue), await retry(b.queue)) == (0, 0)

@@ -1,4 +1,4 @@
-"""A lesson: how it fades, what it counts, and how it leaves quarantine."""
+"""A lesson: how it fades, what it counts, when it is in quarantine."""
 
 from __future__ import annotations
 
@@ -16,11 +16,6 @@ def lesson(**fields: Any) -> Lesson:
     """A lesson of today."""
     usual: dict[str, Any] = {"id": "x", "task": "t", "failed": "f", "worked": "w", "thread": "first"}
     return Lesson(**{**usual, "made": NOW, "renewed": NOW, **fields})
-
-
-def planted(thread: str = "first", *outside: str) -> Lesson:
-    """A lesson that was made under outside influence."""
-    return lesson(thread=thread, outside=list(outside or ("web:a.example",)))
 
 
 def test_a_new_lesson_has_its_whole_strength_and_halves_in_ninety_days() -> None:
@@ -41,58 +36,19 @@ def test_the_third_task_that_it_did_not_help_takes_it_under_the_floor(hurt: int,
     assert (now < FLOOR) == (hurt == 3)
 
 
-def test_a_task_counts_once_and_help_renews() -> None:
+def test_outcomes_are_counted_and_help_renews() -> None:
     later = NOW + HALF_LIFE
-    helped = lesson().with_outcome("t/1", passed=True, now=later)
+    helped = lesson().with_outcome(later, passed=True)
     assert (helped.used, helped.helped, helped.renewed) == (1, 1, later)
-    assert helped.with_outcome("t/1", passed=True, now=later) == helped
-    hurt = helped.with_outcome("t/2", passed=False, now=later + HALF_LIFE)
+    hurt = helped.with_outcome(later + HALF_LIFE, passed=False)
     assert (hurt.used, hurt.helped, hurt.hurt, hurt.renewed) == (2, 1, 1, later)
 
 
-def test_what_is_free_of_outside_text_is_in_no_quarantine() -> None:
+def test_what_outside_text_has_touched_is_in_quarantine_until_a_person_confirms_it() -> None:
+    planted = lesson(outside=["web:a.example"])
     assert not lesson().quarantined
-    assert lesson().vouched
-    assert planted().quarantined
-    assert not planted().vouched
-
-
-def test_two_independent_successes_confirm() -> None:
-    one = planted().found_again(planted("second", "web:b.example"), passed=True, now=NOW)
-    assert one.quarantined
-    two = one.found_again(planted("third", "file:c.txt"), passed=True, now=NOW)
-    assert (two.quarantined, two.confirmed, two.found) == (False, "threads", 3)
-    assert not two.vouched  # nobody has read it
-
-
-@pytest.mark.parametrize(
-    ("second", "third", "passed"),
-    [
-        (planted("second"), planted("third"), True),
-        (planted("second", "web:b.example"), planted("third", "web:b.example"), True),
-        (planted("second", "web:b.example"), planted("second", "web:c.example"), True),
-        (planted("first", "web:b.example"), planted("first", "web:c.example"), True),
-        (planted("second", "web:b.example"), planted("third", "web:c.example"), False),
-        (planted("second", "web:b.example"), planted("third", "web:c.example", "web:a.example"), True),
-    ],
-    ids=[
-        "same page",
-        "one page twice",
-        "one thread twice",
-        "own thread",
-        "failures",
-        "own page among others",
-    ],
-)
-def test_what_is_not_independent_does_not(second: Lesson, third: Lesson, passed: bool) -> None:
-    found = planted().found_again(second, passed=passed, now=NOW).found_again(third, passed=passed, now=NOW)
-    assert found.quarantined
-
-
-def test_finding_it_again_leaves_its_words() -> None:
-    other = lesson(id="y", failed="other words", thread="second")
-    found = lesson().found_again(other, passed=True, now=NOW + HALF_LIFE)
-    assert (found.id, found.failed, found.renewed) == ("x", "f", NOW + HALF_LIFE)
+    assert planted.quarantined
+    assert not planted.model_copy(update={"confirmed": "person"}).quarantined
 
 
 def test_an_id_belongs_to_a_task() -> None:

@@ -86,21 +86,23 @@ async def test_retries_end(serve: Serve) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "words"),
+    ("fault", "words", "methods"),
     [
-        (Fault("400", message="bad temperature"), "bad temperature"),
-        (Fault("400", message="maximum context length is 8192 tokens, 9000 in functions"), "context length"),
-        (Fault("401", message="wrong key"), "the key was refused"),
-        (Fault("403"), "may not"),
-        (Fault("404", message="model x does not exist"), "no such model"),
-        (Fault("429", code="insufficient_quota"), "quota is spent"),
+        (Fault("400", message="bad temperature"), "bad temperature", 3),
+        (Fault("404", message="model x does not exist"), "no such model", 3),
+        (Fault("401", message="wrong key"), "the key was refused", 1),
+        (Fault("403"), "may not", 1),
+        (Fault("429", code="insufficient_quota", retry_after="0.02"), "quota is spent", 1),
+        (Fault("429", type="insufficient_quota"), "quota is spent", 1),
     ],
 )
-async def test_what_cannot_change_is_not_tried_again(fault: Fault, words: str, serve: Serve) -> None:
+async def test_what_cannot_change_is_not_tried_again_by_the_same_method(
+    fault: Fault, words: str, methods: int, serve: Serve
+) -> None:
     models, server = serve(fault)
     with pytest.raises(ConfigurationError, match=words) as caught:
         await ask(models)
-    assert len(server.requests) == 1
+    assert [seen.method for seen in server.requests] == ["schema", "function", "prompt"][:methods]
     assert "\n" not in str(caught.value)
 
 

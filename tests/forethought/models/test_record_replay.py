@@ -1,6 +1,4 @@
-"""What was recorded is served again, in any order; what was not is told with the closest call; no secret is
-written.
-"""
+"""What was recorded is served again, in any order; what was not is told; no secret is written."""
 
 from __future__ import annotations
 
@@ -124,14 +122,8 @@ async def test_a_request_that_was_not_recorded(recorder: Any, settings: Make) ->
     await ask(models, 22)
     replay = Models(settings(), ReplayTransport(path))
     await ask(replay, 1)
-    with pytest.raises(ReplayError) as caught:
+    with pytest.raises(ReplayError, match=r"no reply to call 2 \(tool, Echo\); record the run again"):
         await ask(replay, 23)
-    assert (
-        str(caught.value) == f"the recording {path} has no reply to call 2 (tool, Echo); record the run again"
-    )
-    assert caught.value.detail.splitlines()[-1] == "  request:  number 23"
-    assert caught.value.detail.splitlines()[-2].startswith("  recorded: number ")
-    assert "differs at line 5" in caught.value.detail
 
 
 async def test_the_file_is_a_header_and_a_line_a_call_with_long_texts_once(recorder: Any) -> None:
@@ -188,7 +180,7 @@ RECORDING = """{"forethought_recording": 1, "model": "openai:m"}
         ('{"task": "x"}\n', "line 1: not a recorded call (the first line must say forethought_recording: 1)"),
         (
             '{"forethought_recording": 1}\n{"key": "a"}\n',
-            "line 2: not a recorded call (KeyError: 'messages')",
+            "line 2: not a recorded call (KeyError: 'reply')",
         ),
         ('{"forethought_recording": 1}\n\n[]\n', "line 3: not a recorded call"),
         ('{"forethought_recording": 1}\n{"key": "a", "mess', "line 2: not a recorded call"),

@@ -10,7 +10,7 @@ import pytest
 from tests.forethought.training.samples import CITIES, record
 from tests.support.tiny_model import make_tiny_model
 
-NEEDED = ("torch", "transformers", "trl", "peft", "datasets", "accelerate", "matplotlib")
+NEEDED = ("torch", "transformers", "trl", "peft", "datasets", "accelerate")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from forethought.json_files import write_records as write_rows
 from forethought.training.gate import Retry
-from forethought.training.records import RecordStep, ReflectionRecord
+from forethought.training.records import ReflectionRecord
 
 CITIES = ("Lima", "Oslo", "Quito", "Cairo", "Delhi", "Perth", "Turin", "Sofia", "Accra", "Dakar")
 
@@ -17,15 +17,8 @@ def record(number: int = 0, **changes: Any) -> ReflectionRecord:
     """A failed try at the task about city `number`."""
     city = CITIES[number % len(CITIES)]
     steps = (
-        RecordStep(
-            number=1,
-            subtask="find",
-            move=f'search({{"q": "{city} hotels"}})',
-            observation=f"{city}: 3 hotels",
-        ),
-        RecordStep(
-            number=2, subtask="book", move="book({})", ok=False, cause="input", observation="no date given"
-        ),
+        f'step 1 [find] search({{"q": "{city} hotels"}}): ok: {city}: 3 hotels\n'
+        "step 2 [book] book({}): FAILED (input): no date given"
     )
     given: dict[str, Any] = {
         "task_id": f"t{number}",

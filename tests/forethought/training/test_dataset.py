@@ -1,8 +1,7 @@
-"""From the synthesizer's records to rows: scrubbed, without near-duplicates, no task on both sides."""
+"""From the synthesizer's records to rows: scrubbed, without duplicates, no task on both sides."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,16 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forethought.json_files import sha256
-from forethought.nodes.support.prompt_text import steps_text
 from forethought.settings import Settings
-from forethought.training.dataset import export, load_dataset, row_of
+from forethought.training.dataset import export, load_dataset, row_of, same_tasks, split_by_task
 from forethought.training.errors import TrainingError
-from forethought.training.records import RecordStep, normalized
-from forethought.training.records import steps_text as recorded_text
 from forethought.training.scrub import training_scrubber
-from forethought.training.selection import same_tasks, split_by_task, without_near_duplicates
+from forethought.trajectories.questions import normalised
 from tests.forethought.training.samples import record, write_records
-from tests.support.sample_state import late
 
 
 def test_a_row_is_instruction_query_background_trajectory_and_the_reflection() -> None:
@@ -39,37 +34,16 @@ def test_a_row_is_instruction_query_background_trajectory_and_the_reflection() -
     assert assistant == record(1).reflection
 
 
-def test_steps_stand_in_a_row_as_a_run_shows_them() -> None:
-    steps = late()["trajectory"]
-    assert steps
-    recorded = [
-        RecordStep(
-            number=step["n"],
-            subtask=step["subtask"],
-            move=f"{step['tool']}({json.dumps(step['arguments'], ensure_ascii=False, sort_keys=True)})"
-            if step["tool"]
-            else step["action"],
-            ok=step["ok"],
-            cause=step["cause"],
-            surprise="" if step["surprise"] == "none" else step["surprise"],
-            observation=step["observation"],
-        )
-        for step in steps
-    ]
-    assert recorded_text(recorded) == steps_text(steps)
-
-
 def test_export_writes_both_sides_and_says_how(tmp_path: Path) -> None:
     records = [record(number) for number in range(10)]
     source = write_records(tmp_path / "r.jsonl", [*records, record(3, trajectory_id="t3.2")])
     summary = export([source], tmp_path / "data", str, held_out=0.3, seed=1)
-    assert (summary.read, summary.near_duplicates) == (11, 1)
+    assert (summary.read, summary.duplicates) == (11, 1)
     assert summary.train + summary.held_out == 10
     assert summary.held_out >= 1
     data = load_dataset(tmp_path / "data")
     assert (len(data.train), len(data.held_out)) == (summary.train, summary.held_out)
     assert not {row.task for row in data.train} & {row.task for row in data.held_out}
-    assert json.loads((tmp_path / "data" / "export.json").read_text())["left_out"] == [["t3.2", "t3.1"]]
     export([source], tmp_path / "again", str, held_out=0.3, seed=1)
     assert sha256(tmp_path / "again" / "train.jsonl") == data.sha256
 
@@ -80,7 +54,7 @@ def test_secrets_are_blotted_out_of_every_part(monkeypatch: pytest.MonkeyPatch, 
     bad = record(
         0,
         background=f"key {foreign}",
-        trajectory=(RecordStep(number=1, move="get(own-secret-value-1)", observation=f"Bearer {foreign}"),),
+        trajectory=f"step 1 [] get(own-secret-value-1): ok: Bearer {foreign}",
         reflection="Do not send own-secret-value-1.",
         answer="see https://me:passw0rd@host.example/x",
     )
@@ -110,17 +84,15 @@ def test_ordinary_text_stays() -> None:
     assert training_scrubber(Settings())(text) == text
 
 
-def test_like_reflections_on_different_tries_both_stay() -> None:
+def test_like_reflections_on_different_tries_both_stay(tmp_path: Path) -> None:
     same = "The booking had no date. Ask for the date first, then book."
-    other = record(
-        1, reflection=same, trajectory="A long and quite different story of flights, trains and cars."
+    told_twice = record(0, trajectory_id="x", reflection=same.upper())
+    source = write_records(
+        tmp_path / "r.jsonl", [record(0, reflection=same), record(1, reflection=same), told_twice]
     )
-    kept, dropped = without_near_duplicates([record(0, reflection=same), other])
-    assert len(kept) == 2
-    assert dropped == []
-    near = record(0, trajectory_id="x", reflection=same.replace("first", "first of all"))
-    kept, dropped = without_near_duplicates([record(0, reflection=same), near])
-    assert dropped == [("x", "t0.1")]
+    summary = export([source], tmp_path / "data", str, held_out=0)
+    assert (summary.train, summary.duplicates) == (2, 1)
+    assert [row.trajectory_id for row in load_dataset(tmp_path / "data").train] == ["t0.1", "t1.1"]
 
 
 def test_one_task_under_two_ids_is_one_task() -> None:
@@ -148,7 +120,7 @@ def test_no_task_is_ever_on_both_sides(pairs: list[tuple[int, int]], share: floa
     assert away
     assert len(train) + len(away) == len(records)
     assert not {one.task_id for one in train} & {one.task_id for one in away}
-    assert not {normalized(one.task) for one in train} & {normalized(one.task) for one in away}
+    assert not {normalised(one.task) for one in train} & {normalised(one.task) for one in away}
 
 
 def test_a_key_in_an_id_is_blotted_out_of_all_files(tmp_path: Path) -> None:
@@ -161,5 +133,5 @@ def test_a_key_in_an_id_is_blotted_out_of_all_files(tmp_path: Path) -> None:
         tmp_path / "data",
         training_scrubber(Settings()),
     )
-    assert summary.near_duplicates == 1
+    assert summary.duplicates == 1
     assert not [path for path in (tmp_path / "data").iterdir() if key in path.read_text()]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from forethought.training.from_synthesis import reflection_records
+from forethought.nodes.support import prompt_text
+from forethought.training.from_synthesis import reflection_records, steps_text
 from forethought.trajectories.own import from_state
 from forethought.trajectories.types import Trajectory
+from tests.support.sample_state import late
 from tests.support.synthesizing import trial_of
 
 Json = dict[str, Any]
@@ -43,9 +45,10 @@ def own() -> Trajectory:
 
 def test_a_run_of_our_own_reads_as_the_role_sees_it() -> None:
     (record,) = reflection_records(values(own(), "t1.1"), {"t1.1": own()})
-    text = record.trajectory_text()
-    assert 'step 1 [s1] add({"a": 1}): ok: 2' in text
-    assert 'step 2 [s1] add({"a": 1}): FAILED (tool): it broke' in text
+    assert record.trajectory.split("\n") == [
+        'step 1 [s1] add({"a": 1}): ok: 2',
+        'step 2 [s1] add({"a": 1}): FAILED (tool): it broke',
+    ]
     assert (record.answer, record.evaluation, record.score) == ("3", "thin", 4)
     assert record.plan == "Plan 1: first\n- s1: Add"
     assert (record.task_id, record.background) == ("sum", "a.csv (text/csv, 9 bytes)")
@@ -57,3 +60,9 @@ def test_a_run_of_another_agent_is_text_with_its_thoughts() -> None:
     assert record.trajectory == (
         "step 1:\n  planning: On to wrong_unit 1.\n  action: go\n  observation: the scale counts kilograms"
     )
+
+
+def test_calls_stand_in_a_record_as_a_run_shows_them() -> None:
+    calls = (late()["trajectory"] or [])[:2]
+    shown = from_state({"task": "t", "progress": {"task": 2}, "trajectory": calls}, {}).steps
+    assert steps_text(shown) == prompt_text.steps_text(calls)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import hypothesis
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,7 +32,7 @@ def test_the_rate_is_the_share_of_identified_errors_that_are_gone() -> None:
     assert (verdict.trained.gone, verdict.trained.identified, verdict.trained.new) == (6, 9, 3)
     assert verdict.prompted.rate == 0
     assert verdict.difference[0] == pytest.approx(6 / 9)
-    assert verdict.trained.low <= verdict.trained.rate <= verdict.trained.high
+    assert verdict.difference[1] <= verdict.difference[0] <= verdict.difference[2]
     assert verdict.adopted
 
 
@@ -88,6 +89,7 @@ def test_a_trained_task_is_no_held_out_task() -> None:
 kinds = st.lists(st.sampled_from("abc"), max_size=4).map("".join)
 
 
+@hypothesis.settings(max_examples=30)
 @given(st.lists(st.tuples(kinds, kinds, kinds), min_size=1, max_size=12), st.integers(0, 3))
 def test_rates_are_shares_and_only_gains_are_adopted(rows: list[tuple[str, str, str]], seed: int) -> None:
     if not any(row[0] for row in rows):
@@ -96,8 +98,8 @@ def test_rates_are_shares_and_only_gains_are_adopted(rows: list[tuple[str, str, 
     trained = [trial(n, row[0], row[2]) for n, row in enumerate(rows)]
     verdict = compare(prompted, trained, seed)
     for rate in (verdict.prompted, verdict.trained):
-        assert 0 <= rate.low <= rate.high <= 1
-        assert rate.rate == pytest.approx(rate.gone / rate.identified)
+        assert 0 <= rate.rate <= 1
+        assert rate.rate == rate.gone / rate.identified
     if verdict.adopted:
         assert verdict.difference[1] > 0
     assert compare(prompted, trained, seed) == verdict

@@ -88,8 +88,6 @@ def test_a_local_model_has_a_price_of_nothing_whatever_the_address(settings: Mak
     ("text", "whole", "reflection"),
     [
         ("Ask first.", True, "Ask first."),
-        ('{"reflection": " Ask first. "}', True, "Ask first."),
-        ('{"other": 1}', True, '{"other": 1}'),
         ("Ask first. Then bo", False, "Ask first."),
         ("Ask first, then bo", False, "Ask first, then bo [...]"),
         ("At 3.5 stars. Pay 2.5", False, "At 3.5 stars."),

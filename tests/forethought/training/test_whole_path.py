@@ -55,7 +55,7 @@ def test_failed_runs_teach_a_model_that_is_the_retrospective_role_of_a_real_run(
     records = read_rows(Path("reflections.jsonl"), ReflectionRecord)
     assert [record.task_id for record in records] == list(KINDS)
 
-    command("train", "export", "reflections.jsonl", "--out", "data", "--similar", "1", "--held-out", "0.2")
+    command("train", "export", "reflections.jsonl", "--out", "data", "--held-out", "0.2")
     choices = ("--epochs", "16", "--learning-rate", "0.01", "--max-length", "2048")
     out = command("train", "run", "data", "--out", "taught", "--base", str(base_model), *choices, "--json")
     made = json.loads(out[out.index("{") :])

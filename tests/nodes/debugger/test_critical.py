@@ -46,7 +46,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "evidence of another step": (
         critical(2, evidence="open drawer number 4"),
-        "does not stand in step 2; it stands in step 4",
+        "does not stand in step 2 (it stands in step 4)",
     ),
     "made-up evidence": (critical(2, evidence="open the safe behind it"), "does not stand in step 2: copy"),
     "step 0 with an error": (critical(0), "error_type must be no_error"),
@@ -101,7 +101,7 @@ async def test_a_spent_budget_is_said_before_stage_2(debug: Debug) -> None:
     out = await debug(trajectory(1), reader, max_tokens=1000)
     assert out.kinds == ["StepLabels"]
     assert out["status"] == "failed"
-    assert "the budget of 1000 tokens is spent, before the critical error" in out["problem"]
+    assert "the budget of 1000 tokens is spent before a critical error was found" in out["problem"]
     assert out["labels"]["1"], "what was found is kept"
 
 

@@ -52,22 +52,6 @@ async def test_binary_search_needs_no_more_than_log_n_probes(debug: Debug, count
     assert len(out.asked("Salvage")) <= ceil(log2(count + 1))
 
 
-@pytest.mark.parametrize(
-    ("method", "turning", "found", "runs"),
-    [("brute_force", [4], 4, 3), ("binary_search", range(1, 12), 11, 5)],
-)
-async def test_where_the_run_can_be_made_on_steps_are_tried_instead_of_judged(
-    debug: Debug, method: str, turning: Any, found: int, runs: int
-) -> None:
-    run = trajectory(16)
-    world = TruthfulWorld(run, {step: [True] for step in turning}, gone=[2])
-    out = await debug(run, Reader(), method=method, rollouts=lambda *_: world, expect=GOLD)
-    assert "Salvage" not in out.kinds
-    assert out["critical"]["critical_step"] == found
-    assert len(world.calls) <= runs
-    assert all(action == f"corrected {step}" for step, action in world.calls)
-
-
 @pytest.mark.parametrize("method", ["brute_force", "binary_search", "counterfactual"])
 async def test_where_no_step_saves_the_run_none_is_critical(debug: Debug, method: str) -> None:
     reader = salvaged(lambda step: False)
@@ -84,7 +68,7 @@ async def test_a_search_stops_when_the_budget_is_spent(debug: Debug) -> None:
     out = await debug(trajectory(30), salvaged(lambda step: False), method="brute_force", max_tokens=1000)
     assert len(out.asked("Salvage")) == 9, "120 tokens each"
     assert out["status"] == "failed"
-    assert "the budget of 1000 tokens is spent, after 9 probes" in out["problem"]
+    assert "the budget of 1000 tokens is spent" in out["problem"]
     assert len(out["probes"]) == 9
 
 
@@ -168,7 +152,7 @@ async def test_it_needs_a_place_to_run_in_and_a_judge(debug: Debug) -> None:
     unjudged = await debug(RUN, Reader(), method="counterfactual", rollouts=lambda *_: TruthfulWorld(RUN, {}))
     assert "somebody to say whether it succeeded" in unjudged["problem"]
     person = await run_in(debug, TruthfulWorld(RUN, {}), judge="person")
-    assert "a judge other than a person" in person["problem"]
+    assert "too many runs for a person" in person["problem"]
     for out in (nowhere, unjudged, person):
         assert not out.kinds
 

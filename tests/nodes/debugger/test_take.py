@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from forethought.models.types import ReplyError
 from forethought.rollouts.types import RolloutError
 from forethought.trajectories.types import Loaded, Reference, Trajectory
 from tests.support.debugging import GOLD, Debug, Reader, TruthfulWorld, trajectory
+from tests.support.model_server import Fault
 
 
 def nowhere(*_: Any) -> Any:
@@ -114,15 +114,10 @@ async def test_a_model_judge_alone_sees_what_is_expected(debug: Debug) -> None:
 
 
 async def test_a_judge_that_cannot_judge_leaves_the_run_taken_as_failed(debug: Debug) -> None:
-    class Broken:
-        name = "test"
-
-        async def judge(self, trajectory: Trajectory) -> Any:
-            raise ReplyError("Judgement: no", problem="no reply")
-
-    out = await debug(trajectory(2), evaluators=lambda *_: Broken())
+    reader = Reader(replies={"Judgement": [Fault("refusal")]})
+    out = await debug(trajectory(2), reader, judge="model", expect=GOLD)
     assert out["status"] == "found"
-    assert any("could not be judged (no reply)" in note for note in out["notes"])
+    assert any("the trajectory could not be judged" in note for note in out["notes"])
 
 
 @pytest.mark.parametrize(

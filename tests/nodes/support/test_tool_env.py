@@ -47,7 +47,7 @@ def failing(error: Exception) -> Any:
 
 async def test_a_recording_that_lacks_the_answer_stops_the_run(drive: Drive, tmp_path: Path) -> None:
     script = Script(plans=[plan(sub("a"))], moves={"a": [ASKED, finish("12")]})
-    missing = ReplayError("the recording has no reply to call 4", "it differs at line 3")
+    missing = ReplayError("the recording has no reply to call 4")
     out = await drive(script, task=None, transport=failing(missing))
     with pytest.raises(ReplayError, match="no reply to call 4"):
         await out.go(TASK)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import re
 import struct
 import zipfile
 from collections.abc import Mapping
+from pathlib import Path
 
 BILLION_LAUGHS = (
     '<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY l0 "lol">'
@@ -18,8 +20,6 @@ PARAMETER_ENTITY = (
 )
 QUADRATIC = f'<!DOCTYPE x [<!ENTITY a "{"a" * 50_000}">]><x>{"&a;" * 50_000}</x>'
 
-MAIN_PART = {"docx": "word/document.xml", "xlsx": "xl/workbook.xml", "pptx": "ppt/presentation.xml"}
-
 
 def zipped(members: Mapping[str, bytes | str]) -> bytes:
     """A zip archive."""
@@ -30,17 +30,17 @@ def zipped(members: Mapping[str, bytes | str]) -> bytes:
     return file.getvalue()
 
 
-def document(kind: str, members: Mapping[str, bytes | str]) -> bytes:
-    """An archive that passes for a document of this kind, with these members besides its own or instead."""
-    if kind == "epub":
-        container = '<container><rootfiles><rootfile full-path="b.opf"/></rootfiles></container>'
-        package = (
-            '<package><manifest><item id="c" href="c.xhtml"/></manifest>'
-            '<spine><itemref idref="c"/></spine></package>'
-        )
-        own = {"META-INF/container.xml": container, "b.opf": package, "c.xhtml": "<html><p>Tea</p></html>"}
-        return zipped({"mimetype": "application/epub+zip", **own, **members})
-    return zipped({MAIN_PART[kind]: "<x/>", **members})
+def injected(path: Path, word: str, xml: str) -> bytes:
+    """The document at `path`, where `word` in its text is the entity that `xml` declares."""
+    doctype, entities = re.search(r"(<!DOCTYPE .*?\]>)<\w+>([^<]*)</", xml, re.DOTALL).groups()  # type: ignore[union-attr]
+    members: dict[str, bytes | str] = {}
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            members[name] = content = archive.read(name)
+            if name.endswith("xml") and word.encode() in content:
+                head, _, rest = content.decode().partition("?>")
+                members[name] = f"{head}?>{doctype}{rest.replace(word, entities)}"
+    return zipped(members)
 
 
 def overlapping(count: int, size: int) -> bytes:
@@ -52,12 +52,3 @@ def overlapping(count: int, size: int) -> bytes:
     directory = entry * count
     tail = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, count, count, len(directory), start, 0)
     return one[:start] + directory + tail
-
-
-def lying_about_size(kind: str) -> bytes:
-    """A document whose main part says that it is small when unpacked and is not."""
-    data = bytearray(document(kind, {MAIN_PART[kind]: b"<x>" + b"a" * 50_000_000 + b"</x>"}))
-    for signature, offset in ((b"PK\x01\x02", 24), (b"PK\x03\x04", 22)):
-        at = data.index(signature) + offset
-        data[at : at + 4] = struct.pack("<L", 1000)
-    return bytes(data)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 from forethought.tools.base import ToolError
 from forethought.tools.documents import load
 from forethought.tools.documents.document import Document, Section
-from forethought.tools.documents.load import document_text, load_document
+from forethought.tools.documents.load import load_document
 from forethought.tools.files import FileStore
 
 NAMES = [
@@ -34,7 +33,7 @@ def store(tmp_path: Path) -> FileStore:
 def test_random_bytes_are_read_or_refused(store: FileStore, start: bytes, data: bytes, name: str) -> None:
     content_hash = store.put(start + data)
     try:
-        said = document_text(store, content_hash, name).strip()
+        said = load_document(store, content_hash, name).text.strip()
     except ToolError as error:
         said = error.message if error.message.startswith(f"{name} ") and "\n" not in error.message else ""
     assert said, "neither a text nor one clear line"
@@ -53,7 +52,7 @@ def test_a_file_is_read_once_also_by_concurrent_calls(
     monkeypatch.setattr(load, "document_apart", read)
     content_hash = store.put(b"read once")
     with ThreadPoolExecutor(4) as pool:
-        texts = list(pool.map(lambda _: document_text(store, content_hash, "a.txt"), range(8)))
+        texts = list(pool.map(lambda _: load_document(store, content_hash, "a.txt").text, range(8)))
     assert texts == ["text"] * 8
     assert calls == [b"read once"]
 
@@ -64,19 +63,3 @@ def test_a_missing_and_an_empty_file(store: FileStore) -> None:
     assert raised.value.cause == "not_found"
     with pytest.raises(ToolError, match="is empty"):
         load_document(store, store.put(b""), "a.txt")
-
-
-def test_a_parser_over_its_time_limit_is_given_up(store: FileStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    release = threading.Event()
-
-    def hang(data: bytes, name: str, seconds: float) -> Document:
-        release.wait(10)
-        return Document((Section("late"),))
-
-    monkeypatch.setattr(load, "document_apart", hang)
-    content_hash = store.put(b"hangs")
-    with pytest.raises(ToolError, match=r"longer than 0\.05 seconds") as raised:
-        load_document(store, content_hash, "a.txt", seconds=0.05)
-    assert raised.value.cause == "timeout"
-    release.set()
-    assert load_document(store, content_hash, "a.txt").text == "late"

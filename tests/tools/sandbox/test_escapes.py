@@ -145,7 +145,7 @@ def test_no_attempt_escapes(
     assert len(seen.text) < 30_000
     if name in BOMBS:
         assert not seen.ok
-    assert run(backend, "lookup(key=results['s1'])").text == "42"
+        assert run(backend, "lookup(key=results['s1'])").text == "42"
     assert threading.active_count() <= before
 
 

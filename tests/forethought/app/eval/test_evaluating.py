@@ -51,7 +51,7 @@ def test_every_trial_is_scored_kept_and_logged_in_the_folder_alone(
     one = found["twice", "cats", 2]
     assert (one["score"], one["values"], one["label"]) == (1.0, {"right": 1.0, "length": 2.0}, "right")
     assert (one["usage"]["calls"], one["usage"]["input_tokens"], one["usage"]["unpriced"]) == (2, 200, 2)
-    assert (one["drafts_scores"], one["groups"], one["floor"]) == ([1.0, 1.0], {"size": "small"}, 0.0)
+    assert (one["groups"], one["floor"]) == ({"size": "small"}, 0.0)
     kept = read_trajectories(Path("o") / one["trajectory"])[0]
     assert (kept.trajectory.answer, kept.reference.outcome) == ("42", "success")
     assert (Path("o/table.md").exists(), Path("o/results.json").exists()) == (True, True)
@@ -243,7 +243,7 @@ def test_judges_are_paid_for_apart(cli: Cli, counting: Start) -> None:
     out = cli(*command("--yes", "--option", "judge=model", "--judge-model", "openai:judge", "--limit", "2"))
     assert out.code == 0, out.err
     assert all(line["score"] == 1 and line["judge_usage"]["input_tokens"] == 7 for line in lines())
-    assert all(line["usage"]["calls"] == 1 and line["drafts_scores"] == [] for line in lines())
+    assert all(line["usage"]["calls"] == 1 for line in lines())
     assert Counter(seen.body["model"] for seen in server.requests) == {"scripted": 2, "judge": 2}
 
 

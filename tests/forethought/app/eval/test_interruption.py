@@ -19,7 +19,7 @@ import pytest
 from tests.forethought.app.conftest import Cli
 from tests.forethought.app.eval.conftest import Counting, Start, command, lines, write_data
 from tests.support.model_server import Fault, SeenRequest
-from tests.support.tiny_benchmark import LEARNS, ONCE, TWICE
+from tests.support.tiny_benchmark import ONCE
 
 ROOT = Path(__file__).parents[4]
 TOKENS = 120
@@ -178,32 +178,3 @@ def test_a_sample_that_takes_too_long_is_broken_off_and_begins_anew(
     done = cli(*parallel())
     assert (done.code, done.json["status"]) == (0, "finished"), done.err
     assert set(model.asked - before) == set(IDS) - finished
-
-
-@pytest.mark.parametrize(
-    ("method", "at", "replies"), [(TWICE, 2, 1), (f"{ONCE},{LEARNS}", 3, 2)], ids=["sample", "training"]
-)
-def test_what_was_broken_off_counts_to_the_caps(
-    cli: Cli,
-    held: Callable[[int], Held],
-    monkeypatch: pytest.MonkeyPatch,
-    method: str,
-    at: int,
-    replies: int,
-) -> None:
-    monkeypatch.setenv("FORETHOUGHT_DRAIN_S", "0.3")
-    model = held(at)
-    with terminated(model):
-        stopped = cli(*parallel("--max-tokens-total", str(10 * TOKENS), method=method))
-    assert stopped.code == 0, stopped.err
-    asked = model.asked.total()
-    assert asked == replies + 1, "one was in flight"
-    model.released.set()
-    capped = cli(*parallel("--max-tokens-total", str(TOKENS * replies), method=method))
-    assert (capped.code, capped.json["status"], capped.json["capped"]) == (3, "incomplete", True)
-    assert capped.json["cost"]["tokens"] == TOKENS * replies
-    assert capped.err.splitlines()[-1].endswith("the same command with a higher cap runs what is missing")
-    assert model.asked.total() == asked, "nothing further is paid for"
-    done = cli(*parallel(method=method))
-    assert (done.code, done.json["status"]) == (0, "finished"), done.err
-    assert done.json["cost"]["tokens"] == TOKENS * (model.asked.total() - 1)

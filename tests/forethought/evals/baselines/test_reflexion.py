@@ -27,7 +27,6 @@ async def is_right(attempt: Attempt) -> bool:
 async def test_a_failed_trial_is_reflected_upon_and_tried_again(bureau: Bureau) -> None:
     out = await bureau.work(method("reflexion"), scripted("40", "41", RIGHT, "43"), outcome=is_right)
     assert (out.attempt.answer, out.attempt.tries, out.attempt.status) == (RIGHT, 3, "answered")
-    assert out.attempt.drafts == ("40", "41", RIGHT)
     first, second, third = (seen.last for seen in out.asked("ReactMove"))
     assert "lesson" not in first
     assert ("lesson 1" in second, "lesson 2" in second) == (True, False)

@@ -70,7 +70,6 @@ async def test_what_the_roles_thought_of_themselves_is_read_from_the_thread(bure
     out = await bureau.work(OURS, replies, tools=[make_tool(lookup)])
     attempt = out.attempt
     assert (attempt.answer, attempt.status, attempt.tries, attempt.steps) == ("42", "answered", 2, 2)
-    assert attempt.drafts == ["41", "42"]
     assert attempt.self_scores == {"planner": [9, 9], "tool": [4, 9, 10], "answer": [6, 9]}
     assert attempt.plan_errors == [["ineffective_tool_selection"], [], []]
     assert attempt.trajectory.steps[0].planning.startswith("Plan 2")

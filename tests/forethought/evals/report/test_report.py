@@ -8,10 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from matplotlib.figure import Figure
 
 from forethought.app.main import run_cli
-from forethought.evals.plots import rounds_against_accuracy
 from forethought.evals.report.rows import figures_of
 from forethought.evals.report.table import markdown
 from forethought.evals.report.write import write_page, write_tables
@@ -27,7 +25,7 @@ def evaluation(tmp_path: Path) -> Evaluation:
         result_record(
             "ours", "b", 1.0, groups={"level": "2"}, floor=1.0, plan_errors=[["tool_selection"], []]
         ),
-        result_record("ours", "c", 0.0, groups={"level": "2"}, floor=0.0, drafts_scores=[0.0, 1.0]),
+        result_record("ours", "c", 0.0, groups={"level": "2"}, floor=0.0),
         result_record("react", "a", 0.0, groups={"level": "1"}, asked_outcome=True),
         result_record("react", "b", 1.0, groups={"level": "2"}, values={"success": 1.0, "reward": 0.5}),
         result_record("react", "c", None, error="the server <script>is gone</script>"),
@@ -82,20 +80,6 @@ def test_unscored_answers_and_failed_trials_are_counted_apart(tmp_path: Path) ->
     assert '<span class="note">unscored</span>' in write_page(found, made).read_text()
 
 
-def test_a_sample_without_an_answer_stays_in_the_curve_of_rounds(tmp_path: Path) -> None:
-    lines = [
-        result_record("ours", "a", 1.0, answer="7", drafts_scores=[0.0, 1.0]),
-        result_record("ours", "b", 0.0, status="failed"),
-        result_record("ours", "c", 1.0, answer="judged by a model"),
-    ]
-    found = read_evaluation(write_folder(tmp_path, lines))
-    on = Figure().subplots()
-    assert rounds_against_accuracy(on, found, figures_of(found))
-    (curve,) = on.get_lines()
-    assert curve.get_ydata().tolist() == [0.0, 50.0]
-    assert curve.get_label() == "ours (n=2)"
-
-
 def test_several_trials_show_pass_k(tmp_path: Path) -> None:
     lines = [result_record("ours", "a", score, trial=at) for at, score in enumerate((1.0, 0.0), 1)]
     found = read_evaluation(write_folder(tmp_path, lines, trials=2, context={"max_rounds": 2}))
@@ -119,7 +103,7 @@ def test_the_page_shows_text_as_text_and_loads_nothing(evaluation: Evaluation) -
     assert "<script" not in html
     assert "the server &lt;script&gt;is gone" in html
     assert not re.search(r"""(?:src|href)=["'](?!#)""", html)
-    assert html.count("<figure>") == 4
+    assert html.count("<figure>") == 3
     assert {file.suffix for file in (evaluation.folder / "plots").iterdir()} == {".svg", ".png"}
 
 

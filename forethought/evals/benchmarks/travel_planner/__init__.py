@@ -1,1 +1,0 @@
-"""TravelPlanner: plans for trips under commonsense and hard constraints (Xie et al., 2024)."""

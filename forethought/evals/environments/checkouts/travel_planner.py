@@ -1,0 +1,100 @@
+"""TravelPlanner's own constraints and searches, in a process of their own.
+
+    python -m forethought.evals.environments.checkouts.travel_planner CHECKOUT
+
+The checkout has the database unzipped in its folder `database`. A constraint at which the official code stops
+with an error, and the whole official evaluation with it, is not met here, and its explanation says so.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from forethought.evals.environments.worker import serve, stand_in
+
+Json = dict[str, Any]
+Found = dict[str, tuple[bool, str]]
+"""By constraint: whether it is met, and why not."""
+COMMONSENSE = {
+    "within_sandbox": "is_valid_information_in_sandbox",
+    "complete_information": "is_not_absent",
+    "within_current_city": "is_valid_information_in_current_city",
+    "reasonable_city_route": "is_reasonable_visiting_city",
+    "diverse_restaurants": "is_valid_restaurants",
+    "diverse_attractions": "is_valid_attractions",
+    "consistent_transportation": "is_valid_transportation",
+    "minimum_nights_stay": "is_valid_accommodaton",
+}
+"""The eight constraints of the paper's table 1, and the functions that judge them."""
+HARD = {
+    "room_rule": ("house rule", "is_valid_room_rule"),
+    "cuisine": ("cuisine", "is_valid_cuisine"),
+    "room_type": ("room type", "is_valid_room_type"),
+    "transportation": ("transportation", "is_valid_transportation"),
+}
+"""What a query may ask for beside its budget: the key of its local_constraint, and the function."""
+
+
+class Evaluation:
+    """The checkout's modules over its database, which is read once: the flights are millions of rows."""
+
+    def __init__(self) -> None:
+        self.commonsense: Any = importlib.import_module("commonsense_constraint")
+        flights: Any = importlib.import_module("tools.flights.apis")
+        flights.Flights = lambda: self.commonsense.flight
+        self.hard: Any = importlib.import_module("hard_constraint")
+        cities: Any = importlib.import_module("tools.cities.apis")
+        self.searches: dict[str, Any] = {
+            "flight_search": self.commonsense.flight,
+            "distance_matrix": self.commonsense.googleDistanceMatrix,
+            "accommodation_search": self.commonsense.accommodation,
+            "restaurant_search": self.commonsense.restaurants,
+            "attraction_search": self.commonsense.attractions,
+            "city_search": cities.Cities(),
+        }
+
+    def search(self, tool: str, arguments: Json) -> str:
+        """What one of the two-stage mode's tools finds, as the official agents see it."""
+        found = self.searches[tool].run(**arguments)
+        return str(found.to_string(index=False) if hasattr(found, "to_string") else found)
+
+    def judge(self, query: Json, plan: list[Json]) -> dict[str, Found]:
+        """Each constraint; the hard ones only of a plan that is complete and names what exists."""
+        common = {
+            name: _judged(getattr(self.commonsense, function), query, plan)
+            for name, function in COMMONSENSE.items()
+        }
+        if not (common["complete_information"][0] and common["within_sandbox"][0]):
+            return {"commonsense": common, "hard": {}}
+        hard = {"budget": _judged(self._is_affordable, query, plan)}
+        for name, (key, function) in HARD.items():
+            if query["local_constraint"].get(key):
+                hard[name] = _judged(getattr(self.hard, function), query, plan)
+        return {"commonsense": common, "hard": hard}
+
+    def _is_affordable(self, query: Json, plan: list[Json]) -> tuple[bool, str]:
+        cost = self.hard.get_total_cost(query, plan)
+        return cost <= query["budget"], f"the trip costs {cost}"
+
+
+def _judged(check: Callable[[Json, list[Json]], Any], query: Json, plan: list[Json]) -> tuple[bool, str]:
+    try:
+        met, reason = check(query, plan)
+    except Exception as error:
+        return False, f"the official check stops with {type(error).__name__}: {error}"
+    return bool(met), "" if met else str(reason)
+
+
+def main(checkout: str) -> None:
+    """Serve the checkout."""
+    sys.path[:0] = [checkout, f"{checkout}/evaluation"]
+    stand_in(quiet=("gradio", "requests", "tqdm"))
+    evaluation = Evaluation()
+    serve({"judge": evaluation.judge, "search": evaluation.search})
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

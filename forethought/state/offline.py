@@ -1,0 +1,52 @@
+"""What the states of the debugger, the distiller and the synthesizer have in common."""
+
+from __future__ import annotations
+
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import TypedDict, get_type_hints
+
+from forethought.state.context import ModelName
+from forethought.state.reducers import CLEAR
+
+
+class Job(TypedDict):
+    """What a node of a wave is started with; it reads the rest of the state itself."""
+
+    node: str
+    key: str
+
+
+class OfflineContext(BaseModel):
+    """Choices of one run of a graph. Frozen; unknown keys are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model: ModelName = Field(
+        "openai:gpt-4.1",
+        description="Model that is asked, as provider:name.",
+        json_schema_extra={"langgraph_type": "model"},
+    )
+    max_parallel: int = Field(8, ge=1, le=64, description="Calls, re-runs and trials side by side.")
+    max_observation_chars: int = Field(
+        2_000, ge=200, le=100_000, description="Characters of an observation that a prompt shows."
+    )
+    max_tokens: int | None = Field(
+        None, ge=1_000, description="Tokens of the whole, its re-runs or trials included."
+    )
+    max_usd: float | None = Field(
+        None, gt=0, allow_inf_nan=False, description="Dollars of the whole, its re-runs or trials included."
+    )
+
+
+def empty_channels(state: type) -> dict[str, Any]:
+    """The update that empties all channels of `state` but its status: a thread may be used again."""
+    update: dict[str, Any] = {}
+    for name, hint in get_type_hints(state, include_extras=True).items():
+        if name != "status":
+            has_reducer = hasattr(hint, "__metadata__")
+            kind = get_args(hint)[0] if has_reducer else hint
+            empty = (get_origin(kind) or kind)()
+            update[name] = ({CLEAR: None} if empty == {} else [CLEAR]) if has_reducer else empty
+    return update

@@ -1,4 +1,4 @@
-"""threads: the list of what is kept, and --prune, which deletes old threads with what only they use."""
+"""threads: the list of what is kept, and --prune, which deletes old threads, and files unused for as long."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ThreadsOptions(CommandOptions):
     limit: Annotated[int, typer.Option("--limit", help="How many, newest first.", min=1, metavar="N")] = 50
     every: Annotated[bool, typer.Option("--all", help="Debuggings (`forethought debug`) too.")] = False
     prune: Annotated[
-        bool, typer.Option("--prune", help="Delete old threads for good, with what only they use.")
+        bool, typer.Option("--prune", help="Delete old threads for good, and files unused for as long.")
     ] = False
     older_than: Annotated[
         str,
@@ -201,15 +201,17 @@ async def _delete(settings: Settings, chosen: list[str], age: timedelta) -> Json
     import sqlite3
 
     from forethought.batch.retention import delete_jobs
-    from forethought.storage.retention import delete_threads
+    from forethought.storage.retention import delete_files, delete_threads
 
     async with open_threads(address_of(settings), settings.key) as saver:
         before = await saver.size()
-        done = await delete_threads(saver, chosen, settings.blobs_dir)
-        jobs = await delete_jobs(saver, [name for name in chosen if name not in done.skipped], age)
+        skipped = await delete_threads(saver, chosen)
+        files = delete_files(settings.blobs_dir, age)
+        jobs = await delete_jobs(saver, [name for name in chosen if name not in skipped], age)
+        problems = list(skipped.values())
         try:
             await saver.shrink()
         except sqlite3.OperationalError as error:
-            done.problems.append(f"the file was not made smaller ({error}): its space is used again")
+            problems.append(f"the file was not made smaller ({error}): its space is used again")
         sizes = {"bytes_before": before, "bytes_after": await saver.size()}
-    return {**sizes, "files": done.files, "jobs": jobs, "skipped": done.skipped, "problems": done.problems}
+    return {**sizes, "files": files, "jobs": jobs, "skipped": list(skipped), "problems": problems}

@@ -46,7 +46,7 @@ BAD = [
     (["run", "x", "--base-url", "http://[::1"], 2, "must look like https://host/v1"),
     (["run", "x", "--db", "mysql://u:pass@h/d"], 2, "mysql://...: give a path, sqlite:///path"),
     (["run", "x", "--db", "postgresql://u:pa/ss@h/d"], 2, "%40 for @, %2F for /"),
-    (["threads", "--db", "postgresql://u:pass@127.0.0.1:1/d"], 1, "u:***@127.0.0.1:1/d: connection"),
+    (["threads", "--db", "postgresql://u:pass@127.0.0.1:1/d"], 1, "u@127.0.0.1:1/d: connection"),
     (["run", "x", "--db", "folder/large.bin/t.sqlite"], 1, "folder/large.bin"),
     (["run", "x", "--db", "."], 1, "the database of threads .: unable to open"),
     (["run", "x", "--db", "notes.txt"], 1, "file is not a database"),

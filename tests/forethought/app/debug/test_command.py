@@ -33,7 +33,7 @@ def test_a_critical_error_is_found_and_kept(cli: Cli, debugging: Start) -> None:
     assert "no thread t9" in cli("debug", "t9").err
 
 
-def test_a_rerun_goes_on_from_the_middle_and_is_compared(cli: Cli, debugging: Start) -> None:
+def test_a_rerun_goes_on_from_the_middle(cli: Cli, debugging: Start) -> None:
     _, server = debugging()
     calls = failed_run(cli, server)
     done = cli("debug", "t1", "--expect", "42", "--rerun")
@@ -52,7 +52,6 @@ def test_a_rerun_goes_on_from_the_middle_and_is_compared(cli: Cli, debugging: St
             GUIDANCE,
             "then #4: a wrong answer",
             "re-run 1 from before step 3 succeeded",
-            "- answer: 41",
             "+ answer: 42",
             "fixed  a re-run succeeded",
         ):

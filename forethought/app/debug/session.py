@@ -167,11 +167,8 @@ class DebuggedThread:
     allow_writes: bool
 
     def read(self, values: Mapping[str, Any]) -> Trajectory:
-        """The trajectory of a state of the thread. A tool that is not known here may change something."""
-        effects: dict[str, str] = {name: tool.effect for name, tool in toolbox(self.thread.settings).items()}
-        steps = [step for step in values.get("trajectory") or [] if step.get("tool")]
-        for call in [*steps, *(call for step in steps for call in step.get("sub_steps") or [])]:
-            effects.setdefault(str(call["tool"]), "write")
+        """The trajectory of a state of the thread."""
+        effects = {name: tool.effect for name, tool in toolbox(self.thread.settings).items()}
         return from_state(values, effects, id=self.thread.id, plans=self.plans)
 
     async def load(self, thread_id: str) -> Loaded:

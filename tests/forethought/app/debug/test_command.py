@@ -52,7 +52,7 @@ def test_a_rerun_goes_on_from_the_middle(cli: Cli, debugging: Start) -> None:
             GUIDANCE,
             "then #4: a wrong answer",
             "re-run 1 from before step 3 succeeded",
-            "+ answer: 42",
+            "  answer: 42",
             "fixed  a re-run succeeded",
         ):
             assert part in shown, part

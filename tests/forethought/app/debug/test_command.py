@@ -159,7 +159,6 @@ def test_debuggings_are_threads_that_are_listed_when_asked_for(cli: Cli, debuggi
         refused = cli(*command)
         assert (refused.code, "is a debugging" in refused.err) == (2, True)
     assert "is a debugging itself" in cli("debug", "debug:t1:1").err
-    assert "shows all of it" in cli("show", "debug:t1:1", "--steps").err
 
 
 def test_a_run_that_broke_off_with_an_error_can_be_debugged_and_one_that_waits_cannot(

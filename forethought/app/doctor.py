@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from forethought.settings import Settings
 
 _OPTIONAL = (
-    ("web search", "ddgs", "pip install ddgs (or set TAVILY_API_KEY or FORETHOUGHT_SEARXNG_URL)"),
+    ("web search", "ddgs", "pip install ddgs (or set TAVILY_API_KEY)"),
     ("pages", "trafilatura", "pip install trafilatura"),
     ("pictures", "PIL", "pip install pillow"),
     ("Postgres", "psycopg", "pip install 'forethought[postgres]'"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from forethought.app.runner import Runner
     from forethought.collecting.folder import Trial
     from forethought.collecting.running import Collector, Run
-    from forethought.collecting.success import RunJudge
+    from forethought.rollouts.types import Evaluator
 
 
 class CollectOptions(CommandOptions):
@@ -40,11 +39,8 @@ class CollectOptions(CommandOptions):
     ]
     trials: Annotated[int, typer.Option("--trials", help="Runs a task.", min=1, max=50, metavar="N")] = 3
     success: Annotated[
-        Literal["exact", "f1", "model"], typer.Option("--success", help="How `expected` judges.")
+        Literal["exact", "model"], typer.Option("--success", help="How `expected` judges.")
     ] = "exact"
-    least_f1: Annotated[
-        float, typer.Option("--least-f1", help="F1 of a success.", min=0.05, max=1, metavar="X")
-    ] = 0.8
     judge_model: Annotated[
         str | None,
         typer.Option("--judge-model", help="Model that judges; by default that of the runs.", metavar="M"),
@@ -93,7 +89,7 @@ def collect(options: CollectOptions) -> int:
 
 def _begin(
     options: CollectOptions, settings: Settings, context: Context
-) -> tuple[Collection, dict[str, RunJudge]]:
+) -> tuple[Collection, dict[str, Evaluator]]:
     """Read the tasks, the folder and its finished runs, and who judges each task. Raises CliError."""
     from forethought.app.collect_view import Collection
     from forethought.collecting.folder import Folder, key_of
@@ -107,15 +103,12 @@ def _begin(
         "model": context.model,
         "context": context.model_dump(mode="json"),
         "success": options.success,
-        "least_f1": options.least_f1,
     }
     try:
         tasks = read_tasks(options.tasks)
         check_named(tasks, options.checkers or ())
         models = Models(settings)
-        judges = {
-            task.id: judge_for(task, options.success, options.least_f1, models, judge_model) for task in tasks
-        }
+        judges = {task.id: judge_for(task, options.success, models, judge_model) for task in tasks}
         asks_judge = options.success == "model" and any(not task.checker for task in tasks)
         models.verify([*models_of(context), *([judge_model] if asks_judge else [])])
         folder = Folder(options.out)
@@ -128,7 +121,7 @@ def _begin(
 
 @asynccontextmanager
 async def _open_collector(
-    collection: Collection, judges: dict[str, RunJudge], settings: Settings, context: Context
+    collection: Collection, judges: dict[str, Evaluator], settings: Settings, context: Context
 ) -> AsyncIterator[Collector]:
     """The collector, its folder's database held for this process. Raises CliError."""
     from forethought.app.runner import claimed_threads
@@ -166,8 +159,7 @@ def _carry_out(runner: Runner, collection: Collection, collector: Collector) -> 
         _run(runner, collection, collector, first, f"first {len(first)} of {total} runs")
     if not collection.open_runs or not collection.trials:
         return
-    left = Counter(task.id for task, _ in collection.open_runs)
-    collection.estimate = estimate(collection.trials, left)
+    collection.estimate = estimate(collection.trials, len(collection.open_runs))
     costs = f"so far {cost_line(collection.spent)}; estimate for all {cost_line(collection.estimate)}"
     runner.console.print(costs)
     collection.declined = not (collection.options.yes or runner.confirm("go on?"))

@@ -109,23 +109,19 @@ def distill(options: DistillOptions) -> int:
 
 
 def _write(result: Json, values: Json, options: DistillOptions) -> None:
-    """Merge the errors into the file of errors, and say in `result` what was written. Raises CliError."""
+    """Write the errors, and put into `result` where. Raises CliError."""
     from forethought.app.distill_file import write_distilled
     from forethought.json_files import FileError
     from forethought.knowledge.provenance import provenance_path
 
-    # A review that drops every error takes them out of the file too.
-    reviewed_away = result["status"] == "no_errors" and result["reviews"] and options.out.exists()
-    if result["status"] != "distilled" and not reviewed_away:
+    if result["status"] != "distilled":
         return
     try:
-        merged = write_distilled(options.out, values, result["distillation"], options.source)
+        written = write_distilled(options.out, values, result["distillation"], options.source)
     except FileError as error:
         line = f"{error}; what was distilled is kept: mend it and run the same command"
         raise CliError(line) from error
-    result["written"] = {name: getattr(merged, name) for name in ("added", "replaced", "kept", "removed")}
-    if result["out"]:
-        result |= {"out": str(merged.path), "provenance": str(provenance_path(merged.path))}
+    result |= {"out": str(written), "provenance": str(provenance_path(written))}
 
 
 def read_runs(paths: Sequence[Path]) -> list[RecordedRun]:

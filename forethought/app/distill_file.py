@@ -7,13 +7,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from forethought.knowledge.error_file import Merged, write_errors
+from forethought.knowledge.error_file import free_file, write_errors
 from forethought.knowledge.planning_errors import (
     Generated,
     Pattern,
     PlanningError,
     Provenance,
-    load_planning_errors,
 )
 from forethought.knowledge.provenance import (
     provenance_path,
@@ -21,33 +20,29 @@ from forethought.knowledge.provenance import (
     used_question,
     write_provenance,
 )
-from forethought.nodes.distiller.review import generated
 
 Json = dict[str, Any]
 
 
-def write_distilled(path: Path, values: Mapping[str, Any], id: str, source: str | None) -> Merged:
-    """Merge the errors of a distillation's state into the file at `path` and record their provenance.
+def write_distilled(path: Path, values: Mapping[str, Any], id: str, source: str | None) -> Path:
+    """Write the errors of a distillation's state and the record of their provenance; where they stand now.
 
-    Raises FileError; the file of errors is then as it was.
+    That is `path`, or a file beside it where another distillation or a person has written there. Raises
+    FileError.
     """
     record = read_provenance(provenance_path(path))
     earlier: Json = next((item for item in record["distillations"] if item.get("id") == id), {})
     at = earlier.get("at") or datetime.now(UTC).isoformat(timespec="seconds")
-    errors = _planning_errors(values, source, at[:10])
-    present = {error.name for error in load_planning_errors(path)} if path.exists() else set()
-    removed = set(record["written"]) - present if present else set()
-    final_names = {final["name"] for final in values["final"].values()}
-    merged = write_errors(path, errors, removed, obsolete=generated(values).keys() - final_names)  # type: ignore[arg-type]
+    target = free_file(path, earlier.get("written") or {})
+    written = {target.name: write_errors(target, _planning_errors(values, source, at[:10]))}
     others = [item for item in record["distillations"] if item.get("id") != id]
-    record["distillations"] = [*others, _distillation(values, id, at, source)]
+    this = {**_distillation(values, id, at, source), "written": {**earlier.get("written", {}), **written}}
     used = [used_question(task["task"]) for task in values["tasks"].values()]
     record["questions"] = list({item["sha256"]: item for item in (*record["questions"], *used)}.values())
-    hashes = {error.name: error.generated.hash for error in errors if error.generated}
-    record["written"] |= {name: hashes[name] for name in (*merged.added, *merged.replaced)}
-    for written in {path, merged.path}:  # whichever of the two the agent is given, evaluations keep clear
-        write_provenance(provenance_path(written), record)
-    return merged
+    record["distillations"] = [*others, this]
+    for file in {path, target}:  # whichever of the two the agent is given, evaluations keep clear
+        write_provenance(provenance_path(file), record)
+    return target
 
 
 def counts(values: Mapping[str, Any]) -> Json:
@@ -69,19 +64,11 @@ def counts(values: Mapping[str, Any]) -> Json:
 
 
 def _planning_errors(values: Mapping[str, Any], source: str | None, date: str) -> list[PlanningError]:
-    """The final errors, each with a hash of what the model wrote."""
-    written = generated(values)  # type: ignore[arg-type]
+    """The final errors."""
+    mark = Generated(model=values["models"]["model"], date=date)
     return [
-        _planning_error(final, values, source).model_copy(
-            update={
-                "generated": Generated(
-                    hash=_planning_error(written[name], values, source).text_hash(),
-                    model=values["models"]["model"],
-                    date=date,
-                )
-            }
-        )
-        for name, final in values["final"].items()
+        _planning_error(final, values, source).model_copy(update={"generated": mark})
+        for final in values["final"].values()
     ]
 
 

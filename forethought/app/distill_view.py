@@ -159,7 +159,6 @@ def distillation_report(session: Session, ending: Ending, out: Path) -> dict[str
         "model": session.context.model,
         "out": str(out) if status == "distilled" else "",
         "provenance": str(provenance_path(out)) if status == "distilled" else "",
-        "written": {},
         "usage": usage_of(values),
         "open": [name for name in values.get("patterns") or {} if name not in reviewed],
     }
@@ -175,17 +174,9 @@ def show_distillation(result: Json, console: Console) -> None:
     for error in result["errors"]:
         console.print(Text(f"{error['name']} ({_cases(error)})", style="bold"))
         console.print(_indented(clean(error["description"])))
-    for name, words in (
-        ("added", "added"),
-        ("replaced", "replaced by their new version"),
-        ("kept", "left as a person has written them"),
-        ("removed", "left out, since a person has taken them out of the file"),
-    ):
-        if result["written"].get(name):
-            console.print(Text(f"{words}: {', '.join(result['written'][name])}"))
     for question in result["excluded"]:
         console.print(Text(f"refused, a task of an evaluation: {one_line(question, 100)}", style="dim"))
-    if result["out"] and result["written"]:
+    if result["out"]:
         console.print(Text(f"written to {result['out']}; where it comes from: {result['provenance']}"))
     console.print(Text(usage_line(result["usage"]), style="dim"))
 

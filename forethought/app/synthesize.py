@@ -59,11 +59,8 @@ class SynthesizeOptions(ModelOptions):
         typer.Option("--trials", help="Trials of a task at most (3).", min=1, max=20, metavar="K"),
     ] = None
     success: Annotated[
-        Literal["exact", "f1", "model"], typer.Option("--success", help="How `expected` judges.")
+        Literal["exact", "model"], typer.Option("--success", help="How `expected` judges.")
     ] = "exact"
-    least_f1: Annotated[
-        float, typer.Option("--least-f1", help="F1 of a success.", min=0.05, max=1, metavar="X")
-    ] = 0.8
     judge_model: Annotated[
         str | None,
         typer.Option("--judge-model", help="Model that judges; by default that of the trials.", metavar="M"),
@@ -91,7 +88,7 @@ class Plan:
         """The thread's id: the same for the same material and settings."""
         choices: list[Any] = [self.context.model_dump(exclude={"max_parallel", "max_tokens", "max_usd"})]
         if self.tasks:
-            choices += [self.agent.model_dump(mode="json"), self.options.success, self.options.least_f1]
+            choices += [self.agent.model_dump(mode="json"), self.options.success]
             choices.append(self.options.judge_model)
         return material_id("synthesize", choices, [*self.tasks, *self.trajectories])
 
@@ -211,10 +208,7 @@ async def _attempts(plan: Plan, stack: AsyncExitStack) -> Attempt:
     folder, models = Folder(plan.folder), Models(settings)
     judge_model = options.judge_model or plan.agent.model
     try:
-        judges = {
-            task.id: judge_for(task, options.success, options.least_f1, models, judge_model)
-            for task in plan.tasks
-        }
+        judges = {task.id: judge_for(task, options.success, models, judge_model) for task in plan.tasks}
         models.verify([*models_of(plan.agent), judge_model])
         folder.open(plan.tasks, {"model": plan.agent.model, "context": plan.agent.model_dump(mode="json")})
         saver = await stack.enter_async_context(open_threads(file_address(folder.database), settings.key))

@@ -1,14 +1,8 @@
-"""What a collection will cost, told from the first finished runs before the others begin.
-
-The first runs are one each of a few tasks, spread over the tasks by their size, since a task with long files
-costs more than a bare question. A task with a finished run of its own is expected to cost that again; the
-others, what the finished ones cost on the average.
-"""
+"""What a collection will cost, told from the first finished runs before the others begin."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,10 +10,6 @@ from typing import Any
 from forethought.collecting.folder import Trial
 from forethought.models.allowance import tokens_of
 from forethought.trajectories.tasks import CollectTask
-
-FEWEST, MOST = 3, 8
-SHARE = 0.1
-"""Of the tasks, at least FEWEST and at most MOST, how many are tried first."""
 
 
 @dataclass(frozen=True)
@@ -36,22 +26,15 @@ class Cost:
         usd = None if self.usd is None or other.usd is None else self.usd + other.usd
         return Cost(self.runs + other.runs, self.tokens + other.tokens, usd, self.seconds + other.seconds)
 
-    def times(self, runs: int) -> Cost:
-        """`runs` runs of the average cost of these."""
-        share = runs / self.runs
-        usd = None if self.usd is None else self.usd * share
-        return Cost(runs, self.tokens * share, usd, self.seconds * share)
-
     def as_json(self) -> dict[str, Any]:
         """For a report."""
         return {**asdict(self), "tokens": round(self.tokens), "seconds": round(self.seconds, 1)}
 
 
 def pilots(tasks: Sequence[CollectTask]) -> list[CollectTask]:
-    """The tasks that are tried first: from the middle of each of a few classes of size."""
-    count = min(len(tasks), max(FEWEST, min(MOST, math.ceil(len(tasks) * SHARE))))
+    """The tasks that are tried first: the smallest, a middle one and the largest, as long files cost most."""
     by_size = sorted(tasks, key=_size)
-    return [by_size[int((at + 0.5) * len(tasks) / count)] for at in range(count)]
+    return [by_size[at] for at in sorted({0, len(tasks) // 2, len(tasks) - 1})]
 
 
 def spent(trials: Sequence[Trial]) -> Cost:
@@ -59,19 +42,14 @@ def spent(trials: Sequence[Trial]) -> Cost:
     return sum((_cost(trial) for trial in trials), Cost())
 
 
-def estimate(trials: Sequence[Trial], left: Mapping[str, int]) -> Cost:
-    """What the whole collection will have taken: the finished runs, and `left` further runs by task id.
-
-    Raises ValueError when no run is finished.
-    """
+def estimate(trials: Sequence[Trial], left: int) -> Cost:
+    """What the whole collection will have taken, if `left` further runs cost what the finished ones did on
+    the average. Raises ValueError when no run is finished."""
     if not trials:
         raise ValueError("an estimate needs a finished run")
-    by_task: dict[str, Cost] = {}
-    for trial in trials:
-        by_task[trial["task"]] = by_task.get(trial["task"], Cost()) + _cost(trial)
-    usual = sum((cost.times(1) for cost in by_task.values()), Cost())
-    expected = [by_task.get(task, usual).times(runs) for task, runs in left.items() if runs]
-    return sum(expected, spent(trials))
+    so_far, share = spent(trials), left / len(trials)
+    usd = None if so_far.usd is None else so_far.usd * share
+    return so_far + Cost(left, so_far.tokens * share, usd, so_far.seconds * share)
 
 
 def _cost(trial: Trial) -> Cost:

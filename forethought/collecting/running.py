@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from forethought.collecting.folder import Folder, Trial, key_of
-from forethought.collecting.success import RunJudge, RunOutcome
+from forethought.collecting.success import CheckerError
 from forethought.models.allowance import total
-from forethought.models.types import ConfigurationError, ModelError
+from forethought.models.types import ConfigurationError, ModelError, ReplyError, no_usage
+from forethought.rollouts.types import Evaluator
 from forethought.settings import Settings
 from forethought.trajectories.own import from_state
 from forethought.trajectories.tasks import Attempted, CollectTask, RunError
-from forethought.trajectories.types import Loaded, Reference, Trajectory
+from forethought.trajectories.types import Loaded, Outcome, Reference, Trajectory
 
 if TYPE_CHECKING:
     from langgraph.runtime import RunControl
@@ -37,7 +38,7 @@ class Collector:
     context: Context
     settings: Settings
     folder: Folder
-    judges: Mapping[str, RunJudge]
+    judges: Mapping[str, Evaluator]
     """By task id."""
     on_finished: Callable[[Trial], None] = lambda trial: None
     may_begin: Callable[[], bool] = lambda: True
@@ -101,34 +102,44 @@ class Collector:
         started = time.monotonic()
         key = key_of(task.id, trial)
         values, plans = await self._finished_state(task, key, guidance)
-        trajectory = from_state(values, self._effects(values), id=key, plans=plans)
-        judged = await self.judges[task.id](task, trajectory)
-        record = Trial(
+        effects = await asyncio.to_thread(self._effects)
+        trajectory = from_state(values, effects, id=key, plans=plans)
+        trial_record = Trial(
             task=task.id,
             trial=trial,
             status=str(values.get("status") or ""),
-            outcome=judged.outcome,
-            by=judged.by,
-            reason=judged.reason,
-            usage=total(*(values.get("usage") or {}).values(), judged.usage),
+            outcome="unknown",
+            by="",
+            reason="",
+            usage=total(*(values.get("usage") or {}).values()),
             seconds=round(time.monotonic() - started, 3),
         )
-        await asyncio.to_thread(self.folder.keep, record, _loaded(task, trajectory, judged))
+        record = await self._judged(task, trial_record, trajectory)
         self.on_finished(record)
         return record
 
     async def judge_again(self, task: CollectTask, trial: Trial) -> Trial:
         """Judge a run that could not be judged when it ended; it is not run again."""
         loaded = await asyncio.to_thread(self.folder.loaded, trial)
-        judged = await self.judges[task.id](task, loaded.trajectory)
-        record: Trial = {
-            **trial,
-            "outcome": judged.outcome,
-            "by": judged.by,
-            "reason": judged.reason,
-            "usage": total(trial["usage"], judged.usage),
-        }
-        await asyncio.to_thread(self.folder.keep, record, _loaded(task, loaded.trajectory, judged))
+        return await self._judged(task, trial, loaded.trajectory)
+
+    async def _judged(self, task: CollectTask, trial: Trial, trajectory: Trajectory) -> Trial:
+        """The trial with its outcome, kept with its trajectory. Raises the ModelErrors but ReplyError."""
+        judge, cost = self.judges[task.id], no_usage()
+        outcome: Outcome = "unknown"
+        try:
+            verdict = await judge.judge(trajectory)
+        except ReplyError as error:
+            reason, cost = f"the judge gave no usable verdict: {error}", error.usage
+        except CheckerError as error:
+            reason = str(error)
+        else:
+            outcome = "success" if verdict.success else "failure"
+            reason, cost = verdict.reason, verdict.usage
+        usage = total(trial["usage"], cost)
+        record: Trial = {**trial, "outcome": outcome, "by": judge.name, "reason": reason, "usage": usage}
+        reference = Reference(outcome=outcome, gold=tuple(task.expected))
+        await asyncio.to_thread(self.folder.keep, record, Loaded(trajectory=trajectory, reference=reference))
         return record
 
     async def _finished_state(
@@ -176,15 +187,7 @@ class Collector:
             files[reference["name"]] = dict(reference)
         return list(files.values())
 
-    def _effects(self, values: Mapping[str, Any]) -> dict[str, str]:
-        """The effects of the tools that were used; one that is not known may have changed something."""
+    def _effects(self) -> dict[str, str]:
         from forethought.tools.registry import toolbox
 
-        known = {name: tool.effect for name, tool in toolbox(self.settings).items()}
-        used = {str(step["tool"]) for step in values.get("trajectory") or [] if step.get("tool")}
-        return {name: known.get(name, "write") for name in used}
-
-
-def _loaded(task: CollectTask, trajectory: Trajectory, judged: RunOutcome) -> Loaded:
-    reference = Reference(outcome=judged.outcome, gold=tuple(task.expected))
-    return Loaded(trajectory=trajectory, reference=reference)
+        return {name: tool.effect for name, tool in toolbox(self.settings).items()}

@@ -1,4 +1,4 @@
-"""Whether a run succeeded: exact match, F1, a checker function, or a model that knows the accepted answers.
+"""Whether a collected run succeeded: by its accepted answers (`rollouts.evaluators`), or by a checker.
 
 A run is never judged by what it says of itself (PreFlect 3.2.1 samples outcomes against known answers). Who
 cannot judge says so: the outcome is then unknown, and the run counts for neither side.
@@ -8,114 +8,59 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import re
 import sys
-from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal
 
 from forethought.models.ask import Models
-from forethought.models.types import Message, ReplyError, Usage, no_usage, reply_spec
-from forethought.prompts.debug_replies import Judgement
-from forethought.prompts.render import render
+from forethought.rollouts.evaluators import GoldAnswer, ModelJudge
+from forethought.rollouts.types import Evaluator, Verdict
 from forethought.text import one_line
-from forethought.trajectories.questions import normalised
 from forethought.trajectories.tasks import CollectTask
-from forethought.trajectories.types import Outcome, Trajectory
+from forethought.trajectories.types import Trajectory
 
-Method = Literal["exact", "f1", "model"]
-_LISTED = 10
-"""Most checkers that are listed."""
-_LEAD = re.compile(r"\s*(?:the\s+)?(?:final\s+)?answer\s*(?:is\s*:?|:)\s*", re.IGNORECASE)
+Method = Literal["exact", "model"]
+
+
+class CheckerError(RuntimeError):
+    """A checker that could not judge a run, and why, in one line."""
+
+
+def judge_for(task: CollectTask, method: Method, models: Models, model: str) -> Evaluator:
+    """Who judges the runs of `task`. Raises ValueError when its checker cannot be loaded."""
+    if task.checker:
+        return Checker(task, load_function(task.checker))
+    return (
+        ModelJudge(models, model, task.expected) if method == "model" else GoldAnswer(task.expected, "exact")
+    )
 
 
 @dataclass(frozen=True)
-class RunOutcome:
-    """A run's outcome and who decided it."""
+class Checker:
+    """A function of the person who collects: (answer, task) -> whether it is right, or a share of 1."""
 
-    outcome: Outcome
-    by: str
-    reason: str
-    usage: Usage = field(default_factory=no_usage)
+    task: CollectTask
+    check: Callable[[str, dict[str, Any]], Any]
+    name: str = "checker"
 
-
-RunJudge = Callable[[CollectTask, Trajectory], Awaitable[RunOutcome]]
-"""Judge a run of a task. Raises the ModelErrors but ReplyError where a model judges."""
-
-
-def judge_for(task: CollectTask, method: Method, least_f1: float, models: Models, model: str) -> RunJudge:
-    """Who judges the runs of `task`. Raises ValueError when its checker cannot be loaded."""
-    if task.checker:
-        return checker_judge(task.checker, load_checker(task.checker))
-    if method == "model":
-        return model_judge(models, model)
-    return f1_judge(least_f1) if method == "f1" else exact_match
-
-
-async def exact_match(task: CollectTask, trajectory: Trajectory) -> RunOutcome:
-    """Right is an answer with the words of an accepted one: case, articles and punctuation do not count."""
-    words = _words(trajectory.answer)
-    right = bool(words) and any(words == _words(text) for text in task.expected)
-    return _outcome(right, "exact", "an accepted answer")
-
-
-def f1_judge(least: float) -> RunJudge:
-    """Right is an answer whose words overlap with an accepted one's by an F1 of `least` or more."""
-
-    async def judge(task: CollectTask, trajectory: Trajectory) -> RunOutcome:
-        best = max(f1(trajectory.answer, text) for text in task.expected)
-        return _outcome(best >= least, "f1", f"F1 {least:g} or more (it is {best:.2f})")
-
-    return judge
-
-
-def model_judge(models: Models, model: str) -> RunJudge:
-    """A model that holds the answer against the accepted ones. What came before it is not shown: it could
-    talk the judge round."""
-
-    async def judge(task: CollectTask, trajectory: Trajectory) -> RunOutcome:
-        if not trajectory.answer.strip():
-            return _outcome(False, "model", "an answer")
-        system, user = render(
-            "collect_judge", task=task.task, accepted=list(task.expected), answer=trajectory.answer
-        )
+    async def judge(self, trajectory: Trajectory) -> Verdict:
+        """See `Evaluator`. Raises CheckerError, whatever the function raises."""
+        fields = {"id": self.task.id, "task": self.task.task, "files": list(self.task.files)}
         try:
-            result = await models.ask(
-                role="judge",
-                model=model,
-                messages=[Message("system", system), Message("user", user)],
-                reply=reply_spec(Judgement),
-            )
-        except ReplyError as error:
-            return RunOutcome("unknown", "model", f"the judge gave no usable verdict: {error}", error.usage)
-        outcome: Outcome = "success" if result.reply.correct else "failure"
-        return RunOutcome(outcome, "model", result.reply.reasoning, result.usage)
-
-    return judge
-
-
-def checker_judge(name: str, check: Callable[[str, dict[str, Any]], Any]) -> RunJudge:
-    """A function of the person who collects: (answer, task) -> whether it is right, or a share of 1. Whatever
-    it raises makes the outcome unknown, and is told."""
-
-    async def judge(task: CollectTask, trajectory: Trajectory) -> RunOutcome:
-        fields = {"id": task.id, "task": task.task, "files": list(task.files)}
-        try:
-            value = await asyncio.to_thread(check, trajectory.answer, fields)
+            value = await asyncio.to_thread(self.check, trajectory.answer, fields)
             if inspect.isawaitable(value):
                 value = await value
         except Exception as error:
             reason = f"{type(error).__name__}: {error}".rstrip(": ")
-            return RunOutcome("unknown", "checker", f"{name} failed: {one_line(reason, 300)}")
+            raise CheckerError(f"{self.task.checker} failed: {one_line(reason, 300)}") from error
         if not isinstance(value, bool | int | float):
             kind = type(value).__name__
-            return RunOutcome("unknown", "checker", f"{name} must return True, False or a number, not {kind}")
-        return _outcome(value >= 1 - 1e-6, "checker", f"what {name} accepts (it says {value})")
-
-    return judge
+            raise CheckerError(f"{self.task.checker} must return True, False or a number, not {kind}")
+        return Verdict(value >= 1 - 1e-6, f"{self.task.checker} says {value}")
 
 
 def check_named(tasks: Sequence[CollectTask], named: Collection[str]) -> None:
@@ -123,46 +68,23 @@ def check_named(tasks: Sequence[CollectTask], named: Collection[str]) -> None:
     function is run is nothing that it decides."""
     wanted = dict.fromkeys(task.checker for task in tasks if task.checker and task.checker not in named)
     if wanted:
-        flags = " ".join(f"--checker {name}" for name in list(wanted)[:_LISTED])
-        more = f" (and {len(wanted) - _LISTED} more)" if len(wanted) > _LISTED else ""
-        raise ValueError(f"the tasks are to be judged by code that is not named yet: give {flags}{more}")
+        flags = " ".join(f"--checker {name}" for name in wanted)
+        raise ValueError(
+            f"the tasks are to be judged by code that is not named yet: give {one_line(flags, 500)}"
+        )
 
 
-def load_checker(spec: str) -> Callable[[str, dict[str, Any]], Any]:
+def load_function(spec: str) -> Callable[..., Any]:
     """The function that MODULE:NAME means; the module is the caller's own. Raises ValueError, in one line."""
     module, _, name = spec.partition(":")
     if str(Path.cwd()) not in sys.path:
         # Last, so that a file that happens to lie here takes no installed module's place.
         sys.path.append(str(Path.cwd()))
     try:
-        found: Any = import_module(module)
-        for part in name.split("."):
-            found = getattr(found, part)
+        function: Any = attrgetter(name)(import_module(module))
     except Exception as error:
         # Whatever the module does, the line has to name it.
-        raise ValueError(f"checker {spec}: {type(error).__name__}: {one_line(error)}") from error
-    if not callable(found):
-        raise ValueError(f"checker {spec}: it is no function")
-    checker: Callable[[str, dict[str, Any]], Any] = found
-    return checker
-
-
-def f1(answer: str, accepted: str) -> float:
-    """The harmonic mean of precision and recall of the answer's words, 0 to 1."""
-    ours, theirs = Counter(_words(answer)), Counter(_words(accepted))
-    common = (ours & theirs).total()
-    return 2 * common / (ours.total() + theirs.total()) if common else 0.0
-
-
-def _words(text: str) -> Sequence[str]:
-    """The words that count; a number is one word with its sign and fraction, without its thousands marks."""
-    lead = _LEAD.match(text)
-    bare = (text[lead.end() :] if lead else text).replace("\u2212", "-")
-    bare = re.sub(r"(?<=\d)[,\u00a0\u202f](?=\d{3}(?!\d))", "", bare)
-    bare = re.sub(r"(?<=\d)\.(?=\d)", "point", re.sub(r"(?<![\w.)])-(?=\.?\d)", "minus", bare))
-    return [word for word in normalised(bare).split() if word not in ("a", "an", "the")]
-
-
-def _outcome(right: bool, by: str, wanted: str) -> RunOutcome:
-    reason = f"the answer is {'' if right else 'not '}{wanted}"
-    return RunOutcome("success" if right else "failure", by, reason)
+        raise ValueError(f"{spec}: {type(error).__name__}: {one_line(error)}") from error
+    if not callable(function):
+        raise ValueError(f"{spec}: it is no function")
+    return function  # type: ignore[no-any-return]

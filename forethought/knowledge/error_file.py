@@ -1,84 +1,46 @@
-"""Write distilled planning errors into a file that people edit too, without ever undoing an edit.
-
-A distilled error carries a hash of its words. One whose words no longer fit it, or that has no hash, is a
-person's and stays; one that a person has taken out stays out. A file with comments or a layout of its own is
-not written to: the merged errors go into a new file beside it.
-"""
+"""Distilled planning errors as a file: written whole, never over what somebody else has written."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from forethought.json_files import FileError, read_text, write_text
-from forethought.knowledge.planning_errors import PlanningError, parse_planning_errors
+from forethought.json_files import FileError, sha256, write_text
+from forethought.knowledge.planning_errors import PlanningError
 from forethought.text import one_line
 
 _HEADER = """\
 # Planning errors: what a plan is checked against before anything runs (PreFlect, section 3.2.1).
 #
-# Written by `forethought distill`. Change what you like: an entry that no longer reads as it was generated
-# is yours, and is never written over.
+# Written by `forethought distill`. Change what you like: a file that was changed is never written over.
 
 """
 
 
-@dataclass(frozen=True)
-class Merged:
-    """What became of each error, by name, and the file that has them now."""
+def free_file(path: Path, hashes: Mapping[str, str]) -> Path:
+    """`path`, or the first file beside it that may be written to.
 
-    path: Path
-    """The file that was asked for, or a new one beside it where that is a person's."""
-    added: list[str] = field(default_factory=list)
-    replaced: list[str] = field(default_factory=list)
-    kept: list[str] = field(default_factory=list)
-    """Of the new ones: not written, since the file has that error in a person's words."""
-    removed: list[str] = field(default_factory=list)
-    """Of the new ones: not written, since a person has taken that error out of the file."""
-
-
-def write_errors(
-    path: Path, new: Sequence[PlanningError], removed: Collection[str] = (), obsolete: Collection[str] = ()
-) -> Merged:
-    """Merge `new` into the errors at `path`.
-
-    Of `new`, what is named in `removed` is left out; of the file, what is named in `obsolete` and is still as
-    it was generated is taken out. Raises FileError; the file is then as it was.
+    That is one that is not there, or is as it was written: `hashes` has the SHA-256 of each by its name.
     """
-    text = read_text(path) if path.exists() else ""
-    old = parse_planning_errors(text, path) if text.strip() else ()
-    errors = {error.name: error for error in old if error.name not in obsolete or not error.untouched}
-    merged = Merged(path)
-    for error in new:
-        known = errors.get(error.name)
-        if known is None and error.name in removed:
-            merged.removed.append(error.name)
-        elif known is not None and not known.untouched:
-            merged.kept.append(error.name)
-        else:
-            (merged.replaced if known else merged.added).append(error.name)
-            errors[error.name] = error
-    if not errors:
-        raise FileError(f"{path}: no error would be left in it, and it needs one: remove the file")
-    if tuple(errors.values()) == old:
-        return merged
-    if text.strip() and text != yaml_text(old):
-        merged = Merged(new_file(path), merged.added, merged.replaced, merged.kept, merged.removed)
+    for number in count():
+        mark = f".new{number if number > 1 else ''}" if number else ""
+        file = path.with_name(f"{path.stem}{mark}{path.suffix}")
+        if not file.exists() or (file.name in hashes and hashes[file.name] == sha256(file)):
+            return file
+    raise AssertionError("there is always a further number")
+
+
+def write_errors(path: Path, errors: Sequence[PlanningError]) -> str:
+    """Write the file, whole or not at all, and return its SHA-256. Raises FileError."""
     try:
-        write_text(merged.path, yaml_text(list(errors.values())))
+        write_text(path, yaml_text(errors))
+        return sha256(path)
     except OSError as error:
-        reason = error.strerror or error
-        raise FileError(f"{merged.path}: cannot be written ({reason}); nothing was changed") from error
-    return merged
-
-
-def new_file(path: Path) -> Path:
-    """The file beside `path` that takes what is not written into a person's own."""
-    return path.with_name(f"{path.stem}.new{path.suffix}")
+        raise FileError(f"{path}: cannot be written ({error.strerror or error})") from error
 
 
 def yaml_text(errors: Sequence[PlanningError]) -> str:

@@ -5,7 +5,6 @@ slip of the pen is reported with its line instead of weakening a diagnosis unsee
 describes the file.
 """
 
-import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -52,10 +51,8 @@ class Pattern(_Record):
 
 
 class Generated(_Record):
-    """That an error was distilled, by which model and when, and what it read like then."""
+    """That an error was distilled, by which model and when."""
 
-    hash: Text
-    """`text_hash` of the error as it was generated: where it has another one now, a person has changed it."""
     model: Text
     date: Text
 
@@ -75,19 +72,6 @@ class PlanningError(_Record):
     failures: Annotated[tuple[Pattern, ...], Field(min_length=BRIEF_FAILURES)]
     successes: Annotated[tuple[Pattern, ...], Field(min_length=1)]
     generated: Generated | None = None
-
-    @property
-    def untouched(self) -> bool:
-        """Whether it was distilled and reads as it did then."""
-        return self.generated is not None and self.generated.hash == self.text_hash()
-
-    def text_hash(self) -> str:
-        """A hash of its words; spaces and line breaks do not count."""
-        texts = [self.name, self.display_name, self.description, "failures"]
-        texts += [item.text for item in self.failures]
-        texts += ["successes", *(item.text for item in self.successes)]
-        words = "\x1f".join(" ".join(text.split()) for text in texts)
-        return hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()[:16]
 
     def brief(self) -> dict[str, Any]:
         """What the diagnosis is shown, turn 1: name, description and two failure texts (appendix B.2)."""

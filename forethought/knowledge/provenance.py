@@ -27,7 +27,7 @@ def provenance_path(errors: Path) -> Path:
 
 def read_provenance(path: Path) -> Json:
     """The record, or an empty one where there is no file. Raises FileError."""
-    empty: Json = {"version": 1, "questions": [], "distillations": [], "written": {}, "dropped": []}
+    empty: Json = {"version": 1, "questions": [], "distillations": []}
     record = {**empty, **(read_object(path) if path.exists() else {})}
     wrong = next((name for name, part in empty.items() if not isinstance(record[name], type(part))), None)
     if wrong:

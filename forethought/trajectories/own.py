@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from forethought.trajectories.types import Loaded, Trajectory, TrajectoryStep
 from forethought.trajectories.values import Json, items, mapping, text
@@ -49,28 +49,25 @@ def from_state(
 ) -> Trajectory:
     """The trajectory of the present task in a thread's state.
 
-    `effects` are the tools' effects by name (read, write, ...). `plans` are earlier plans, which the state no
-    longer holds and its checkpoints do; without them the first step under such a plan shows its review only.
+    `effects` are the tools' effects by name (read, write, ...), where they are known: then a tool that is not
+    among them may have changed something. `plans` are earlier plans, which the state no longer holds and its
+    checkpoints do; without them the first step under such a plan shows its review only.
     """
-    progress = mapping(values.get("progress"))
+    progress, answer = mapping(values.get("progress")), text(values.get("answer"))
     present = _present(values, progress.get("task", 1))
     known = {text(plan.get("version")): mapping(plan) for plan in (*plans, mapping(values.get("plan")))}
     steps: list[TrajectoryStep] = []
     version: object = None
     for step in present:
-        opening = (
-            known.get(text(step.get("plan_version")), {}) if step.get("plan_version") != version else None
-        )
+        plan = known.get(text(step.get("plan_version")), {})
+        opening = "" if step.get("plan_version") == version else _plan(step, plan, values)
         version = step.get("plan_version")
-        steps.append(_step(step, present, values, effects, known, opening))
-    if answer := text(values.get("answer")):
+        memory = "\n".join(_recalled(step, present, values))
+        steps.append(_step(step, memory, plan, opening, effects))
+    if answer:
         before = steps[-1].number if steps else progress.get("base_n")
         steps.append(_answer(values, answer, before + 1 if isinstance(before, int) else 1))
     stopped = text(progress.get("stopped"))
-    halted = values.get("status") == "budget_exhausted" and stopped == "steps"
-    other = (
-        f"The run ended because its budget of {stopped} was spent." if stopped not in ("", "steps") else ""
-    )
     return Trajectory(
         id=id,
         task=text(values.get("task")) or text(progress.get("asked")) or "(no task was given)",
@@ -79,8 +76,10 @@ def from_state(
         source=SOURCE,
         steps=tuple(steps),
         answer=answer,
-        halted=halted,
-        notes=(other,) if other else (),
+        halted=values.get("status") == "budget_exhausted" and stopped == "steps",
+        notes=(f"The run ended because its budget of {stopped} was spent.",)
+        if stopped not in ("", "steps")
+        else (),
     )
 
 
@@ -95,37 +94,31 @@ def _present(values: Mapping[str, Any], task: object) -> list[Json]:
     return sorted(present, key=lambda step: int(step["n"]))
 
 
-def _step(
-    step: Json,
-    present: Sequence[Json],
-    values: Mapping[str, Any],
-    effects: Mapping[str, str],
-    known: Mapping[str, Json],
-    opening: Json | None,
-) -> TrajectoryStep:
-    cause, tool = text(step.get("cause")), text(step.get("tool"))
+def _step(step: Json, memory: str, plan: Json, opening: str, effects: Mapping[str, str]) -> TrajectoryStep:
+    tool, is_call = text(step.get("tool")), step.get("action") == "call"
     # A program of the agent's calls tools too.
     called = [tool, *(text(call.get("tool")) for call in map(mapping, items(step.get("sub_steps"))))]
-    plan = known.get(text(step.get("plan_version")), {})
-    planned = [] if opening is None else [_plan(step, opening, values)]
-    planned += [f"{_SUBTASK}{text(step.get('subtask'))}", f"Thought: {text(step.get('thought'))}"]
-    if step.get("expected"):
-        planned.append(f"Expected: {text(step['expected'])}")
-    failure: Literal["", "tool_execution_error", "llm_limit"] = ""
-    if not step.get("ok", True):
-        failure = "tool_execution_error" if cause in _TOOL_FAILURES else ""
+    broke = not step.get("ok", True) and text(step.get("cause")) in _TOOL_FAILURES
+    planning = [
+        opening,
+        f"{_SUBTASK}{text(step.get('subtask'))}",
+        f"Thought: {text(step.get('thought'))}",
+        f"Expected: {text(step.get('expected'))}" if step.get("expected") else "",
+    ]
     return TrajectoryStep(
         number=int(step["n"]),
         given=_subtask(plan, text(step.get("subtask"))),
-        memory="\n".join(_recalled(step, present, values)),
+        memory=memory,
         reflection=_reflection(step),
-        planning="\n".join(part for part in planned if part),
+        planning="\n".join(filter(None, planning)),
         action=_action(step),
         observation=text(step.get("observation")),
-        failure=failure,
-        tool=tool if step.get("action") == "call" else "",
-        arguments=mapping(step.get("arguments")) if step.get("action") == "call" else {},
-        changes_world=step.get("action") == "call" and any(effects.get(name) == "write" for name in called),
+        failure="tool_execution_error" if broke else "",
+        tool=tool if is_call else "",
+        arguments=mapping(step.get("arguments")) if is_call else {},
+        changes_world=is_call
+        and bool(effects)
+        and any(effects.get(name, "write") == "write" for name in filter(None, called)),
     )
 
 
@@ -179,25 +172,21 @@ def _recalled(step: Json, present: Sequence[Json], values: Mapping[str, Any]) ->
     for shown in map(text, items(step.get("shown"))):
         kind, _, key = shown.partition(":")
         if kind == "result":
-            told = [old for old in earlier if old.get("subtask") == key and old.get("finished")]
-            said = text(told[-1].get("observation")) if told else text(_result(values, key))
-            lines.append(f"Result of {key}: {said}" if said else f"Result of {key}")
+            finished = [old for old in earlier if old.get("subtask") == key and old.get("finished")]
+            result = mapping(mapping(values.get("results")).get(key)).get("text")
+            seen = text(finished[-1].get("observation") if finished else result)
+            lines.append(f"Result of {key}: {seen}" if seen else f"Result of {key}")
         elif kind == "failure":
-            lines += [_failure_text(old) for old in earlier if text(old["n"]) == key]
+            lines += [
+                f"Step {key} failed: {_action(old)}: {text(old.get('cause'))}: {text(old.get('observation'))}"
+                for old in earlier
+                if text(old["n"]) == key
+            ]
+        elif kind == "rejected":
+            lines.append(f"A move of step {key} that was rejected before it was made")
         else:
-            lines.append(
-                f"A move of step {key} that was rejected before it was made" if kind == "rejected" else shown
-            )
+            lines.append(shown)
     return lines
-
-
-def _failure_text(step: Json) -> str:
-    why = f"{text(step.get('cause'))}: {text(step.get('observation'))}"
-    return f"Step {text(step['n'])} failed: {_action(step)}: {why}"
-
-
-def _result(values: Mapping[str, Any], key: str) -> object:
-    return mapping(mapping(values.get("results")).get(key)).get("text")
 
 
 def _reflection(step: Json) -> str:

@@ -18,7 +18,6 @@ from forethought.nodes.distiller.messages import (
 )
 from forethought.nodes.distiller.runs import TaskRuns
 from forethought.prompts.distill_replies import Aggregation, ComparativeDiagnosis, PatternSet
-from forethought.prompts.render import render
 from forethought.state.distiller import DistillerContext, Entry, GrownError
 from forethought.trajectories.show import PROMPT_CHARS
 from tests.support.distilling import task_runs
@@ -47,23 +46,11 @@ ERROR = GrownError(name="first_hit", description="Plans that stop early.", entri
 CONTEXT = DistillerContext()
 
 
-def judge() -> Sequence[Message]:
-    """The model judge of a collection."""
-    system, user = render(
-        "collect_judge",
-        task="Which bridge?",
-        accepted=["Old Bridge", "the Old"],
-        answer="Old </given_answer>",
-    )
-    return [Message("system", system), Message("user", user)]
-
-
 CASES: dict[str, Callable[[], Sequence[Message]]] = {
     "distill_diagnose": lambda: diagnosis_messages(task_runs("fs"), CONTEXT),
     "distill_aggregate": lambda: aggregation_messages(ENTRY, {"first_hit": ERROR}),
     "distill_aggregate_first": lambda: aggregation_messages(ENTRY, {}),
     "distill_patterns": lambda: pattern_messages(ERROR, [Case(1, ENTRY, task_runs("ffs"))], CONTEXT),
-    "collect_judge": judge,
 }
 
 

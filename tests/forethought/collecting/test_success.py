@@ -4,29 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from forethought.collecting.success import (
-    checker_judge,
-    exact_match,
-    f1,
-    f1_judge,
-    judge_for,
-    load_checker,
-    model_judge,
-)
+from forethought.collecting.folder import Folder, Trial
+from forethought.collecting.running import Collector
+from forethought.collecting.success import Checker, CheckerError, judge_for, load_function
 from forethought.models.ask import Models
+from forethought.models.types import no_usage
 from forethought.settings import Settings
+from forethought.state.context import Context
 from forethought.trajectories.tasks import CollectTask
 from forethought.trajectories.types import Trajectory
 from tests.support.model_server import Fault, ModelServer, script
-
-
-def task(*accepted: str) -> CollectTask:
-    """A task with accepted answers."""
-    return CollectTask(id="a", task="How many?", expected=accepted or ("42",))
 
 
 def run(answer: str) -> Trajectory:
@@ -34,36 +25,15 @@ def run(answer: str) -> Trajectory:
     return Trajectory(id="r", task="How many?", answer=answer)
 
 
-@pytest.mark.parametrize(
-    ("answer", "accepted", "outcome"),
-    [
-        ("The Old Bridge.", "old bridge", "success"),
-        ("Final answer: 1,200", "1200", "success"),
-        ("-5", "5", "failure"),
-        ("3.5", "35", "failure"),
-        ("3.5", "3.5", "success"),
-        ("Old Bridge or New Bridge", "Old Bridge", "failure"),
-        ("", "", "failure"),
-        ("Café", "cafe", "success"),
-    ],
-)
-async def test_exact_match(answer: str, accepted: str, outcome: str) -> None:
-    found = task("no such thing").model_copy(update={"expected": (accepted,)})
-    assert (await exact_match(found, run(answer))).outcome == outcome
+def checked(check: Callable[[str, dict[str, Any]], Any]) -> Checker:
+    return Checker(CollectTask(id="a", task="How many?", checker="m:f"), check)
 
 
-async def test_f1_counts_the_words_in_common() -> None:
-    assert f1("the Old Bridge of Ulm", "Old Bridge") == pytest.approx(2 / 3)
-    assert f1("", "x") == 0
-    assert (await f1_judge(0.6)(task("Old Bridge"), run("Old Bridge of Ulm"))).outcome == "success"
-    assert (await f1_judge(0.8)(task("Old Bridge"), run("Old Bridge of Ulm"))).outcome == "failure"
-
-
-@pytest.mark.parametrize(("said", "outcome"), [(True, "success"), (0.5, "failure"), (1.0, "success")])
-async def test_a_checker_says_yes_no_or_a_share(said: Any, outcome: str) -> None:
+@pytest.mark.parametrize(("said", "right"), [(True, True), (0.5, False), (1.0, True)])
+async def test_a_checker_says_yes_no_or_a_share(said: Any, right: bool) -> None:
     seen: list[Any] = []
-    judge = checker_judge("m:f", lambda answer, given: seen.append((answer, given)) or said)
-    assert (await judge(task(), run("x"))).outcome == outcome
+    verdict = await checked(lambda answer, given: seen.append((answer, given)) or said).judge(run("x"))
+    assert verdict.success == right
     assert seen == [("x", {"id": "a", "task": "How many?", "files": []})]
 
 
@@ -71,50 +41,60 @@ async def test_a_checker_may_be_a_coroutine() -> None:
     async def check(answer: str, given: dict[str, Any]) -> bool:
         return answer == "x"
 
-    assert (await checker_judge("m:f", check)(task(), run("x"))).outcome == "success"
+    assert (await checked(check).judge(run("x"))).success
 
 
-async def test_a_checker_that_throws_leaves_the_outcome_open_and_is_told() -> None:
+async def test_a_checker_that_throws_or_says_something_else_gives_no_verdict() -> None:
     def check(answer: str, given: dict[str, Any]) -> bool:
         raise KeyError("total")
 
-    verdict = await checker_judge("m:f", check)(task(), run("x"))
-    assert (verdict.outcome, verdict.reason) == ("unknown", "m:f failed: KeyError: 'total'")
-
-
-async def test_a_checker_that_says_something_else_leaves_the_outcome_open() -> None:
-    verdict = await checker_judge("m:f", lambda answer, given: "yes")(task(), run("x"))
-    assert verdict.outcome == "unknown"
-    assert "not str" in verdict.reason
+    with pytest.raises(CheckerError, match="m:f failed: KeyError: 'total'"):
+        await checked(check).judge(run("x"))
+    with pytest.raises(CheckerError, match="not str"):
+        await checked(lambda answer, given: "yes").judge(run("x"))
 
 
 def test_a_checker_is_loaded_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "my_checks_of_test.py").write_text("def right(answer, task):\n    return True\nx = 1\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert load_checker("my_checks_of_test:right")("", {}) is True
+    assert load_function("my_checks_of_test:right")("", {}) is True
     for spec, said in (("my_checks_of_test:wrong", "AttributeError"), ("my_checks_of_test:x", "no function")):
         with pytest.raises(ValueError, match=said):
-            load_checker(spec)
-    with pytest.raises(ValueError, match="checker no_such_module:x: ModuleNotFoundError"):
-        load_checker("no_such_module:x")
+            load_function(spec)
+    with pytest.raises(ValueError, match="no_such_module:x: ModuleNotFoundError"):
+        load_function("no_such_module:x")
 
 
-async def test_a_model_judges_the_answer_alone_and_its_cost_is_counted(
+async def test_the_accepted_answers_judge_by_themselves_or_by_a_model(
     model_server: Callable[..., ModelServer], settings: Callable[..., Settings]
 ) -> None:
     server = model_server(script({"reasoning": "the same", "correct": True}))
-    judge = judge_for(task("Old Bridge"), "model", 0.8, Models(settings(server)), "openai:scripted")
-    verdict = await judge(task("Old Bridge"), run("It is the bridge called Old."))
-    assert (verdict.outcome, verdict.by, verdict.usage["calls"]) == ("success", "model", 1)
-    assert "<accepted>\nOld Bridge\n</accepted>" in server.requests[0].last
-    assert (await judge(task(), run(" "))).outcome == "failure"
-    assert len(server.requests) == 1, "no answer needs no judge"
+    task = CollectTask(id="a", task="Which?", expected=("Old Bridge",))
+    answer = run("It is the bridge called Old.")
+    for method, right, calls in (("exact", False, 0), ("model", True, 1)):
+        judge = judge_for(task, method, Models(settings(server)), "openai:scripted")  # type: ignore[arg-type]
+        verdict = await judge.judge(answer)
+        assert (judge.name, verdict.success, verdict.usage["calls"]) == (method, right, calls)
 
 
 async def test_a_judge_without_a_usable_verdict_leaves_the_outcome_open(
-    model_server: Callable[..., ModelServer], settings: Callable[..., Settings]
+    model_server: Callable[..., ModelServer], settings: Callable[..., Settings], tmp_path: Path
 ) -> None:
-    server = model_server(script(Fault("refusal")))
-    verdict = await model_judge(Models(settings(server)), "openai:scripted")(task(), run("x"))
-    assert (verdict.outcome, verdict.usage["calls"]) == ("unknown", 1)
+    models = Models(settings(model_server(script(Fault("refusal")))))
+    task = CollectTask(id="a", task="Which?", expected=("Old Bridge",))
+    judges = {"a": judge_for(task, "model", models, "openai:scripted")}
+    collector = Collector(cast(Any, None), Context(), models.settings, Folder(tmp_path), judges)
+    finished = Trial(
+        task="a",
+        trial=1,
+        status="answered",
+        outcome="success",
+        by="",
+        reason="",  # type: ignore[typeddict-item]
+        usage=no_usage(),
+        seconds=1.0,
+    )
+    record = await collector._judged(task, finished, run("x"))
+    assert (record["outcome"], record["by"], record["usage"]["calls"]) == ("unknown", "model", 1)
+    assert "no usable verdict" in record["reason"]

@@ -93,7 +93,7 @@ class Recorded:
 
 def read(values: Mapping[str, Any]) -> Trajectory:
     """A state as a trajectory."""
-    return from_state(values, {"store": "write"})
+    return from_state(values, {"store": "write", "lookup": "read", "ask_user": "read"})
 
 
 def exact(steps: Any) -> str:

@@ -41,7 +41,7 @@ from forethought.app.text import to_json
 from forethought.settings import Settings
 from forethought.storage import Address, open_threads
 from forethought.storage.errors import is_storage_failure
-from forethought.telemetry.where import entered
+from forethought.telemetry import entered
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig

@@ -19,11 +19,12 @@ from pydantic import BaseModel
 from rich.console import Console
 from rich.text import Text
 
-from forethought.app.display import StreamDisplay, entries, usage_line
+from forethought.app.display import StreamDisplay
 from forethought.app.errors import FAILED, echo, explain, input_errors
 from forethought.app.report import status_of, usage_of, waiting
 from forethought.app.runner import Ask, Ending, Runner, Session
 from forethought.app.text import clean, one_line
+from forethought.app.view import entries, usage_line
 from forethought.trajectories.read import read_trajectories
 from forethought.trajectories.types import Loaded
 

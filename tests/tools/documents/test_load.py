@@ -55,11 +55,3 @@ def test_a_file_is_read_once_also_by_concurrent_calls(
         texts = list(pool.map(lambda _: load_document(store, content_hash, "a.txt").text, range(8)))
     assert texts == ["text"] * 8
     assert calls == [b"read once"]
-
-
-def test_a_missing_and_an_empty_file(store: FileStore) -> None:
-    with pytest.raises(ToolError, match="not stored here") as raised:
-        load_document(store, "0" * 64, "a.txt")
-    assert raised.value.cause == "not_found"
-    with pytest.raises(ToolError, match="is empty"):
-        load_document(store, store.put(b""), "a.txt")

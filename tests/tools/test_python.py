@@ -138,7 +138,7 @@ def test_files_are_read_only_when_the_code_names_them(
     def refuse(*_: object) -> str:
         raise AssertionError("read without need")
 
-    monkeypatch.setattr("forethought.tools.documents.load.load_document", refuse)
+    monkeypatch.setattr("forethought.tools.documents.reader.load_document", refuse)
     assert run("profiles = 3\nprofiles").text == "3"
     assert "read without need" in run("len(files)").text
 

@@ -6,7 +6,7 @@ import docx
 import pytest
 
 from forethought.tools.documents.document import Unreadable
-from forethought.tools.documents.read import read_document
+from forethought.tools.documents.formats import read_document
 
 
 def saved(document: docx.document.Document) -> bytes:

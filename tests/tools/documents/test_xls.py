@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from forethought.tools.documents.document import Unreadable
-from forethought.tools.documents.read import read_document
+from forethought.tools.documents.formats import read_document
 
 PRICES = Path(__file__).with_name("prices.xls").read_bytes()
 """Written with xlwt: a title row, a table from A3 on, a merged cell, a hidden sheet."""

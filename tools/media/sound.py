@@ -1,7 +1,7 @@
-"""Sound as samples for a transcriber, or as a small file to send to one: both made by ffmpeg.
+"""Sound as samples for a transcriber, or as a small file to send to one, and what was said in it.
 
-It runs in a process of its own that is told which container to open and may open nothing but the one file: a
-playlist or a reference inside a file leads nowhere.
+ffmpeg makes both, in a process of its own that is told which container to open and may open nothing but the
+one file: a playlist or a reference inside a file leads nowhere.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ import os
 import shutil
 import subprocess
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from forethought.models.types import Usage
 from forethought.tools.base import ToolError
 
 if TYPE_CHECKING:
@@ -34,6 +35,30 @@ ASK_AGAIN = "Ask the user for the file again, or as another format."
 def ffmpeg_lacks() -> str:
     """What keeps ffmpeg from being used; '' if nothing does."""
     return "" if shutil.which("ffmpeg") else "ffmpeg, a package of the system, is not installed"
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A stretch of speech, in seconds from the beginning."""
+
+    start: float
+    end: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """What was said."""
+
+    segments: tuple[Segment, ...]
+    seconds: float
+    """Length of the sound."""
+    language: str = ""
+    """As the transcriber named it: a code or a word."""
+    by: str = ""
+    """Who transcribed, in words."""
+    unbooked: list[Usage] = field(default_factory=list, compare=False)
+    """What the transcript cost, until whoever gets it first books it: it is kept and given again."""
 
 
 @dataclass(frozen=True)
@@ -79,28 +104,21 @@ class Sound:
         with tempfile.TemporaryDirectory(prefix="forethought-") as folder:
             path = Path(folder) / "sound"  # which ffmpeg can seek in; the stored file may be encrypted
             path.write_bytes(self.data)
-            return self._ffmpeg_of(path, output)
-
-    def _ffmpeg_of(self, path: Path, output: list[str]) -> bytes:
-        command = [
-            "ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-protocol_whitelist", "file,pipe",
-            "-f", _DEMUXERS[self.kind], "-i", f"file:{path}", "-map", "0:a:0",
-            "-t", f"{self.longest_s + 2:g}", "-ac", "1", "-ar", str(RATE), *output, "pipe:1",
-        ]  # fmt: skip
-        # No variable of the environment but the PATH: the decoder of a stranger's file needs no keys.
-        environment = {"PATH": os.environ.get("PATH", os.defpath)}
-        try:
-            done = subprocess.run(
-                command, env=environment, capture_output=True, timeout=_LONGEST_DECODING_S, check=False
-            )
-        except subprocess.TimeoutExpired as error:
-            raise ToolError(
-                f"{self.name} takes longer than {_LONGEST_DECODING_S} seconds to decode",
-                cause="timeout",
-                hint=ASK_AGAIN,
-            ) from error
-        except OSError as error:
-            raise ToolError(f"ffmpeg cannot be run: {error.strerror}", cause="unavailable") from error
+            command = [
+                *("ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error"),
+                *("-protocol_whitelist", "file,pipe", "-f", _DEMUXERS[self.kind], "-i", f"file:{path}"),
+                *("-map", "0:a:0", "-t", f"{self.longest_s + 2:g}", "-ac", "1", "-ar", str(RATE)),
+                *(*output, "pipe:1"),
+            ]
+            # No variable of the environment but the PATH: the decoder of a stranger's file needs no keys.
+            environment = {"PATH": os.environ.get("PATH", os.defpath)}
+            try:
+                done = subprocess.run(
+                    command, env=environment, capture_output=True, timeout=_LONGEST_DECODING_S, check=False
+                )
+            except subprocess.TimeoutExpired as error:
+                message = f"{self.name} takes longer than {_LONGEST_DECODING_S} seconds to decode"
+                raise ToolError(message, cause="timeout", hint=ASK_AGAIN) from error
         message = done.stderr.decode("utf-8", "replace").replace(f"file:{path}", self.name)
         if "matches no streams" in message:
             raise ToolError(f"{self.name} has no sound in it", cause="empty", hint=ASK_AGAIN)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forethought.tools.documents.document import Document, Section
-from forethought.tools.documents.parts import split
+from forethought.tools.documents.parts import split, stretches
 from forethought.tools.documents.tables import markdown_table
 
 WORDS = st.lists(st.text("abcdef .,\n", max_size=300), max_size=20)
@@ -46,17 +46,16 @@ def test_a_row_longer_than_a_part_is_split() -> None:
     assert all(len(part.text) <= 300 for part in parts)
 
 
-def test_parts_know_their_pages_and_a_heading_stays_with_its_text() -> None:
+def test_parts_know_their_pages_which_keep_their_headings() -> None:
     sections = tuple(Section(f"{n} " + "word " * 18, str(n), f"## Page {n} of 6") for n in range(1, 7))
     parts = split(Document(sections, unit="page"), 250)
     assert [part.places for part in parts] == [("1", "2"), ("3", "4"), ("5", "6")]
     assert all(part.text.startswith("## Page") and "(continued)" not in part.text for part in parts)
-    text = "word " * 40 + "\n\n## Next\n\nCells A1:B9:\n\n" + "text " * 30
-    first, second = split(Document((Section(text),)), 260)
-    assert "Next" not in first.text
-    assert second.text.startswith("## Next\n\nCells A1:B9:\n\ntext")
 
 
-def test_a_text_is_split_between_lines() -> None:
-    parts = split(Document((Section("\n".join(f"line number {n}" for n in range(100))),)), 200)
-    assert all(line.startswith("line number ") for part in parts for line in part.text.split("\n"))
+@given(st.text(alphabet="ab \n", max_size=400), st.integers(2, 50))
+def test_stretches_joined_are_the_text_and_none_is_too_long(text: str, size: int) -> None:
+    found = list(stretches(text, size))
+    assert "".join(found) == text
+    assert all(len(stretch) <= size for stretch in found)
+    assert list(stretches("aaaa\nbbbb\ncccc", 11)) == ["aaaa\nbbbb\n", "cccc"]

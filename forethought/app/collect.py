@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-import typer
-
-from forethought.app.command_flags import BaseUrl, Checkers, CommandOptions, Model, Sets, Tools
+from forethought.app.command_flags import CommandOptions, argument, flag
 from forethought.app.errors import ANSWERED, FAILED, NOT_PASSED, WAITS, CliError, echo
 from forethought.app.options import context_of, settings_from
 from forethought.app.text import one_line
@@ -28,36 +26,18 @@ if TYPE_CHECKING:
 class CollectOptions(CommandOptions):
     """The flags of `collect`."""
 
-    tasks: Annotated[
-        Path,
-        typer.Argument(
-            help="JSON Lines: {id, task, files, expected | checker: MODULE:NAME} a line.", metavar="TASKS"
-        ),
-    ]
-    out: Annotated[
-        Path, typer.Option("--out", help="Folder for the trajectories; goes on there.", metavar="DIR")
-    ]
-    trials: Annotated[int, typer.Option("--trials", help="Runs a task.", min=1, max=50, metavar="N")] = 3
-    success: Annotated[
-        Literal["exact", "model"], typer.Option("--success", help="How `expected` judges.")
-    ] = "exact"
-    judge_model: Annotated[
-        str | None,
-        typer.Option("--judge-model", help="Model that judges; by default that of the runs.", metavar="M"),
-    ] = None
-    checkers: Checkers = None
-    parallel: Annotated[
-        int, typer.Option("--parallel", help="Runs side by side.", min=1, max=64, metavar="N")
-    ] = 4
-    budget: Annotated[
-        float | None,
-        typer.Option("--budget", help="Dollars after which no further run begins.", min=0, metavar="USD"),
-    ] = None
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Go on after the estimate without asking.")] = False
-    model: Model = None
-    base_url: BaseUrl = None
-    sets: Sets = None
-    tools: Tools = None
+    offers = ("checkers", "model", "base_url", "sets", "tools")
+
+    tasks: Path = argument(
+        help="JSON Lines: {id, task, files, expected | checker: MODULE:NAME} a line.", metavar="TASKS"
+    )
+    out: Path = flag(help="Folder for the trajectories; goes on there.", metavar="DIR", default=...)
+    trials: int = flag(help="Runs a task.", metavar="N", default=3, min=1, max=50)
+    success: Literal["exact", "model"] = flag(help="How `expected` judges.", default="exact")
+    judge_model: str | None = flag(help="Model that judges; by default that of the runs.", metavar="M")
+    parallel: int = flag(help="Runs side by side.", metavar="N", default=4, min=1, max=64)
+    budget: float | None = flag(help="Dollars after which no further run begins.", metavar="USD", min=0)
+    yes: bool = flag("--yes", "-y", help="Go on after the estimate without asking.", default=False)
 
 
 def collect(options: CollectOptions) -> int:

@@ -13,12 +13,11 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
 from pydantic import BaseModel
 
-from forethought.app.command_flags import ModelOptions
+from forethought.app.command_flags import ModelOptions, argument, flag
 from forethought.app.errors import ANSWERED, FAILED, NOT_PASSED, WAITS, CliError, echo
 from forethought.app.options import context_of, settings_from
 from forethought.app.text import one_line
@@ -38,31 +37,18 @@ _EXIT_CODES = {"distilled": ANSWERED, "stopped": NOT_PASSED, "interrupted": WAIT
 class DistillOptions(ModelOptions):
     """The flags of `distill`."""
 
-    paths: Annotated[
-        list[Path],
-        typer.Argument(
-            help="Folders of `collect`, or files of trajectories with their outcomes.", metavar="DIR|FILE..."
-        ),
-    ]
-    out: Annotated[
-        Path, typer.Option("--out", help="File of planning errors to merge into.", metavar="FILE")
-    ] = Path("planning_errors.yaml")
-    review: Annotated[
-        bool, typer.Option("--review", help="Keep, edit, merge or drop each error in the terminal.")
-    ] = False
-    exclude: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--exclude", help="Tasks of an evaluation, which are refused; may be repeated.", metavar="FILE"
-        ),
-    ] = None
-    source: Annotated[
-        str | None,
-        typer.Option("--source", help="The trajectories' origin, for the provenance.", metavar="TEXT"),
-    ] = None
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Begin again instead of continuing the same distillation.")
-    ] = False
+    paths: list[Path] = argument(
+        help="Folders of `collect`, or files of trajectories with their outcomes.", metavar="DIR|FILE..."
+    )
+    out: Path = flag(
+        help="File of planning errors to merge into.", metavar="FILE", default=Path("planning_errors.yaml")
+    )
+    review: bool = flag(help="Keep, edit, merge or drop each error in the terminal.", default=False)
+    exclude: list[Path] | None = flag(
+        help="Tasks of an evaluation, which are refused; may be repeated.", metavar="FILE"
+    )
+    source: str | None = flag(help="The trajectories' origin, for the provenance.", metavar="TEXT")
+    fresh: bool = flag(help="Begin again instead of continuing the same distillation.", default=False)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from forethought.app.command_flags import CommandOptions, typer_command
+from forethought.app.command_flags import CommandOptions, argument, flag, typer_command
 from forethought.app.errors import ANSWERED, CliError
 from forethought.app.options import settings_from
 from forethought.app.text import clean, one_line, to_json
@@ -35,14 +35,10 @@ _HEAD_CHARS = 100
 class LessonsOptions(CommandOptions):
     """The flags of `lessons list`, and of every command on lessons."""
 
-    db: Annotated[
-        str | None,
-        typer.Option("--db", help="Database of threads; the lessons are beside it.", metavar="URL"),
-    ] = None
-    namespace: Annotated[
-        str,
-        typer.Option("--namespace", help="The collection (lesson_namespace of the runs).", metavar="NAME"),
-    ] = "default"
+    db: str | None = flag(help="Database of threads; the lessons are beside it.", metavar="URL")
+    namespace: str = flag(
+        help="The collection (lesson_namespace of the runs).", metavar="NAME", default="default"
+    )
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[LessonBook]:
@@ -64,21 +60,21 @@ class LessonsOptions(CommandOptions):
 class LessonOptions(LessonsOptions):
     """The flags of a command on one lesson."""
 
-    key: Key
+    key: str = argument(help="The lesson's id, as `lessons list` shows it.", metavar="ID")
 
 
 class EditOptions(LessonOptions):
     """The flags of `lessons edit`."""
 
-    failed: Annotated[str | None, typer.Option("--failed", help="What failed.", metavar="TEXT")] = None
-    why: Annotated[str | None, typer.Option("--why", help="Why it failed.", metavar="TEXT")] = None
-    worked: Annotated[str | None, typer.Option("--worked", help="What works instead.", metavar="TEXT")] = None
+    failed: str | None = flag(help="What failed.", metavar="TEXT")
+    why: str | None = flag(help="Why it failed.", metavar="TEXT")
+    worked: str | None = flag(help="What works instead.", metavar="TEXT")
 
 
 class DropOptions(LessonsOptions):
     """The flags of `lessons drop`."""
 
-    keys: Annotated[list[str], typer.Argument(help="Ids of lessons.", metavar="ID...")]
+    keys: list[str] = argument(help="Ids of lessons.", metavar="ID...")
 
 
 def list_lessons(options: LessonsOptions) -> int:

@@ -13,11 +13,9 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import typer
-
-from forethought.app.command_flags import Checkers, ModelOptions, Tools
+from forethought.app.command_flags import ModelOptions, argument, flag
 from forethought.app.distill import begin_or_continue, material_id, read_runs
 from forethought.app.errors import ANSWERED, FAILED, NOT_PASSED, CliError, echo
 from forethought.app.options import context_of, settings_from
@@ -43,33 +41,18 @@ _EXIT_CODES = {"synthesized": ANSWERED, "stopped": NOT_PASSED}
 class SynthesizeOptions(ModelOptions):
     """The flags of `synthesize`."""
 
-    paths: Annotated[
-        list[Path],
-        typer.Argument(
-            help="A tasks file (as for `collect`) whose tasks are tried; or folders of `collect` and files "
-            "of trajectories with their outcomes.",
-            metavar="TASKS|TRAJECTORIES...",
-        ),
-    ]
-    out: Annotated[
-        Path, typer.Option("--out", help="File for the records, as `train export` reads.", metavar="FILE")
-    ]
-    trials: Annotated[
-        int | None,
-        typer.Option("--trials", help="Trials of a task at most (3).", min=1, max=20, metavar="K"),
-    ] = None
-    success: Annotated[
-        Literal["exact", "model"], typer.Option("--success", help="How `expected` judges.")
-    ] = "exact"
-    judge_model: Annotated[
-        str | None,
-        typer.Option("--judge-model", help="Model that judges; by default that of the trials.", metavar="M"),
-    ] = None
-    checkers: Checkers = None
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Begin again instead of continuing the same synthesis.")
-    ] = False
-    tools: Tools = None
+    offers = (*ModelOptions.offers, "checkers", "tools")
+
+    paths: list[Path] = argument(
+        help="A tasks file (as for `collect`) whose tasks are tried; or folders of `collect` and files "
+        "of trajectories with their outcomes.",
+        metavar="TASKS|TRAJECTORIES...",
+    )
+    out: Path = flag(help="File for the records, as `train export` reads.", metavar="FILE", default=...)
+    trials: int | None = flag(help="Trials of a task at most (3).", metavar="K", min=1, max=20)
+    success: Literal["exact", "model"] = flag(help="How `expected` judges.", default="exact")
+    judge_model: str | None = flag(help="Model that judges; by default that of the trials.", metavar="M")
+    fresh: bool = flag(help="Begin again instead of continuing the same synthesis.", default=False)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ import typer
 from pydantic import BaseModel, ConfigDict, Field
 
 from forethought.app.errors import CliError, echo, enable_debug
-from forethought.app.text import one_line
+from forethought.app.text import clean, one_line, to_json
 from forethought.settings import Settings
 
 
@@ -77,15 +77,20 @@ class Flags(BaseModel):
 
 
 class CommandOptions(Flags):
-    """The options of a command: its own fields, the shared ones that it `offers`, --json and --debug."""
+    """The options of a command: its own fields, the shared flags that it offers, --json and --debug."""
 
     offers: ClassVar[tuple[str, ...]] = ()
+    """Of the shared flags, besides those that its base classes offer."""
+
+    def print_result(self, value: Any, lines: Sequence[str]) -> None:
+        """Print the value where --json asks for it, else the lines."""
+        print(to_json(value) if self.as_json else clean("\n".join(lines)), flush=True)
 
 
 class ModelOptions(CommandOptions):
     """The options of a command that calls a model."""
 
-    offers: ClassVar[tuple[str, ...]] = ("model", "base_url", "db", "sets")
+    offers = ("model", "base_url", "db", "sets")
 
 
 Options = TypeVar("Options", bound=CommandOptions)
@@ -116,7 +121,8 @@ def typer_command(run: Callable[[Options], int]) -> Callable[..., int]:
 
     classes = [kind for kind in model.__mro__ if issubclass(kind, CommandOptions)]
     own = [name for kind in classes for name in kind.__annotations__ if name in model.model_fields]
-    names = dict.fromkeys((*own, *model.offers, "as_json", "debug"))
+    shared = [name for kind in classes for name in vars(kind).get("offers", ())]
+    names = dict.fromkeys((*own, *shared, "as_json", "debug"))
     command.__name__, command.__doc__ = run.__name__, run.__doc__
     command.__signature__ = inspect.Signature(list(map(parameter, names)))  # type: ignore[attr-defined]
     return command

@@ -1,7 +1,7 @@
 """The flags of the commands, as fields of a model a command, and how each command begins.
 
 class ShowOptions(CommandOptions):
-    offers = ("db",)                       # of the flags that several commands share
+    offers = ["db"]                        # of the flags that several commands share
     steps: bool = flag(help="Whole observations.", default=False)
 
 app.command()(typer_command(show))         # def show(options: ShowOptions) -> int
@@ -79,7 +79,7 @@ class Flags(BaseModel):
 class CommandOptions(Flags):
     """The options of a command: its own fields, the shared flags that it offers, --json and --debug."""
 
-    offers: ClassVar[tuple[str, ...]] = ()
+    offers: ClassVar[list[str]] = []
     """Of the shared flags, besides those that its base classes offer."""
 
     def print_result(self, value: Any, lines: Sequence[str]) -> None:
@@ -90,7 +90,7 @@ class CommandOptions(Flags):
 class ModelOptions(CommandOptions):
     """The options of a command that calls a model."""
 
-    offers = ("model", "base_url", "db", "sets")
+    offers = ["model", "base_url", "db", "sets"]
 
 
 Options = TypeVar("Options", bound=CommandOptions)

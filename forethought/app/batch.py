@@ -30,7 +30,7 @@ Db = Annotated[
 class SubmitOptions(CommandOptions):
     """The flags of `submit`."""
 
-    offers = ["model", "sets"]
+    offers = "model sets"
 
     tasks: Path = argument(help="JSON Lines: {task}, or {id, task, files}, a line.", metavar="TASKS")
     batch: str | None = flag(help="Id of the batch, to add to it; by default of its own.", metavar="ID")
@@ -41,7 +41,7 @@ class SubmitOptions(CommandOptions):
 class WorkerOptions(CommandOptions):
     """The flags of `worker`."""
 
-    offers = ["base_url", "tools"]
+    offers = "base_url tools"
 
     concurrency: int = flag(help="Jobs side by side.", metavar="N", default=4, min=1, max=256)
     until_empty: bool = flag(help="End once no job is open any more.", default=False)

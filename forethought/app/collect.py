@@ -14,7 +14,7 @@ from forethought.state.context import Context
 class CollectOptions(TrialOptions):
     """The flags of `collect`."""
 
-    offers = ["model", "base_url", "sets"]
+    offers = "model base_url sets"
 
     tasks: Path = argument(
         help="JSON Lines: {id, task, files, expected | checker: MODULE:NAME} a line.", metavar="TASKS"

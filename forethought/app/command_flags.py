@@ -1,7 +1,7 @@
 """The flags of the commands, as fields of a model a command, and how each command begins.
 
 class ShowOptions(CommandOptions):
-    offers = ["db"]                        # of the flags that several commands share
+    offers = "db"                        # of the flags that several commands share
     steps: bool = flag(help="Whole observations.", default=False)
 
 app.command()(typer_command(show))         # def show(options: ShowOptions) -> int
@@ -79,8 +79,8 @@ class Flags(BaseModel):
 class CommandOptions(Flags):
     """The options of a command: its own fields, the shared flags that it offers, --json and --debug."""
 
-    offers: ClassVar[list[str]] = []
-    """Of the shared flags, besides those that its base classes offer."""
+    offers: ClassVar[str] = ""
+    """Names of shared flags, besides those that its base classes offer."""
 
     def print_result(self, value: Any, lines: Sequence[str]) -> None:
         """Print the value where --json asks for it, else the lines."""
@@ -90,7 +90,7 @@ class CommandOptions(Flags):
 class ModelOptions(CommandOptions):
     """The options of a command that calls a model."""
 
-    offers = ["model", "base_url", "db", "sets"]
+    offers = "model base_url db sets"
 
 
 Options = TypeVar("Options", bound=CommandOptions)
@@ -121,7 +121,7 @@ def typer_command(run: Callable[[Options], int]) -> Callable[..., int]:
 
     classes = [kind for kind in model.__mro__ if issubclass(kind, CommandOptions)]
     own = [name for kind in classes for name in kind.__annotations__ if name in model.model_fields]
-    shared = [name for kind in classes for name in vars(kind).get("offers", ())]
+    shared = [name for kind in classes for name in vars(kind).get("offers", "").split()]
     names = dict.fromkeys((*own, *shared, "as_json", "debug"))
     command.__name__, command.__doc__ = run.__name__, run.__doc__
     command.__signature__ = inspect.Signature(list(map(parameter, names)))  # type: ignore[attr-defined]

@@ -41,7 +41,7 @@ _OPTIONAL = (
 class DoctorOptions(CommandOptions):
     """The flags of `doctor`."""
 
-    offers = ["db", "base_url"]
+    offers = "db base_url"
 
 
 @dataclass(frozen=True)

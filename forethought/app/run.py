@@ -31,7 +31,7 @@ Begin = Callable[[Thread], Coroutine[Any, Any, Any]]
 class RunOptions(ModelOptions):
     """The flags of `run`."""
 
-    offers = ["tools", "record", "replay"]
+    offers = "tools record replay"
 
     task: str | None = argument(help="What is asked; - reads it from stdin.", metavar="TASK", default=None)
     files: list[Path] | None = flag("--file", "-f", help="A file for the task; may be repeated.", metavar="F")
@@ -42,7 +42,7 @@ class RunOptions(ModelOptions):
 class ResumeOptions(ModelOptions):
     """The flags of `resume`."""
 
-    offers = ["tools", "environment", "allow_writes", "record", "replay"]
+    offers = "tools environment allow_writes record replay"
 
     thread: str = argument("The thread's id, as `threads` lists it.", "THREAD")
     reply: list[str] | None = flag(
@@ -55,7 +55,7 @@ class ResumeOptions(ModelOptions):
 class ForkOptions(ModelOptions):
     """The flags of `fork`."""
 
-    offers = ["tools"]
+    offers = "tools"
 
     thread: str = argument("The thread's id, as `threads` lists it.", "THREAD")
     before: int = flag(help="Number of the step to do again.", metavar="N", default=..., min=1)

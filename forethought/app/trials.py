@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class TrialOptions(CommandOptions):
     """How runs are judged, and with which tools they are made."""
 
-    offers = ["checkers", "tools"]
+    offers = "checkers tools"
 
     success: Literal["exact", "model"] = flag(help="How `expected` judges.", default="exact")
     judge_model: str | None = flag(help="Model that judges; by default that of the runs.", metavar="M")

@@ -29,7 +29,7 @@ _LISTED = 10
 class DebugOptions(ModelOptions):
     """The flags of `debug`."""
 
-    offers = ["environment", "allow_writes", "tools"]
+    offers = "environment allow_writes tools"
 
     thread: str | None = argument(help="A thread, as `threads` lists it.", metavar="THREAD", default=None)
     trajectory: Path | None = flag(help="A recorded trajectory instead.", metavar="FILE")

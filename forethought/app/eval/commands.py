@@ -20,7 +20,7 @@ eval_app = typer.Typer(
 class EvalOptions(CommandOptions):
     """The flags of `eval run`."""
 
-    offers = ["model", "base_url", "sets"]
+    offers = "model base_url sets"
 
     name: str = argument(help="The benchmark, as `eval list` names it.", metavar="NAME")
     method: str = flag(

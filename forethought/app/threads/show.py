@@ -33,7 +33,7 @@ _ALL_LINES = 10_000
 class ShowOptions(CommandOptions):
     """The flags of `show`."""
 
-    offers = ["db"]
+    offers = "db"
 
     thread: str = argument("The thread's id, as `threads` lists it.", "THREAD")
     steps: bool = flag(help="Whole observations, and the thread's checkpoints.", default=False)

@@ -41,7 +41,7 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 class ThreadsOptions(CommandOptions):
     """The flags of `threads`."""
 
-    offers = ["db"]
+    offers = "db"
 
     limit: int = flag(help="How many, newest first.", metavar="N", default=50, min=1)
     every: bool = flag("--all", help="Debuggings (`forethought debug`) too.", default=False)

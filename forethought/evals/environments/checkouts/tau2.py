@@ -16,13 +16,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from forethought.evals.environments.worker import (
-    TOOL_SECONDS,
-    serve_domain,
-    stand_in,
-    time_limited,
-    tool_spec,
-)
+from forethought.evals.environments.worker import serve_domain, stand_in, tool_spec
 
 Json = dict[str, Any]
 GREETING = "Hi! How can I help you today?"
@@ -76,11 +70,10 @@ class Domain:
         self.messages.append(self.said.UserMessage(role="user", content=reply))
         return {}
 
-    def call(self, name: str, arguments: Json, seconds: float = TOOL_SECONDS) -> Json:
-        """Use a tool, for so long at most."""
+    def call(self, name: str, arguments: Json) -> Json:
+        """Use a tool."""
         call = self.said.ToolCall(id=f"call-{len(self.messages)}", name=name, arguments=arguments)
-        with time_limited(seconds):
-            answer = self.env.get_response(call)
+        answer = self.env.get_response(call)
         self.messages += [self.said.AssistantMessage(role="assistant", tool_calls=[call]), answer]
         return {"observation": str(answer.content), "done": False, "reward": 0.0}
 

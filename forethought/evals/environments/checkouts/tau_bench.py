@@ -11,13 +11,7 @@ import importlib
 import sys
 from typing import Any
 
-from forethought.evals.environments.worker import (
-    TOOL_SECONDS,
-    serve_domain,
-    stand_in,
-    time_limited,
-    tool_spec,
-)
+from forethought.evals.environments.worker import serve_domain, stand_in, tool_spec
 
 Json = dict[str, Any]
 STOP = "###STOP###"
@@ -73,12 +67,11 @@ class Domain:
         """The user said `reply` first; the reward does not ask for it."""
         return {}
 
-    def call(self, name: str, arguments: Json, seconds: float = TOOL_SECONDS) -> Json:
-        """Use a tool, for so long at most."""
+    def call(self, name: str, arguments: Json) -> Json:
+        """Use a tool."""
         if name not in self.env.tools_map:
             return {"observation": f"There is no tool {name}.", "done": False, "reward": 0.0}
-        with time_limited(seconds):
-            return self._step(name, arguments)
+        return self._step(name, arguments)
 
     def say(self, message: str, reply: str, ends: bool) -> Json:
         """The agent said `message`, and the user `reply`."""

@@ -95,8 +95,6 @@ class ServiceDesk:
 
     async def step(self, action: str) -> EnvironmentReply:
         """Use a tool or talk to the customer; the reward stands in the reply that ends the conversation."""
-        if self._last.done:
-            return EnvironmentReply("The conversation is over.", reward=self._last.reward, done=True)
         try:
             name, arguments = parse_call(action)
         except ValueError as error:
@@ -111,7 +109,7 @@ class ServiceDesk:
     async def finish(self, answer: str) -> EnvironmentReply:
         """Send `answer` as the last message, unless it is empty, and settle the reward, whether or not the
         customer would have gone on."""
-        if not self._last.done and answer.strip():
+        if answer.strip():
             await self._respond(answer.strip())
         if not self._last.done:
             await self._settle(self._last.observation)

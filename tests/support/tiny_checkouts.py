@@ -118,9 +118,7 @@ class Env:
             self.tools_map[action.name][0](books, **action.kwargs)
         same = books == self.books
         outputs = {text: any(text in said for said in self.said) for text in self.task.fields["outputs"]}
-        info = {"r_outputs": all(outputs.values()), "outputs": outputs} if outputs else {"r_actions": same}
-        worth = float(same and all(outputs.values()))
-        return Record(reward=worth, info=Record(model_dump=lambda: info))
+        return Record(reward=float(same and all(outputs.values())))
 """,
     "tau_bench/envs/retail/__init__.py": "",
     "tau_bench/envs/retail/tools.py": TOOLS,

@@ -78,31 +78,20 @@ class Domain:
         self.user.says = f"{reply} {STOP}" if ends else reply
         return self._step("respond", {"content": message})
 
-    def reward(self, judged: object = None) -> Json:
+    def reward(self, judged: object = None) -> float:
         """What the episode is worth as it stands; it is over afterwards. There is nothing to judge."""
         self.user.says = ""
-        return _rewarded(self.env.calculate_reward())
+        return float(self.env.calculate_reward().reward)
 
     def floor(self, task: int) -> float:
         """What doing nothing is worth."""
         self.reset(task)
-        return float(self.reward()["reward"])
+        return self.reward()
 
     def _step(self, name: str, arguments: Json) -> Json:
         got = self.env.step(self.action(name=name, kwargs=arguments))
-        told = _rewarded(got.info.reward_info) if got.done else {"reward": 0.0}
-        return {"observation": str(got.observation), "done": got.done, **told}
-
-
-def _rewarded(result: Any) -> Json:
-    info = result.info.model_dump()
-    missing = [output for output, found in info.get("outputs", {}).items() if not found]
-    reason = "the database differs from that after the gold actions"
-    if missing:
-        reason = f"not said: {', '.join(missing)}"
-    elif result.reward or info.get("r_actions"):
-        reason = ""
-    return {"reward": float(result.reward), "explanation": reason}
+        reward = float(got.info.reward_info.reward) if got.done else 0.0
+        return {"observation": str(got.observation), "done": got.done, "reward": reward}
 
 
 def main(checkout: str, domain: str, split: str) -> None:

@@ -74,7 +74,7 @@ async def test_the_gold_actions_are_worth_1(open_desk: Any) -> None:
     assert (first.observation, first.done) == ("The customer writes: Emma, please.", False)
     assert '"lent_to": "m1"' in (await desk.step(LEND)).observation
     end = await desk.finish("It is yours.")
-    assert (end.reward, end.done, desk.explanation) == (1.0, True, "")
+    assert (end.reward, end.done) == (1.0, True)
     assert end.observation == f"I have said all.\n\n{ENDED}"
     assert {seen.body["model"] for seen in server.requests} == {"user"}
 
@@ -84,7 +84,6 @@ async def test_another_database_is_worth_0(open_desk: Any) -> None:
     await desk.reset()
     await desk.step(call_text("lend_book", {"book_id": "b1", "member": "m9"}))
     assert (await desk.finish("Done.")).reward == 0.0
-    assert desk.explanation
 
 
 async def test_doing_nothing_is_worth_the_floor(made: Desk, open_desk: Any) -> None:

@@ -51,7 +51,7 @@ class Flags(BaseModel):
     db: str | None = flag(
         help="Database of threads: a path, sqlite:///path or postgresql://user@host/db.", metavar="URL"
     )
-    sets: Sequence[str] | None = flag(
+    sets: list[str] | None = flag(
         "--set",
         help="A setting of the run, such as max_steps=10 (README.md lists them); may be repeated.",
         metavar="KEY=VALUE",

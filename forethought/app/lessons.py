@@ -96,7 +96,7 @@ def list_lessons(options: LessonsOptions) -> int:
 
 def _all_lessons(options: LessonsOptions) -> list[Lesson]:
     """The lessons, none where no run has kept any."""
-    from forethought.storage.opening import LESSONS
+    from forethought.storage import LESSONS
 
     async def read() -> list[Lesson]:
         async with options.open() as book:

@@ -24,11 +24,12 @@ CLEAR = "*"
 
 def delta(reducer: Callable[[Any, Any], Any]) -> Any:
     """A channel of which a checkpoint stores the new writes alone, and not its whole value again."""
+    return DeltaChannel(_fold(reducer), snapshot_frequency=500)
 
-    def fold(old: Any, writes: Sequence[Any]) -> Any:
-        return functools.reduce(reducer, writes, old)
 
-    return DeltaChannel(fold, snapshot_frequency=500)
+@functools.cache  # LangGraph tells channels of one name apart by it
+def _fold(reducer: Callable[[Any, Any], Any]) -> Callable[[Any, Sequence[Any]], Any]:
+    return lambda old, writes: functools.reduce(reducer, writes, old)
 
 
 def merge(old: Json | None, new: Json | None) -> Json:

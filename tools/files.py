@@ -73,7 +73,7 @@ class FileStore:
         content_hash = hashlib.sha256(data).hexdigest()
         target = self.path(content_hash)
         try:
-            if not self.has(content_hash) or (self.cipher and not _is_sealed(target)):
+            if not self.has(content_hash):
                 self.root.mkdir(parents=True, exist_ok=True)
                 _write_atomically(target, FILE_MARK + self.cipher.encrypt(data)[1] if self.cipher else data)
         except OSError as error:

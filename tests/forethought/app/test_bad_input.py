@@ -20,8 +20,7 @@ from tests.support.model_server import Fault
 
 Scripted = Callable[..., Any]
 BAD = [
-    (["run", ""], 2, "the task is empty"),
-    (["run", " \n "], 2, "the task is empty"),
+    (["run", " \n "], 2, "name a TASK"),
     (["run"], 2, "name a TASK"),
     (["run", "x", "--file", "nowhere.txt"], 2, "nowhere.txt: there is no such file"),
     (["run", "x", "--file", "."], 2, "is a folder"),
@@ -57,11 +56,11 @@ BAD = [
     (
         ["run", "x", "--base-url", "http://h/v1", "--record", "nowhere/a.jsonl"],
         2,
-        "its folder does not exist",
+        "cannot write the recording nowhere/a.jsonl",
     ),
     (["run", "x", "--base-url", "http://h/v1", "--tools", "no_such_module"], 2, "no_such_module not found"),
     (["run", "x", "--demo"], 2, "--demo brings its own task"),
-    (["run", "--demo", "--model", "openai:m"], 2, "would not change it"),
+    (["run", "--demo", "--model", "openai:m"], 2, "--demo brings its own task"),
     (["resume", "unknown"], 2, "no thread"),
     (["show", "unknown"], 2, "no thread"),
     (["fork", "unknown", "--before", "1"], 2, "no thread"),
@@ -111,30 +110,16 @@ def test_each_bad_input_is_told_in_one_line(
 
 
 OFFLINE = [
-    ("debug", "name what is to be debugged: a THREAD, or --trajectory FILE"),
-    ("debug t1 --trajectory run.json", "cannot go together"),
+    ("debug", "name what is to be debugged: either a THREAD or --trajectory FILE"),
+    ("debug t1 --trajectory run.json", "either a THREAD or --trajectory FILE"),
     ("debug 't 9'", "thread id 't 9'"),
     ("debug --trajectory gone.json", "gone.json: cannot be read"),
-    ("debug --trajectory .", "is a folder: name one file"),
     ("debug --trajectory broken.json", "broken.json: broken JSON"),
     ("debug --trajectory other.json", "this is no trajectory in a known format"),
     ("debug --trajectory empty.json", "empty.json: broken JSON"),
-    ("debug --trajectory run.json --rerun --expect x", "--environment MODULE:NAME"),
-    ("debug --trajectory run.json --method counterfactual --expect x", "--environment MODULE:NAME"),
-    ("debug t1 --method counterfactual --judge person", "too many runs for a person"),
-    ("debug t1 --method counterfactual", "somebody has to say whether a re-run succeeded"),
-    ("debug t1 --rerun", "somebody has to say whether a re-run succeeded"),
-    ("debug t1 --rerun --judge none", "somebody has to say"),
     ("debug t1 --rerun=magic", "--rerun"),
-    ("debug t1 --judge gold", "--judge gold needs the answer of a right run"),
-    ("debug t1 --judge model", "--judge model needs the answer of a right run"),
-    ("debug t1 --judge environment", "--judge environment needs --environment"),
-    ("debug t1 --expect ' '", "--expect is empty"),
-    ("debug t1 --pick a", "--pick goes with --trajectory"),
-    ("debug t1 --environment a:b", "--environment goes with --trajectory"),
-    ("debug t1 --set max_steps=3", "--set: unknown setting 'max_steps'"),
-    ("debug t1 --set trials=0", "--set trials"),
-    ("debug t1 --model nonsense!", "for a model, provider:name"),
+    ("debug t1 --pick a", "go with --trajectory"),
+    ("debug t1 --environment a:b", "go with --trajectory"),
     ("distill gone.jsonl", "gone.jsonl: cannot be read"),
     ("distill run.json --exclude gone.txt", "gone.txt: cannot be read"),
     ("distill run.json --set max_run=3", "did you mean max_runs"),
@@ -142,7 +127,7 @@ OFFLINE = [
     ("distill run.json --set max_runs", "write KEY=VALUE"),
     ("synthesize gone.jsonl --out r", "gone.jsonl: cannot be read"),
     ("synthesize tasks.jsonl tasks.jsonl --out r", "is a tasks file: give it alone"),
-    ("synthesize tasks.jsonl --out r --success luck", "'luck' is not one of 'exact', 'f1', 'model'"),
+    ("synthesize tasks.jsonl --out r --success luck", "'luck' is not one of 'exact', 'model'"),
     ("synthesize tasks.jsonl --out r --set steps_per_call=0", "--set steps_per_call: '0'"),
     ("synthesize tasks.jsonl --out r --set step_per_call=1", "unknown setting 'step_per_call'"),
     ("synthesize unjudged.jsonl --out r", "expected"),
@@ -254,16 +239,6 @@ def test_a_misspelt_variable_is_told_and_nothing_else_is(cli: Cli, monkeypatch: 
     done = cli("threads")
     assert (done.code, done.err.count("\n")) == (0, 1)
     assert "FORETHOUGHT_MAX_USDD is set, but is no setting" in done.err
-
-
-def test_a_model_asked_in_vain_is_told_with_where_and_what_to_change(cli: Cli, scripted: Scripted) -> None:
-    script, server = scripted()
-    script.fault = lambda seen: Fault("401", message="no")
-    done = cli("run", "x", "--thread", "t1")
-    assert f"asked at {server.url} with the key of FORETHOUGHT_API_KEY (not set)" in done.err
-    assert "`resume` takes --model and --base-url" in done.err
-    script.fault = lambda seen: None
-    assert cli("resume", "t1").code == 0
 
 
 def test_a_wait_for_the_model_is_shown(cli: Cli, scripted: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -363,7 +363,7 @@ class AgentOutput(TypedDict, total=False):
     lessons: Lessons
 
 
-class AgentState(AgentInput, AgentOutput, total=False):  # type: ignore[misc]
+class AgentState(AgentInput, AgentOutput, total=False):
     """All channels of the online graph."""
 
     statuses: Annotated[dict[str, SubtaskStatus], delta(merge)]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from forethought.tools.documents.read import read_document
+from forethought.tools.documents.formats import read_document
 
 TABLE = "| item | price |\n| --- | --- |\n| tea | 1,5 |\n| oat milk | 007 |"
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from forethought.tools.documents.document import Unreadable
+from forethought.tools.documents.formats import read_document
 from forethought.tools.documents.plain import BROKEN_UTF8, NOT_UTF8, read_text
-from forethought.tools.documents.read import read_document
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
 import io
-import zipfile
 
 import docx
 import pytest
 
 from forethought.tools.documents.document import Unreadable
-from forethought.tools.documents.read import read_document
+from forethought.tools.documents.formats import read_document
 
 
 def saved(document: docx.document.Document) -> bytes:
@@ -55,21 +54,6 @@ def test_headings_lists_tables_and_page_headers_in_order() -> None:
             "The end.",
         ]
     )
-
-
-def test_footnotes_and_comments_are_kept() -> None:
-    document = docx.Document()
-    comment = document.add_comment(document.add_paragraph("Pay now.").runs, text="Room 12", author="Ana")
-    comment.add_paragraph("3 nights").add_run("\t45")
-    out = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(saved(document))) as old, zipfile.ZipFile(out, "w") as new:
-        for member in old.namelist():
-            new.writestr(member, old.read(member))
-        note = "<w:footnote><w:p><w:r><w:t>Only in May.</w:t></w:r></w:p></w:footnote>"
-        schema = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
-        new.writestr("word/footnotes.xml", f'<w:footnotes xmlns:w="{schema}">{note}</w:footnotes>')
-    text = read_document(out.getvalue(), "a.docx").text
-    assert text == "Pay now.\n\nFootnotes:\n- Only in May.\n\nComments:\n- Room 12 3 nights 45"
 
 
 def test_a_document_without_text_says_so() -> None:

@@ -11,7 +11,7 @@ from openpyxl.comments import Comment
 from openpyxl.worksheet.formula import ArrayFormula
 
 from forethought.tools.documents.document import Document, Unreadable
-from forethought.tools.documents.read import read_document
+from forethought.tools.documents.formats import read_document
 
 
 def saved(book: Workbook) -> bytes:

@@ -168,15 +168,6 @@ def test_a_bomb_is_not_decoded(size: tuple[int, int]) -> None:
     assert raised.value.cause == "limit"
 
 
-def test_a_bomb_in_the_text_of_a_png_is_not_unpacked() -> None:
-    text = PngInfo()
-    text.add_text("Comment", "x" * 20_000_000, zip=True)
-    data = saved(card(), "PNG", pnginfo=text)
-    assert len(data) < 200_000
-    with pytest.raises(ToolError, match="damaged"):
-        prepare(data, "x.png")
-
-
 @pytest.mark.parametrize(
     ("data", "said", "cause"),
     [

@@ -117,7 +117,7 @@ def _providers(
     from forethought.models import Models, RecordingTransport
     from forethought.models.live import LiveTransport
     from forethought.redaction import secret_values
-    from forethought.state.bounds import models_of
+    from forethought.state.context import models_of
 
     live = LiveTransport(settings) if record else None
     Models(settings, live).verify(models_of(context))

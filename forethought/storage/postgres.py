@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from forethought.storage.address import MISSING_EXTRA, Address
-from forethought.storage.encryption import Cipher, OutOfLine, thread_serializer
+from forethought.storage.encryption import Cipher, thread_serializer
 from forethought.storage.errors import StorageError, is_postgres, postgres_line
 from forethought.storage.layout import set_up
 from forethought.storage.locks import hold
@@ -26,8 +26,6 @@ except ImportError as error:
 from forethought.storage.advisory_locks import AdvisoryLocks
 
 if TYPE_CHECKING:
-    from langchain_core.runnables import RunnableConfig
-    from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
     from langgraph.store.base import BaseStore
 
 # What troubles the pool is told by the error that it ends in, once.
@@ -53,6 +51,7 @@ class PostgresThreads(ThreadSaver, AsyncPostgresSaver):
     """Threads in a Postgres database."""
 
     contents = (("checkpoint_blobs", "blob"), ("checkpoint_writes", "blob"))
+    inlines_texts = True
 
     def __init__(self, pool: Pool, address: Address, cipher: Cipher | None) -> None:
         super().__init__(pool, serde=thread_serializer(cipher))
@@ -62,7 +61,7 @@ class PostgresThreads(ThreadSaver, AsyncPostgresSaver):
     async def rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """See ThreadSaver."""
         async with self.pool.connection() as connection, connection.cursor(row_factory=tuple_row) as cursor:
-            await cursor.execute(psycopg_query(query), values)
+            await cursor.execute(query.replace("?", "%s"), values)
             return await cursor.fetchall() if cursor.description else []
 
     async def has_table(self, name: str) -> bool:
@@ -74,24 +73,6 @@ class PostgresThreads(ThreadSaver, AsyncPostgresSaver):
         names = ["checkpoints", "checkpoint_blobs", "checkpoint_writes"]
         query = "SELECT SUM(pg_total_relation_size(name::regclass))::bigint FROM unnest(?::text[]) AS name"
         return int((await self.rows(query, (names,)))[0][0])
-
-    async def aput(
-        self,
-        config: RunnableConfig,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
-    ) -> RunnableConfig:
-        """See ThreadSaver. Texts go where all else goes.
-
-        LangGraph would write them into the checkpoint's own row as JSON: in plain, and without NUL.
-        """
-        values = {
-            name: OutOfLine(value) if isinstance(value, str) else value
-            for name, value in checkpoint["channel_values"].items()
-        }
-        checkpoint = {**checkpoint, "channel_values": values}
-        return await super().aput(config, checkpoint, metadata, new_versions)
 
 
 async def connect(address: Address) -> AsyncConnection[Any]:
@@ -108,16 +89,16 @@ async def connect(address: Address) -> AsyncConnection[Any]:
 
 @asynccontextmanager
 async def open_postgres_threads(
-    address: Address, cipher: Cipher | None, *, create: bool, read_only: bool
+    address: Address, cipher: Cipher | None, *, create: bool
 ) -> AsyncIterator[PostgresThreads]:
     """The checkpointer on a server.
 
     Raises StorageError when it cannot be used or is not one of ours; psycopg.Error, with the address as a
     note, when it fails later.
     """
-    async with _open_pool(address, read_only=read_only) as pool:
+    async with _open_pool(address) as pool:
         saver = PostgresThreads(pool, address, cipher)
-        await set_up(saver, saver.setup, create=create, read_only=read_only)
+        await set_up(saver, saver.setup, create=create)
         yield saver
 
 
@@ -137,14 +118,9 @@ async def open_postgres_lessons(address: Address, *, create: bool) -> AsyncItera
 
 
 @asynccontextmanager
-async def _open_pool(address: Address, *, read_only: bool = False) -> AsyncIterator[Pool]:
+async def _open_pool(address: Address) -> AsyncIterator[Pool]:
     """Connections to a database that can be reached."""
     await (await connect(address)).close()  # the pool would try again for its whole timeout
-
-    async def configure(connection: AsyncConnection[Any]) -> None:
-        setting = "; SET default_transaction_read_only = on" if read_only else ""
-        await connection.execute(KEEPALIVES + setting, prepare=False)
-
     try:
         async with AsyncConnectionPool(
             address.conninfo or "",
@@ -153,7 +129,6 @@ async def _open_pool(address: Address, *, read_only: bool = False) -> AsyncItera
             open=False,
             timeout=30,
             kwargs=_OPTIONS,
-            configure=configure,
             check=AsyncConnectionPool.check_connection,
         ) as pool:
             yield pool
@@ -161,7 +136,3 @@ async def _open_pool(address: Address, *, read_only: bool = False) -> AsyncItera
         if is_postgres(error):
             error.add_note(address.shown)
         raise
-
-
-def psycopg_query(text: str) -> Any:
-    return text.replace("?", "%s")

@@ -25,7 +25,7 @@ from forethought.models.types import (
 )
 from forethought.nodes.support.state_reader import read_state
 from forethought.settings import Settings
-from forethought.state.bounds import bounded
+from forethought.state.context import bounded
 from forethought.state.offline import Job, OfflineContext
 from forethought.tools.files import FileStore
 from forethought.trajectories.questions import normalised

@@ -15,8 +15,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from forethought.app.command_flags import Flags
 from forethought.app.errors import CliError
-from forethought.app.options import Flags, context_of, resume_command, settings_from
+from forethought.app.options import context_of, resume_command, settings_from
 from forethought.app.report import status_of, task_error, unfinished
 from forethought.app.runner import Session
 from forethought.app.text import one_line
@@ -109,7 +110,7 @@ async def read_debugging(thread_id: str, flags: Flags) -> AsyncIterator[DebugSes
     """A debugging, to be looked at only. Raises CliError when there is none."""
     check_thread_id(thread_id)
     settings = settings_from(flags)
-    async with open_threads(address_of(settings), settings.key, create=False, read_only=True) as saver:
+    async with open_threads(address_of(settings), settings.key, create=False) as saver:
         checkpoint = await saver.aget_tuple({"configurable": {"thread_id": thread_id}})
         if checkpoint is None:
             raise unknown_thread(thread_id)

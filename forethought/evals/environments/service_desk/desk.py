@@ -69,8 +69,6 @@ class ServiceDesk:
         self.case, self.name, self.task = case, case.name, case.task
         self.services = services
         self.customer = Customer(services, case.scenario)
-        self.explanation = ""
-        """Why the reward is not 1. Not for the agent."""
         self._start, self._lent = start, lent
         self._own: WorkerProcess | None = None
         self._turns: list[Turn] = []
@@ -89,14 +87,11 @@ class ServiceDesk:
         first = await self.customer.reply(self._turns)
         self._turns.append(Turn("customer", first.text))
         await checkout.ask_async("open", reply=first.text)
-        self.explanation = ""
         self._last = EnvironmentReply(f"The customer writes: {first.text}")
         return self._last
 
     async def step(self, action: str) -> EnvironmentReply:
         """Use a tool or talk to the customer; the reward stands in the reply that ends the conversation."""
-        if self._last.done:
-            return EnvironmentReply("The conversation is over.", reward=self._last.reward, done=True)
         try:
             name, arguments = parse_call(action)
         except ValueError as error:
@@ -111,7 +106,7 @@ class ServiceDesk:
     async def finish(self, answer: str) -> EnvironmentReply:
         """Send `answer` as the last message, unless it is empty, and settle the reward, whether or not the
         customer would have gone on."""
-        if not self._last.done and answer.strip():
+        if answer.strip():
             await self._respond(answer.strip())
         if not self._last.done:
             await self._settle(self._last.observation)
@@ -132,32 +127,31 @@ class ServiceDesk:
 
     async def _use_tool(self, name: str, arguments: dict[str, Any]) -> EnvironmentReply:
         checkout = await self._checkout()
-        got = await checkout.ask_async("call", name=name, arguments=arguments)
+        response = await checkout.ask_async("call", name=name, arguments=arguments)
         shown = json.dumps({"name": name, "arguments": arguments}, ensure_ascii=False)
-        self._turns.append(Turn("tool", f"{shown}\n{got['observation']}"))
-        self._record(got)
+        self._turns.append(Turn("tool", f"{shown}\n{response['observation']}"))
+        self._record(response, response["observation"])
         return self._last
 
     async def _respond(self, message: str) -> EnvironmentReply:
         checkout = await self._checkout()
         self._turns.append(Turn("agent", message))
-        heard = await self.customer.reply(self._turns)
-        self._turns.append(Turn("customer", heard.text))
-        got = await checkout.ask_async("say", message=message, reply=heard.text, ends=heard.ends)
-        text = f"{heard.text}\n\n{ENDED}".strip() if heard.ends else heard.text
-        if heard.ends and "explanation" not in got:
+        reply = await self.customer.reply(self._turns)
+        self._turns.append(Turn("customer", reply.text))
+        response = await checkout.ask_async("say", message=message, reply=reply.text, ends=reply.ends)
+        text = f"{reply.text}\n\n{ENDED}".strip() if reply.ends else reply.text
+        if reply.ends and not response["done"]:
             await self._settle(text)
         else:
-            self._record({**got, "observation": text})
+            self._record(response, text)
         return self._last
 
     async def _settle(self, text: str) -> None:
         verdicts = None
         if self.case.statements:
             verdicts = await judge_statements(self.services, self._turns, self.case.statements)
-        got = await (await self._checkout()).ask_async("reward", judged=verdicts)
-        self._record({**got, "observation": text, "done": True})
+        reward = await (await self._checkout()).ask_async("reward", judged=verdicts)
+        self._last = EnvironmentReply(text, reward=reward, done=True)
 
-    def _record(self, got: dict[str, Any]) -> None:
-        self.explanation = got.get("explanation", "")
-        self._last = EnvironmentReply(got["observation"], reward=got["reward"], done=got["done"])
+    def _record(self, response: dict[str, Any], text: str) -> None:
+        self._last = EnvironmentReply(text, reward=response["reward"], done=response["done"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import httpx
@@ -12,22 +12,14 @@ import pytest
 
 from forethought.evals.environments.small_shop.goods import Errand, Offer, catalogue, reward
 from forethought.evals.environments.small_shop.shop import INSIDE, search, serve
-from forethought.evals.environments.webshop.episode import OVER, SEARCH, Shop, ShopEpisode
-from forethought.evals.environments.webshop.page import BOUGHT
+from forethought.evals.environments.webshop.episode import SEARCH, Shop, ShopEpisode
+from forethought.evals.environments.webshop.page import BOUGHT, Control, parse_page
 from forethought.evals.types import InfrastructureError
-from forethought.rollouts.environment import replay_prefix
 from forethought.rollouts.types import EnvironmentReply
-from forethought.trajectories.types import TrajectoryStep
 from tests.support.shop_server import serve_shop
 
 GOAL = 3
 OFFERS, ERRANDS = catalogue()
-
-
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    with serve_shop() as address:
-        yield address
 
 
 def inside(goal: int = GOAL, **options: Any) -> ShopEpisode:
@@ -39,7 +31,6 @@ async def acted(episode: ShopEpisode, actions: Sequence[str]) -> list[Environmen
     replies = [await episode.reset()]
     for action in actions:
         replies.append(await episode.step(action))  # noqa: PERF401 - one after the other
-    replies.append(await episode.finish(""))
     await episode.close()
     return replies
 
@@ -79,32 +70,45 @@ def test_the_goods_are_the_same_in_another_process() -> None:
 
 async def test_the_right_purchase_earns_the_whole_reward() -> None:
     replies = await acted(inside(), way_to())
-    assert [reply.done for reply in replies] == [False] * (len(replies) - 2) + [True, True]
-    assert replies[-2].observation == BOUGHT
-    assert (replies[-2].reward, replies[-1].reward) == (1.0, 1.0)
+    assert [reply.done for reply in replies] == [False] * (len(replies) - 1) + [True]
+    assert (replies[-1].observation, replies[-1].reward) == (BOUGHT, 1.0)
     assert not any("score" in reply.observation.lower() for reply in replies)
 
 
-async def test_over_http_it_is_the_same_shop_and_every_session_begins_anew(url: str) -> None:
+async def test_over_http_it_is_the_same_shop_and_every_session_begins_anew() -> None:
     actions = way_to()
-    seen = await acted(ShopEpisode(Shop(url), GOAL), actions)
-    assert seen == await acted(inside(), actions)
-    steps = [
-        TrajectoryStep(number=number, action=action, observation=reply.observation)
-        for number, (action, reply) in enumerate(zip(actions[:3], seen[1:], strict=False), 1)
-    ]
-    episode = ShopEpisode(Shop(url), GOAL)
-    for _ in range(2):
-        replayed = await replay_prefix(episode, steps)
-        assert (replayed.diverged, replayed.reply) == ("", seen[3])
-    await episode.close()
+    seen = await acted(inside(), actions)
+    with serve_shop() as url:
+        episode = ShopEpisode(Shop(url), GOAL)
+        for _ in range(2):
+            assert [await episode.reset(), *[await episode.step(action) for action in actions]] == seen
+        await episode.close()
+
+
+ITEM = """<html><head><title>T</title></head><body><div id="instruction-text">
+<h4>Instruction:<br>buy &lt;a&gt; mug</h4></div><!-- unseen -->
+<form method="post" action="/back"><button class="btn btn-success">Back to Search</button></form>
+<h4>color</h4>
+<input type="radio" id="r0" name="color" value="Red" data-url="/item?o=red"><label for="r0">Red</label>
+<h2>A  mug</h2><h4><a class="product-link" href="/item/B1">B0X</a></h4></body></html>"""
+
+
+def test_a_page_as_webshop_sends_it() -> None:
+    page = parse_page(ITEM)
+    assert (page.instruction, page.search, page.reward) == ("buy <a> mug", None, None)
+    assert page.controls == {
+        "back to search": Control("/back", posts=True),
+        "red": Control("/item?o=red", option="color"),
+        "b0x": Control("/item/B1", opens_product=True),
+    }
+    assert page.text({"color": "red"}) == "[Back to Search]\ncolor\n  [Red] (chosen)\nA mug\n[B0X]"
 
 
 async def test_what_can_be_done_is_what_is_shown() -> None:
     replies = await acted(inside(), way_to()[:-1])
     assert replies[0].admissible == (SEARCH,)
     assert {"click[back to search]", f"click[{ERRANDS[GOAL].wanted.lower()}]"} <= set(replies[1].admissible)
-    item = replies[-2]
+    item = replies[-1]
     assert {"click[buy now]", "click[< prev]"} <= set(item.admissible)
     for value in ERRANDS[GOAL].options:
         assert f"[{value}] (chosen)" in item.observation
@@ -125,18 +129,19 @@ async def test_what_cannot_be_done_changes_nothing(action: str, why: str) -> Non
 
 
 @pytest.mark.parametrize("query", ["a/b <a> x 50% off? #1 & more é 'quoted\" \\ x", "x" * 5_000])
-async def test_any_query_can_be_searched(query: str, url: str) -> None:
-    replies = await acted(ShopEpisode(Shop(url), GOAL), [f"search[{query}]"])
+async def test_any_query_can_be_searched(query: str) -> None:
+    with serve_shop() as url:
+        replies = await acted(ShopEpisode(Shop(url), GOAL), [f"search[{query}]"])
     assert "Results: " in replies[1].observation
 
 
-async def test_a_session_that_was_ended_is_over_until_it_is_reset() -> None:
+async def test_a_session_without_a_purchase_is_worth_nothing() -> None:
     episode = inside()
     with pytest.raises(ValueError, match="reset"):
         await episode.step("search[mug]")
     await episode.reset()
-    assert (await episode.finish("bought")).reward == 0.0
-    assert await episode.step("search[mug]") == EnvironmentReply(OVER, done=True)
+    ended = await episode.finish("bought")
+    assert (ended.reward, ended.done) == (0.0, True)
     assert not (await episode.reset()).done
     await episode.close()
 
@@ -155,29 +160,21 @@ def test_the_shop_has_no_other_pages(path: str) -> None:
     assert serve(httpx.Request("GET", INSIDE + path)).status_code == 404
 
 
-LINK = '<div id="instruction-text"><h4>x</h4></div><a class="product-link" href="http://127.0.0.2/">A1</a>'
-
-
 @pytest.mark.parametrize(
-    ("status", "body", "headers", "message"),
+    ("status", "body", "message"),
     [
-        (200, "<h1>It works!</h1>", {}, "is no WebShop"),
-        (500, "oops", {}, "status 500"),
-        (302, "", {"location": "http://127.0.0.2:1/away"}, "leads elsewhere"),
-        (302, "", {"location": "/again"}, "redirects without end"),
-        (200, LINK, {}, "leads elsewhere"),
-        (0, "", {}, "does not answer"),
+        (200, "<h1>It works!</h1>", "is no WebShop"),
+        (500, "oops", "500 Internal"),
+        (0, "", "does not answer"),
     ],
 )
-async def test_another_server_is_no_shop(
-    status: int, body: str, headers: dict[str, str], message: str
-) -> None:
+async def test_another_server_is_no_shop(status: int, body: str, message: str) -> None:
     def answer(request: httpx.Request) -> httpx.Response:
         if not status:
             raise httpx.ConnectError("gone")
-        return httpx.Response(status, text=body, headers=headers)
+        return httpx.Response(status, text=body)
 
     episode = ShopEpisode(Shop("http://shop", httpx.MockTransport(answer)), GOAL)
     with pytest.raises(InfrastructureError, match=message):
-        await acted(episode, ["click[a1]"])
+        await episode.reset()
     await episode.close()

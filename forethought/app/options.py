@@ -20,8 +20,7 @@ from forethought.app.errors import CliError
 from forethought.app.text import one_line
 from forethought.redaction import without_credentials
 from forethought.settings import Settings, read_settings, reason_of
-from forethought.state.bounds import bounded
-from forethought.state.context import Context
+from forethought.state.context import Context, bounded
 
 C = TypeVar("C", bound=BaseModel)
 

@@ -17,11 +17,10 @@ from forethought.prompts.render import prompt_messages
 from forethought.rollouts.policies import steps_shown
 from forethought.state.debugger import Branch, Critical, DebuggerContext, Label
 from forethought.trajectories.own import SOURCE as OWN
-from forethought.trajectories.show import PROMPT_CHARS, head, step_text, task_text, window_of
-from forethought.trajectories.types import MODULES, Trajectory, TrajectoryStep
+from forethought.trajectories.show import head, part_limit, step_text, task_text, window_of
+from forethought.trajectories.types import MODULES, Trajectory
 
 Labels = Mapping[str, Mapping[str, Label]]
-_LEAST = 200
 _AROUND = 1
 """Neighbours of a step with an error that are shown whole with it."""
 
@@ -114,7 +113,7 @@ def run_text(trajectory: Trajectory, context: DebuggerContext, of_interest: Sequ
     """The whole run: all steps whole where they fit the window; of a longer one those of interest and their
     neighbours (else the first and the last ones) whole, and the others in a line each."""
     steps, whole = trajectory.steps, _choose_steps(trajectory, context.window, of_interest)
-    limit = _limit([steps[at] for at in whole], context)
+    limit = part_limit([steps[at] for at in whole], context.max_observation_chars)
     blocks = [step_text(step, limit) if at in whole else head(step) for at, step in enumerate(steps)]
     if len(whole) < len(steps):
         note = f"Of the {len(steps)} steps {len(whole)} are shown whole and the rest in one line each"
@@ -131,14 +130,6 @@ def _choose_steps(trajectory: Trajectory, size: int, of_interest: Sequence[int])
     ends = [at for pair in zip(range(count), reversed(range(count)), strict=True) for at in pair]
     wanted = dict.fromkeys([count - 1, *near, *around, *ends])
     return set([at for at in wanted if 0 <= at < count][:size])
-
-
-def _limit(steps: Sequence[TrajectoryStep], context: DebuggerContext) -> int:
-    """The most characters of each part with which a prompt can hold the steps."""
-    limit = context.max_observation_chars
-    while limit > _LEAST and sum(len(step_text(step, limit)) for step in steps) > PROMPT_CHARS:
-        limit = max(limit // 2, _LEAST)
-    return limit
 
 
 def labelled_steps(labels: Labels) -> list[int]:
@@ -174,7 +165,7 @@ def _about_step(
 ) -> list[Message]:
     """A question about one step, with its window of the run."""
     window = window_of(trajectory, number, context.window)
-    shown = window.text(_limit(window.steps, context))
+    shown = window.text(part_limit(window.steps, context.max_observation_chars))
     return _messages(template, trajectory, shown, number=number, **values)
 
 

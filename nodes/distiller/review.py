@@ -100,11 +100,10 @@ def edited(error: Json, value: Any) -> Json:
     """
     if not isinstance(value, Mapping):
         raise ValueError("edit needs the fields that change: name, description, failures, successes")
-    texts = {kind: value.get(kind, [item["text"] for item in error[kind]]) for kind in _KINDS}
-    fields = {"name": value.get("name", error["name"]), **texts}
-    fields["description"] = value.get("description", error["description"])
+    texts = {kind: [item["text"] for item in error[kind]] for kind in _KINDS}
+    before = {"name": error["name"], "description": error["description"], **texts}
     try:
-        valid = PlanningError.model_validate(fields)
+        valid = PlanningError.model_validate({**before, **value})
     except ValidationError as wrong:
         first = wrong.errors(include_url=False)[0]
         raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from wrong

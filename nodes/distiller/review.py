@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from forethought.knowledge.planning_errors import PlanningError
 from forethought.nodes.distiller.checks import slug
 from forethought.nodes.distiller.errors import entries_of
-from forethought.nodes.distiller.runs import DistillServices
+from forethought.nodes.distiller.take import DistillServices
 from forethought.state.distiller import DistillerContext, DistillerState, Review
 
 Json = dict[str, Any]

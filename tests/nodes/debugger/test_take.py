@@ -132,7 +132,7 @@ async def test_a_judge_that_cannot_judge_leaves_the_run_taken_as_failed(debug: D
     reader = Reader(replies={"Judgement": [Fault("refusal")]})
     out = await debug(trajectory(2), reader, judge="model", expect=GOLD)
     assert out["status"] == "found"
-    assert any("the trajectory could not be judged" in note for note in out["notes"])
+    assert "it could not be judged and counts as failed" in out["verdict"]["reason"]
 
 
 async def test_a_thread_that_is_used_again_takes_over_nothing(debug: Debug) -> None:

@@ -91,5 +91,5 @@ def test_long_runs_are_cut_until_they_fit_and_say_so() -> None:
     }
     text = diagnosis_messages(TaskRuns("t1", whole.task, whole.runs, long), CONTEXT)[1].text
     assert len(text) < PROMPT_CHARS * 1.1
-    assert "in one line each ...]" in text
+    assert "in one line each, cut where it says so" in text
     assert "characters left out" in text

@@ -124,6 +124,6 @@ def test_a_long_trial_is_shown_around_the_steps_in_question() -> None:
     long = trajectory.model_copy(update={"steps": steps})
     text = label_messages(TASK, (record, long), [150, 151], TAXONOMY, "", [], CONTEXT)[1].text
     assert len(text) < PROMPT_CHARS
-    assert "Steps 150 to 151 are shown whole" in text
+    assert "Of the 300 steps 2 are shown whole" in text
     assert "\nstep 149: go 149" in text
     assert "\nStep 150\n" in text

@@ -8,7 +8,6 @@ import pytest
 
 from forethought.trajectories import react_logs
 from forethought.trajectories.read import all_from_json, from_json
-from forethought.trajectories.rules import system_label
 from tests.forethought.trajectories import examples
 
 EVERY = {
@@ -53,12 +52,6 @@ def test_reflections_of_earlier_trials_are_given_to_the_first_step():
     assert trajectory.task == "How high is the Niesen?"
     assert trajectory.steps[0].given.endswith("- I gave up too soon.\n- I trusted a sign.")
     assert trajectory.steps[0].memory == ""
-
-
-def test_a_halted_react_run_is_a_step_limit():
-    trajectory = react_logs.read(examples.REACT)[2].trajectory
-    found = [system_label(trajectory, step) for step in trajectory.steps]
-    assert [label and label.error_type for label in found] == [None, "step_limit"]
 
 
 def test_messages_become_steps_with_their_results_and_unknown_roles_are_named():

@@ -32,6 +32,7 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 
 from forethought.evals.benchmarks.alfworld import BENCHMARK, SPLITS
+from forethought.evals.environments.alfworld.episode import MAX_STEPS
 from forethought.evals.environments.alfworld.game import Expert, Game, Position
 from forethought.evals.registry import method
 from forethought.evals.toolset import ACT, OVER, make_toolset
@@ -138,7 +139,7 @@ async def solves_alone(sample: Sample, expert: Expert) -> bool:
     game = Game(Path(sample.data["game"]), expert)
     try:
         at = await game.reset()
-        for _ in range(sample.data["max_steps"]):
+        for _ in range(MAX_STEPS):
             if at.won or not at.plan:
                 break
             at = await game.step(at.plan[0])

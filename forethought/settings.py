@@ -129,7 +129,6 @@ class Settings(BaseSettings):
         description="Private hosts, comma-separated, that visit_webpage may open besides public ones.",
     )
     tavily_api_key: SecretStr | None = Field(None, validation_alias="TAVILY_API_KEY")
-    searxng_url: str | None = Field(None, description="Address of a SearXNG instance for web_search.")
     request_timeout_s: float = Field(
         600, gt=0, allow_inf_nan=False, description="Longest wait for one model reply, in seconds."
     )
@@ -237,7 +236,7 @@ class Settings(BaseSettings):
         key = sendable_key(value.get_secret_value()) if value is not None else ""
         return SecretStr(key) if key else None
 
-    @field_validator("base_url", "searxng_url")
+    @field_validator("base_url")
     @classmethod
     def _is_address(cls, value: str | None) -> str | None:
         try:

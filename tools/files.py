@@ -62,7 +62,7 @@ class FileStore:
         return self.root / content_hash
 
     def has(self, content_hash: str) -> bool:
-        """Whether a content is kept. Retention leaves alone what was asked for lately."""
+        """Whether a content is kept, which counts as its use: retention deletes what was long unused."""
         path = self.path(content_hash)
         with suppress(OSError):  # it is not there, or another user's
             os.utime(path)
@@ -73,7 +73,7 @@ class FileStore:
         content_hash = hashlib.sha256(data).hexdigest()
         target = self.path(content_hash)
         try:
-            if not self.has(content_hash) or (self.cipher and not _is_sealed(target)):
+            if not self.has(content_hash):
                 self.root.mkdir(parents=True, exist_ok=True)
                 _write_atomically(target, FILE_MARK + self.cipher.encrypt(data)[1] if self.cipher else data)
         except OSError as error:
@@ -83,11 +83,9 @@ class FileStore:
     def get(self, content_hash: str) -> bytes:
         """The content. Raises FilesError when it is not stored, cannot be read or is not what was stored."""
         try:
+            if not self.has(content_hash):
+                raise FilesError("the file's content is not stored here (any more); give the file again")
             data = self.path(content_hash).read_bytes()
-        except FileNotFoundError as error:
-            raise FilesError(
-                "the file's content is not stored here (any more); give the file again"
-            ) from error
         except OSError as error:
             raise FilesError(f"cannot read a stored file in {self.root}: {_reason(error)}") from error
         if data.startswith(FILE_MARK) and hashlib.sha256(data).hexdigest() != content_hash:

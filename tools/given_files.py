@@ -27,11 +27,11 @@ def find_name(path: str, files: Mapping[str, str]) -> str:
     )
 
 
-def file_store(env: ToolEnv) -> FileStore:
-    """Where the run's files are. Raises ToolError where they are nowhere."""
-    if env.store is None:
-        raise ToolError("no storage of files is set up for this run", cause="unavailable")
-    return env.store
+def find_file(path: str, env: ToolEnv) -> tuple[FileStore, str, str]:
+    """Where the given file that `path` means is: the storage, the content's hash, and its name."""
+    name = find_name(path, env.files)
+    assert env.store is not None, "a run with files has a storage"
+    return env.store, env.files[name], name
 
 
 def stored_bytes(store: FileStore, content_hash: str, name: str) -> bytes:

@@ -5,7 +5,7 @@ inspector).
 from __future__ import annotations
 
 from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
-from forethought.tools.given_files import answer_about, file_store, find_name
+from forethought.tools.given_files import answer_about, find_file
 from forethought.tools.media.transcribe import LONGEST_S, load_transcript
 from forethought.tools.media.transcript import Segment, Transcript
 
@@ -26,15 +26,9 @@ async def inspect_audio(env: ToolEnv, path: str, question: str | None = None) ->
         path: Name of a given file, such as call.mp3.
         question: What to find out from the recording, or null for the transcript.
     """
-    name = find_name(path, env.files)
-    store, question = file_store(env), (question or "").strip()
-    if question and env.inspect is None:
-        raise ToolError(
-            "questions about recordings are not available here",
-            cause="unavailable",
-            hint="Call inspect_audio without a question and read the transcript.",
-        )
-    transcript = await load_transcript(store, env.files[name], name, env.settings)
+    store, content_hash, name = find_file(path, env)
+    question = (question or "").strip()
+    transcript = await load_transcript(store, content_hash, name, env.settings)
     while transcript.unbooked and env.book is not None:
         env.book(transcript.unbooked.pop())
     segments = [segment for segment in transcript.segments if segment.text.strip()]
@@ -44,10 +38,11 @@ async def inspect_audio(env: ToolEnv, path: str, question: str | None = None) ->
             cause="empty",
             hint="Ask the user what is in it.",
         )
+    heading = _first_line(name, transcript)
     if question:
-        return await _answer(env, name, transcript, segments, question)
+        return await _answer(env, name, heading, segments, question)
     shown, rest = _fitting(segments, SHOWN_CHARACTERS)
-    lines = [_first_line(name, transcript), *map(line, shown)]
+    lines = [heading, *map(line, shown)]
     if rest:
         lines.append(
             f"[not shown: {clock(rest[0].start)} to {clock(rest[-1].end)}; "
@@ -86,16 +81,11 @@ def _fitting(segments: list[Segment], characters: int) -> tuple[list[Segment], l
 
 
 async def _answer(
-    env: ToolEnv, name: str, transcript: Transcript, segments: list[Segment], question: str
+    env: ToolEnv, name: str, heading: str, segments: list[Segment], question: str
 ) -> Observation:
-    assert env.inspect is not None
+    assert env.inspect is not None, "a run has a model"
     considered, rest = _fitting(segments, INSPECTED_CHARACTERS)
-    try:
-        answer = await env.inspect(question, "\n".join(map(line, considered)), name)
-    except ToolError as error:
-        error.hint = "Call inspect_audio without a question and read the transcript."
-        raise
-    heading = _first_line(name, transcript)
+    answer = await env.inspect(question, "\n".join(map(line, considered)), name)
     if rest:
         heading += f"\nConsidered: only what is said before {clock(rest[0].start)}."
     return answer_about(name, heading, answer)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
-from forethought.tools.given_files import answer_about, file_store, find_name, stored_bytes
+from forethought.tools.base import Observation, ToolEnv, make_tool
+from forethought.tools.given_files import answer_about, find_file, stored_bytes
 from forethought.tools.media.picture import prepare
 
 
@@ -19,16 +19,10 @@ async def inspect_image(env: ToolEnv, path: str, question: str | None = None) ->
         path: Name of a given file, such as chart.png.
         question: What to find out from the picture, or null for a description with all text in it.
     """
-    name = find_name(path, env.files)
-    store = file_store(env)
-    if env.look is None:
-        raise ToolError(
-            "looking at pictures is not available here",
-            cause="unavailable",
-            hint="Go on without the picture, or ask the user what it shows.",
-        )
-    data = await asyncio.to_thread(stored_bytes, store, env.files[name], name)
+    store, content_hash, name = find_file(path, env)
+    data = await asyncio.to_thread(stored_bytes, store, content_hash, name)
     picture = await asyncio.to_thread(prepare, data, name)
+    assert env.look is not None, "a run has a vision model"
     answer = await env.look((question or "").strip(), picture.image, name)
     heading = f"{name}, a picture of {picture.width} x {picture.height} pixels"
     return answer_about(name, f"{heading} ({picture.note})." if picture.note else f"{heading}.", answer)

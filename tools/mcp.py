@@ -22,7 +22,6 @@ from forethought.tools.sandbox.calls import from_code
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
-    from mcp.types import CallToolResult
 
     from forethought.settings import Settings
 
@@ -56,7 +55,7 @@ async def _list_tools(name: str, server: McpServer) -> list[BaseTool]:
         raise McpSetupError("the MCP client is not installed: pip install 'forethought[mcp]'") from error
     try:
         async with asyncio.timeout(CONNECT_S):
-            return await load_mcp_tools(None, connection=server.connection())
+            return await load_mcp_tools(None, connection=server.connection(), handle_tool_errors=False)
     except Exception as error:
         # Whatever a server, its program or the way to it does wrong, the operator wants to know which.
         _pass_on_cancellation()
@@ -75,7 +74,7 @@ def _tool(server_name: str, server: McpServer, offered: BaseTool, ambiguous: set
         raise McpSetupError(f"MCP server {server_name}: the schema of {offered.name} {error}") from error
 
     async def run(env: ToolEnv, /, **arguments: Any) -> Observation:
-        return await _call(server_name, server, offered.name, arguments)
+        return await _call(server_name, offered, arguments)
 
     return Tool(
         name=name,
@@ -97,31 +96,28 @@ def _effect(hints: Mapping[str, Any]) -> Effect:
     return "read" if hints.get("openWorldHint") is False else "egress"
 
 
-async def _call(server_name: str, server: McpServer, name: str, arguments: dict[str, Any]) -> Observation:
-    from langchain_mcp_adapters.sessions import create_session
+async def _call(server_name: str, offered: BaseTool, arguments: dict[str, Any]) -> Observation:
+    from langchain_core.tools import ToolException
     from mcp import McpError
     from mcp.types import CONNECTION_CLOSED
 
-    result: CallToolResult | None = None
     try:
-        async with create_session(server.connection()) as session:
-            await session.initialize()
-            result = await session.call_tool(name, arguments)
+        # Not `ainvoke`, which would tell LangChain's tracing of the call a second time.
+        blocks, artifact = await offered.coroutine(**arguments)  # type: ignore[attr-defined]
+    except ToolException as error:
+        raise ToolError(str(error)) from error
     except Exception as error:
         _pass_on_cancellation()
-        if result is None:  # else only the session did not end well
-            cause = _innermost(error)
-            answered = isinstance(cause, McpError) and cause.error.code != CONNECTION_CLOSED
-            raise ToolError(
-                f"the MCP server {server_name} did not carry it out: {_why(error)}",
-                cause="tool" if answered else "transport",
-                retryable=not answered,
-            ) from error
-    assert result is not None
-    text = _text(result)
-    if result.isError:
-        raise ToolError(text or "the tool reported an error without a word")
-    return Observation(text)
+        cause = _innermost(error)
+        answered = isinstance(cause, McpError) and cause.error.code != CONNECTION_CLOSED
+        raise ToolError(
+            f"the MCP server {server_name} did not carry it out: {_why(error)}",
+            cause="tool" if answered else "transport",
+            retryable=not answered,
+        ) from error
+    if not blocks and artifact:
+        return Observation(json.dumps(artifact["structured_content"], ensure_ascii=False))
+    return Observation("\n".join(map(_shown, blocks)))
 
 
 def _pass_on_cancellation() -> None:
@@ -131,20 +127,12 @@ def _pass_on_cancellation() -> None:
         raise asyncio.CancelledError
 
 
-def _text(result: CallToolResult) -> str:
-    """The text of a result; what is no text is named, not shown."""
-    parts = []
-    for block in result.content:
-        content = getattr(block, "resource", block)
-        if (text := getattr(content, "text", None)) is not None:
-            parts.append(text)
-        else:
-            kind = getattr(content, "mimeType", None) or block.type
-            address = f" at {content.uri}" if hasattr(content, "uri") else ""
-            parts.append(f"[{kind}{address}, not shown]")
-    if not parts and result.structuredContent is not None:
-        return json.dumps(result.structuredContent, ensure_ascii=False)
-    return "\n".join(parts)
+def _shown(block: Mapping[str, Any]) -> str:
+    """The text of a block of content; what is no text is named, not shown."""
+    if "text" in block:
+        return str(block["text"])
+    address = f" at {block['url']}" if block.get("url") else ""
+    return f"[{block.get('mime_type') or block['type']}{address}, not shown]"
 
 
 def _innermost(error: BaseException) -> BaseException:
@@ -176,10 +164,8 @@ class McpBox:
 
     async def fill(self, box: dict[str, Tool]) -> None:
         """Add the tools to `box`, once. Raises McpSetupError, one line, when a server cannot be used."""
-        if self._filled:
-            return
-        tools = await mcp_tools(self._servers, reserved=[*box, *self._reserved])
-        if self._filled:  # by another node of the same wave
+        tools = [] if self._filled else await mcp_tools(self._servers, [*box, *self._reserved])
+        if self._filled:  # also by another node of the same wave, in the meantime
             return
         for tool in tools:
             if tool.name in box or tool.name in self._reserved:

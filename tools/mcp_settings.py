@@ -82,19 +82,18 @@ class McpServer(BaseModel):
         return {"transport": kind, "url": _expand(self.url or ""), "headers": _expand_all(self.headers)}
 
     def secrets(self) -> Iterator[str]:
-        """Secrets of this server: values named like a key in its environment, headers and arguments; values
-        of variables in its headers and address, but for the host; passwords and keys in addresses.
+        """Secrets of this server: values named like a key in its environment, headers and arguments, and what
+        is shaped like one; values of variables in its headers and address, but for the host.
         """
-        headers, template = _expand_all(self.headers), urlsplit(self.url or "")
+        headers, url = _expand_all(self.headers), urlsplit(self.url or "")
         for name, value in (*_expand_all(self.env).items(), *headers.items(), *_options(self.args)):
             yield from secrets_of(name, value)
         yield from secrets_of_address(_expand(self.url or ""))
-        user = template.netloc.rpartition("@")[0]
-        for text in (*self.headers.values(), user, template.path, template.query):
+        for text in (*self.headers.values(), url.netloc.rpartition("@")[0], url.path, url.query):
             values = (os.environ[name] for name in _VARIABLE.findall(text))
             # An address is no secret as a whole, its parts may be.
             yield from (value for value in values if "://" not in value)
-        yield from filter(looks_like_a_key, (*headers.values(), *_expand(template.path).split("/")))
+        yield from filter(looks_like_a_key, (*headers.values(), *_expand(url.path).split("/")))
 
 
 class McpServers(BaseModel):

@@ -8,7 +8,7 @@ from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
 from forethought.tools.documents.document import Document, ranges
 from forethought.tools.documents.load import load_document
 from forethought.tools.documents.parts import Part, split
-from forethought.tools.given_files import answer_about, file_store, find_name
+from forethought.tools.given_files import answer_about, find_file
 
 INSPECTED_CHARACTERS = 60_000
 """How much of a document one question is put to."""
@@ -30,8 +30,8 @@ async def read_file(
         question: Question to answer from the file instead of showing it, or null to see the text. For a
             long file, part is where the reading begins.
     """
-    name = find_name(path, env.files)
-    document = await asyncio.to_thread(load_document, file_store(env), env.files[name], name)
+    store, content_hash, name = find_file(path, env)
+    document = await asyncio.to_thread(load_document, store, content_hash, name)
     parts = await asyncio.to_thread(split, document)
     number = 1 if part is None else part
     if not 1 <= number <= len(parts):
@@ -50,12 +50,7 @@ async def read_file(
 async def _answer(
     env: ToolEnv, name: str, document: Document, parts: list[Part], start: int, question: str
 ) -> Observation:
-    if env.inspect is None:
-        raise ToolError(
-            "questions about files are not available here",
-            cause="unavailable",
-            hint="Call read_file without a question and read part by part.",
-        )
+    assert env.inspect is not None, "a run has a model"
     end, size = start, len(parts[start - 1].text)
     while end < len(parts) and size + len(parts[end].text) <= INSPECTED_CHARACTERS:
         size += len(parts[end].text)

@@ -110,15 +110,12 @@ def _matches(parts: list[str], wanted: str, start: int) -> str:
             hint="look for a shorter or different wording, or read the page without `find`",
         )
     blocks: list[str] = []
-    size = 0
     for number, passage, text in passages:
-        places = f"{passage.matches} places, " if passage.matches > 1 else ""
-        block = f"[{places}part {number} of {len(parts)}]\n{text}"
-        size += len(block)
-        if size > _SHOWN and blocks:
+        if blocks and len("\n\n".join(blocks)) + len(text) > _SHOWN:
             way = f"ask again with part={number}" if number > start else f"read part {start} without find"
             blocks.append(f"[more places are not shown: {way}]")
             break
-        blocks.append(block)
+        places = f"{passage.matches} places, " if passage.matches > 1 else ""
+        blocks.append(f"[{places}part {number} of {len(parts)}]\n{text}")
     total = sum(passage.matches for _, passage, _ in everywhere)
     return f"'{wanted}' occurs in {total} place{'s' * (total > 1)}\n\n" + "\n\n".join(blocks)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _PACKAGES = ("forethought", "langgraph", "langchain", "langgraph-checkpoint-sqlite", "langchain-openai")
 _OPTIONAL = (
-    ("web search", "ddgs", "pip install ddgs (or set TAVILY_API_KEY or FORETHOUGHT_SEARXNG_URL)"),
+    ("web search", "ddgs", "pip install ddgs (or set TAVILY_API_KEY)"),
     ("pages", "trafilatura", "pip install trafilatura"),
     ("pictures", "PIL", "pip install pillow"),
     ("Postgres", "psycopg", "pip install 'forethought[postgres]'"),
@@ -177,9 +177,10 @@ def _base_url(settings: Settings) -> str:
 
 
 def _transcription(settings: Settings) -> str:
-    from forethought.tools.media.transcribe import transcriber
+    from forethought.tools.base import ToolError
+    from forethought.tools.media.transcribe import chosen_way
 
-    chosen = transcriber(settings)
-    if isinstance(chosen, str):
-        raise CliError(chosen)
-    return chosen.name
+    try:
+        return chosen_way(settings)
+    except ToolError as error:
+        raise CliError(error.message) from error

@@ -84,7 +84,7 @@ def fork(options: ForkOptions) -> int:
 
         checkpoints = GraphCheckpoints(thread.graph, thread.config)
         try:
-            point = await before_step(checkpoints, options.before, whole_wave=True)
+            point = await before_step(checkpoints, options.before)
             await fork(checkpoints, point, [options.guidance])
         except ForkError as error:
             raise CliError(str(error)) from error

@@ -84,6 +84,6 @@ async def list_jobs(queue: Queue, batch: str | None = None) -> AsyncIterator[Jso
     Raises psycopg.Error, StorageError.
     """
     keys = ("batch", "id", "thread_id", "state", "status", "error")
-    async for row in queue.threads.stream(_LISTED, (batch, batch)):
+    for row in await queue.threads.rows(_LISTED, (batch, batch)):
         job = dict(zip(keys, row, strict=True))
         yield {**job, "error": queue.decrypt(job["error"]) if job["error"] else ""}

@@ -33,7 +33,7 @@ class CheckerError(RuntimeError):
 def judge_for(task: CollectTask, method: Method, models: Models, model: str) -> Evaluator:
     """Who judges the runs of `task`. Raises ValueError when its checker cannot be loaded."""
     if task.checker:
-        return Checker(task, load_checker(task.checker))
+        return Checker(task, load_function(task.checker))
     return (
         ModelJudge(models, model, task.expected) if method == "model" else GoldAnswer(task.expected, "exact")
     )
@@ -74,17 +74,17 @@ def check_named(tasks: Sequence[CollectTask], named: Collection[str]) -> None:
         )
 
 
-def load_checker(spec: str) -> Callable[[str, dict[str, Any]], Any]:
+def load_function(spec: str) -> Callable[..., Any]:
     """The function that MODULE:NAME means; the module is the caller's own. Raises ValueError, in one line."""
     module, _, name = spec.partition(":")
     if str(Path.cwd()) not in sys.path:
         # Last, so that a file that happens to lie here takes no installed module's place.
         sys.path.append(str(Path.cwd()))
     try:
-        checker: Any = attrgetter(name)(import_module(module))
+        function: Any = attrgetter(name)(import_module(module))
     except Exception as error:
         # Whatever the module does, the line has to name it.
-        raise ValueError(f"checker {spec}: {type(error).__name__}: {one_line(error)}") from error
-    if not callable(checker):
-        raise ValueError(f"checker {spec}: it is no function")
-    return checker  # type: ignore[no-any-return]
+        raise ValueError(f"{spec}: {type(error).__name__}: {one_line(error)}") from error
+    if not callable(function):
+        raise ValueError(f"{spec}: it is no function")
+    return function  # type: ignore[no-any-return]

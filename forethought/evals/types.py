@@ -76,7 +76,7 @@ class ToolSpec:
 
 
 class Episode(Environment, Protocol):
-    """A sample's world: the Environment of re-rollouts (reset, step, replay), with its tools and its end.
+    """A sample's world: the Environment of re-rollouts (reset, step), with its tools and its end.
 
     With `tools`, an action is the text that `call_text` makes of a name and arguments; without, it is any
     text, or one of the reply's `admissible` ones. `reset` begins anew: a method may try several times.

@@ -11,7 +11,7 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any
 
 from langgraph.errors import GraphBubbleUp
 
@@ -32,7 +32,6 @@ from forethought.trajectories.types import Failure, Module, Trajectory, Trajecto
 _HANDED_IN = re.compile(r"\s*(?:finish\s*\[(.*)\]|answer:(.*))\s*", re.IGNORECASE | re.DOTALL)
 """An action that hands in an answer, as the readers of trajectories know it."""
 _SHOWN = 160
-R = TypeVar("R", EnvironmentReply, Replay)
 
 
 @dataclass
@@ -183,10 +182,7 @@ def _answer(run: _Run) -> str:
 async def replay_prefix(environment: Environment, prefix: Sequence[TrajectoryStep]) -> Replay:
     """`environment` reset and brought to where `prefix` ends; what came out differently is said, and the rest
     of the prefix is carried out all the same. Raises RolloutError when the environment breaks."""
-    own: Any = getattr(environment, "replay", None)
-    if own is not None:
-        return await _guarded(environment, lambda: own(prefix), "in its replay", Replay)
-    reply = await _guarded(environment, environment.reset, "when it was reset", EnvironmentReply)
+    reply = await _guarded(environment, environment.reset, "when it was reset")
     diverged = ""
     for step in prefix:
         reply = await take_step(environment, step.action)
@@ -204,10 +200,12 @@ async def replay_prefix(environment: Environment, prefix: Sequence[TrajectorySte
 async def take_step(environment: Environment, action: str) -> EnvironmentReply:
     """What `environment` answers to `action`. Raises RolloutError when it breaks."""
     when = f"at {one_line(action, _SHOWN)!r}"
-    return await _guarded(environment, lambda: environment.step(action), when, EnvironmentReply)
+    return await _guarded(environment, lambda: environment.step(action), when)
 
 
-async def _guarded(environment: Environment, ask: Callable[[], Awaitable[R]], when: str, kind: type[R]) -> R:
+async def _guarded(
+    environment: Environment, ask: Callable[[], Awaitable[EnvironmentReply]], when: str
+) -> EnvironmentReply:
     """An environment is the caller's own code: whatever it raises becomes a line that names it, but
     what LangGraph itself raises."""
     try:
@@ -217,9 +215,9 @@ async def _guarded(environment: Environment, ask: Callable[[], Awaitable[R]], wh
     except Exception as error:
         what = f"{type(error).__name__}: {one_line(str(error), _SHOWN)}".rstrip(": ")
         raise RolloutError(f"the environment {environment.name} broke {when} ({what}): mend it") from error
-    if not isinstance(reply, kind):
+    if not isinstance(reply, EnvironmentReply):
         given = type(reply).__name__
         raise RolloutError(
-            f"the environment {environment.name} gave a {given} {when}: give a {kind.__name__}"
+            f"the environment {environment.name} gave a {given} {when}: give an EnvironmentReply"
         )
     return reply

@@ -90,11 +90,8 @@ class EnvironmentReply:
 
 
 class Environment(Protocol):
-    """A world that a run changed and that can be put back: reset, step, replay.
-
-    `reset` and the same actions must lead to the same observations. Where calling `step` again would not do,
-    it may have a method `replay` of its own, from a prefix of steps to a `Replay`.
-    """
+    """A world that a run changed and that can be put back: `reset` and the same actions must lead to the same
+    observations."""
 
     name: str
     task: str

@@ -10,17 +10,14 @@ Short-term and long-term memory are MIRROR's (section 3.5); `plan_reviews` and `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal, NotRequired
 
 from langchain_core.messages import AnyMessage
-from langgraph.channels import DeltaChannel
 from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict  # the server's schemas need it below Python 3.12
 
 from forethought.models.types import Usage
-from forethought.state import reducers
-from forethought.state.reducers import add_usage, append, merge, merge_all, merge_files
+from forethought.state.reducers import add_usage, append, delta, last, merge, merge_files, merge_rounds
 
 Json = dict[str, Any]
 Status = Literal["running", "answered", "best_effort", "budget_exhausted", "failed"]
@@ -332,10 +329,6 @@ class Progress(TypedDict, total=False):
     """What it tells that the person asked for something else than was foreseen (SAMULE 3.2.3; absent: no)."""
 
 
-def _delta(reducer: Callable[[Any, Sequence[Any]], Any]) -> Any:
-    return DeltaChannel(reducer, snapshot_frequency=500)
-
-
 class AgentInput(TypedDict, total=False):
     """What a client may send: a chat message, or a task with files."""
 
@@ -354,17 +347,17 @@ class AgentInput(TypedDict, total=False):
 class AgentState(AgentInput, total=False):
     """All channels of the online graph."""
 
-    plan: Annotated[Plan, _delta(reducers.last)]
-    statuses: Annotated[dict[str, SubtaskStatus], _delta(merge_all)]
+    plan: Annotated[Plan, delta(last)]
+    statuses: Annotated[dict[str, SubtaskStatus], delta(merge)]
     """By subtask of the plan; absent: pending. Apart from it, since each wave changes some."""
-    plan_reviews: Annotated[list[PlanReview], _delta(append)]
+    plan_reviews: Annotated[list[PlanReview], delta(append)]
     dispatch: list[Dispatch]
     proposals: Annotated[dict[str, Proposal], merge]
-    trajectory: Annotated[list[Step], _delta(append)]
-    results: Annotated[dict[str, Result], _delta(merge_all)]
+    trajectory: Annotated[list[Step], delta(append)]
+    results: Annotated[dict[str, Result], delta(merge)]
     short_term: Annotated[dict[str, ShortTerm], merge]
-    long_term: Annotated[dict[str, LongTerm], _delta(reducers.merge_all_rounds)]
-    replans: Annotated[list[Replan], _delta(append)]
+    long_term: Annotated[dict[str, LongTerm], delta(merge_rounds)]
+    replans: Annotated[list[Replan], delta(append)]
     draft: Draft
     usage: Annotated[dict[str, Usage], add_usage]
     decision: Decision

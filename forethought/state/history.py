@@ -1,5 +1,5 @@
 """A thread's history, and going back in it: a checkpoint before a step, a plan or the answer becomes the
-thread's head again, and the graph runs on from there.
+thread's head again, and the graph runs on from there. Steps that ran side by side are run again together.
 
 Nothing is erased: the old branch's checkpoints stay, and the newest branch is the thread's head. Used by
 `forethought fork` and by the debugger's re-rollouts (AgentDebug 3.2, stage 3). A fork's own checkpoint is
@@ -8,7 +8,6 @@ written as if the node before it had just run, so that the graph's own edges lea
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -108,7 +107,7 @@ class ForkPoint:
     guidance: tuple[str, ...]
     """The task's guidance so far, which stays."""
     kept_steps: tuple[Json, ...]
-    """Recorded steps that are not executed again: those before, and finished siblings of lower number."""
+    """The task's steps before it, which are not executed again."""
     spent: Mapping[str, Mapping[str, Any]]
     """The task's usage up to here."""
     update: Json = field(default_factory=dict)
@@ -124,9 +123,11 @@ async def fork(checkpoints: Checkpoints, place: ForkPoint, guidance: Sequence[st
 def is_fork_of(first: Point, place: ForkPoint, guidance: Sequence[str]) -> bool:
     """Whether `first`, a checkpoint just behind `place`, is one that `fork` wrote with this guidance."""
     values = _values(place, guidance)
-    proposals = first.values.get("proposals") or {}
-    wanted = {key: value for key, value in (values.get("proposals") or {}).items() if value is not None}
-    return first.values.get("guidance") == values["guidance"] and wanted.items() <= proposals.items()
+    proposals = values.get("proposals") or {}
+    return (
+        first.values.get("guidance") == values["guidance"]
+        and proposals.items() <= (first.values.get("proposals") or {}).items()
+    )
 
 
 def _values(place: ForkPoint, guidance: Sequence[str]) -> Json:
@@ -134,51 +135,30 @@ def _values(place: ForkPoint, guidance: Sequence[str]) -> Json:
     return {**place.update, "guidance": [*place.guidance, *added]}
 
 
-async def before_step(
-    checkpoints: Checkpoints, n: int, leaf: Any | None = None, *, whole_wave: bool = False
-) -> ForkPoint:
-    """Just before the tool agent of step `n`, on the branch that ends in `leaf` (the head by default).
+async def before_step(checkpoints: Checkpoints, n: int, leaf: Any | None = None) -> ForkPoint:
+    """Just before the tool agents of step `n` and of those that ran beside it, on the branch that ends in
+    `leaf` (the head by default).
 
-    Siblings of its wave with lower numbers are kept as they came out; with `whole_wave` they are sent again.
     Raises ForkError when there is no such step or its checkpoint is gone.
     """
-    point, after = await _find_dispatch(_line(checkpoints, n, leaf), checkpoints, n)
-    if not point.values.get("plan"):
-        # It is put together from the checkpoints before this one.
-        raise ForkError(_missing_checkpoint(checkpoints, f"step {n}"))
-    numbers = set() if whole_wave else {item["n"] for item in point.values["dispatch"] if item["n"] < n}
-    kept = _finished_steps(point, after, numbers)
-    update: Json = {}
-    if kept:
-        done = {step["n"] for step in kept}
-        sent = [item for item in point.values["dispatch"] if item["n"] not in done]
-        update = {"dispatch": sent, **_writes_of(kept, after), "usage": _tool_usage(kept)}
-    return _place(point, "replan_trigger", kept, update)
+    point = await _find_step(_line(checkpoints, f"step {n}", leaf), checkpoints, n, "tool_agent")
+    return _place(point, "replan_trigger")
 
 
 async def before_execution(checkpoints: Checkpoints, n: int, leaf: Any | None = None) -> ForkPoint:
-    """Just before step `n` is carried out: its proposal stands and can be replaced (see `substitute`).
+    """Just before step `n` is carried out, and those beside it: its proposal stands and can be replaced (see
+    `substitute`).
 
     Raises ForkError, as `before_step`.
     """
-    newer: deque[Point] = deque(maxlen=4)
-    async for point in _line(checkpoints, n, leaf):
-        proposals = point.values.get("proposals") or {}
-        mine = next((item for item in proposals.values() if item["n"] == n), None)
-        if mine is not None and "tool_executor" in point.waiting:
-            lower = {item["n"] for item in proposals.values() if item["n"] < n}
-            kept = _finished_steps(point, newer, lower)
-            update = _writes_of(kept, newer) if kept else {}
-            update["proposals"] = dict.fromkeys(step["subtask"] for step in kept)
-            return _place(point, "tool_agent", kept, update, proposal=mine)
-        newer.append(point)
-    raise await _no_step(checkpoints, n, leaf)
+    point = await _find_step(_line(checkpoints, f"step {n}", leaf), checkpoints, n, "tool_executor")
+    proposal = next(item for item in point.values["proposals"].values() if item["n"] == n)
+    return replace(_place(point, "tool_agent"), proposal=proposal)
 
 
 def substitute(place: ForkPoint, proposal: Mapping[str, Any]) -> ForkPoint:
     """The place of `before_execution` with another proposal for its step."""
-    proposals = {**place.update["proposals"], proposal["subtask"]: dict(proposal)}
-    return replace(place, update={**place.update, "proposals": proposals})
+    return replace(place, update={"proposals": {proposal["subtask"]: dict(proposal)}})
 
 
 async def before_plan(checkpoints: Checkpoints, n: int | None = None, leaf: Any | None = None) -> ForkPoint:
@@ -186,38 +166,41 @@ async def before_plan(checkpoints: Checkpoints, n: int | None = None, leaf: Any 
 
     Raises ForkError, as `before_step`.
     """
-    line = _line(checkpoints, n, leaf)
-    newer, _ = await (_find_answer(line, checkpoints) if n is None else _find_dispatch(line, checkpoints, n))
+    line = _line(checkpoints, "the plan", leaf)
+    if n is None:
+        newer = await _find_answer(line, checkpoints)
+    else:
+        newer = await _find_step(line, checkpoints, n, "tool_agent")
     async for point in line:
-        made = _plans(point) != _plans(newer) and newer.values.get("plan")
-        if "planner" in point.waiting and made:
+        is_newer = _plan_number(point) != _plan_number(newer) and newer.values.get("plan")
+        if "planner" in point.waiting and is_newer:
             if _begins(point, newer):
                 return _beginning(point, newer)
             # The edge behind answer_agent leads to the planner while the task runs: as a round begins.
-            return _place(point, "answer_agent", point.steps, {"status": "running"})
+            return _place(point, "answer_agent", {"status": "running"})
         newer = point
     raise ForkError(_missing_checkpoint(checkpoints, "the plan"))
 
 
 async def before_answer(checkpoints: Checkpoints, leaf: Any | None = None) -> ForkPoint:
     """Just before the last answer was written. Raises ForkError when none was."""
-    point, _ = await _find_answer(_line(checkpoints, None, leaf), checkpoints)
-    return _place(point, "replan_trigger", point.steps, {})
+    return _place(await _find_answer(_line(checkpoints, "the answer", leaf), checkpoints), "replan_trigger")
 
 
 async def before_task(checkpoints: Checkpoints, leaf: Any | None = None) -> ForkPoint:
     """Just before the first plan of the task that `leaf` is in. Raises ForkError when it is gone."""
+    what = "the beginning of the task"
     newer: Point | None = None
-    async for point in _line(checkpoints, None, leaf):
+    async for point in _line(checkpoints, what, leaf):
         if newer is not None and "planner" in point.waiting and _begins(point, newer):
             return _beginning(point, newer)
         newer = point
-    raise ForkError(_missing_checkpoint(checkpoints, "the beginning of the task"))
+    raise ForkError(_missing_checkpoint(checkpoints, what))
 
 
-async def _line(checkpoints: Checkpoints, n: int | None, leaf: Any | None) -> AsyncIterator[Point]:
+async def _line(checkpoints: Checkpoints, what: str, leaf: Any | None) -> AsyncIterator[Point]:
     """The checkpoints from the leaf back to the first, parent by parent, since a thread's history mixes its
-    branches."""
+    branches. `what` is looked for."""
     point = await checkpoints.read(leaf)
     if point is None:
         raise ForkError(f"thread {checkpoints.thread} has no checkpoint to go back to")
@@ -227,38 +210,30 @@ async def _line(checkpoints: Checkpoints, n: int | None, leaf: Any | None) -> As
             return
         older = await checkpoints.read(point.parent)
         if older is None:
-            raise ForkError(_missing_checkpoint(checkpoints, "the answer" if n is None else f"step {n}"))
+            raise ForkError(_missing_checkpoint(checkpoints, what))
         point = older
 
 
-async def _find_dispatch(
-    line: AsyncIterator[Point], checkpoints: Checkpoints, n: int
-) -> tuple[Point, deque[Point]]:
-    """The checkpoint whose pending tasks include step `n`, and the few that came after it."""
-    newer: deque[Point] = deque(maxlen=4)
-    last: Point | None = None
+async def _find_step(line: AsyncIterator[Point], checkpoints: Checkpoints, n: int, node: str) -> Point:
+    """The checkpoint from which `node` runs for step `n`."""
+    last = 0
     async for point in line:
-        last = last or point
+        last = max(last, point.progress.get("n", 0))
         sent = [item["n"] for item in point.values.get("dispatch") or []]
-        if n in sent and "tool_agent" in point.waiting:
-            return point, newer
-        newer.append(point)
-    raise await _no_step(checkpoints, n, last.at if last else None)
+        if n in sent and node in point.waiting:
+            if not point.values.get("plan"):
+                # It is put together from the checkpoints before this one.
+                raise ForkError(_missing_checkpoint(checkpoints, f"step {n}"))
+            return point
+    steps = f"; its steps are 1 to {last}" if last else " yet"
+    raise ForkError(f"thread {checkpoints.thread} has no step {n}{steps}")
 
 
-async def _find_answer(line: AsyncIterator[Point], checkpoints: Checkpoints) -> tuple[Point, deque[Point]]:
+async def _find_answer(line: AsyncIterator[Point], checkpoints: Checkpoints) -> Point:
     async for point in line:
         if "answer_agent" in point.waiting:
-            return point, deque()
+            return point
     raise ForkError(f"thread {checkpoints.thread} has not come to an answer yet")
-
-
-async def _no_step(checkpoints: Checkpoints, n: int, leaf: Any | None) -> ForkError:
-    point = await checkpoints.read(leaf)
-    last = point.progress.get("n", 0) if point else 0
-    return ForkError(
-        f"thread {checkpoints.thread} has no step {n}" + (f"; its steps are 1 to {last}" if last else " yet")
-    )
 
 
 def _missing_checkpoint(checkpoints: Checkpoints, what: str) -> str:
@@ -268,7 +243,7 @@ def _missing_checkpoint(checkpoints: Checkpoints, what: str) -> str:
     )
 
 
-def _plans(point: Point) -> tuple[Any, Any]:
+def _plan_number(point: Point) -> tuple[Any, Any]:
     return point.progress.get("task"), point.progress.get("version")
 
 
@@ -282,49 +257,8 @@ def _beginning(point: Point, newer: Point) -> ForkPoint:
     return ForkPoint(point.at, "__start__", known, kept_steps=(), spent={})
 
 
-def _place(
-    point: Point, as_node: str, kept: Sequence[Json], update: Json, proposal: Json | None = None
-) -> ForkPoint:
-    steps = {step["n"]: step for step in (*point.steps, *kept)}
+def _place(point: Point, as_node: str, update: Json | None = None) -> ForkPoint:
     task = point.progress.get("task")
-    mine = tuple(steps[n] for n in sorted(steps) if steps[n]["task"] == task)
+    mine = tuple(step for step in point.steps if step["task"] == task)
     known = tuple(point.values.get("guidance") or ())
-    return ForkPoint(point.at, as_node, known, mine, point.values.get("usage") or {}, update, proposal or {})
-
-
-def _finished_steps(point: Point, newer: Sequence[Point], numbers: set[int]) -> list[Json]:
-    """The steps of `numbers` as they were recorded when their wave ended, if they all were."""
-    done = {step["n"] for step in point.steps}
-    for later in reversed(newer):
-        found = [step for step in later.steps if step["n"] in numbers - done]
-        if found and len(found) == len(numbers - done):
-            return found
-    return []
-
-
-def _writes_of(kept: Sequence[Json], newer: Sequence[Point]) -> Json:
-    """What the executors of `kept` had written: steps, results, memories."""
-    numbers = {step["n"] for step in kept}
-    after = next(p for p in reversed(newer) if numbers <= {step["n"] for step in p.steps})
-    results, memories = after.values.get("results") or {}, after.values.get("short_term") or {}
-    names = [step["subtask"] for step in kept]
-    rounds: Json = {}
-    for number, record in (after.values.get("long_term") or {}).items():
-        failures = {n: item for n, item in record.get("failures", {}).items() if int(n) in numbers}
-        if failures:
-            rounds[number] = {"round": record["round"], "failures": failures}
-    return {
-        "trajectory": list(kept),
-        "results": {key: results[key] for key in names if results.get(key, {}).get("n") in numbers},
-        "short_term": {key: memories.get(key) for key in names},
-        "long_term": rounds,
-    }
-
-
-def _tool_usage(kept: Sequence[Json]) -> Json:
-    """What the kept steps had cost, booked as the tool agents' (their share of other roles is small)."""
-    sums: Json = {}
-    for step in kept:
-        for key, value in step["usage"].items():
-            sums[key] = sums.get(key, 0) + value
-    return {"tool": sums}
+    return ForkPoint(point.at, as_node, known, mine, point.values.get("usage") or {}, update or {})

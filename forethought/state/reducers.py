@@ -1,11 +1,13 @@
-"""How writes to a channel are joined. Pure functions; those of delta channels do not depend on how writes are
-batched."""
+"""How writes to a channel are joined: pure functions of the old value and a write."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from langgraph.channels import DeltaChannel
 
 from forethought.models.allowance import total
 from forethought.models.types import Usage
@@ -18,6 +20,15 @@ S = TypeVar("S", bound=Mapping[str, Any])
 
 CLEAR = "*"
 """Key of a dict channel's update that empties the channel before the rest of the update is merged."""
+
+
+def delta(reducer: Callable[[Any, Any], Any]) -> Any:
+    """A channel of which a checkpoint stores the new writes alone, and not its whole value again."""
+
+    def fold(old: Any, writes: Sequence[Any]) -> Any:
+        return functools.reduce(reducer, writes, old)
+
+    return DeltaChannel(fold, snapshot_frequency=500)
 
 
 def merge(old: Json | None, new: Json | None) -> Json:
@@ -34,26 +45,9 @@ def merge(old: Json | None, new: Json | None) -> Json:
     return merged
 
 
-def last(old: Any, writes: Sequence[Any]) -> Any:
-    """Reducer of a delta channel that is replaced: the newest write; None empties it.
-
-    A delta channel is not stored again with every checkpoint, as a plain one is.
-    """
-    return (writes[-1] if writes else old) or {}
-
-
-def merge_all(old: Json | None, writes: Sequence[Json | None]) -> Json:
-    """Reducer of a dict channel that is a delta channel: every write as `merge` takes it."""
-    for write in writes:
-        old = merge(old, write)
-    return old or {}
-
-
-def merge_all_rounds(old: Json | None, writes: Sequence[Json | None]) -> Json:
-    """Reducer of long-term memory: every write as `merge_rounds` takes it."""
-    for write in writes:
-        old = merge_rounds(old, write)
-    return old or {}
+def last(old: Any, new: Any) -> Any:
+    """Reducer of a delta channel that is replaced: the newest write; None empties it."""
+    return new or {}
 
 
 def merge_rounds(old: Json | None, new: Json | None) -> Json:
@@ -110,21 +104,17 @@ def _name(item: object) -> str:
     return str(name)
 
 
-def append(old: list[Any] | None, writes: Sequence[Any]) -> list[Any]:
-    """Reducer of a delta channel: every write is a list whose items are appended in turn."""
-    grown = list(old or [])
-    for write in writes:
-        grown.extend(write)
-    return grown
+def append(old: list[Any] | None, new: Sequence[Any] | None) -> list[Any]:
+    """Reducer of a list channel: the new items go to its end."""
+    return [*(old or []), *(new or [])]
 
 
 def extend(old: Sequence[Any] | None, new: Sequence[Any] | None) -> list[Any]:
-    """Reducer of a list channel that is stored whole: the new items go to its end; an item `"*"` clears what
-    stood before it."""
+    """As `append`; an item `"*"` clears what stood before it."""
     items = list(new or [])
     if CLEAR in items:
         return items[items.index(CLEAR) + 1 :]
-    return [*(old or []), *items]
+    return append(list(old or []), items)
 
 
 def with_statuses(state: S) -> S:

@@ -33,10 +33,7 @@ class Address:
 
     def beside(self, name: str) -> Address:
         """The file `name` beside SQLite's. A Postgres database keeps all in itself."""
-        if self.path is None:
-            return self
-        path = self.path.with_name(name)
-        return Address(str(path), path)
+        return self if self.path is None else file_address(self.path.with_name(name))
 
     @property
     def exists(self) -> bool:
@@ -91,10 +88,6 @@ def _postgres(given: str) -> Address:
     name = parts.get("dbname", "")
     if not re.fullmatch(r"[0-9,]*", ports) or re.search(r"[@/:]", name) or "@" in parts.get("host", ""):
         raise StorageError(f"--db postgresql://...: {advice}", wrong_use=True)
-    user = f"{parts['user']}{':***' if 'password' in parts else ''}@" if "user" in parts else ""
-    host = parts.get("host", "")
-    if "/" in host:  # a socket's folder, which an address holds in this way only
-        port = f"&port={ports}" if ports else ""
-        return Address(f"postgresql://{user}/{name}?host={host}{port}", conninfo=given)
+    user = f"{parts['user']}@" if "user" in parts else ""
     port = f":{ports}" if ports else ""
-    return Address(f"postgresql://{user}{host}{port}/{name}", conninfo=given)
+    return Address(f"postgresql://{user}{parts.get('host', '')}{port}/{name}", conninfo=given)

@@ -1,59 +1,66 @@
-"""The table that says which release made a database, and with which key it is encrypted."""
+"""Setting a database up, and the table that says which release made it and with which key."""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 from forethought.storage.encryption import NO_KEY
-from forethought.storage.errors import StorageError
+from forethought.storage.errors import NoThreads, StorageError
+from forethought.storage.locks import hold
 from forethought.storage.saver import ThreadSaver
 
 VERSION = "2"
 _TABLE = "forethought_storage"
 _KEY_CHECK = "forethought"
+_SETUP_S = 60.0
 
 
-async def is_set_up(saver: ThreadSaver) -> bool:
-    """Whether a database is one of ours; False for an empty one.
+async def set_up(
+    saver: ThreadSaver, make_tables: Callable[[], Awaitable[None]], *, create: bool, read_only: bool
+) -> None:
+    """Check that a database is one of ours, and bring its tables up to date, one process at a time.
 
-    Raises StorageError for one of another program or release, and for another key.
+    Raises StorageError for one of another program or release, for another key, and where there are no threads
+    and none are to be made.
     """
+    is_ours = await _is_ours(saver)
+    if not is_ours and (read_only or not create):
+        raise NoThreads(saver.shown)
+    if read_only:
+        return
+    async with hold(saver.locks, "setting up", _SETUP_S):
+        if not is_ours:
+            rows = f"SELECT 'version' AS name, '{VERSION}' AS value"
+            if saver.cipher is not None:
+                rows += f" UNION ALL SELECT 'key_check', '{saver.cipher.encrypt_text(_KEY_CHECK)}'"
+            # Whole at once and before LangGraph's tables: another process may be looking.
+            await saver.rows(f"CREATE TABLE IF NOT EXISTS {_TABLE} AS {rows}")
+        await make_tables()
+
+
+async def _is_ours(saver: ThreadSaver) -> bool:
+    """Whether a database is of this release and key; False for an empty one. Raises StorageError."""
+    other = "name another one with --db or FORETHOUGHT_DB"
     if not await saver.has_table(_TABLE):
         if await saver.has_table("checkpoints"):
-            raise _refusal(saver, "it is of an older release, or another program's")
+            raise StorageError(
+                f"the database {saver.shown}: it is of an older release, or another program's; {other}"
+            )
         return False
     values = dict(await saver.rows(f"SELECT name, value FROM {_TABLE}"))
-    if not values.get("version"):  # another process is setting it up now
-        return False
-    if values.get("version") != VERSION:
-        version = str(values.get("version"))[:20]
-        raise _refusal(saver, f"it is of another release (layout {version!r}, this one reads {VERSION!r})")
-    key_check = values.get("key_check")
+    version, key_check = values.get("version"), values.get("key_check")
+    if version != VERSION:
+        raise StorageError(
+            f"the database {saver.shown}: it is of another release (layout {version}, this one reads "
+            f"{VERSION}); {other}"
+        )
     if saver.cipher is None and key_check is not None:
         raise StorageError(f"the database {saver.shown}: {NO_KEY}")
     if saver.cipher is not None and key_check is None:
-        raise _refusal(saver, "it was begun without encryption, and stays so: leave the key out")
-    if saver.cipher is not None:
-        try:
+        raise StorageError(f"the database {saver.shown}: it was begun without encryption; leave the key out")
+    try:
+        if saver.cipher is not None:
             saver.cipher.decrypt_text(str(key_check))
-        except StorageError as error:
-            raise StorageError(f"the database {saver.shown}: {error}") from error
+    except StorageError as error:
+        raise StorageError(f"the database {saver.shown}: {error}") from error
     return True
-
-
-async def make_layout_table(saver: ThreadSaver) -> None:
-    """Mark a database as one of ours before LangGraph's tables are in it: another process may be looking."""
-    await saver.rows(f"CREATE TABLE IF NOT EXISTS {_TABLE} (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
-
-
-async def write_layout(saver: ThreadSaver) -> None:
-    """Mark a database as one of this release, and of this key."""
-    await make_layout_table(saver)
-    values = {"key_check": saver.cipher.encrypt_text(_KEY_CHECK)} if saver.cipher is not None else {}
-    # The version last: with it the table is whole.
-    for name, value in (*values.items(), ("version", VERSION)):
-        await saver.rows(
-            f"INSERT INTO {_TABLE} (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", (name, value)
-        )
-
-
-def _refusal(saver: ThreadSaver, why: str) -> StorageError:
-    return StorageError(f"the database {saver.shown}: {why}; name another one with --db or FORETHOUGHT_DB")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import os
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -71,33 +72,30 @@ class FileLocks:
 
     async def release(self, thread_id: str) -> None:
         """See ThreadLocks."""
-        self._drop(self._held.pop(thread_id))
+        lock = self._held.pop(thread_id)
+        # Deleted while it is held: whoever opened it meanwhile finds it gone and tries again. Not on Windows.
+        with suppress(OSError):
+            os.unlink(lock.lock_file)
+        lock.release()
 
     async def check(self, thread_id: str) -> None:
         """See ThreadLocks: the operating system's lock is never lost."""
 
     async def locked(self, thread_ids: Iterable[str]) -> set[str]:
         """See ThreadLocks. A folder that cannot be written to tells nothing."""
-        return {thread_id for thread_id in thread_ids if self._is_locked(thread_id)}
+        found: set[str] = set()
+        for thread_id in thread_ids:
+            with suppress(OSError):
+                if not self._has_file(thread_id):
+                    continue
+                if await self.acquire(thread_id):
+                    await self.release(thread_id)
+                else:
+                    found.add(thread_id)
+        return found
 
-    def _is_locked(self, thread_id: str) -> bool:
-        if not self._path(thread_id).exists():
-            return False
-        lock = FileLock(self._path(thread_id), thread_local=False)
-        try:
-            lock.acquire(blocking=False)
-        except Timeout:
-            return True
-        except OSError:
-            return False
-        self._drop(lock)
-        return False
-
-    def _drop(self, lock: FileLock) -> None:
-        # Deleted while it is held: whoever opened it meanwhile finds it gone and tries again. Not on Windows.
-        with suppress(OSError):
-            Path(lock.lock_file).unlink()
-        lock.release()
+    def _has_file(self, thread_id: str) -> bool:
+        return self._path(thread_id).exists()
 
     def _path(self, thread_id: str) -> Path:
         return self._folder / hashlib.sha256(thread_id.encode("utf-8", "replace")).hexdigest()[:32]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from forethought.storage.address import MISSING_EXTRA, Address
 from forethought.storage.encryption import Cipher, OutOfLine, thread_serializer
-from forethought.storage.errors import NoThreads, StorageError, is_postgres, postgres_line
-from forethought.storage.layout import is_set_up, write_layout
+from forethought.storage.errors import StorageError, is_postgres, postgres_line
+from forethought.storage.layout import set_up
 from forethought.storage.locks import hold
 from forethought.storage.saver import ThreadSaver
 
@@ -69,17 +69,6 @@ class PostgresThreads(ThreadSaver, AsyncPostgresSaver):
         """See ThreadSaver."""
         return (await self.rows("SELECT to_regclass(?) IS NOT NULL", (name,)))[0][0] is True
 
-    async def stream(self, query: str, values: Sequence[Any] = ()) -> AsyncIterator[tuple[Any, ...]]:
-        """See ThreadSaver."""
-        async with (
-            self.pool.connection() as connection,
-            connection.transaction(),
-            connection.cursor("threads", row_factory=tuple_row) as cursor,
-        ):
-            await cursor.execute(psycopg_query(query), values)
-            async for row in cursor:
-                yield row
-
     async def size(self) -> int:
         """See ThreadSaver."""
         names = ["checkpoints", "checkpoint_blobs", "checkpoint_writes"]
@@ -128,14 +117,7 @@ async def open_postgres_threads(
     """
     async with _open_pool(address, read_only=read_only) as pool:
         saver = PostgresThreads(pool, address, cipher)
-        is_new = not await is_set_up(saver)
-        if is_new and (read_only or not create):
-            raise NoThreads(address.shown)
-        if is_new:  # before LangGraph's tables, which without it would be those of another program
-            async with hold(saver.locks, "setting up", _SETUP_S):
-                await write_layout(saver)
-        if not read_only:
-            await _migrate(saver, "checkpoint_migrations", len(saver.MIGRATIONS), saver.setup)
+        await set_up(saver, saver.setup, create=create, read_only=read_only)
         yield saver
 
 
@@ -148,29 +130,10 @@ async def open_postgres_lessons(address: Address, *, create: bool) -> AsyncItera
         saver, store = PostgresThreads(pool, address, None), AsyncPostgresStore(pool)
         if not create and not await saver.has_table("store"):
             raise StorageError(f"no lessons yet in {address.shown}", wrong_use=True)
-        await _migrate(saver, "store_migrations", len(store.MIGRATIONS), store.setup)
+        async with hold(saver.locks, "setting up", _SETUP_S):
+            await store.setup()
         async with store:
             yield store
-
-
-async def _migrate(
-    saver: PostgresThreads, table: str, migrations: int, setup: Callable[[], Awaitable[None]]
-) -> None:
-    """LangGraph's own setup, one process at a time: two that make a table at once fail.
-
-    Left out where nothing is to be done, since a user who may make no tables can work with what is there.
-    """
-
-    async def is_current() -> bool:
-        if not await saver.has_table(table):
-            return False
-        newest = (await saver.rows(f"SELECT MAX(v) FROM {table}"))[0][0]
-        return newest is not None and newest >= migrations - 1
-
-    if not await is_current():
-        async with hold(saver.locks, "setting up", _SETUP_S):
-            if not await is_current():
-                await setup()
 
 
 @asynccontextmanager

@@ -54,10 +54,6 @@ class ThreadSaver(BaseCheckpointSaver[str]):
         """Whether the database has this table."""
 
     @abstractmethod
-    def stream(self, query: str, values: Sequence[Any] = ()) -> AsyncIterator[tuple[Any, ...]]:
-        """The rows of a query, a few at a time."""
-
-    @abstractmethod
     async def size(self) -> int:
         """Bytes of the database's threads on disk."""
 

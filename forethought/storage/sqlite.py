@@ -13,8 +13,8 @@ import aiosqlite
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from forethought.storage.encryption import Cipher, thread_serializer
-from forethought.storage.errors import NoThreads, StorageError
-from forethought.storage.layout import is_set_up, make_layout_table, write_layout
+from forethought.storage.errors import StorageError
+from forethought.storage.layout import set_up
 from forethought.storage.locks import FileLocks, hold
 from forethought.storage.saver import ThreadSaver
 
@@ -45,12 +45,6 @@ class SqliteThreads(ThreadSaver, AsyncSqliteSaver):
         """See ThreadSaver."""
         return bool(await self.rows("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (name,)))
 
-    async def stream(self, query: str, values: Sequence[Any] = ()) -> AsyncIterator[tuple[Any, ...]]:
-        """See ThreadSaver."""
-        async with self.lock, self.conn.execute(query, values) as cursor:
-            async for row in cursor:
-                yield tuple(row)
-
     async def size(self) -> int:
         """See ThreadSaver."""
         files = (self.path.with_name(self.path.name + part) for part in ("", "-wal"))
@@ -73,14 +67,7 @@ async def open_sqlite_threads(
     """
     async with _connect(path, create=create, read_only=read_only, missing="no threads yet") as connection:
         saver = SqliteThreads(connection, path, cipher)
-        if not await is_set_up(saver):
-            if read_only:
-                raise NoThreads(str(path))
-            async with hold(saver.locks, "setting up", _BUSY_S):
-                if not await is_set_up(saver):  # unless another process was first
-                    await make_layout_table(saver)
-                    await saver.setup()
-                    await write_layout(saver)
+        await set_up(saver, saver.setup, create=create, read_only=read_only)
         saver.is_setup = True
         yield saver
 

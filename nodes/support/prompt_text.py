@@ -1,9 +1,8 @@
 """The text of state in prompts: one renderer a record, deterministic, so that prompts can be replayed.
 
-What a prompt holds of a long run is bounded, however many steps there are. The newest steps stand one by one,
-with less of each observation and of its call's arguments the more there are; those before them are a line a
-subtask. So it is with results, memories, rounds, earlier tasks and finished subtasks. A run of ordinary
-length is shown whole.
+What a prompt holds of a long run is bounded, however many steps there are. The newest steps, results and
+earlier tasks stand one by one, with less of each observation and of its call's arguments the more there are;
+the steps before them are a line a subtask. A run of ordinary length is shown whole.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
-from typing import Any, TypeVar
+from typing import Any
 
 from forethought.state.agent import (
     AgentState,
@@ -34,7 +33,7 @@ OPEN_CHARS = 3_000
 """The length of what an unfinished subtask saw last: a new plan has nothing else to go by."""
 RESULT_CHARS = 8_000
 MANY = 150
-"""Steps that are shown one by one."""
+"""Steps, results or other things of a kind that are shown one by one: the newest."""
 MATERIAL_CHARS = 400_000
 """Characters of all observations shown one by one together; of all results, and all memories, too."""
 SAID_CHARS = 200_000
@@ -44,7 +43,6 @@ MOST_LINES = 200
 _LEAST_CHARS = 400
 LINE_CHARS = 200
 """Characters of a text that is shown in one line."""
-T = TypeVar("T")
 
 
 def compact(value: Any) -> str:
@@ -112,8 +110,8 @@ def steps_text(steps: Iterable[Step], results: Mapping[str, Result] | None = Non
     telling = {step["subtask"]: step["n"] for step in steps if step["ok"] and step["action"] == "call"}
     for key in results or {}:
         telling.pop(key, None)
-    earlier, newest = split(steps)
-    lines, said = condensed(earlier), said_share(len(newest))
+    newest = steps[-MANY:]
+    lines, said = condensed(steps[:-MANY]), said_share(len(newest))
     for step in newest:
         outcome = "ok" if step["ok"] else f"FAILED ({step['cause']})"
         if step["n"] in standing:
@@ -136,18 +134,15 @@ def tool_record(steps: Iterable[Step]) -> str:
     made = [step for step in steps if step["tool"] and step["action"] == "call"]
     for step in made:
         by_tool.setdefault(str(step["tool"]), []).append(step)
-    newest = {step["n"] for step in split([step for step in made if not step["ok"]])[1]}
+    newest = {step["n"] for step in [step for step in made if not step["ok"]][-MANY:]}
     lines = []
     for tool, calls in sorted(by_tool.items()):
-        failed = [
-            f"step {step['n']}: {step['cause']}: {cut(step['observation'], 160)}"
+        lines.append(f"{tool}: {len(calls)} calls, {_failed(calls)} failed")
+        lines += [
+            f"  step {step['n']}: {step['cause']}: {cut(step['observation'], 160)}"
             for step in calls
             if step["n"] in newest
         ]
-        failures = sum(not step["ok"] for step in calls)
-        lines.append(
-            f"{tool}: {len(calls)} calls, {failures} failed" + "".join(f"\n  {line}" for line in failed)
-        )
     return "\n".join(lines)
 
 
@@ -162,19 +157,16 @@ def subtask_text(subtask: Subtask) -> str:
 
 
 def plan_text(plan: Plan, *, only_open: bool = False) -> str:
-    """The plan, a block a subtask, with each one's status. Of a long plan the finished ones are a line each,
-    and the first of very many a number."""
+    """The plan, a block a subtask, with each one's status. Of a very long plan the finished ones are a
+    number: their results stand beside it."""
     subtasks = plan.get("subtasks", [])
-    finished = [subtask for subtask in subtasks if subtask["status"] == "finished"]
-    brief = [] if only_open or len(subtasks) <= MANY else finished
-    left_out = max(len(brief) - MOST_LINES, 0)
-    blocks = [f"{left_out} subtasks are finished besides those below."] if left_out else []
-    blocks += [
-        f"{item['id']} [finished] {one_line(item['description'], LINE_CHARS)}" for item in brief[left_out:]
-    ]
-    for subtask in subtasks:
-        if subtask["status"] == "finished" and (only_open or brief):
-            continue
+    shown = [subtask for subtask in subtasks if subtask["status"] != "finished"]
+    blocks = []
+    if not only_open and len(subtasks) <= MANY:
+        shown = subtasks
+    elif not only_open:
+        blocks = [f"{len(subtasks) - len(shown)} subtasks are finished besides those below."]
+    for subtask in shown:
         after = f", after {', '.join(subtask['depends_on'])}" if subtask["depends_on"] else ""
         blocks.append(f"{subtask['id']} [{subtask['status']}{after}]\n{subtask_text(subtask)}")
     return "\n\n".join(blocks)
@@ -184,59 +176,52 @@ def result_items(results: Mapping[str, Result], ids: Iterable[str] | None = None
     """Results for a prompt, ordered by their step; `ids` chooses among them."""
     chosen = results if ids is None else {key: results[key] for key in ids if key in results}
     found = sorted(chosen.items(), key=lambda item: (item[1]["n"], item[0]))
-    earlier, newest = split(found)
-    first, earlier = earlier[: -2 * MOST_LINES], earlier[-2 * MOST_LINES :]
-    limits = [HEAD_CHARS // 4] * len(earlier) + [share(RESULT_CHARS, len(newest))] * len(newest)
+    earlier, newest = found[:-MANY], found[-MANY:]
+    limit = share(RESULT_CHARS, len(newest))
     items: list[dict[str, Any]] = [
         {"id": key, "n": result["n"], "origin": result["origin"], "text": cut(result["text"], limit)}
-        for (key, result), limit in zip([*earlier, *newest], limits, strict=True)
+        for key, result in newest
     ]
-    if first:
-        steps = f"{first[0][1]['n']} to {first[-1][1]['n']}"
-        said = f"{len(first)} results before these stand as well."
-        items.insert(0, {"id": "earlier", "n": steps, "origin": "model", "text": said})
+    if earlier:
+        said = f"These stand as well: {', '.join(key for key, _ in earlier)}."
+        steps = f"{earlier[0][1]['n']} to {earlier[-1][1]['n']}"
+        items.insert(0, {"id": "earlier", "n": steps, "origin": "model", "text": cut(said, RESULT_CHARS)})
     return items
 
 
 def step_items(steps: Sequence[Step], note: Callable[[Step], str] = lambda step: "") -> list[dict[str, Any]]:
     """Steps for a prompt, one by one with `note` behind each: {n, text}; of very many the first are
     condensed."""
-    earlier, newest = split(steps)
+    earlier, newest = steps[:-MANY], steps[-MANY:]
     limit, said_limit = share(OBSERVATION_CHARS, len(newest)), said_share(len(newest))
     items: list[dict[str, Any]] = [
         {"n": step["n"], "text": step_text(step, limit, said_limit) + note(step)} for step in newest
     ]
     if earlier:
-        said = {"n": f"{earlier[0]['n']} to {earlier[-1]['n']}", "text": "\n".join(condensed(earlier))}
-        items.insert(0, said)
+        numbers = f"{earlier[0]['n']} to {earlier[-1]['n']}"
+        items.insert(0, {"n": numbers, "text": "\n".join(condensed(earlier))})
     return items
 
 
 def memory_items(memory: ShortTerm | None) -> list[dict[str, Any]]:
     """Short-term memory for a prompt, in the order it came: {id, text}; of very many memories the newest."""
-    items: list[tuple[int, int, str, str]] = []
     if memory is None:
         return []
-    for rejected in memory["rejected"]:
-        said = rejected["evaluation"]
-        move = f"Step {rejected['n']}, rejected before it was made (score {rejected['score']})"
-        whole = " as the subtask's whole result" if rejected.get("finishes") else ""
-        text = f"{move}: {call_text(rejected)}{whole}. {said}"
-        items.append((rejected["n"], 0, f"rejected:{rejected['n']}", text))
-    for failure in memory["failures"]:
-        move = f"Step {failure['n']} failed ({failure['cause']})"
-        text = f"{move}: {call_text(failure)}: {cut(failure['error'], 3_000)}"
-        items.append((failure["n"], 1, f"failure:{failure['n']}", text))
-    for reflection in memory.get("reflections", []):
-        text = f"Step {reflection['n']}, reflection on what came: {cut(reflection['text'], 3_000)}"
-        items.append((reflection["n"], 2, f"reflection:{reflection['n']}", text))
-    earlier, newest = split(sorted(items, key=lambda item: item[:2]))
+    items: list[tuple[int, int, str, str]] = []
+    for item in memory["rejected"]:
+        whole = " as the subtask's whole result" if item.get("finishes") else ""
+        move = f"rejected before it was made (score {item['score']}): {call_text(item)}{whole}. "
+        items.append((item["n"], 0, "rejected", f", {move}{item['evaluation']}"))
+    for item in memory["failures"]:
+        error = cut(item["error"], 3_000)
+        items.append((item["n"], 1, "failure", f" failed ({item['cause']}): {call_text(item)}: {error}"))
+    items += [
+        (item["n"], 2, "reflection", f", reflection on what came: {cut(item['text'], 3_000)}")
+        for item in memory.get("reflections", [])
+    ]
+    newest = sorted(items, key=lambda item: item[:2])[-MANY:]
     limit = share(MATERIAL_CHARS, len(newest))
-    shown = [{"id": key, "text": cut(text, limit)} for _, _, key, text in newest]
-    if earlier:
-        said = f"{len(earlier)} moves, up to step {earlier[-1][0]}, failed or were rejected before these."
-        shown.insert(0, {"id": "earlier", "text": said})
-    return shown
+    return [{"id": f"{kind}:{n}", "text": cut(f"Step {n}{text}", limit)} for n, _, kind, text in newest]
 
 
 def round_text(record: LongTerm) -> str:
@@ -270,17 +255,9 @@ def rounds_texts(long_term: Mapping[str, LongTerm]) -> list[str]:
 
 def earlier_items(progress: Progress) -> list[dict[str, str]]:
     """The earlier tasks of the thread, with their answers: {task, answer}; of very many the newest."""
-    first, newest = split(progress.get("earlier", []))
+    newest = progress.get("earlier", [])[-MANY:]
     limit = said_share(len(newest))
-    items = [{"task": cut(item["task"], limit), "answer": cut(item["answer"], limit)} for item in newest]
-    if first:
-        items.insert(0, {"task": f"{len(first)} tasks before these", "answer": "left out here"})
-    return items
-
-
-def split(items: Sequence[T]) -> tuple[Sequence[T], Sequence[T]]:
-    """Those that are condensed, and the newest, which are shown one by one."""
-    return items[:-MANY], items[-MANY:]
+    return [{"task": cut(item["task"], limit), "answer": cut(item["answer"], limit)} for item in newest]
 
 
 def share(whole: int, count: int, material: int = MATERIAL_CHARS) -> int:
@@ -299,20 +276,16 @@ def condensed(steps: Sequence[Step]) -> list[str]:
     for step in steps:
         by_subtask.setdefault(step["subtask"], []).append(step)
     groups = list(by_subtask.values())
-    lines = [_line(group) for group in groups[-MOST_LINES:]]
-    first = [step for group in groups[:-MOST_LINES] for step in group]
-    if first:
+    lines = []
+    if first := [step for group in groups[:-MOST_LINES] for step in group]:
         subtasks = len(groups) - MOST_LINES
-        lines.insert(0, f"{_span(first)}: {len(first)} steps of {subtasks} subtasks, {_failed(first)} failed")
+        lines = [f"{_span(first)}: {len(first)} steps of {subtasks} subtasks, {_failed(first)} failed"]
+    for group in groups[-MOST_LINES:]:
+        seen = [step["observation"] for step in group if step["ok"]]
+        head = one_line(seen[-1] if seen else group[-1]["observation"], LINE_CHARS)
+        told = f"{len(group)} steps, {_failed(group)} failed; last: {head}"
+        lines.append(f"{_span(group)} [{group[0]['subtask']}]: {told}")
     return lines
-
-
-def _line(steps: Sequence[Step]) -> str:
-    seen = [step["observation"] for step in steps if step["ok"]]
-    head = one_line(seen[-1] if seen else steps[-1]["observation"], LINE_CHARS)
-    return (
-        f"{_span(steps)} [{steps[0]['subtask']}]: {len(steps)} steps, {_failed(steps)} failed; last: {head}"
-    )
 
 
 def _span(steps: Sequence[Step]) -> str:

@@ -109,7 +109,7 @@ async def test_an_idempotency_key_is_the_same_when_a_call_is_made_again_and_anot
     assert seen.effects[0] == seen.effects[1]
 
     checkpoints = GraphCheckpoints(graph, CONFIG)
-    await fork(checkpoints, await before_step(checkpoints, 1, whole_wave=True))
+    await fork(checkpoints, await before_step(checkpoints, 1))
     state, replies = await to_the_end(graph, seen)
     assert replies == [], "a fork does the step anew"
     assert state["status"] == "answered"

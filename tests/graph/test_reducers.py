@@ -1,4 +1,4 @@
-"""The reducers: merge by key, delete, clear first; sums; appending in any batching."""
+"""The reducers: merge by key, delete, clear first; sums."""
 
 from __future__ import annotations
 
@@ -9,16 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forethought.models.types import no_usage
-from forethought.state.reducers import (
-    CLEAR,
-    add_usage,
-    append,
-    merge,
-    merge_all,
-    merge_all_rounds,
-    merge_files,
-    merge_rounds,
-)
+from forethought.state.reducers import CLEAR, add_usage, merge, merge_files, merge_rounds
 
 KEYS = st.sampled_from(["a", "b", "c"])
 VALUES = st.dictionaries(KEYS, st.integers(0, 9))
@@ -36,24 +27,6 @@ def test_merge_deletes_on_none_and_clears_first(old: Any, new: Any) -> None:
     assert old == before, "the old value is not changed"
 
 
-@given(VALUES, st.lists(UPDATES), st.lists(UPDATES))
-def test_a_delta_channels_writes_can_be_merged_in_any_batches(old: Any, first: Any, then: Any) -> None:
-    before = copy.deepcopy(old)
-    whole = merge_all(old, [*first, *then])
-    assert whole == merge_all(merge_all(old, first), then)
-    one = old
-    for write in (*first, *then):
-        one = merge(one, write)
-    assert (whole, old) == (one, before)
-
-
-def test_rounds_can_be_merged_in_any_batches() -> None:
-    failures = [{"1": {"round": 1, "failures": {str(n): {"tool": "t"}}}} for n in range(3)]
-    whole = merge_all_rounds({}, [*failures, {"1": {"score": 5}}])
-    assert whole == merge_all_rounds(merge_all_rounds({}, failures[:1]), [*failures[1:], {"1": {"score": 5}}])
-    assert (set(whole["1"]["failures"]), whole["1"]["score"]) == ({"0", "1", "2"}, 5)
-
-
 @given(VALUES, st.lists(VALUES))
 def test_merging_disjoint_siblings_in_any_order_is_the_same(old: Any, updates: list[Any]) -> None:
     tagged = [{f"{n}{key}": value for key, value in update.items()} for n, update in enumerate(updates)]
@@ -63,17 +36,6 @@ def test_merging_disjoint_siblings_in_any_order_is_the_same(old: Any, updates: l
     for update in reversed(tagged):
         other = merge(other, update)
     assert one == other
-
-
-@given(st.lists(st.lists(st.integers())), st.data())
-def test_append_does_not_depend_on_how_writes_are_batched(
-    writes: list[list[int]], data: st.DataObject
-) -> None:
-    cut = data.draw(st.integers(0, len(writes)))
-    whole = append([], writes)
-    assert append(append([], writes[:cut]), writes[cut:]) == whole
-    assert whole == [item for write in writes for item in write]
-    assert append(None, []) == []
 
 
 @given(st.lists(USAGE, max_size=4))

@@ -10,17 +10,17 @@ from typing import Any
 
 import httpx
 
-from forethought.evals.environments.small_shop.shop import INSIDE, Shop
+from forethought.evals.environments.small_shop.shop import INSIDE, serve
 
 
 @contextmanager
-def serve_shop(shop: Shop) -> Iterator[str]:
+def serve_shop() -> Iterator[str]:
     """The address of the shop on a free port of this machine."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             body = self.rfile.read(int(self.headers.get("content-length", 0)))
-            reply = shop(httpx.Request(self.command, INSIDE + self.path, content=body))
+            reply = serve(httpx.Request(self.command, INSIDE + self.path, content=body))
             self.send_response(reply.status_code)
             for name, value in reply.headers.items():
                 self.send_header(name, value)

@@ -1,4 +1,4 @@
-"""A small StableToolBench: a query set, recorded responses, and a virtual API server in its protocol."""
+"""A small StableToolBench: a query set, and a virtual API server in its protocol."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def parameter(name: str, kind: str = "STRING", default: Any = "", description: s
     return {"name": name, "type": kind, "description": description, "default": default}
 
 
-def listed(api: str, tool: str = "Weather Pro", category: str = "Weather", **changes: Any) -> Json:
+def listed(api: str, tool: str = "Weather Pro", category: str = "Weather, Sky", **changes: Any) -> Json:
     """An entry of an api_list."""
     return {
         "category_name": category, "tool_name": tool, "api_name": api, "api_description": f"Gives {api}.",
@@ -40,16 +40,6 @@ def write_sets(folder: Path, queries: list[Json] | None = None, name: str = SET)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps([query()] if queries is None else queries))
     return folder
-
-
-def write_cache(
-    folder: Path, answers: Json, file: str = "Weather/weather_pro_for_Weather/get_forecast.json"
-) -> Path:
-    """A cache with the answers of one API, by their arguments as text."""
-    path = folder / "tool_response_cache" / file
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(answers))
-    return folder / "tool_response_cache"
 
 
 def weather(asked: Asked) -> Sent:

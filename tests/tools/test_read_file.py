@@ -152,14 +152,3 @@ async def test_a_question_about_a_long_document_says_what_was_left_out(env: Tool
     last = int(text.rsplit("Paragraph ", 1)[1].split(".")[0])
     assert inspector.asked[1][1].startswith(f"Paragraph {last + 1}."), "it begins where the first one ended"
     assert observation.partial
-
-
-async def test_without_a_model_or_a_storage_the_tool_is_unavailable(env: ToolEnv) -> None:
-    with pytest.raises(ToolError, match="not available") as raised:
-        await read(env, path="Notes.txt", question="Why?")
-    assert raised.value.cause == "unavailable"
-    assert "part by part" in raised.value.hint
-    assert (await read(env, path="Notes.txt", question="  ")).text.endswith("Tea costs EUR 3.")
-
-    with pytest.raises(ToolError, match="storage"):
-        await read(dataclasses.replace(env, store=None), path="Notes.txt")

@@ -5,7 +5,6 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from ddgs.exceptions import DDGSException
@@ -28,8 +27,8 @@ def reply(content: Any, status: int = 200) -> Sent:
 
 
 def results(count: int, excerpt: str = "About\n tea") -> Sent:
-    """Return a reply of Tavily or SearXNG."""
-    dates = {"published_date": "2025-01-02", "publishedDate": "2025-01-02"}
+    """Return a reply of Tavily."""
+    dates = {"published_date": "2025-01-02"}
     return reply(
         {
             "results": [
@@ -49,22 +48,15 @@ class Engines:
     monkeypatch: pytest.MonkeyPatch
     ddgs: list[Any] = field(default_factory=list)
     """What ddgs returns, one a search; exceptions are raised."""
-    searxng_url: str = ""
 
     def tavily(self, answer: Answer) -> WebServer:
         server = self.start(answer)
-        self.monkeypatch.setattr("forethought.tools.web.engines.TAVILY_URL", server.url)
+        self.monkeypatch.setattr("forethought.tools.web_search.TAVILY_URL", server.url)
         self.monkeypatch.setenv("TAVILY_API_KEY", KEY)
         return server
 
-    def searxng(self, answer: Answer) -> WebServer:
-        server = self.start(answer)
-        self.searxng_url = f"{server.url}/base/"
-        return server
-
     async def search(self, query: str = "tea") -> Observation:
-        options = {"searxng_url": self.searxng_url} if self.searxng_url else {}
-        return await call_tool(WEB_SEARCH, {"query": query}, ToolEnv(settings=self.settings(**options)))
+        return await call_tool(WEB_SEARCH, {"query": query}, ToolEnv(settings=self.settings()))
 
 
 @pytest.fixture
@@ -102,18 +94,6 @@ async def test_results_of_tavily_have_number_title_address_date_and_excerpt(engi
     assert request.headers["Authorization"] == f"Bearer {KEY}"
 
 
-async def test_results_of_searxng(engines: Engines) -> None:
-    bare = {"title": "More", "url": "https://example.org/m", "content": None, "publishedDate": None}
-    full = {"title": "Tea", "url": "https://example.org/t", "content": "Black\n tea", "publishedDate": "2025"}
-    server = engines.searxng(lambda request: reply({"results": [full, bare]}))
-    assert (await engines.search("tea & milk")).text == (
-        "1. Tea\n   https://example.org/t\n   2025\n   Black tea\n\n2. More\n   https://example.org/m"
-    )
-    [request] = server.asked
-    assert urlsplit(request.path).path == "/base/search"
-    assert parse_qs(urlsplit(request.path).query) == {"q": ["tea & milk"], "format": ["json"]}
-
-
 async def test_results_and_excerpts_are_limited(engines: Engines) -> None:
     engines.ddgs.append(
         [{"title": f"T{n}", "href": f"https://example.org/{n}", "body": ""} for n in range(20)]
@@ -140,40 +120,17 @@ async def test_when_tavily_fails_ddgs_answers_with_a_note(
     assert KEY not in seen.text + caplog.text
 
 
-@pytest.mark.parametrize(
-    ("failure", "why"),
-    [
-        (Sent("no", status=403), "HTTP 403: its JSON format is not switched on"),
-        (Sent("", status=302, headers={"Location": "http://10.0.0.1/"}), "HTTP 302"),
-        (Sent("<html>"), "no JSON results"),
-        (reply({"results": [5]}), "no JSON results"),
-    ],
-)
-async def test_when_searxng_fails_ddgs_answers_with_a_note(engines: Engines, failure: Sent, why: str) -> None:
-    engines.searxng(lambda request: failure)
-    engines.ddgs.append([DDGS_RESULT])
-    expected = f"[SearXNG ({why}) failed; these results are from ddgs]\n{DDGS_TEXT}"
-    assert (await engines.search()).text == expected
-
-
-async def test_tavily_comes_before_searxng_and_searxng_before_ddgs(engines: Engines) -> None:
-    engines.tavily(lambda request: HTTP_500)
-    engines.searxng(lambda request: results(1))
-    assert "failed; these results are from SearXNG]\n1. Page 1" in (await engines.search()).text
-
-
 async def test_when_all_fail_all_and_the_alternatives_are_named(engines: Engines) -> None:
     engines.ddgs += [DDGSException("DNSError: no route to 1.2.3.4 at 12:01"), DDGSException("")]
     seen = await engines.search()
     assert (seen.ok, seen.cause, seen.retryable) == (False, "transport", False)
     assert seen.text == "the search failed: ddgs (DNSError) did not answer"
-    alternatives = ("visit_webpage", "given files", "TAVILY_API_KEY or FORETHOUGHT_SEARXNG_URL")
+    alternatives = ("visit_webpage", "given files", "TAVILY_API_KEY")
     assert all(alternative in seen.hint for alternative in alternatives)
     engines.tavily(lambda request: HTTP_500)
-    engines.searxng(lambda request: Sent("oops", status=502))
     seen = await engines.search()
     assert seen.text.startswith("the search failed: Tavily (")
-    assert seen.text.endswith("), SearXNG (HTTP 502) and ddgs (DDGSException) did not answer")
+    assert seen.text.endswith(") and ddgs (DDGSException) did not answer")
 
 
 @pytest.mark.parametrize("nothing", [[], DDGSException("No results found.")])
@@ -184,8 +141,3 @@ async def test_no_results(engines: Engines, nothing: Any) -> None:
     assert "'qwxz'" in seen.text
     assert "different words" in seen.hint
     assert (await engines.search(" ")).cause == "arguments"
-
-
-def test_the_address_of_searxng_must_be_http(settings: Callable[..., Settings]) -> None:
-    with pytest.raises(ValueError, match="http"):
-        settings(searxng_url="ftp://search.example")

@@ -12,7 +12,7 @@ from forethought.models.types import ConfigurationError, TransportError, Usage
 from forethought.settings import Settings
 from forethought.tools.base import ToolError
 from forethought.tools.media.sound import Sound
-from forethought.tools.media.transcript import Segment, Transcriber, Transcript
+from forethought.tools.media.transcript import Segment, Transcript
 
 if TYPE_CHECKING:
     from openai.types.audio import TranscriptionVerbose
@@ -55,9 +55,6 @@ def transcribe_online(sound: Sound, settings: Settings) -> Transcript:
     usage = _usage(getattr(reply, "usage", None), seconds, settings, time.monotonic() - started)
     by = f"the model {settings.transcription_model}"
     return Transcript(segments, seconds, str(reply.language or ""), by, [usage])
-
-
-ENDPOINT = Transcriber("openai", endpoint_lacks, transcribe_online)
 
 
 def _reply(data: bytes, settings: Settings) -> TranscriptionVerbose:

@@ -21,10 +21,11 @@ Pixels = PIL.Image
 
 LONGEST_SIDE = 2048
 """Pixels; what is larger is scaled down by providers anyway."""
-LARGEST_BYTES = 1_500_000
+LARGEST_BYTES = 3_500_000
+"""Of a PNG; what is larger becomes a JPEG, of which no picture of this size is larger."""
 MOST_PIXELS = 89_000_000
 """More are not decoded: a few bytes can promise billions. Just below where Pillow itself begins to warn."""
-_QUALITIES = (90, 80, 65, 50)
+_QUALITY = 80
 _FORMATS = ("JPEG", "PNG", "GIF", "BMP", "WEBP")
 """The only decoders that are tried, whatever a file says it is."""
 _ORIENTATION = 0x0112
@@ -58,10 +59,10 @@ def prepare(data: bytes, name: str) -> Picture:
             hint="Use read_file for documents and inspect_audio for sound, or ask the user for a PNG.",
         )
     pixels, size, animated = _decoded(data, name)
-    encoded, mime, encoded_size = _encoded(pixels, photo=kind == "jpg")
+    encoded, mime = _encoded(pixels, photo=kind == "jpg")
     notes = ["it is animated; only its first frame was looked at"] if animated else []
-    if encoded_size != size:
-        notes.append(f"scaled down to {encoded_size[0]} x {encoded_size[1]}")
+    if pixels.size != size:
+        notes.append(f"scaled down to {pixels.width} x {pixels.height}")
     return Picture(Image(mime, encoded, hashlib.sha256(data).hexdigest()), *size, "; ".join(notes))
 
 
@@ -73,13 +74,11 @@ def _decoded(data: bytes, name: str) -> tuple[Pixels, tuple[int, int], bool]:
     try:
         image = PIL.open(io.BytesIO(data), formats=_FORMATS)
         if image.width * image.height > MOST_PIXELS:
-            raise _too_many(name, f"{image.width} x {image.height} pixels")
+            raise PIL.DecompressionBombError
         # MPO is a JPEG with a second picture, as some telephones make: no film.
         animated = image.format != "MPO" and bool(getattr(image, "is_animated", False))
         image.seek(0)
         size = image.size
-        # Of a large JPEG only every second, fourth or eighth pixel is decoded.
-        image.draft(image.mode, (LONGEST_SIDE, LONGEST_SIDE))
         if image.getexif().get(_ORIENTATION, 1) in _TURNED:
             size = (size[1], size[0])
         ImageOps.exif_transpose(image, in_place=True)
@@ -88,10 +87,12 @@ def _decoded(data: bytes, name: str) -> tuple[Pixels, tuple[int, int], bool]:
         flat = _on_ground(plain) if plain.mode == "RGBA" else plain.copy()
         flat.info = {}
         return flat, size, animated
-    except ToolError:
-        raise
     except (PIL.DecompressionBombError, PIL.DecompressionBombWarning) as error:
-        raise _too_many(name, "hundreds of millions of pixels") from error
+        raise ToolError(
+            f"{name} is too large to be looked at (at most {MOST_PIXELS // 1_000_000} million pixels)",
+            cause="limit",
+            hint="Ask the user for a smaller copy, or for the part that matters.",
+        ) from error
     # Decoders of damaged files raise just anything.
     except Exception as error:
         raise ToolError(
@@ -123,27 +124,14 @@ def _on_ground(image: Pixels) -> Pixels:
     return PIL.alpha_composite(ground, image).convert("RGB")
 
 
-def _encoded(pixels: Pixels, photo: bool) -> tuple[bytes, str, tuple[int, int]]:
-    """Bytes, media type and final size: JPEG, but PNG, which keeps text sharp, for what was no JPEG before
-    and is small enough.
+def _encoded(pixels: Pixels, photo: bool) -> tuple[bytes, str]:
+    """Bytes and media type: JPEG, but PNG, which keeps text sharp, for what was no JPEG before and is small
+    enough.
     """
+    png, jpeg = io.BytesIO(), io.BytesIO()
     if not photo:
-        png = io.BytesIO()
         pixels.save(png, "PNG")
         if png.tell() <= LARGEST_BYTES:
-            return png.getvalue(), "image/png", pixels.size
-    while True:
-        for quality in _QUALITIES:
-            jpeg = io.BytesIO()
-            pixels.save(jpeg, "JPEG", quality=quality)
-            if jpeg.tell() <= LARGEST_BYTES:
-                return jpeg.getvalue(), "image/jpeg", pixels.size
-        pixels = pixels.resize((max(1, pixels.width * 3 // 4), max(1, pixels.height * 3 // 4)))
-
-
-def _too_many(name: str, what: str) -> ToolError:
-    return ToolError(
-        f"{name} is too large to be looked at: {what} (at most {MOST_PIXELS // 1_000_000} million)",
-        cause="limit",
-        hint="Ask the user for a smaller copy, or for the part that matters.",
-    )
+            return png.getvalue(), "image/png"
+    pixels.save(jpeg, "JPEG", quality=_QUALITY)
+    return jpeg.getvalue(), "image/jpeg"

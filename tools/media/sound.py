@@ -79,28 +79,21 @@ class Sound:
         with tempfile.TemporaryDirectory(prefix="forethought-") as folder:
             path = Path(folder) / "sound"  # which ffmpeg can seek in; the stored file may be encrypted
             path.write_bytes(self.data)
-            return self._ffmpeg_of(path, output)
-
-    def _ffmpeg_of(self, path: Path, output: list[str]) -> bytes:
-        command = [
-            "ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-protocol_whitelist", "file,pipe",
-            "-f", _DEMUXERS[self.kind], "-i", f"file:{path}", "-map", "0:a:0",
-            "-t", f"{self.longest_s + 2:g}", "-ac", "1", "-ar", str(RATE), *output, "pipe:1",
-        ]  # fmt: skip
-        # No variable of the environment but the PATH: the decoder of a stranger's file needs no keys.
-        environment = {"PATH": os.environ.get("PATH", os.defpath)}
-        try:
-            done = subprocess.run(
-                command, env=environment, capture_output=True, timeout=_LONGEST_DECODING_S, check=False
-            )
-        except subprocess.TimeoutExpired as error:
-            raise ToolError(
-                f"{self.name} takes longer than {_LONGEST_DECODING_S} seconds to decode",
-                cause="timeout",
-                hint=ASK_AGAIN,
-            ) from error
-        except OSError as error:
-            raise ToolError(f"ffmpeg cannot be run: {error.strerror}", cause="unavailable") from error
+            command = [
+                *("ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error"),
+                *("-protocol_whitelist", "file,pipe", "-f", _DEMUXERS[self.kind], "-i", f"file:{path}"),
+                *("-map", "0:a:0", "-t", f"{self.longest_s + 2:g}", "-ac", "1", "-ar", str(RATE)),
+                *(*output, "pipe:1"),
+            ]
+            # No variable of the environment but the PATH: the decoder of a stranger's file needs no keys.
+            environment = {"PATH": os.environ.get("PATH", os.defpath)}
+            try:
+                done = subprocess.run(
+                    command, env=environment, capture_output=True, timeout=_LONGEST_DECODING_S, check=False
+                )
+            except subprocess.TimeoutExpired as error:
+                message = f"{self.name} takes longer than {_LONGEST_DECODING_S} seconds to decode"
+                raise ToolError(message, cause="timeout", hint=ASK_AGAIN) from error
         message = done.stderr.decode("utf-8", "replace").replace(f"file:{path}", self.name)
         if "matches no streams" in message:
             raise ToolError(f"{self.name} has no sound in it", cause="empty", hint=ASK_AGAIN)

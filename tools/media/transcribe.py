@@ -9,25 +9,27 @@ from forethought.tools.base import ToolError
 from forethought.tools.files import FileStore
 from forethought.tools.given_files import stored_bytes
 from forethought.tools.kinds import SOUNDS, sound_kind
-from forethought.tools.media.endpoint import ENDPOINT, NO_SOUND
+from forethought.tools.media.endpoint import NO_SOUND, endpoint_lacks, transcribe_online
 from forethought.tools.media.sound import Sound, ffmpeg_lacks
-from forethought.tools.media.transcript import Transcriber, Transcript
-from forethought.tools.media.whisper import WHISPER
+from forethought.tools.media.transcript import Transcript
+from forethought.tools.media.whisper import transcribe_here, whisper_lacks
 from forethought.tools.threads import SharedWork
 
 LONGEST_S = 1200.0
-_TRANSCRIBERS = (WHISPER, ENDPOINT)
-"""The preferred one first."""
+_WAYS = {"whisper": (whisper_lacks, transcribe_here), "openai": (endpoint_lacks, transcribe_online)}
+"""What keeps each way from being used, and its transcript of a sound; the preferred way first."""
 _transcripts: SharedWork[Transcript] = SharedWork(16)
 
 
-def transcriber(settings: Settings) -> Transcriber | str:
-    """The one that is wanted and set up, or else what keeps sound from being transcribed, in words."""
-    if lacks := ffmpeg_lacks():
-        return lacks
-    wanted = [t for t in _TRANSCRIBERS if settings.transcription in ("auto", t.name)]
-    ready = next((t for t in wanted if not t.lacks(settings)), None)
-    return ready or "; or OpenAI's endpoint can be used, but ".join(t.lacks(settings) for t in wanted)
+def chosen_way(settings: Settings) -> str:
+    """Name of the way that is wanted and set up. Raises ToolError, which says what is missing."""
+    wanted = [name for name in _WAYS if settings.transcription in ("auto", name)]
+    lacks = {name: ffmpeg_lacks() or _WAYS[name][0](settings) for name in wanted}
+    for name, missing in lacks.items():
+        if not missing:
+            return name
+    why = "; or OpenAI's endpoint can be used, but ".join(dict.fromkeys(lacks.values()))
+    raise ToolError(f"sound cannot be transcribed here: {why}", cause="unavailable", hint=NO_SOUND)
 
 
 async def load_transcript(
@@ -65,7 +67,5 @@ def transcribe(store: FileStore, content_hash: str, name: str, settings: Setting
             cause="arguments",
             hint="Use read_file for documents and inspect_image for pictures.",
         )
-    chosen = transcriber(settings)
-    if isinstance(chosen, str):
-        raise ToolError(f"sound cannot be transcribed here: {chosen}", cause="unavailable", hint=NO_SOUND)
-    return chosen.transcribe(Sound(data, kind, name, settings.max_audio_minutes * 60), settings)
+    sound = Sound(data, kind, name, settings.max_audio_minutes * 60)
+    return _WAYS[chosen_way(settings)][1](sound, settings)

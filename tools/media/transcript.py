@@ -1,13 +1,10 @@
-"""What was said in a recording, and what turns sound into it."""
+"""What was said in a recording."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from forethought.models.types import Usage
-from forethought.settings import Settings
-from forethought.tools.media.sound import Sound
 
 
 @dataclass(frozen=True)
@@ -32,14 +29,3 @@ class Transcript:
     """Who transcribed, in words."""
     unbooked: list[Usage] = field(default_factory=list, compare=False)
     """What the transcript cost, until whoever gets it first books it: it is kept and given again."""
-
-
-@dataclass(frozen=True)
-class Transcriber:
-    """One way to a transcript."""
-
-    name: str
-    lacks: Callable[[Settings], str]
-    """What keeps it from being used, in words; '' if nothing does."""
-    transcribe: Callable[[Sound, Settings], Transcript]
-    """Blocking. Raises ToolError."""

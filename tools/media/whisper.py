@@ -11,7 +11,7 @@ from forethought.settings import Settings
 from forethought.text import one_line
 from forethought.tools.base import ToolError
 from forethought.tools.media.sound import RATE, Sound
-from forethought.tools.media.transcript import Segment, Transcriber, Transcript
+from forethought.tools.media.transcript import Segment, Transcript
 
 INSTALL = "pip install 'forethought[audio]'"
 
@@ -44,9 +44,6 @@ def transcribe_here(sound: Sound, settings: Settings) -> Transcript:
     )
     shown = Path(name).name.removesuffix(".pt")
     return Transcript(segments, seconds, str(result.get("language") or ""), f"whisper ({shown})")
-
-
-WHISPER = Transcriber("whisper", whisper_lacks, transcribe_here)
 
 
 def _model(name: str) -> Any:

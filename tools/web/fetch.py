@@ -103,19 +103,15 @@ async def _get(url: httpx.URL, allowed_hosts: Collection[str], same_host: bool) 
                     )
                 request = response.next_request
                 if same_host and request.url.host != url.host:
-                    raise _leads_elsewhere(url, request.url)
+                    # The target is not shown whole: its path could be what must not be carried out.
+                    raise ToolError(
+                        f"{url.host} redirects to another host, {request.url.host}, which was not approved",
+                        cause="unavailable",
+                        hint="use another source, or ask for that host's own address",
+                    )
             finally:
                 await response.aclose()
     raise ToolError(f"{url} redirects without end", cause="transport", hint="use another source")
-
-
-def _leads_elsewhere(url: httpx.URL, target: httpx.URL) -> ToolError:
-    """The target is not shown whole: its path could be what must not be carried out."""
-    return ToolError(
-        f"{url.host} redirects to another host, {target.host}, which was not approved",
-        cause="unavailable",
-        hint="use another source, or ask for that host's own address",
-    )
 
 
 async def _body(response: httpx.Response) -> bytes:

@@ -1,4 +1,4 @@
-"""A long text in parts, and the places where something occurs in it."""
+"""The places of a long page where something occurs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ _AROUND = 400
 """Most characters shown before and after an occurrence."""
 _LINES = 2
 """Lines shown before and after an occurrence, where they are not too long."""
-
 _ALIKE = (
     "'\u2018\u2019\u201b\u02bc`\u00b4",
     '"\u201c\u201d\u201e\u00ab\u00bb',
@@ -30,9 +29,14 @@ def find_passages(text: str, wanted: str) -> list[Passage]:
     """Where `wanted`, which is no pattern, occurs, whatever the case, the white space and the form of quotes
     and dashes. Places that overlap are one passage.
     """
+    # A page has no-break spaces, line ends and typographic marks where nobody types them.
+    words = ("".join(map(_character, word)) for word in wanted.split())
+    pattern = re.compile(r"\s+".join(words), re.IGNORECASE)
     passages: list[Passage] = []
-    for match in _pattern(wanted).finditer(text):
-        start, end = _around(text, match.start(), match.end())
+    for match in pattern.finditer(text):
+        before = text[max(0, match.start() - _AROUND) : match.start()].split("\n")[-(_LINES + 1) :]
+        after = text[match.end() : match.end() + _AROUND].split("\n")[: _LINES + 1]
+        start, end = match.start() - len("\n".join(before)), match.end() + len("\n".join(after))
         if passages and start <= passages[-1].end:
             passages[-1].end = max(end, passages[-1].end)
             passages[-1].matches += 1
@@ -41,19 +45,6 @@ def find_passages(text: str, wanted: str) -> list[Passage]:
     return passages
 
 
-def _pattern(wanted: str) -> re.Pattern[str]:
-    """What `wanted` matches: a page has no-break spaces, line ends and typographic marks where nobody types
-    them."""
-    words = ("".join(map(_character, word)) for word in wanted.split())
-    return re.compile(r"\s+".join(words) or re.escape(wanted), re.IGNORECASE)
-
-
 def _character(wanted: str) -> str:
     alike = next((marks for marks in _ALIKE if wanted in marks), "")
     return f"[{re.escape(alike)}]" if alike else re.escape(wanted)
-
-
-def _around(text: str, start: int, end: int) -> tuple[int, int]:
-    before = text[max(0, start - _AROUND) : start].split("\n")[-(_LINES + 1) :]
-    after = text[end : end + _AROUND].split("\n")[: _LINES + 1]
-    return start - len("\n".join(before)), end + len("\n".join(after))

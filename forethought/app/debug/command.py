@@ -13,22 +13,14 @@ import typer
 
 from forethought.app.command_flags import AllowWrites, Environment, ModelOptions, Tools
 from forethought.app.errors import ANSWERED, CliError, explain
-from forethought.app.options import (
-    Flags,
-    check_repeated,
-    context_of,
-    must_be_repeated,
-    resume_command,
-    settings_from,
-)
+from forethought.app.options import Flags, must_be_repeated, resume_command
 from forethought.app.text import one_line, to_json
-from forethought.settings import Settings
-from forethought.state.debugger import DebuggerContext, JudgeName, RerunMethod, SearchMethod
+from forethought.state.debugger import JudgeName, RerunMethod, SearchMethod
 
 if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
 
-    from forethought.app.debug.session import DebugRequest, DebugSession
+    from forethought.app.debug.session import DebugSession
     from forethought.trajectories.types import Loaded
 
 Json = dict[str, Any]
@@ -73,11 +65,8 @@ class DebugOptions(ModelOptions):
 def with_rerun_method(arguments: Sequence[str]) -> list[str]:
     """The command line with the method that a bare --rerun means: the parser knows no optional values."""
     line = list(arguments)
-    if line[:1] != ["debug"]:
-        return line
-    end = line.index("--") if "--" in line else len(line)
-    for at in range(end):
-        if line[at] == "--rerun" and (at + 1 == len(line) or line[at + 1] not in get_args(RerunMethod)):
+    for at, text in enumerate(line if line[:1] == ["debug"] else []):
+        if text == "--rerun" and (at + 1 == len(line) or line[at + 1] not in get_args(RerunMethod)):
             line[at] = "--rerun=agentdebug"
     return line
 
@@ -87,35 +76,31 @@ def debug(options: DebugOptions) -> int:
     from forethought.app.debug.session import DebugRequest, open_debugging
     from forethought.app.threads.thread import check_thread_id, is_debugging
 
-    _check_options(options)
-    flags, thread = options, options.thread
-    loaded = None if options.trajectory is None else _pick(options.trajectory, options.pick)
-    if thread is not None:
-        check_thread_id(thread)
-        if is_debugging(thread):
-            raise CliError(f"{thread} is a debugging itself; go on with it: {resume_command(thread, flags)}")
-    has_answer = options.expect is not None or (loaded is not None and bool(loaded.reference.gold))
-
-    def choose(settings: Settings, model: str | None) -> DebuggerContext:
-        return _context(options, settings, model, has_answer)
-
-    context = choose(settings_from(flags), None)
-    _check_judge(options, context, has_answer)
-    request = DebugRequest(
-        context.model_dump(mode="json"),
-        thread,
-        environment=options.environment,
-        allow_writes=options.allow_writes,
-    )
-    graph_input: Json = {"expect": options.expect} if options.expect else {}
-    if loaded is None:
+    thread = options.thread
+    if (thread is None) == (options.trajectory is None):
+        raise CliError("name what is to be debugged: either a THREAD or --trajectory FILE")
+    if thread and (options.pick or options.environment):
+        raise CliError("--pick and --environment go with --trajectory; a thread is run in its checkpoints")
+    graph_input: Json = {"expect": options.expect or ""}
+    has_answer, run = bool(options.expect), None
+    if options.trajectory is None:
+        check_thread_id(thread or "")
+        if is_debugging(thread or ""):
+            go_on = resume_command(thread or "", options)
+            raise CliError(f"{thread} is a debugging itself; go on with it: {go_on}")
         graph_input["thread_id"] = thread
-        opening = open_debugging(request, flags, choose, name=thread or "")
     else:
+        loaded = _pick(options.trajectory, options.pick)
         graph_input["trajectory"] = loaded.model_dump(mode="json")
-        run = loaded.trajectory
-        opening = open_debugging(request, flags, choose, trajectory=run, name=run.id)
-    return _run(opening, lambda snapshot: graph_input, flags, options.as_json)
+        has_answer, run = has_answer or bool(loaded.reference.gold), loaded.trajectory
+    by_reward = options.environment and not options.expect
+    judge = "environment" if by_reward else "gold" if has_answer else "none"
+    named = {name: getattr(options, name) for name in ("rerun", "method", "judge", "max_reruns")}
+    choices = {"judge": judge, **{name: value for name, value in named.items() if value is not None}}
+    request = DebugRequest(
+        choices, thread, environment=options.environment, allow_writes=options.allow_writes
+    )
+    return _run(open_debugging(request, options, run), lambda snapshot: graph_input, options, options.as_json)
 
 
 def resume_debugging(thread_id: str, replies: Sequence[str], flags: Flags, as_json: bool) -> int:
@@ -128,21 +113,19 @@ def resume_debugging(thread_id: str, replies: Sequence[str], flags: Flags, as_js
     from forethought.app.report import unfinished
     from forethought.trajectories.read import from_json
 
-    async def read_request() -> tuple[DebugRequest, Json]:
+    async def read() -> Any:
         async with read_debugging(thread_id, flags) as session:
             return session.request, (await session.snapshot()).values
 
-    request, values = asyncio.run(read_request())
-    request, flags = _permitted(thread_id, request, flags)
-    recorded = None
-    if request.thread is None:
-        saved = values.get("subject") or values.get("trajectory")
-        if saved is None:
-            raise CliError(f"{thread_id} was broken off before anything was done; begin it again")
-        recorded = from_json(saved).trajectory
-
-    def choose(settings: Settings, model: str | None) -> DebuggerContext:
-        return context_of(DebuggerContext, flags, settings, request.context)
+    request, values = asyncio.run(read())
+    if request.environment and not flags.environment:
+        raise must_be_repeated(thread_id, "--environment", request.environment)
+    if request.allow_writes and not flags.allow_writes:
+        raise CliError(
+            f"{thread_id} was begun with --allow-writes, which holds only where it is given: give it again"
+        )
+    request = replace(request, environment=flags.environment, allow_writes=flags.allow_writes)
+    run = from_json(values["subject"]).trajectory if values.get("subject") else None
 
     def begin(snapshot: StateSnapshot) -> Any:
         if replies:
@@ -152,29 +135,7 @@ def resume_debugging(thread_id: str, replies: Sequence[str], flags: Flags, as_js
             raise CliError(f"{thread_id} is finished ({status}); see it with: forethought show {thread_id}")
         return None
 
-    opening = open_debugging(request, flags, choose, trajectory=recorded, id=thread_id)
-    return _run(opening, begin, flags, as_json)
-
-
-def _permitted(thread_id: str, request: DebugRequest, flags: Flags) -> tuple[DebugRequest, Flags]:
-    """The saved request, with nothing that runs code or names an address but what the flags name again.
-
-    Raises CliError for what has to be given again.
-    """
-    settings = settings_from(flags)
-    check_repeated(thread_id, flags, settings, base_url=request.base_url)
-    if request.environment and not flags.environment:
-        raise must_be_repeated(thread_id, "--environment", request.environment)
-    if request.allow_writes and not flags.allow_writes:
-        raise CliError(
-            f"{thread_id} was begun with --allow-writes, which holds only where it is given: give it again"
-        )
-    if request.thread is not None and flags.environment is not None:
-        raise CliError("--environment: a thread is run again in its own checkpoints; leave it out")
-    if request.base_url:
-        # The debugging's own, now that a person has named it: the thread that is debugged may have another.
-        flags = flags.model_copy(update={"base_url": settings.base_url})
-    return replace(request, environment=flags.environment, allow_writes=flags.allow_writes), flags
+    return _run(open_debugging(request, flags, run, thread_id), begin, flags, as_json)
 
 
 def show_debugging(thread_id: str, flags: Flags, as_json: bool) -> int:
@@ -183,7 +144,7 @@ def show_debugging(thread_id: str, flags: Flags, as_json: bool) -> int:
     from forethought.app.debug.session import read_debugging
     from forethought.app.display import make_console
 
-    async def read_result() -> tuple[Json, Json]:
+    async def read() -> tuple[Json, Json]:
         async with read_debugging(thread_id, flags) as session:
             snapshot = await session.snapshot()
             result = view.debug_report(session, snapshot)
@@ -191,14 +152,13 @@ def show_debugging(thread_id: str, flags: Flags, as_json: bool) -> int:
                 result["status"] = "stopped"
             return result, snapshot.values
 
-    result, values = asyncio.run(read_result())
+    result, values = asyncio.run(read())
     if as_json:
         print(to_json(result))
-        return ANSWERED
-    console = make_console()
-    for part in view.parts(values, values.get("subject") or {}):
-        console.print(part)
-    view.show_ending(result, console)
+    else:
+        display = view.DebugDisplay(make_console())
+        display.updated("", values)
+        view.show_ending(result, display.console)
     return ANSWERED
 
 
@@ -217,11 +177,9 @@ def _run(
         session = runner.open(opening)
         resume = resume_command(session.id, flags)
         runner.go_on = f"continue with: {resume}"
-        snapshot = runner.run(session.snapshot())
-        graph_input = begin(snapshot)
+        graph_input = begin(runner.run(session.snapshot()))
         runner.console.print(f"debugging {session.id}")
-        display = view.DebugDisplay(runner.console, snapshot.values.get("subject") or {})
-        ending = runner.drive(session, graph_input, display, questions.ask)
+        ending = runner.drive(session, graph_input, view.DebugDisplay(runner.console), questions.ask)
         error = explain(ending.error).line if ending.error else None
         if ending.snapshot is None:
             result: Json = {"thread_id": session.id, "status": "failed", "error": error}
@@ -238,8 +196,6 @@ def _pick(path: Path, key: str | None) -> Loaded:
     """The trajectory of this id, or the file's only one. Raises CliError where there is no such one."""
     from forethought.trajectories.read import read_trajectories
 
-    if path.is_dir():
-        raise CliError(f"{path} is a folder: name one file")
     try:
         trajectories = read_trajectories(path)
     except ValueError as error:
@@ -248,62 +204,9 @@ def _pick(path: Path, key: str | None) -> Loaded:
     if len(matches) == 1:
         return matches[0]
     ids = ", ".join(one_line(loaded.trajectory.id, 60) for loaded in trajectories[:_LISTED])
-    if len(trajectories) > _LISTED:
-        ids += f", … {len(trajectories) - _LISTED} more"
-    if key is None:
-        raise CliError(f"{path} holds {len(trajectories)} trajectories: choose one with --pick: {ids}")
-    raise CliError(f"{path} holds no trajectory {one_line(key, 60)!r}; there are: {ids}")
-
-
-def _context(
-    options: DebugOptions, settings: Settings, model: str | None, has_answer: bool
-) -> DebuggerContext:
-    """The debugger's Context; `model` is the one that the debugged thread was run with. Raises CliError."""
-    judge = "gold" if has_answer else "none"
-    if options.environment and options.expect is None:
-        judge = "environment"
-    defaults: Json = {"judge": judge}
-    if model or settings.model:
-        defaults["model"] = model or settings.model
-    flags = ("rerun", "method", "judge", "max_reruns")
-    overrides = {name: value for name in flags if (value := getattr(options, name)) is not None}
-    return context_of(DebuggerContext, options, settings, defaults, overrides)
-
-
-def _check_options(options: DebugOptions) -> None:
-    """Raises CliError for flags that do not go together."""
-    if options.thread is None and options.trajectory is None:
-        raise CliError("name what is to be debugged: a THREAD, or --trajectory FILE")
-    if options.thread is not None and options.trajectory is not None:
-        raise CliError("a THREAD and --trajectory cannot go together: give one of them")
-    for flag, value in (("--pick", options.pick), ("--environment", options.environment)):
-        if value is not None and options.trajectory is None:
-            raise CliError(f"{flag} goes with --trajectory; a thread is run again in its own checkpoints")
-    if options.expect is not None and not options.expect.strip():
-        raise CliError("--expect is empty: give the answer of a right run, or leave it out")
-
-
-def _check_judge(options: DebugOptions, context: DebuggerContext, has_answer: bool) -> None:
-    """Raises CliError when a re-run could not be made or nobody could judge it."""
-    from forethought.app.debug.session import runs_again
-
-    if context.judge in {"gold", "model"} and not has_answer:
-        raise CliError(f"--judge {context.judge} needs the answer of a right run: give it with --expect TEXT")
-    if context.judge == "environment" and not options.environment:
-        raise CliError("--judge environment needs --environment MODULE:NAME, whose reward it is")
-    if not runs_again(context):
-        return
-    what = "--rerun" if context.rerun != "off" else f"--method {context.method}"
-    if options.trajectory is not None and not options.environment:
-        raise CliError(
-            f"{what}: a trajectory's file cannot be run again by itself; give the world it ran in with "
-            "--environment MODULE:NAME"
-        )
-    many = context.method == "counterfactual" and context.rerun in {"off", "agentdebug"}
-    if many and context.judge == "person":
-        raise CliError("--method counterfactual judges too many runs for a person: choose another --judge")
-    if context.judge == "none":
-        raise CliError(
-            f"{what}: somebody has to say whether a re-run succeeded, and never the run itself: give the "
-            f"answer of a right run with --expect TEXT{'' if many else ', or --judge person'}"
-        )
+    more = ", ..." if len(trajectories) > _LISTED else ""
+    raise CliError(
+        f"{path} holds {len(trajectories)} trajectories: choose one with --pick: {ids}{more}"
+        if key is None
+        else f"{path} holds no trajectory {one_line(key, 60)!r}; there are: {ids}{more}"
+    )

@@ -2,31 +2,29 @@
 
 It is kept in the database of threads, under an id of its own (`debug:SUBJECT:NUMBER`), so that it can be
 broken off and resumed without labelling a step twice, shown again, and forked as any thread. The request is
-saved with its checkpoints; what runs code or says where a key goes has to be named again on resuming.
+saved with its checkpoints; what runs code or changes the world has to be named again on resuming.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator, Callable, Mapping
+import time
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
 from forethought.app.errors import CliError
-from forethought.app.options import Flags, resume_command, settings_from
+from forethought.app.options import Flags, context_of, resume_command, settings_from
 from forethought.app.report import status_of, task_error, unfinished
 from forethought.app.runner import Session
 from forethought.app.text import one_line
 from forethought.app.threads.branches import state_at
 from forethought.app.threads.thread import DEBUGGING, Thread, check_thread_id, open_thread, unknown_thread
-from forethought.app.transport import Answering, choose_transport
+from forethought.app.transport import Answering
 from forethought.graph.debugger import build_debugger
-from forethought.redaction import without_credentials
-from forethought.settings import Settings
 from forethought.state.debugger import DebuggerContext
 from forethought.state.history import Point, point_of
 from forethought.storage import address_of, open_threads
@@ -37,13 +35,11 @@ from forethought.trajectories.types import Loaded, Trajectory
 if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
 
-    from forethought.nodes.debugger.services import MakeRollouts
-    from forethought.rollouts.types import Environment, Rollouts
+    from forethought.rollouts.types import Rollouts
+    from forethought.settings import Settings
     from forethought.storage.saver import ThreadSaver
 
 Json = dict[str, Any]
-ChooseContext = Callable[[Settings, str | None], DebuggerContext]
-"""Gives the debugger's Context from the settings and the model that a debugged thread was run with."""
 _SAVED = "forethought_debug"
 """Key of a checkpoint's metadata that holds the request, as JSON text."""
 _STEPS = 50
@@ -55,20 +51,14 @@ class DebugRequest:
     """What is debugged and how: saved with the debugging's checkpoints."""
 
     context: Json
-    """The DebuggerContext."""
+    """Fields of the DebuggerContext; all of them once it has begun."""
     thread: str | None = None
     leaf: str | None = None
     """The last checkpoint of the thread's branch that is debugged; None: its head."""
     environment: str | None = None
     allow_writes: bool = False
-    base_url: str | None = None
-    started: str = ""
-    """ISO time at which the debugging began."""
-
-
-def runs_again(context: DebuggerContext) -> bool:
-    """Whether the run may be made again."""
-    return context.rerun != "off" or context.method == "counterfactual"
+    started: float = 0.0
+    """Seconds since the epoch."""
 
 
 @dataclass
@@ -79,53 +69,39 @@ class DebugSession(Session):
 
     def seconds(self, snapshot: StateSnapshot) -> float:
         """From the debugging's beginning to `snapshot`, waiting and breaks included."""
-        if not snapshot.created_at or not self.request.started:
-            return 0.0
-        ended, started = map(datetime.fromisoformat, (snapshot.created_at, self.request.started))
-        return max(0.0, (ended - started).total_seconds())
+        ended = datetime.fromisoformat(snapshot.created_at).timestamp() if snapshot.created_at else 0.0
+        return max(0.0, ended - self.request.started)
 
 
 @asynccontextmanager
 async def open_debugging(
-    request: DebugRequest,
-    flags: Flags,
-    choose: ChooseContext,
-    *,
-    trajectory: Trajectory | None = None,
-    id: str = "",
-    name: str = "",
+    request: DebugRequest, flags: Flags, trajectory: Trajectory | None = None, id: str = ""
 ) -> AsyncIterator[DebugSession]:
-    """The debugging `id`, or a new one for `name`; claimed, with what it debugs, by this process.
+    """The debugging `id`, or a new one; claimed, with the thread that it debugs, by this process.
 
     `trajectory` is what is debugged where that is no thread. Raises CliError, ConfigurationError.
     """
     from forethought.models import Models
 
+    settings, parts = settings_from(flags), {}
     async with AsyncExitStack() as stack:
         if request.thread is None:
-            settings, model = settings_from(flags), None
             saver = await stack.enter_async_context(open_threads(address_of(settings), settings.key))
-            parts: Json = {}
-            if request.environment is not None and trajectory is not None:
-                environment = make_environment(request.environment, trajectory)
-                parts = {"environment": environment, "rollouts": _in_environment(environment, settings)}
+            model = settings.model
+            if request.environment and trajectory:
+                parts = _in_environment(request.environment, trajectory, settings)
         else:
-            calls_models = runs_again(choose(settings_from(flags), None))
-            debugged = await stack.enter_async_context(_open_debugged(request, flags, calls_models))
-            thread = debugged.thread
-            settings, saver, model = thread.settings, thread.saver, thread.context.model
+            debugged = await stack.enter_async_context(_open_debugged(request, flags))
+            saver, model = debugged.thread.saver, debugged.thread.context.model
             parts = {"load_thread": debugged.load, "rollouts": debugged.rollouts}
             request = replace(request, leaf=debugged.head.id)
-        context = choose(settings, model)
-        request = replace(
-            request,
-            context=context.model_dump(mode="json"),
-            base_url=without_credentials(settings.base_url),
-            started=request.started or datetime.now(UTC).isoformat(),
-        )
-        id = id or await _new_id(saver, name)
-        await stack.enter_async_context(saver.claim(id))
+        defaults = {"model": model} if model else {}
+        context = context_of(DebuggerContext, flags, settings, {**defaults, **request.context})
         Models(settings).verify(dict.fromkeys((context.model, context.judge_model or context.model)))
+        started = request.started or time.time()
+        request = replace(request, context=context.model_dump(mode="json"), started=started)
+        id = id or await _new_id(saver, request.thread or (trajectory.id if trajectory else ""))
+        await stack.enter_async_context(saver.claim(id))
         graph = build_debugger(settings, saver, **parts)
         saved = {_SAVED: json.dumps(asdict(request), ensure_ascii=False)}
         yield DebugSession(id, saver, graph, context, request, metadata=saved)
@@ -192,38 +168,27 @@ class DebuggedThread:
 
 
 @asynccontextmanager
-async def _open_debugged(
-    request: DebugRequest, flags: Flags, calls_models: bool
-) -> AsyncIterator[DebuggedThread]:
+async def _open_debugged(request: DebugRequest, flags: Flags) -> AsyncIterator[DebuggedThread]:
     """The request's thread, claimed by this process, and its branch to debug.
 
-    --model and --set are the debugger's: the thread keeps its own Context. Raises CliError when there is no
-    such thread, another process runs it, or its task is not over.
+    --model and --set are the debugger's: the thread keeps its own Context, whose models are first asked by a
+    re-run. Raises CliError when there is no such thread, another process runs it, or its task is not over.
     """
     assert request.thread is not None
     flags = Flags(base_url=flags.base_url, db=flags.db, tools=flags.tools)
-    # Only a re-run calls the thread's own models, so only then do their keys have to be there.
-    answering = (
-        choose_transport(None, None, {}) if calls_models else Answering(lambda settings, context: None)
-    )
+    answering = Answering(lambda settings, context: None)
     async with open_thread(request.thread, flags, answering, must_exist=True) as thread:
         snapshot = await (state_at(thread, request.leaf) if request.leaf else thread.snapshot())
-        if not request.leaf:
-            _check_over(thread, snapshot, resume_command(thread.id, flags))
+        if not snapshot.values.get("progress") and not snapshot.tasks:
+            raise CliError(f"thread {thread.id} holds no task of the agent's: there is nothing to debug")
+        is_broken = unfinished(snapshot) and not task_error(snapshot)
+        if not request.leaf and (snapshot.interrupts or is_broken):
+            raise CliError(
+                f"thread {thread.id} is not over ({status_of(snapshot)}): finish it before it is debugged, "
+                f"with: {resume_command(thread.id, flags)}"
+            )
         plans = await _replaced_plans(thread, snapshot)
         yield DebuggedThread(thread, point_of(snapshot), plans, request.allow_writes)
-
-
-def _check_over(thread: Thread, snapshot: StateSnapshot, resume: str) -> None:
-    """Raises CliError for a task that goes on: it has not failed yet. One that an error ended is over."""
-    if not snapshot.values.get("progress") and not snapshot.tasks:
-        raise CliError(f"thread {thread.id} holds no task of the agent's: there is nothing to debug")
-    if snapshot.interrupts or (unfinished(snapshot) and not task_error(snapshot)):
-        status = "waits for a reply" if snapshot.interrupts else "has an unfinished task"
-        raise CliError(
-            f"thread {thread.id} {status} ({status_of(snapshot)}): finish it before it is debugged, with: "
-            f"{resume}"
-        )
 
 
 async def _replaced_plans(thread: Thread, leaf: StateSnapshot) -> tuple[Json, ...]:
@@ -240,33 +205,28 @@ async def _replaced_plans(thread: Thread, leaf: StateSnapshot) -> tuple[Json, ..
     return tuple(plans[version] for version in sorted(plans))
 
 
-def make_environment(spec: str, trajectory: Trajectory) -> Environment:
-    """Make the world that the trajectory ran in: MODULE:NAME(trajectory). Raises CliError."""
-    flag = f"--environment {one_line(spec, 60)}"
-    module, _, name = spec.partition(":")
-    if not module or not name:
-        raise CliError(f"{flag}: write MODULE:NAME")
-    try:
-        environment: Any = getattr(import_module(module), name)(trajectory)
-    except Exception as error:
-        # Whatever the module does, the line has to name it.
-        raise CliError(f"{flag}: {type(error).__name__}: {one_line(error, 200)}") from error
-    if not all(hasattr(environment, part) for part in ("name", "task", "reset", "step")):
-        raise CliError(f"{flag}: it makes no forethought.rollouts.types.Environment")
-    return cast("Environment", environment)
-
-
-def _in_environment(environment: Environment, settings: Settings) -> MakeRollouts:
-    """Re-runs of a trajectory in the world that it ran in: the debugger's model acts there."""
+def _in_environment(spec: str, trajectory: Trajectory, settings: Settings) -> Json:
+    """The world that the trajectory ran in, MODULE:NAME(trajectory), and re-runs in it, where the debugger's
+    model acts. Raises CliError."""
+    from forethought.collecting.success import load_function
     from forethought.models import Models
     from forethought.rollouts.environment import EnvironmentRollouts
     from forethought.rollouts.policies import ModelPolicy
 
-    def make(trajectory: Trajectory, thread_id: str | None, context: DebuggerContext) -> Rollouts:
+    try:
+        environment: Any = load_function(spec)(trajectory)
+    except Exception as error:
+        # Whatever the module does, the line has to name it.
+        why = f"{type(error).__name__}: {one_line(error, 200)}"
+        raise CliError(f"--environment {one_line(spec, 60)}: {why}") from error
+    if not all(hasattr(environment, part) for part in ("name", "task", "reset", "step")):
+        raise CliError(f"--environment {spec}: it makes no forethought.rollouts.types.Environment")
+
+    def rollouts(run: Trajectory, thread_id: str | None, context: DebuggerContext) -> Rollouts:
         policy = ModelPolicy(Models(settings), context.model, context.max_observation_chars)
-        steps = max(_STEPS, len(trajectory.steps))
+        steps = max(_STEPS, len(run.steps))
         return EnvironmentRollouts(
-            environment, policy, trajectory, steps, max_tokens=context.max_tokens, max_usd=context.max_usd
+            environment, policy, run, steps, max_tokens=context.max_tokens, max_usd=context.max_usd
         )
 
-    return make
+    return {"environment": environment, "rollouts": rollouts}

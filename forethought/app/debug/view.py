@@ -5,19 +5,17 @@ Text comes from models and from trajectories; it is cleaned and goes in as `Text
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console, Group, RenderableType
-from rich.panel import Panel
+from rich.console import Console
 from rich.text import Text
 
 from forethought.app import questions
 from forethought.app.display import StreamDisplay, entries, usage_line
 from forethought.app.errors import ANSWERED, FAILED, NOT_PASSED, WAITS
 from forethought.app.report import status_of, task_error, usage_of, waiting
-from forethought.app.text import clean, one_line
-from forethought.app.threads.diff import difference, render_difference, run_of_trajectory
+from forethought.app.text import one_line
 from forethought.prompts.debug_replies import NO_ERROR
 
 if TYPE_CHECKING:
@@ -26,55 +24,72 @@ if TYPE_CHECKING:
     from forethought.app.debug.session import DebugSession
 
 Json = Mapping[str, Any]
-_STATUSES = {
-    "fixed": (ANSWERED, "green", "a re-run succeeded"),
-    "not_fixed": (NOT_PASSED, "yellow", "no re-run succeeded"),
-    "found": (ANSWERED, "green", "a critical error was found"),
-    "not_found": (NOT_PASSED, "yellow", "no critical error was found"),
-    "successful": (ANSWERED, "green", "the run succeeded: there is nothing to debug"),
-    "failed": (FAILED, "red", "it could not be debugged"),
-    "interrupted": (WAITS, "yellow", "it waits for a person"),
-    "stopped": (FAILED, "yellow", "it was broken off and can be resumed"),
-    "running": (FAILED, "yellow", "it is not over yet"),
-}
-"""The exit code, the style and the meaning of each status."""
+_EXIT_CODES = {"not_fixed": NOT_PASSED, "not_found": NOT_PASSED, "interrupted": WAITS}
 
 
 class DebugDisplay(StreamDisplay):
-    """Prints the updates of the debugger's graph."""
-
-    def __init__(self, console: Console, subject: Json) -> None:
-        super().__init__(console)
-        self._subject = subject
-
-    def thinking(self, event: Json) -> str:
-        """Which role is asked, and about which step."""
-        step = f" about step {event['step']}" if event.get("step") else ""
-        return f"{one_line(event.get('role'), 20)} is thinking{step}"
+    """Prints the updates of the debugger's graph, or a whole state of it."""
 
     def updated(self, node: str, update: Json) -> None:
-        """Print what is debugged, a step's labels, the critical error, a probe, a re-run."""
-        self._subject = update.get("subject") or self._subject
-        for part in parts(update, self._subject):
-            self.console.print(part)
+        """Print what is debugged, each step's labels, the critical error, the probes and the re-runs."""
+        if subject := update.get("subject"):
+            head = f"debugging {one_line(subject['id'], 60)} ({one_line(subject['source'], 30)})"
+            self.line(
+                f"{head}, {len(subject['steps'])} steps\ntask: {one_line(subject['task'], 300)}", "bold"
+            )
+        if verdict := update.get("verdict"):
+            self._judged("the run", verdict)
+        for number, labels in sorted(entries(update.get("labels")), key=lambda item: int(item[0])):
+            self._labels(number, labels)
+        for number, why in entries(update.get("label_problems")):
+            self.line(f"#{number} not labelled: {one_line(why, 200)}", "red")
+        for probe in _records(update, "probes"):
+            self._probe(probe)
+        if critical := update.get("critical"):
+            self._critical(critical)
+        for branch in _records(update, "branches"):
+            self._judged(f"re-run {branch['attempt']} from before step {branch['from_step']}", branch)
+            for text in branch["guidance"]:
+                self.line(f"  guidance: {one_line(text, 400)}")
+            self.line(f"  answer: {one_line(branch['answer'], 400)}")
 
+    def _judged(self, what: str, verdict: Json) -> None:
+        by = f", judged by {one_line(verdict['by'], 30)}" if verdict.get("by") else ""
+        outcome = "succeeded" if verdict["success"] else "failed"
+        style = "green" if verdict["success"] else "yellow"
+        self.line(f"{what} {outcome}{by}: {one_line(verdict['reason'], 300)}", style)
 
-def parts(values: Json, subject: Json) -> Iterator[RenderableType]:
-    """What a state of the graph, or an update of it, holds to be shown."""
-    if values.get("subject"):
-        yield _heading(subject)
-    if values.get("verdict"):
-        yield _verdict(values["verdict"])
-    for number, labels in sorted(entries(values.get("labels")), key=lambda item: int(item[0])):
-        yield _labels(number, labels)
-    for number, why in entries(values.get("label_problems")):
-        yield Text(f"#{number} not labelled: {one_line(why, 200)}", style="red")
-    for record in _records(values, "probes"):
-        yield _probe(record)
-    if values.get("critical"):
-        yield _critical(values["critical"])
-    for record in _records(values, "branches"):
-        yield _rerun(record, subject)
+    def _labels(self, number: str, labels: Json) -> None:
+        errors = [(module, label) for module, label in labels.items() if label["error_type"] != NO_ERROR]
+        if not errors:
+            self.line(f"#{number} no error", "dim")
+        for module, label in errors:
+            rule = " (by rule)" if label["by"] == "rule" else ""
+            quote = f'  "{one_line(label["evidence"], 160)}"' if label["evidence"] else ""
+            self.line(f"#{number} {module} {label['error_type']}{rule}{quote}", "yellow")
+
+    def _probe(self, probe: Json) -> None:
+        """One step that was tried: what was put in its place, and what came of it."""
+        line = f"{'control' if probe.get('control') else 'probe'} #{probe['step']}"
+        if probe["trials"]:
+            interval = f"{probe['rate']:.2f}, between {probe['low']:.2f} and {probe['high']:.2f}"
+            line += f" {probe['flips']} of {probe['trials']} continuations succeed ({interval})"
+        told = ("substitution", "reasoning", "diverged")
+        details = [f"\n    {name}: {one_line(probe[name], 200)}" for name in told if probe.get(name)]
+        self.line(line + "".join(details), "dim")
+
+    def _critical(self, critical: Json) -> None:
+        """The critical error: where, what, why, the words that show it, and what to do instead."""
+        place = f"step {critical['critical_step']}, {critical['critical_module']}"
+        self.line(f"Critical error: {place}: {critical['error_type']}", "bold yellow")
+        rows = {
+            "root cause": critical["root_cause"],
+            "evidence": critical["evidence"],
+            "guidance": critical["correction_guidance"],
+            **{f"then #{effect['step']}": effect["impact"] for effect in critical["cascading_effects"]},
+        }
+        for name, text in rows.items():
+            self.line(f"  {name}: {one_line(text, 2000)}")
 
 
 def show_ending(result: Json, console: Console, with_error: bool = True) -> None:
@@ -85,8 +100,8 @@ def show_ending(result: Json, console: Console, with_error: bool = True) -> None
         console.print(questions.show_question(question))
     if with_error and result.get("error"):
         console.print(Text(one_line(result["error"], 400), style="red"))
-    _, style, meaning = _STATUSES.get(result["status"], (FAILED, "yellow", ""))
-    rest = f"  {meaning}; {usage_line(result['usage'])}, {result['seconds']:.1f}s"
+    style = "yellow" if exit_code(result["status"]) else "green"
+    rest = f"  {usage_line(result['usage'])}, {result['seconds']:.1f}s"
     console.print(Text(result["status"], style=style).append(rest, style="default"))
 
 
@@ -119,95 +134,9 @@ def debug_report(session: DebugSession, snapshot: StateSnapshot, error: str | No
 
 def exit_code(status: str) -> int:
     """The exit code of a debugging's status."""
-    return _STATUSES[status][0] if status in _STATUSES else FAILED
+    return ANSWERED if status in ("fixed", "found", "successful") else _EXIT_CODES.get(status, FAILED)
 
 
-def _heading(subject: Json) -> RenderableType:
-    where = f" ({one_line(subject['environment'], 30)})" if subject.get("environment") else ""
-    count = len(subject.get("steps") or [])
-    steps = f"{count} step{'' if count == 1 else 's'}"
-    head = Text(f"debugging {one_line(subject.get('id'), 60)}{where}, {steps}", style="bold")
-    return Group(head, Text(f"task: {one_line(subject.get('task'), 300)}"))
-
-
-def _verdict(record: Json) -> RenderableType:
-    """What the judge said of the run."""
-    outcome = "succeeded" if record.get("success") else "failed"
-    by = f", judged by {one_line(record['by'], 30)}" if record.get("by") else ""
-    why = f": {one_line(record['reason'], 300)}" if record.get("reason") else ""
-    return Text(f"the run {outcome}{by}{why}", style="green" if record.get("success") else "yellow")
-
-
-def _labels(number: str, labels: Json) -> RenderableType:
-    """A step's errors with their evidence, a line each after the first."""
-    line = Text(f"#{number} ", style="bold")
-    errors = [(module, label) for module, label in labels.items() if label.get("error_type") != NO_ERROR]
-    if not errors:
-        return line.append("no error", style="dim")
-    for at, (module, label) in enumerate(errors):
-        line.append("\n   " * bool(at) + f"{module} {one_line(label.get('error_type'), 60)}", style="yellow")
-        line.append(" (by rule)" if label.get("by") == "rule" else "", style="dim")
-        if label.get("evidence"):
-            line.append(f'  "{one_line(label["evidence"], 160)}"', style="dim")
-    return line
-
-
-def _critical(record: Json) -> RenderableType:
-    """The critical error: where, what, why, the words that show it, and what to do instead."""
-    rows = [
-        ("root cause", record.get("root_cause")),
-        ("evidence", record.get("evidence")),
-        ("guidance", record.get("correction_guidance")),
-    ]
-    rows += [
-        (f"then #{effect.get('step')}", effect.get("impact"))
-        for effect in record.get("cascading_effects") or []
-    ]
-    lines = [Text(one_line(record.get("error_type"), 80), style="bold yellow")]
-    for name, text in rows:
-        lines.append(Text(f"{name}: ", style="dim").append(clean(text or "").strip()[:2000], style="default"))
-    title = f"Critical error: step {record.get('critical_step')}, {record.get('critical_module')}"
-    return Panel(Group(*lines), title=title, title_align="left", border_style="yellow")
-
-
-def _probe(record: Json) -> RenderableType:
-    """One step that was tried: what was put in its place, and what came of it."""
-    what = "control" if record.get("control") else "probe"
-    line = Text(f"{what} #{record.get('step')} ", style="bold")
-    if record.get("trials"):
-        line.append(f"{record.get('flips', 0)} of {record['trials']} continuations succeed", style="not bold")
-        if record.get("rate") is not None and record.get("high") is not None:
-            low, high = record.get("low", 0.0), record["high"]
-            line.append(f" ({record['rate']:.2f}, between {low:.2f} and {high:.2f})", style="dim")
-    for name in ("substitution", "reasoning", "diverged"):
-        if record.get(name):
-            line.append(f"\n    {name}: {one_line(record[name], 200)}", style="dim")
-    return line
-
-
-def _rerun(record: Json, subject: Json) -> RenderableType:
-    """One re-run: its verdict, its guidance, and how it differs from the run that is debugged."""
-    success = bool(record.get("success"))
-    head = Text(f"re-run {record.get('attempt')} ", style="bold")
-    if record.get("from_step"):
-        head.append(f"from before step {record['from_step']} ", style="not bold")
-    head.append("succeeded" if success else "failed", style="green" if success else "red")
-    if record.get("reason"):
-        head.append(f": {one_line(record['reason'], 200)}", style="default")
-    lines = [head, *(Text(f"  guidance: {one_line(item, 400)}") for item in record.get("guidance") or [])]
-    if record.get("diverged"):
-        lines.append(Text(f"  the replay diverged: {one_line(record['diverged'], 300)}", style="red"))
-    steps = subject.get("steps") or []
-    run = run_of_trajectory(str(subject.get("id") or "the run"), steps, str(subject.get("answer") or ""))
-    again = run_of_trajectory(
-        str(record.get("branch") or "re-run"),
-        [*steps[: record.get("kept", 0)], *(record.get("steps") or [])],
-        str(record.get("answer") or ""),
-        str(record.get("status") or ""),
-    )
-    return Group(*lines, render_difference(difference(run, again), most_steps=10))
-
-
-def _records(values: Json, channel: str) -> list[Json]:
+def _records(update: Json, channel: str) -> list[Json]:
     """The records of a list channel, without the mark that clears it."""
-    return [record for record in values.get(channel) or [] if isinstance(record, Mapping)]
+    return [record for record in update.get(channel) or [] if isinstance(record, Mapping)]

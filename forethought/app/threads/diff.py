@@ -32,8 +32,8 @@ class Run:
     """What was done and what came back, {did, observation}, by the step's number."""
     answer: str = ""
     status: str = ""
-    tokens: int | None = None
-    """Input and output tokens, where they are known of this run alone."""
+    tokens: int = 0
+    """Input and output tokens."""
 
     @property
     def summary(self) -> Json:
@@ -49,13 +49,6 @@ def run_of_report(name: str, report: Mapping[str, Any]) -> Run:
     return Run(name, steps, report["answer"], report["status"], tokens)
 
 
-def run_of_trajectory(
-    name: str, steps: Sequence[Mapping[str, Any]], answer: str = "", status: str = ""
-) -> Run:
-    """A trajectory's steps as they are kept in the debugger's state."""
-    return Run(name, {step["number"]: _step(step.get("action"), step) for step in steps}, answer, status)
-
-
 def difference(a: Run, b: Run) -> Json:
     """What differs from `a` to `b`: {a, b, same_steps, parts_at, steps, answer_differs, more_tokens}.
 
@@ -63,7 +56,6 @@ def difference(a: Run, b: Run) -> Json:
     """
     numbers = sorted(a.steps.keys() | b.steps.keys())
     differing = [n for n in numbers if a.steps.get(n) != b.steps.get(n)]
-    known = a.tokens is not None and b.tokens is not None
     return {
         "a": a.summary,
         "b": b.summary,
@@ -71,7 +63,7 @@ def difference(a: Run, b: Run) -> Json:
         "parts_at": differing[0] if differing else None,
         "steps": [{"n": n, "a": a.steps.get(n), "b": b.steps.get(n)} for n in differing],
         "answer_differs": a.answer.strip() != b.answer.strip(),
-        "more_tokens": (b.tokens or 0) - (a.tokens or 0) if known else None,
+        "more_tokens": b.tokens - a.tokens,
     }
 
 
@@ -106,8 +98,7 @@ def render_difference(record: Json, most_steps: int = 50) -> RenderableType:
         lines.append(Text(f"the same answer: {_answer(a)}"))
     if len(record["steps"]) > most_steps:
         lines.append(Text(f"… {len(record['steps']) - most_steps} more steps differ", style="dim"))
-    if record["more_tokens"] is not None:
-        lines.append(Text(f"tokens: {a['tokens']:,} and {b['tokens']:,}", style="dim"))
+    lines.append(Text(f"tokens: {a['tokens']:,} and {b['tokens']:,}", style="dim"))
     return Group(*lines)
 
 

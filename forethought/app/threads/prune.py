@@ -1,9 +1,8 @@
-"""threads --prune: delete old threads, with their debuggings, jobs, and files that only they named."""
+"""threads --prune: delete old threads with their debuggings and jobs, and files unused for as long."""
 
 from __future__ import annotations
 
 import re
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -41,7 +40,7 @@ class Rule:
     keep: int = 0
     """So many of the newest threads stay, whatever they are."""
     files: bool = True
-    """Stored files that only they named go too."""
+    """Stored files that nobody has used for as long go too."""
 
     def allows(self, entry: Json) -> bool:
         """Whether a listed thread may go. The age of a damaged one is unknown."""
@@ -123,26 +122,19 @@ async def _delete(settings: Settings, rule: Rule, chosen: list[str]) -> Json:
     """Delete, and shrink the database: {bytes_before, bytes_after, files, jobs, skipped, problems}."""
     import sqlite3
 
-    from forethought.app import distill, synthesize
     from forethought.batch.retention import delete_jobs
-    from forethought.storage.retention import delete_threads
+    from forethought.storage.retention import delete_files, delete_threads
 
-    address = address_of(settings)
-    async with AsyncExitStack() as stack:
-        saver = await stack.enter_async_context(open_threads(address, settings.key))
-        others = []
-        for name in (distill.DATABASE, synthesize.DATABASE) if address.path is not None else ():
-            # They may name stored files too.
-            if (beside := address.beside(name)).exists:
-                opening = open_threads(beside, settings.key, read_only=True)
-                others.append(await stack.enter_async_context(opening))
+    async with open_threads(address_of(settings), settings.key) as saver:
         before = await saver.size()
-        done = await delete_threads(saver, chosen, settings.blobs_dir if rule.files else None, others)
-        jobs = await delete_jobs(saver, [n for n in chosen if n not in done.skipped], rule.older_than)
+        skipped = await delete_threads(saver, chosen)
+        files = delete_files(settings.blobs_dir, rule.older_than) if rule.files else []
+        jobs = await delete_jobs(saver, [name for name in chosen if name not in skipped], rule.older_than)
+        problems = list(skipped.values())
         try:
             await saver.shrink()
         except sqlite3.OperationalError as error:
-            done.problems.append(f"the file was not made smaller ({error}): its space is used again")
+            problems.append(f"the file was not made smaller ({error}): its space is used again")
         after = await saver.size()
     sizes = {"bytes_before": before, "bytes_after": after}
-    return {**sizes, "files": done.files, "jobs": jobs, "skipped": done.skipped, "problems": done.problems}
+    return {**sizes, "files": files, "jobs": jobs, "skipped": list(skipped), "problems": problems}

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from langgraph.channels import DeltaChannel
 from typing_extensions import TypedDict
 
-from forethought.state.reducers import append, merge
+from forethought.state.reducers import append, delta, merge
 
 Json = dict[str, Any]
 OBSERVATION_CHARS = 6_000
@@ -76,7 +75,7 @@ class State(TypedDict, total=False):
     """With what the world shows at the beginning."""
     number: int
     limits: Limits
-    moves: Annotated[list[Move], DeltaChannel(append, snapshot_frequency=50)]
+    moves: Annotated[list[Move], delta(append)]
     proposal: Json
     """The move that is made next."""
     notes: Annotated[Json, merge]

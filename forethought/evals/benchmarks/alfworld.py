@@ -12,8 +12,9 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from forethought.evals.benchmarks.reading import Source, choice, json_of, row_of, whole_number
+from forethought.evals.benchmarks.reading import Source, choice, json_of, row_of
 from forethought.evals.environments.alfworld.episode import AlfworldEpisode
+from forethought.evals.environments.alfworld.game import Game
 from forethought.evals.types import (
     Attempt,
     Benchmark,
@@ -37,7 +38,6 @@ TASK_TYPES = (
     "pick_cool_then_place_in_recep",
     "pick_two_obj_and_place",
 )
-MAX_STEPS = 50
 _UNSUPPORTED = re.compile(r"movable|Sliced")
 _GOAL = re.compile(r'Your task is to: (.+?)\.?"')
 
@@ -69,14 +69,12 @@ class Alfworld(Benchmark):
     options: Mapping[str, str] = {
         "split": f"{', '.join(SPLITS)} (default {SPLITS[0]})",
         "task_type": f"only games of this type: {', '.join(TASK_TYPES)}",
-        "max_steps": f"commands that a game lasts at most (default {MAX_STEPS}, the benchmark's own)",
     }
 
     def samples(self, data: Path, options: Mapping[str, str]) -> list[Sample]:
         """The split's solvable games of the six task types, in the order of their paths."""
         split = choice(options, "split", SPLITS)
         kind = choice(options, "task_type", ("", *TASK_TYPES))
-        max_steps = whole_number(options, "max_steps") or MAX_STEPS
         if importlib.util.find_spec("alfworld") is None:
             raise DataError("alfworld is not installed: pip install 'forethought[alfworld]'")
         home = _home(data, split)
@@ -84,7 +82,7 @@ class Alfworld(Benchmark):
             sample
             for path in sorted(home.rglob("game.tw-pddl"))
             if not _UNSUPPORTED.search(path.relative_to(home).as_posix())
-            and (sample := _sample(path, home, split, max_steps)) is not None
+            and (sample := _sample(path, home, split)) is not None
             and kind in ("", sample.groups["task_type"])
         ]
         if not samples:
@@ -98,7 +96,7 @@ class Alfworld(Benchmark):
         path = Path(sample.data["game"])
         if not path.is_file():
             raise InfrastructureError(f"the game {path} is gone")
-        return AlfworldEpisode.of_file(path, sample.task, sample.data["max_steps"])
+        return AlfworldEpisode(Game(path), sample.task)
 
     async def score(self, sample: Sample, attempt: Attempt, services: Services) -> Score:
         """1 if the game was won."""
@@ -116,7 +114,7 @@ def _home(data: Path, split: str) -> Path:
     raise DataError(f"{data}: there is no json_2.1.1/{split} here. {SOURCE.where}")
 
 
-def _sample(path: Path, home: Path, split: str, max_steps: int) -> Sample | None:
+def _sample(path: Path, home: Path, split: str) -> Sample | None:
     """The game as a sample; None where it cannot be solved, or is of another type."""
     trajectory = path.with_name("traj_data.json")
     if not trajectory.is_file():
@@ -133,7 +131,7 @@ def _sample(path: Path, home: Path, split: str, max_steps: int) -> Sample | None
         id=re.sub(r"[^A-Za-z0-9._-]", "_", folder.replace("/", ".")),
         task=f"You act in a room of a household, by text commands. Your task is to: {goal[1]}.",
         groups={"task_type": kind, "split": split},
-        data={"game": str(path.resolve()), "max_steps": max_steps},
+        data={"game": str(path.resolve())},
     )
 
 

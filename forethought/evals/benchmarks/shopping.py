@@ -8,14 +8,12 @@ The small shop has made-up products and needs no data; its figures are not WebSh
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 
-from forethought.evals.benchmarks.reading import choice, whole_number
+from forethought.evals.benchmarks.reading import choice
 from forethought.evals.environments.small_shop import shop as small
 from forethought.evals.environments.small_shop.goods import catalogue
 from forethought.evals.environments.webshop.episode import TIMEOUT_S, Shop, ShopEpisode, session_of
@@ -33,11 +31,6 @@ from forethought.evals.types import (
 URL = "http://127.0.0.1:3000"
 SPLITS = {"test": range(500), "eval": range(500, 1500)}
 """Numbers of the goals, as WebShop's own agents split them."""
-MAX_STEPS = 100
-OPTIONS = {
-    "observation": "rich (lines, default) or text (WebShop's text mode, parts separated by [SEP])",
-    "max_steps": f"actions that a session lasts at most (default {MAX_STEPS}, as in WebShop's own agents)",
-}
 _START = (
     "start WebShop (github.com/princeton-nlp/WebShop, MIT; its products are downloaded by its setup.sh) with "
     "`python -m web_agent_site.app`, and name its address with --option url=http://HOST:PORT"
@@ -48,23 +41,15 @@ class _Shopping(Benchmark):
     """Scoring by the reward of the purchase; a session without one gets 0."""
 
     main_metric = "reward"
-    steps = MAX_STEPS
+    steps = 100
+    """As in WebShop's own agents."""
 
     def episode(self, sample: Sample, services: Services) -> ShopEpisode:
         """A session in the shop."""
-        return ShopEpisode(
-            self.shop(sample.data),
-            sample.data["goal"],
-            name=self.name,
-            task=sample.task,
-            instruction=sample.data["instruction"],
-            rendering=sample.data["rendering"],
-            max_steps=sample.data["max_steps"],
-        )
-
-    def shop(self, data: Mapping[str, Any]) -> Shop:
-        """The connection to a sample's shop."""
-        raise NotImplementedError
+        url = sample.data["url"]
+        shop = Shop(url, httpx.MockTransport(small.serve) if url == small.INSIDE else None)
+        data = {key: sample.data[key] for key in ("goal", "instruction")}
+        return ShopEpisode(shop, **data, name=self.name, task=sample.task)
 
     async def score(self, sample: Sample, attempt: Attempt, services: Services) -> Score:
         """The reward, and success where it is whole (Yao et al. 2022, section 2.2)."""
@@ -83,7 +68,6 @@ class WebShop(_Shopping):
     options: Mapping[str, str] = {
         "url": f"address of the running shop (default {URL})",
         "split": "test (goals 0 to 499, default) or eval (500 to 1499)",
-        **OPTIONS,
     }
 
     def samples(self, data: Path, options: Mapping[str, str]) -> list[Sample]:
@@ -92,18 +76,13 @@ class WebShop(_Shopping):
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.username:
             raise DataError(f"option url={url}: give an address such as {URL}")
-        common = {"url": url, **_session(options)}
         samples = [
-            _sample(f"goal-{number:04}", number, instruction, {"split": split}, common)
+            _sample(f"goal-{number:04}", number, instruction, {"split": split}, url)
             for number, instruction in _instructions(url, SPLITS[split])
         ]
         if not samples:
             raise DataError(f"the shop at {url} has no goals of split {split}; {_START}")
         return samples
-
-    def shop(self, data: Mapping[str, Any]) -> Shop:
-        """See `_Shopping`."""
-        return Shop(data["url"])
 
 
 class SmallShop(_Shopping):
@@ -112,42 +91,21 @@ class SmallShop(_Shopping):
     name = "small-shop"
     title = "Small shop (our own)"
     about = "buying in a small made-up shop by WebShop's rules; our own, in no table of the papers"
-    options: Mapping[str, str] = {"seed": "which goods and errands (a number from 1, default 1)", **OPTIONS}
 
     def samples(self, data: Path, options: Mapping[str, str]) -> list[Sample]:
-        """The seed's errands."""
-        seed = whole_number(options, "seed") or 1
-        common = {"seed": seed, **_session(options)}
+        """The errands."""
         return [
-            _sample(f"seed{seed}-{number:02}", number, errand.instruction, {"product": errand.noun}, common)
-            for number, errand in enumerate(catalogue(seed).errands)
+            _sample(f"errand-{number:02}", number, errand.instruction, {"product": errand.noun}, small.INSIDE)
+            for number, errand in enumerate(catalogue()[1])
         ]
 
-    def shop(self, data: Mapping[str, Any]) -> Shop:
-        """See `_Shopping`."""
-        return Shop(small.INSIDE, httpx.MockTransport(_small_shop(data["seed"])))
 
-
-@lru_cache(maxsize=8)
-def _small_shop(seed: int) -> small.Shop:
-    return small.Shop(catalogue(seed))
-
-
-def _session(options: Mapping[str, str]) -> dict[str, Any]:
-    return {
-        "rendering": choice(options, "observation", ("rich", "text")),
-        "max_steps": whole_number(options, "max_steps") or MAX_STEPS,
-    }
-
-
-def _sample(
-    id: str, number: int, instruction: str, groups: Mapping[str, str], common: Mapping[str, Any]
-) -> Sample:
+def _sample(id: str, number: int, instruction: str, groups: Mapping[str, str], url: str) -> Sample:
     task = (
         "You are in a web shop. Find the product that fits this instruction, choose the options that it asks "
         f"for, and buy it: {instruction}"
     )
-    return Sample(id, task, groups=groups, data={**common, "goal": number, "instruction": instruction})
+    return Sample(id, task, groups=groups, data={"url": url, "goal": number, "instruction": instruction})
 
 
 def _instructions(url: str, goals: range) -> Iterator[tuple[int, str]]:

@@ -33,13 +33,6 @@ class AnswerStatus(Reply):
     status: Annotated[Literal["solved", "unsolved", "unsure"], BeforeValidator(_lower)]
 
 
-class BetterAnswer(Reply):
-    """Which of two answers to a query is better."""
-
-    reason: Text = Field("", description="One to three sentences: what decides.")
-    better: Annotated[Literal["first", "second", "neither"], BeforeValidator(_lower)]
-
-
 Planned = Annotated[str, BeforeValidator(_dash)]
 
 

@@ -167,7 +167,7 @@ def test_sigterm_ends_a_worker_in_order(cli: Cli, scripted: Scripted, tmp_path: 
         (["worker", "--db", "sqlite:///t.sqlite"], 2, "postgresql://user@host/database"),
         (["worker", "--concurrency", "0"], 2, "--concurrency"),
         (["worker", "--tools", "no_such_module"], 2, "no_such_module not found"),
-        (["worker", "--db", "postgresql://u:pass@127.0.0.1:1/d"], 1, "u:***@127.0.0.1:1/d: connection"),
+        (["worker", "--db", "postgresql://u:pass@127.0.0.1:1/d"], 1, "u@127.0.0.1:1/d: connection"),
         (["jobs"], 2, "no threads yet in postgresql://"),
         (["jobs", "--retry", "--cancel-all"], 2, "choose one of"),
     ],

@@ -118,7 +118,7 @@ def test_who_may_write_need_not_make_tables(
     assert [item["thread_id"] for item in cli("threads", "--db", writer, "--json").json] == ["t1"]
 
 
-def test_a_user_who_may_only_read_is_promised_nothing(
+def test_a_user_who_may_make_no_tables_is_told(
     cli: Cli, scripted: Scripted, postgres_server: PostgresServer, postgres: str
 ) -> None:
     scripted()
@@ -128,10 +128,9 @@ def test_a_user_who_may_only_read_is_promised_nothing(
     reader = postgres_server.address(name, "locked", "right-password")
     refused = cli("run", TASK, "--thread", "p9", "--db", reader)
     assert refused.code == 1
-    failure, hint = refused.err.splitlines()
-    shown = reader.replace("right-password", "***")
-    assert failure.startswith(f"forethought: the database {shown}: permission denied")
-    assert hint == "forethought: nothing of it is kept; when that is put right, run it again"
+    (line,) = refused.err.splitlines()
+    assert line.startswith("forethought: the database postgresql://locked@")
+    assert "permission denied" in line
 
 
 def test_no_password_is_shown_or_kept(
@@ -157,7 +156,7 @@ def test_no_password_is_shown_or_kept(
         cli("run", TASK, "--db", bad, "--debug"),
     ]
     assert [each.code for each in said] == [0, 0, 0, 2, 0, 0, 1, 1]
-    assert "locked:***@" in said[-1].err
+    assert "locked@" in said[-1].err
     for each in said:
         assert "-password" not in each.out + each.err + caplog.text
     kept = postgres_server.execute("SELECT c::text, c.metadata::text FROM checkpoints AS c", name)

@@ -167,18 +167,3 @@ def test_what_a_debugging_may_do_is_given_again(
         assert f"{thread} was run with --environment evil_of_this_test:answer, which is code" in refused.err
     assert not evil()
     assert "are for debuggings" in cli("resume", "t1", "--allow-writes").err
-
-
-def test_the_address_of_a_debugging_is_given_again(
-    cli: Cli, debugging: Start, model_server: Callable[..., ModelServer]
-) -> None:
-    script, server = debugging()
-    foreign = model_server(script)
-    failed_run(cli, server)
-    assert cli("debug", "t1", "--rerun", "--judge", "person").code == 4
-    forge("forethought_debug", base_url=foreign.url)
-    refused = cli("resume", "debug:t1:1", "--reply", "yes")
-    assert refused.code == 2
-    assert f"debug:t1:1 was run with --base-url {foreign.url}" in refused.err
-    assert foreign.requests == []
-    assert cli("resume", "debug:t1:1", "--reply", "yes", "--base-url", server.url).code == 0

@@ -10,7 +10,7 @@ import pytest
 
 from forethought.collecting.folder import Folder, Trial
 from forethought.collecting.running import Collector
-from forethought.collecting.success import Checker, CheckerError, judge_for, load_checker
+from forethought.collecting.success import Checker, CheckerError, judge_for, load_function
 from forethought.models.ask import Models
 from forethought.models.types import no_usage
 from forethought.settings import Settings
@@ -58,12 +58,12 @@ def test_a_checker_is_loaded_by_its_name(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "my_checks_of_test.py").write_text("def right(answer, task):\n    return True\nx = 1\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert load_checker("my_checks_of_test:right")("", {}) is True
+    assert load_function("my_checks_of_test:right")("", {}) is True
     for spec, said in (("my_checks_of_test:wrong", "AttributeError"), ("my_checks_of_test:x", "no function")):
         with pytest.raises(ValueError, match=said):
-            load_checker(spec)
-    with pytest.raises(ValueError, match="checker no_such_module:x: ModuleNotFoundError"):
-        load_checker("no_such_module:x")
+            load_function(spec)
+    with pytest.raises(ValueError, match="no_such_module:x: ModuleNotFoundError"):
+        load_function("no_such_module:x")
 
 
 async def test_the_accepted_answers_judge_by_themselves_or_by_a_model(

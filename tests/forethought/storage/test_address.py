@@ -38,12 +38,12 @@ def test_without_an_address_it_is_the_data_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "shown"),
     [
-        ("postgresql://ann:s3cret@db.example:5433/agents", "postgresql://ann:***@db.example:5433/agents"),
+        ("postgresql://ann:s3cret@db.example:5433/agents", "postgresql://ann@db.example:5433/agents"),
         ("postgres://ann@db.example/agents", "postgresql://ann@db.example/agents"),
-        ("postgresql://h/d?user=ann&password=s3cret", "postgresql://ann:***@h/d"),
-        ("postgresql:///d?host=/run/pg", "postgresql:///d?host=/run/pg"),
-        ("postgresql://ann:s3cret@/d?host=/run/pg&port=1", "postgresql://ann:***@/d?host=/run/pg&port=1"),
-        ("postgresql://a:s3cret%40%2F@h1:1,h2:2/d", "postgresql://a:***@h1,h2:1,2/d"),
+        ("postgresql://h/d?user=ann&password=s3cret", "postgresql://ann@h/d"),
+        ("postgresql:///d?host=/run/pg", "postgresql:///run/pg/d"),
+        ("postgresql://ann:s3cret@/d?host=/run/pg&port=1", "postgresql://ann@/run/pg:1/d"),
+        ("postgresql://a:s3cret%40%2F@h1:1,h2:2/d", "postgresql://a@h1,h2:1,2/d"),
     ],
 )
 def test_a_server_is_shown_without_its_password(given: str, shown: str) -> None:

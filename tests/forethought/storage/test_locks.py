@@ -64,24 +64,6 @@ async def test_a_thread_is_held_once_in_a_process(address: Address) -> None:
         assert await saver.locked_threads(["a", "b"]) == set()
 
 
-async def test_looking_does_not_let_go(database: str, address: Address, python: Start) -> None:
-    look = """
-import asyncio, sys
-from forethought.settings import Settings
-from forethought.storage import address_of, open_threads
-async def look():
-    async with open_threads(address_of(Settings(db=sys.argv[1]))) as saver:
-        print(sorted(await saver.locked_threads(["a", "b", "c"])))
-asyncio.run(look())
-"""
-    async with open_threads(address) as saver, saver.claim("a"):
-        assert await saver.locked_threads(["a", "b"]) == {"a"}
-        async with saver.claim("b"):
-            pass
-        out, err = await asyncio.to_thread(python(look, database).communicate)
-        assert (out, err) == ("['a']\n", "")
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="has no links")
 async def test_a_link_to_a_file_is_the_same_file(tmp_path: Path) -> None:
     folder = tmp_path
@@ -147,11 +129,3 @@ async def test_another_thread_is_held_although_the_connection_was_lost(
             await run(saver, "a")
             with pytest.raises(StorageError, match="was lost"):
                 await run(saver, "lost")
-
-
-async def test_a_pool_that_shares_sessions_is_told(postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As it looks through a pool in transaction mode: another session answers."""
-    async with open_threads(address_of(Settings(db=postgres))) as saver, saver.claim("a"):
-        monkeypatch.setattr(saver.locks, "_session", 1)
-        with pytest.raises(StorageError, match="a pool in session mode"):
-            await run(saver, "a")

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forethought.tools.documents.document import Document, Section
-from forethought.tools.documents.parts import split
+from forethought.tools.documents.parts import split, stretches
 from forethought.tools.documents.tables import markdown_table
 
 WORDS = st.lists(st.text("abcdef .,\n", max_size=300), max_size=20)
@@ -57,6 +57,9 @@ def test_parts_know_their_pages_and_a_heading_stays_with_its_text() -> None:
     assert second.text.startswith("## Next\n\nCells A1:B9:\n\ntext")
 
 
-def test_a_text_is_split_between_lines() -> None:
-    parts = split(Document((Section("\n".join(f"line number {n}" for n in range(100))),)), 200)
-    assert all(line.startswith("line number ") for part in parts for line in part.text.split("\n"))
+@given(st.text(alphabet="ab \n", max_size=400), st.integers(2, 50))
+def test_stretches_joined_are_the_text_and_none_is_too_long(text: str, size: int) -> None:
+    found = list(stretches(text, size))
+    assert "".join(found) == text
+    assert all(len(stretch) <= size for stretch in found)
+    assert list(stretches("aaaa\nbbbb\ncccc", 11)) == ["aaaa\nbbbb\n", "cccc"]

@@ -6,22 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forethought.tools.documents.parts import stretches
 from forethought.tools.web.passages import find_passages
 
 WORDS = st.text(alphabet="ab \n", max_size=400)
-
-
-@given(WORDS, st.integers(2, 50))
-def test_parts_joined_are_the_text_and_none_is_too_long(text: str, size: int) -> None:
-    parts = list(stretches(text, size))
-    assert "".join(parts) == text
-    assert all(len(part) <= size for part in parts)
-    assert all(parts) or parts == [""]
-
-
-def test_a_part_ends_at_a_line_where_it_can() -> None:
-    assert list(stretches("aaaa\nbbbb\ncccc", 11)) == ["aaaa\nbbbb\n", "cccc"]
 
 
 @given(WORDS, st.text(alphabet="abA", min_size=1, max_size=3))

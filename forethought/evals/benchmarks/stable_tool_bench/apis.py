@@ -1,4 +1,4 @@
-"""One API of a query as a function that an agent can call, and its names on the wire and in the cache."""
+"""One API of a query as a function that an agent can call, and its names on the wire."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _api(item: Mapping[str, Any], name: str) -> Api:
         "additionalProperties": False,
     }
     return Api(
-        category_folder(str(item["category_name"])),
+        str(item["category_name"]),
         tool,
         identifier(str(item["api_name"])),
         name,
@@ -89,13 +89,6 @@ def identifier(name: str) -> str:
     """The plain name of an API or parameter, with `is_` before Python's reserved words."""
     made = plain(name)
     return f"is_{made}" if made in _PYTHON_WORDS else made
-
-
-def category_folder(category: str) -> str:
-    """A category as a folder's name."""
-    made = re.sub(r"[ ,/]", "_", category)
-    # Only once, as the server does it: three underscores become two.
-    return made.replace("__", "_")
 
 
 def function_name(api: str, tool: str) -> str:

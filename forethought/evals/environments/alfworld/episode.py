@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 from forethought.evals.environments.alfworld.game import Game, Position
 from forethought.evals.types import ToolSpec
@@ -17,25 +16,21 @@ HOW_TO_ACT = (
     "inventory; look. You can hold one object, and reach only what is where you stand. 'Nothing happens.' "
     "means that the command is not possible there."
 )
+MAX_STEPS = 50
 OVER = "The game is over: nothing more can be done."
 _WELCOME = re.compile(r"\A-= Welcome to TextWorld, ALFRED! =-\s*")
 
 
 class AlfworldEpisode:
-    """A game of at most `max_steps` commands, impossible ones included; 50 in the benchmark."""
+    """A game of at most `max_steps` commands, impossible ones included."""
 
     name = "alfworld"
     tools: Sequence[ToolSpec] = ()
     how_to_act = HOW_TO_ACT
 
-    def __init__(self, game: Game, task: str, max_steps: int = 50) -> None:
+    def __init__(self, game: Game, task: str, max_steps: int = MAX_STEPS) -> None:
         self.task, self.max_steps = task, max_steps
         self._game, self._steps, self._reward, self._done = game, 0, 0.0, False
-
-    @classmethod
-    def of_file(cls, path: Path, task: str, max_steps: int = 50) -> AlfworldEpisode:
-        """The game in a .tw-pddl file."""
-        return cls(Game(path), task, max_steps)
 
     async def reset(self) -> EnvironmentReply:
         """The room as the game shows it first. Raises InfrastructureError."""

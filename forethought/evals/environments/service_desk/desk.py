@@ -13,19 +13,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from forethought.evals.actions import call_text, parse_call
+from forethought.evals.actions import parse_call
 from forethought.evals.environments.process import WorkerProcess
 from forethought.evals.environments.service_desk.people import (
     GREETING,
     Customer,
-    CustomerMessage,
     Turn,
     judge_statements,
 )
 from forethought.evals.types import Services, ToolSpec
-from forethought.rollouts.types import EnvironmentReply, Replay
-from forethought.text import one_line
-from forethought.trajectories.types import TrajectoryStep
+from forethought.rollouts.types import EnvironmentReply
 
 RESPOND = ToolSpec(
     "respond",
@@ -68,11 +65,10 @@ class ServiceDesk:
         services: Services,
         start: Callable[[], WorkerProcess],
         lent: WorkerProcess | None = None,
-        customer: Customer | None = None,
     ) -> None:
         self.case, self.name, self.task = case, case.name, case.task
         self.services = services
-        self.customer = customer or Customer(services, case.scenario)
+        self.customer = Customer(services, case.scenario)
         self.explanation = ""
         """Why the reward is not 1. Not for the agent."""
         self._start, self._lent = start, lent
@@ -99,30 +95,27 @@ class ServiceDesk:
 
     async def step(self, action: str) -> EnvironmentReply:
         """Use a tool or talk to the customer; the reward stands in the reply that ends the conversation."""
-        return await self._act(action, None)
+        if self._last.done:
+            return EnvironmentReply("The conversation is over.", reward=self._last.reward, done=True)
+        try:
+            name, arguments = parse_call(action)
+        except ValueError as error:
+            return EnvironmentReply(f"Error: {error}")
+        if name != RESPOND.name:
+            return await self._use_tool(name, arguments)
+        message = arguments.get("message")
+        if not isinstance(message, str) or not message.strip():
+            return EnvironmentReply("Error: respond needs a message that is not empty")
+        return await self._respond(message)
 
     async def finish(self, answer: str) -> EnvironmentReply:
         """Send `answer` as the last message, unless it is empty, and settle the reward, whether or not the
         customer would have gone on."""
         if not self._last.done and answer.strip():
-            await self._respond(answer.strip(), None)
+            await self._respond(answer.strip())
         if not self._last.done:
             await self._settle(self._last.observation)
         return self._last
-
-    async def replay(self, prefix: Sequence[TrajectoryStep]) -> Replay:
-        """Reset and carry `prefix` out, the customer saying what was recorded: exact for all but the first
-        message, which is asked for anew in another process."""
-        reply, diverged = await self.reset(), ""
-        for step in prefix:
-            reply = await self._act(_action(step), _customer_message(step.observation))
-            if not diverged and not _same(reply, step.observation):
-                diverged = f"at step {step.number} the replay saw {one_line(reply.observation, 160)!r}"
-            if reply.done:
-                if step is not prefix[-1]:
-                    diverged = diverged or f"the replay ended at step {step.number}, before the prefix did"
-                break
-        return Replay(reply, diverged)
 
     async def close(self) -> None:
         """End the process that runs the checkout."""
@@ -137,20 +130,6 @@ class ServiceDesk:
             self._own = await asyncio.to_thread(self._start)
         return self._own
 
-    async def _act(self, action: str, recorded: CustomerMessage | None) -> EnvironmentReply:
-        if self._last.done:
-            return EnvironmentReply("The conversation is over.", reward=self._last.reward, done=True)
-        try:
-            name, arguments = parse_call(action)
-        except ValueError as error:
-            return EnvironmentReply(f"Error: {error}")
-        if name != RESPOND.name:
-            return await self._use_tool(name, arguments)
-        message = arguments.get("message")
-        if not isinstance(message, str) or not message.strip():
-            return EnvironmentReply("Error: respond needs a message that is not empty")
-        return await self._respond(message, recorded)
-
     async def _use_tool(self, name: str, arguments: dict[str, Any]) -> EnvironmentReply:
         checkout = await self._checkout()
         got = await checkout.ask_async("call", name=name, arguments=arguments)
@@ -159,10 +138,10 @@ class ServiceDesk:
         self._record(got)
         return self._last
 
-    async def _respond(self, message: str, recorded: CustomerMessage | None) -> EnvironmentReply:
+    async def _respond(self, message: str) -> EnvironmentReply:
         checkout = await self._checkout()
         self._turns.append(Turn("agent", message))
-        heard = recorded or await self.customer.reply(self._turns)
+        heard = await self.customer.reply(self._turns)
         self._turns.append(Turn("customer", heard.text))
         got = await checkout.ask_async("say", message=message, reply=heard.text, ends=heard.ends)
         text = f"{heard.text}\n\n{ENDED}".strip() if heard.ends else heard.text
@@ -182,23 +161,3 @@ class ServiceDesk:
     def _record(self, got: dict[str, Any]) -> None:
         self.explanation = got.get("explanation", "")
         self._last = EnvironmentReply(got["observation"], reward=got["reward"], done=got["done"])
-
-
-def _action(step: TrajectoryStep) -> str:
-    """The call that a recorded step made, however its source writes actions."""
-    try:
-        parse_call(step.action)
-    except ValueError:
-        return call_text(step.tool, step.arguments)
-    return step.action
-
-
-def _customer_message(observation: str) -> CustomerMessage:
-    """What the customer said, read from what the agent was shown."""
-    message, ended, _ = observation.partition(ENDED)
-    return CustomerMessage(message.strip(), bool(ended))
-
-
-def _same(reply: EnvironmentReply, recorded: str) -> bool:
-    seen, wanted = one_line(reply.observation), one_line(recorded)
-    return wanted.startswith(seen) if reply.done else wanted == seen

@@ -13,7 +13,7 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx
 
-from forethought.evals.environments.webshop.page import Page, Rendering, parse_page
+from forethought.evals.environments.webshop.page import Page, parse_page
 from forethought.evals.types import InfrastructureError, ToolSpec
 from forethought.rollouts.types import EnvironmentReply
 
@@ -81,7 +81,7 @@ class Shop:
 
 
 class ShopEpisode:
-    """Shopping for goal number `goal`, at most `max_steps` actions, those that cannot be done included."""
+    """Shopping for goal number `goal`, until something is bought."""
 
     tools: Sequence[ToolSpec] = ()
     how_to_act = HOW_TO_ACT
@@ -94,15 +94,12 @@ class ShopEpisode:
         name: str = "webshop",
         task: str = "",
         instruction: str | None = None,
-        rendering: Rendering = "rich",
-        max_steps: int = 100,
     ) -> None:
         self.name, self.task = name, task
         self._shop, self._goal, self._instruction = shop, goal, instruction
-        self._rendering, self._max_steps = rendering, max_steps
         self._page: Page | None = None
         self._chosen: dict[str, str] = {}
-        self._steps, self._reward, self._done = 0, 0.0, False
+        self._reward, self._done = 0.0, False
 
     async def reset(self) -> EnvironmentReply:
         """A new session at the shop's first page. Raises InfrastructureError, also where the shop asks for
@@ -114,7 +111,7 @@ class ShopEpisode:
                 "else now: begin the evaluation anew"
             )
         self._page, self._chosen = page, {}
-        self._steps, self._reward, self._done = 0, 0.0, False
+        self._reward, self._done = 0.0, False
         return self._reply()
 
     async def step(self, action: str) -> EnvironmentReply:
@@ -123,10 +120,9 @@ class ShopEpisode:
             return EnvironmentReply(OVER, reward=self._reward, done=True)
         if self._page is None:
             raise ValueError("reset the shop before its first step")
-        self._steps += 1
         problem = await self._carry_out(self._page, action)
         self._reward = self._page.reward or 0.0
-        self._done = self._page.reward is not None or self._steps >= self._max_steps
+        self._done = self._page.reward is not None
         return self._reply(problem)
 
     async def finish(self, answer: str) -> EnvironmentReply:
@@ -147,10 +143,10 @@ class ShopEpisode:
         verb, what = found[1].lower(), found[2].strip().lower()
         if verb == "search":
             query = " ".join(_UNSEARCHABLE.sub(" ", what).split())[:_QUERY_CHARS].strip()
-            if page.search is None or not query:
-                return (
-                    "there is no search box here" if page.search is None else "there is nothing to search for"
-                )
+            if page.search is None:
+                return "there is no search box here"
+            if not query:
+                return "there is nothing to search for"
             self._page = await self._shop.get(page.search, {"search_query": query})
             return ""
         control = page.controls.get(what)
@@ -165,7 +161,7 @@ class ShopEpisode:
 
     def _reply(self, problem: str = "") -> EnvironmentReply:
         assert self._page is not None
-        text = self._page.text(self._rendering, self._chosen)
+        text = self._page.text(self._chosen)
         text = f"Nothing happened: {problem}.\n\n{text}" if problem else text
         admissible = () if self._done else admissible_actions(self._page)
         return EnvironmentReply(text, admissible, reward=self._reward, done=self._done)

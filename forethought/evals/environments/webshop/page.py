@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
 from bs4 import BeautifulSoup
-from bs4.element import Comment, NavigableString, Tag
+from bs4.element import Comment, Tag
 
-Rendering = Literal["rich", "text"]
 BOUGHT = "You have bought the product. Thank you for shopping with us!"
 """Instead of WebShop's last page, which shows the score."""
 _UNSEEN = ("style", "script", "head", "title", "meta", "[document]")
@@ -42,13 +40,10 @@ class Page:
     """What the purchase earned; None where nothing was bought."""
     soup: BeautifulSoup = field(repr=False)
 
-    def text(self, rendering: Rendering, chosen: Mapping[str, str]) -> str:
-        """What is read on it: WebShop's text mode, or lines in which what can be clicked stands in brackets
-        and the options `chosen` are marked."""
+    def text(self, chosen: Mapping[str, str]) -> str:
+        """What is read on it: what can be clicked stands in brackets, and the options `chosen` are marked."""
         if self.reward is not None:
             return BOUGHT
-        if rendering == "text":
-            return " [SEP] ".join(text.strip() for text in _visible(self.soup))
         return "\n".join(_lines(self.soup, chosen))
 
 
@@ -95,17 +90,12 @@ def _controls(soup: BeautifulSoup) -> Iterator[tuple[str, Control]]:
         yield _of(tag, "value").lower(), Control(_of(tag, "data-url"), option=_of(tag, "name"))
 
 
-def _visible(soup: BeautifulSoup) -> Iterator[NavigableString]:
-    for text in soup.find_all(string=True):
-        parent = text.parent.name if text.parent else ""
-        if parent not in _UNSEEN and not isinstance(text, Comment) and text.strip():
-            yield text
-
-
 def _lines(soup: BeautifulSoup, chosen: Mapping[str, str]) -> Iterator[str]:
-    for text in _visible(soup):
+    for text in soup.find_all(string=True):
         tag, shown = text.parent, " ".join(text.split())
-        if not isinstance(tag, Tag) or tag.find_parent(id="instruction-text"):
+        if not shown or isinstance(text, Comment) or not isinstance(tag, Tag):
+            continue
+        if tag.name in _UNSEEN or tag.find_parent(id="instruction-text"):
             continue
         if tag.name == "label":
             radio = soup.find("input", id=_of(tag, "for"))

@@ -1,14 +1,15 @@
-"""debug THREAD: with a real database and a scripted model."""
+"""debug, of threads and of recorded trajectories, with a real database and a scripted model."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
 from forethought.app.debug.command import with_rerun_method
 from tests.forethought.app.conftest import Cli
-from tests.forethought.app.debug_script import GUIDANCE, Start, failed_run
+from tests.forethought.app.debug_script import GUIDANCE, Start, failed_run, trajectory, write
 from tests.support.model_server import Fault
 
 LABELS = ["StepLabels"] * 4
@@ -48,14 +49,12 @@ def test_a_rerun_goes_on_from_the_middle_and_is_compared(cli: Cli, debugging: St
             "task: What is 40 + 2?",
             "#1 no error",
             '#3 action parameter_error  "both say 42"',
-            "Critical error: step 3, action",
+            "Critical error: step 3, action: parameter_error",
             GUIDANCE,
             "then #4: a wrong answer",
             "re-run 1 from before step 3 succeeded",
-            "they part at step 4",
-            "- answer: 41",
-            "+ answer: 42",
-            "fixed  a re-run succeeded",
+            "answer: 42",
+            "fixed  ",
         ):
             assert part in shown, part
     assert cli("show", "t1", "--json").json["answer"] == "42"
@@ -144,7 +143,7 @@ def test_a_successful_run_is_said_to_be_one(cli: Cli, debugging: Start) -> None:
     calls = failed_run(cli, server)
     shown = cli("debug", "t1", "--expect", "41", "--rerun")
     assert shown.code == 0
-    assert "the run succeeded: there is nothing to debug" in shown.out
+    assert "the run succeeded, judged by gold" in shown.out
     assert len(server.requests) == calls
 
 
@@ -171,7 +170,7 @@ def test_a_run_that_broke_off_with_an_error_can_be_debugged_and_one_that_waits_c
     assert cli("run", "What is 40 + 2?", "--thread", "waits").code == 4
     refused = cli("debug", "waits")
     assert refused.code == 2
-    assert "thread waits waits for a reply (interrupted): finish it before it is debugged" in refused.err
+    assert "thread waits is not over (interrupted): finish it before it is debugged" in refused.err
     script.question, script.fault = (
         "",
         lambda seen: Fault("503") if seen.reply_name == "AnswerDraft" else None,
@@ -189,10 +188,94 @@ def test_a_run_that_broke_off_with_an_error_can_be_debugged_and_one_that_waits_c
         ("debug --rerun t1", "debug --rerun=agentdebug t1"),
         ("debug t1 --rerun --json", "debug t1 --rerun=agentdebug --json"),
         ("debug t1 --rerun vanilla", "debug t1 --rerun vanilla"),
-        ("debug -- --rerun", "debug -- --rerun"),
         ("run --rerun", "run --rerun"),
-        ("", ""),
     ],
 )
 def test_a_bare_rerun_means_agentdebug(given: str, meant: str) -> None:
     assert with_rerun_method(given.split()) == meant.split()
+
+
+def test_a_recorded_trajectory_is_debugged(cli: Cli, debugging: Start, tmp_path: Path) -> None:
+    debugging(critical_step=2, evidence="open 2")
+    file = write(tmp_path / "r.json", {"trajectory": trajectory("a/b c"), "reference": {"gold": ["the key"]}})
+    found = cli("debug", "--trajectory", file, "--json")
+    assert (found.code, found.json["status"]) == (0, "found"), found.err
+    assert found.json["thread_id"] == "debug:a-b-c:1"
+    assert found.json["verdict"]["by"] == "gold", "the file knows the answer"
+    assert found.json["critical"]["critical_step"] == 2
+
+
+def test_a_trajectory_of_no_steps_fails_in_a_line(cli: Cli, debugging: Start, tmp_path: Path) -> None:
+    debugging()
+    shown = cli("debug", "--trajectory", write(tmp_path / "r.json", trajectory(count=0)))
+    assert shown.code == 1
+    assert "the trajectory has no steps: there is nothing to debug in it" in shown.out
+
+
+def test_what_a_model_wrote_cannot_move_the_cursor(cli: Cli, debugging: Start, tmp_path: Path) -> None:
+    debugging(critical_step=2, evidence="open 2")
+    bad = trajectory(task="Find \x1b[31mthe\x07 key\u202e.")
+    bad["steps"][1]["action"] = "open 2 \x1b]0;title\x07"
+    shown = cli("debug", "--trajectory", write(tmp_path / "r.json", bad))
+    assert shown.code == 0, shown.err
+    assert not {"\x1b", "\x07", "\u202e"} & set(shown.out + shown.err)
+
+
+def test_one_of_several_is_picked(cli: Cli, debugging: Start, tmp_path: Path) -> None:
+    debugging(critical_step=2, evidence="open 2")
+    file = write(tmp_path / "r.json", [trajectory(f"r{n}", task=f"Find key {n}.") for n in range(1, 15)])
+    refused = cli("debug", "--trajectory", file)
+    assert refused.code == 2
+    assert "holds 14 trajectories: choose one with --pick: r1, r2," in refused.err
+    assert "r10, ..." in refused.err
+    assert cli("debug", "--trajectory", file, "--pick", "r3", "--json").json["subject"]["id"] == "r3"
+    assert (
+        "holds no trajectory 'r99'; there are: r1," in cli("debug", "--trajectory", file, "--pick", "r99").err
+    )
+
+
+WORLD = """
+from forethought.rollouts.types import EnvironmentReply
+
+class World:
+    name = "drawers"
+
+    def __init__(self, trajectory):
+        self.task = trajectory.task
+
+    async def reset(self):
+        return EnvironmentReply("a room")
+
+    async def step(self, action):
+        found = action == "open the box"
+        seen = "the key" if found else action.replace("open", "dust")
+        return EnvironmentReply(seen, reward=float(found), done=found)
+
+def broken(trajectory):
+    raise RuntimeError("no such world")
+
+def nothing(trajectory):
+    return object()
+"""
+
+
+def test_a_trajectory_is_run_again_in_its_environment(
+    cli: Cli, debugging: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script, server = debugging(critical_step=55, evidence="open 55")
+    script.modularstep = lambda seen: {"action": "open the box"}  # type: ignore[attr-defined]
+    monkeypatch.syspath_prepend(tmp_path)
+    write(tmp_path / "debugged_world.py", WORLD)
+    file = write(tmp_path / "r.json", trajectory(count=60))
+    unlabelled = ("--set", "fine_grained=false", "--json")
+    again = ("debug", "--trajectory", file, *unlabelled, "--rerun", "--environment")
+    done = cli(*again, "debugged_world:World")
+    assert (done.code, done.json["status"]) == (0, "fixed"), done.err
+    (branch,) = done.json["branches"]
+    assert (branch["kept"], branch["reward"], branch["diverged"]) == (54, 1.0, ""), (
+        "longer than other runs may be"
+    )
+    assert GUIDANCE in server.requests[-1].text
+    assert "RuntimeError: no such world" in cli(*again, "debugged_world:broken").err
+    assert "makes no forethought.rollouts.types.Environment" in cli(*again, "debugged_world:nothing").err
+    assert "ModuleNotFoundError" in cli(*again, "no_such_module:World").err

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from forethought.app.threads.branches import branches_of_tree, render_branches
-from forethought.app.threads.diff import difference, render_difference, run_of_trajectory
+from forethought.app.threads.diff import Run, difference, render_difference
 from tests.forethought.app.conftest import Cli
 
 Scripted = Callable[..., Any]
@@ -132,23 +132,21 @@ def test_every_leaf_is_one_branch_and_numbers_stay_when_the_tree_grows(choices: 
             assert births.setdefault(place.number, place.first) == place.first
 
 
-def steps(*observations: str, did: str = "look") -> list[dict[str, Any]]:
-    return [
-        {"number": n, "action": f"{did}({n})", "observation": text} for n, text in enumerate(observations, 1)
-    ]
+def steps(*observations: str, did: str = "look") -> dict[int, dict[str, Any]]:
+    return {n: {"did": f"{did}({n})", "observation": text} for n, text in enumerate(observations, 1)}
 
 
 def test_steps_that_only_one_side_has_differ() -> None:
-    found = difference(run_of_trajectory("a", steps("x", "y")), run_of_trajectory("b", steps("x", "y", "z")))
+    found = difference(Run("a", steps("x", "y"), tokens=9), Run("b", steps("x", "y", "z"), tokens=7))
     assert (found["parts_at"], found["same_steps"]) == (3, 2)
     assert found["steps"] == [{"n": 3, "a": None, "b": {"did": "look(3)", "observation": "z"}}]
-    assert found["more_tokens"] is None
+    assert found["more_tokens"] == -2
 
 
 def test_a_difference_is_shown_clean_and_cut() -> None:
     long = "\n".join(f"line {n}" for n in range(100))
-    a = run_of_trajectory("a", steps("\x1b[31mred\u202e", "same"), "no")
-    b = run_of_trajectory("b", steps(long, "same", did="see"), "\x1b]0;title\x07yes")
+    a = Run("a", steps("\x1b[31mred\u202e", "same"), "no")
+    b = Run("b", steps(long, "same", did="see"), "\x1b]0;title\x07yes")
     console = Console(width=120, record=True, file=io.StringIO())
     console.print(render_difference(difference(a, b)))
     text = console.export_text()

@@ -7,7 +7,6 @@ import os
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -35,33 +34,18 @@ def kept(monkeypatch: pytest.MonkeyPatch, database: str) -> str:
     return database
 
 
-@pytest.fixture(autouse=True)
-def an_old_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files are taken for old at once, but for the test of young ones."""
-    monkeypatch.setattr("forethought.storage.retention.YOUNG_S", -1.0)
-
-
-def files(tmp_path: Path) -> list[Path]:
-    folder = tmp_path / "data" / "files"
-    return sorted(folder.iterdir()) if folder.exists() else []
-
-
 def names(cli: Cli) -> list[str]:
     return sorted(item["thread_id"] for item in cli("threads", "--all", "--json").json)
 
 
-def begun(*threads: str, status: str = "answered", stored: str = "") -> None:
-    """Threads that have come to `status`, with a file that holds `stored`."""
+def begun(*threads: str, status: str = "answered") -> None:
+    """Threads that have come to `status`."""
 
     async def begin() -> None:
         settings = Settings()
-        store = FileStore.of(settings)
-        given: Any = {"status": status}
-        if stored:
-            given["files"] = [{"name": "f.txt", "hash": store.put(stored.encode()), "size": 1, "type": ""}]
         async with open_threads(address_of(settings), settings.key) as saver:
             for thread in threads:
-                await run(saver, thread, given=given)
+                await run(saver, thread, given={"status": status})
 
     asyncio.run(begin())
 
@@ -70,11 +54,8 @@ def test_finished_threads_go_with_what_only_they_use(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kept: str
 ) -> None:
     monkeypatch.setenv("FORETHOUGHT_ENCRYPTION_KEY", "00112233445566778899aabbccddeeff")
-    begun("t1", "t2", stored="used by both")
-    begun("t3", stored="shared")
-    begun("t4", status="running", stored="shared")
-    (settings := Settings()).blobs_dir.joinpath("ab" * 32).write_text("of another database")
-
+    begun("t1", "t2", "t3")
+    begun("t4", status="running")
     waits = cli("threads", "--prune", "--older-than", "0m")
     assert (waits.code, "3 threads and 0 debuggings" in waits.out) == (4, True), waits
     assert "nothing was deleted; go on with the same command and --yes" in waits.err
@@ -84,26 +65,28 @@ def test_finished_threads_go_with_what_only_they_use(
     assert (done.code, done.json["status"]) == (0, "pruned"), done.err
     assert done.json["threads"] == ["t3", "t2", "t1"]
     assert names(cli) == ["t4"]
-    assert {path.name for path in files(tmp_path)} == {"ab" * 32, sha256(b"shared").hexdigest()}
-    assert done.json["files"] == [sha256(b"used by both").hexdigest()]
     if "://" not in kept:
         assert done.json["bytes_before"] > done.json["bytes_after"] == Path(kept).stat().st_size
-    assert FileStore.of(settings).get(sha256(b"shared").hexdigest()) == b"shared"
     assert cli("show", "t1").code == 2
     assert cli("show", "t4", "--json").json["answer"] == "echo of a task"
     assert "nothing to prune" in cli("threads", "--prune").out
     assert cli("threads", *NOW, "--status", "stopped").json["threads"] == ["t4"]
-    assert [path.name for path in files(tmp_path)] == ["ab" * 32]
 
 
-def test_a_thread_of_the_agent_goes_as_well(cli: Cli, scripted: Scripted, tmp_path: Path) -> None:
-    scripted()
-    (tmp_path / "own.txt").write_text("the content")
-    for thread in ("t1", "t2"):
-        assert cli("run", "What is 40 + 2?", "--thread", thread, "--file", "own.txt").code == 0
-    assert cli("threads", *NOW, "--keep", "1").json["files"] == []
-    assert cli("fork", "t2", "--before", "1").code == 0, "what is left is whole"
-    assert len(cli("threads", *NOW).json["files"]) == 1
+def test_files_go_that_were_not_used_for_as_long(cli: Cli) -> None:
+    begun("t1", "t2", "t3")
+    store = FileStore.of(Settings())
+    old, read, again, new = (store.put(text.encode()) for text in ("old", "read", "again", "new"))
+    for name in (old, read, again):
+        os.utime(store.path(name), (1, 1))
+    store.get(read)
+    store.put(b"again")
+    assert cli("threads", *NOW, "--keep", "2", "--keep-files").json["files"] == []
+    assert cli("threads", *NOW, "--keep", "1").json["files"] == [old]
+    lately = time.time() - 2 * YOUNG_S
+    os.utime(store.path(new), (lately, lately))
+    assert cli("threads", *NOW).json["files"] == [new]
+    assert {path.name for path in store.root.iterdir()} == {read, again}
 
 
 def test_debuggings_go_with_their_thread(
@@ -173,26 +156,6 @@ def test_how_old_is_old() -> None:
 def test_wrong_flags_are_told_in_one_line(cli: Cli, flags: list[str], said: str) -> None:
     done = cli("threads", *flags)
     assert (done.code, is_one_clear_line(done), said in done.err) == (2, True, True), done
-
-
-def test_a_file_that_is_wanted_again_stays(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    begun("t1", stored="the content")
-    monkeypatch.setattr("forethought.storage.retention.YOUNG_S", YOUNG_S)
-    assert cli("threads", *NOW).json["files"] == []
-    (stored,) = files(tmp_path)
-    begun("t1", stored="the content")
-    old = time.time() - YOUNG_S - 60
-    os.utime(stored, (old, old))
-    assert cli("threads", *NOW).json["files"] == [stored.name]
-    assert files(tmp_path) == []
-
-
-def test_storing_a_file_again_makes_it_young(tmp_path: Path) -> None:
-    store = FileStore(tmp_path)
-    name = store.put(b"content")
-    os.utime(tmp_path / name, (1, 1))
-    store.put(b"content")
-    assert time.time() - (tmp_path / name).stat().st_mtime < 60
 
 
 def test_a_damaged_thread_is_listed_and_can_go(cli: Cli, kept: str) -> None:

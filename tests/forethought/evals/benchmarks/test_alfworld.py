@@ -40,7 +40,7 @@ def test_a_game_is_a_sample(tmp_path: Path) -> None:
     assert sample.id == "pick_heat-Egg-None-Fridge-1.trial_T1"
     assert sample.task.endswith("Your task is to: put a hot egg in fridge.")
     assert sample.groups == {"task_type": "pick_heat_then_place_in_recep", "split": "valid_unseen"}
-    assert sample.data == {"game": str(path), "max_steps": 50}
+    assert sample.data == {"game": str(path)}
 
 
 def test_what_the_benchmark_leaves_out_is_left_out(tmp_path: Path) -> None:
@@ -60,8 +60,8 @@ def test_what_the_benchmark_leaves_out_is_left_out(tmp_path: Path) -> None:
 def test_options(tmp_path: Path) -> None:
     add(tmp_path, "a/1")
     add(tmp_path, "b/1", kind=TASK_TYPES[1])
-    samples = BENCHMARK.samples(tmp_path, {"task_type": TASK_TYPES[1], "max_steps": "30"})
-    assert [(sample.id, sample.data["max_steps"]) for sample in samples] == [("b.1", 30)]
+    samples = BENCHMARK.samples(tmp_path, {"task_type": TASK_TYPES[1]})
+    assert [sample.id for sample in samples] == ["b.1"]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,6 @@ def test_options(tmp_path: Path) -> None:
     [
         ({}, "there is no json_2.1.1/valid_unseen here"),
         ({"split": "train", "task_type": TASK_TYPES[2]}, "no solvable game of type"),
-        ({"max_steps": "many"}, "option max_steps=many"),
     ],
 )
 def test_absent_data_is_reported_in_one_line(options: dict[str, str], message: str, tmp_path: Path) -> None:
@@ -108,4 +107,4 @@ async def test_without_a_game_there_is_no_score(tmp_path: Path) -> None:
     with pytest.raises(InfrastructureError, match="no reward"):
         await BENCHMARK.score(Sample("a", "t"), attempt(reward=None), services())
     with pytest.raises(InfrastructureError, match="is gone"):
-        BENCHMARK.episode(Sample("a", "t", data={"game": str(tmp_path / "g"), "max_steps": 50}), services())
+        BENCHMARK.episode(Sample("a", "t", data={"game": str(tmp_path / "g")}), services())

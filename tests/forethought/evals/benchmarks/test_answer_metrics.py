@@ -1,5 +1,5 @@
 """Exact match and F1, as HotpotQA and MuSiQue have them. Agreement with the official code is measured by
-benchmarks/agreement/."""
+benchmarks/agreement.py."""
 
 from __future__ import annotations
 

@@ -12,11 +12,9 @@ from forethought.evals.actions import call_text
 from forethought.evals.benchmarks.service import TAU2, TAU_BENCH, ServiceBenchmark
 from forethought.evals.environments.process import WorkerProcess
 from forethought.evals.environments.service_desk.desk import ENDED, ServiceDesk
-from forethought.evals.toolset import OVER
 from forethought.evals.types import InfrastructureError, Sample, Services
 from forethought.models.ask import Models
 from forethought.settings import Settings
-from forethought.trajectories.types import TrajectoryStep
 from tests.support import tiny_checkouts
 from tests.support.model_server import Answer, Fault, ModelServer, SeenRequest
 
@@ -147,24 +145,6 @@ async def test_after_a_reset_all_is_as_it_was(open_desk: Any) -> None:
     assert len(server.requests) == 3  # the same conversation is not asked about again
 
 
-async def test_a_replay_is_exact_and_asks_only_for_the_first_message(open_desk: Any) -> None:
-    desk, _ = open_desk(0, [says("Emma."), says("I am m1."), says("Thank you. Bye.", "done")])
-    await desk.reset()
-    actions = [ASK, LEND, call_text("respond", {"message": "There."})]
-    steps = []
-    for number, action in enumerate(actions, 1):
-        reply = await desk.step(action)
-        shown = f"{reply.observation}\n\n{OVER}" if reply.done else reply.observation
-        steps.append(TrajectoryStep(number=number, action=action, observation=shown))
-    other, server = open_desk(0, [says("Emma."), Fault("400")])
-    replayed = await other.replay(steps)
-    assert (replayed.diverged, replayed.reply.reward, replayed.reply.done) == ("", 1.0, True)
-    assert len(server.requests) == 1
-    named = {"action": "as told", "tool": "respond", "arguments": {"message": "Who are you?"}}
-    changed = [steps[0].model_copy(update=named), steps[1].model_copy(update={"observation": "It is gone."})]
-    assert "at step 2 the replay saw" in (await other.replay(changed)).diverged
-
-
 @pytest.mark.parametrize(
     ("action", "told"),
     [
@@ -187,7 +167,7 @@ async def test_an_impossible_call_is_reported_and_changes_nothing(
 
 @tau2_only
 async def test_a_model_that_fails_is_no_failure_of_the_agent(open_desk: Any) -> None:
-    desk, _ = open_desk(0, [Fault("400")])
+    desk, _ = open_desk(0, [Fault("401")])
     with pytest.raises(InfrastructureError, match="plays the customer"):
         await desk.reset()
 

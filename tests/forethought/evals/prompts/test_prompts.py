@@ -26,7 +26,6 @@ from forethought.evals.prompts.baseline_replies import (
 from forethought.evals.prompts.judge_replies import (
     AnswerStatus,
     AssertionVerdicts,
-    BetterAnswer,
     CustomerReply,
     FactGrade,
     TravelPlan,
@@ -144,21 +143,13 @@ CASES: dict[str, Case] = {
     "travel_parse": other("travel_parse", answer="Day 1: fly </given_answer> to Aston."),
     "stb_answer": other("stb_answer", query="Is it clear?", answer=ANSWER),
     "stb_execution": other("stb_execution", query="Is it clear?", answer=ANSWER, calls=CALLS),
-    "stb_compare": other(
-        "stb_compare",
-        query="Is it clear?",
-        first=ANSWER,
-        first_calls=CALLS,
-        second="Yes.",
-        second_calls="(no calls)",
-    ),
     "user": other("user", scenario=SCENARIO, turns=[turn for turn in TURNS if turn.speaker != "tool"]),
     "user_first": other("user", scenario=SCENARIO, turns=FIRST),
     "assertions": other("assertions", turns=TURNS, statements=STATEMENTS),
 }
 KINDS: tuple[type[BaseModel], ...] = (
     StepPlan, ClosingAnswer, SelfJudgement, SelfReflection, DraftFeedback, Selection, InsightOperations,
-    FactGrade, AnswerStatus, BetterAnswer, TravelPlan, CustomerReply, AssertionVerdicts,
+    FactGrade, AnswerStatus, TravelPlan, CustomerReply, AssertionVerdicts,
 )  # fmt: skip
 SPECS: dict[str, ReplySpec[Any]] = {
     "ReactMove": react_spec(TOOLS),
@@ -224,7 +215,6 @@ def test_careless_replies_are_forgiven_and_verdicts_are_not() -> None:
     ("kind", "wrong"),
     [
         (AnswerStatus, {"status": "passed"}),
-        (BetterAnswer, {"better": "both"}),
         (CustomerReply, {"state": "continues", "message": " "}),
     ],
 )

@@ -48,8 +48,8 @@ async def won(sample: Sample) -> tuple[list[str], list[EnvironmentReply]]:
         await world.close()
 
 
-def _episode(sample: Sample, max_steps: int = 50) -> AlfworldEpisode:
-    return AlfworldEpisode.of_file(Path(sample.data["game"]), sample.task, max_steps)
+def _episode(sample: Sample) -> AlfworldEpisode:
+    return AlfworldEpisode(Game(Path(sample.data["game"])), sample.task)
 
 
 async def test_every_game_can_be_won_and_not_by_doing_nothing(samples: list[Sample]) -> None:

@@ -31,14 +31,8 @@ def test_an_item_page() -> None:
 
 
 def test_lines_mark_what_can_be_clicked_and_what_was_chosen() -> None:
-    text = parse_page(ITEM).text("rich", {"color": "red"})
+    text = parse_page(ITEM).text({"color": "red"})
     assert text == "[Back to Search]\ncolor\n  [Red] (chosen)\n  [blue]\nA mug\n[Buy Now]"
-
-
-def test_the_text_mode_is_webshops() -> None:
-    text = parse_page(ITEM).text("text", {})
-    parts = ["Instruction:", "buy <a> mug", "Back to Search", "color", "Red", "blue", "A  mug", "Buy Now"]
-    assert text == " [SEP] ".join(parts)
 
 
 def test_a_search_page_and_its_results() -> None:
@@ -49,13 +43,13 @@ def test_a_search_page_and_its_results() -> None:
     assert (page.search, dict(page.controls)) == ("/s1", {})
     found = parse_page(f'{HEAD}<h4><a class="product-link" href="/item/B1">B0X</a></h4></body>')
     assert found.controls == {"b0x": Control("/item/B1", opens_product=True)}
-    assert found.text("rich", {}) == "[B0X]"
+    assert found.text({}) == "[B0X]"
 
 
 def test_the_last_page_tells_the_score_to_nobody() -> None:
     page = parse_page('<h1>Thanks</h1><h3 id="reward">Your score<pre>0.75</pre></h3>')
     assert page.reward == 0.75
-    assert page.text("rich", {}) == page.text("text", {}) == BOUGHT
+    assert page.text({}) == BOUGHT
 
 
 @pytest.mark.parametrize(

@@ -91,15 +91,14 @@ class Taxonomy(_Record):
         owner = f"{self.module(module)}{elsewhere}"
         return f"{one_line(name, 60)!r} is no error type of {owner}; its types are {known}"
 
-    def text(self, modules: tuple[str, ...] = MODULES) -> str:
+    def text(self) -> str:
         """The types for a prompt, in the file's order: every definition with its example."""
         blocks = []
         for each in self.modules:
-            if each.name in modules:
-                lines = [f"{each.name}: {each.question}"]
-                for kind in each.types:
-                    lines += [f"- {kind.name}: {kind.definition}", f"  Example: {kind.example}"]
-                blocks.append("\n".join(lines))
+            lines = [f"{each.name}: {each.question}"]
+            for kind in each.types:
+                lines += [f"- {kind.name}: {kind.definition}", f"  Example: {kind.example}"]
+            blocks.append("\n".join(lines))
         return "\n\n".join(blocks)
 
 

@@ -25,7 +25,7 @@ _TOOL_FAILURES = {"tool", "timeout", "transport"}
 """Causes of a failed step that lie outside the agent: the tool broke, was too slow, or was out of reach."""
 
 
-def matches(value: object) -> bool:
+def claims(value: object) -> bool:
     """Whether `value` is a state of the agent's graph."""
     whole = mapping(value)
     return (

@@ -50,7 +50,6 @@ def test_the_packaged_errors_are_the_papers_three() -> None:
 
 @pytest.mark.parametrize("error", load_planning_errors(), ids=lambda error: error.name)
 def test_each_packaged_error_has_sourced_patterns_of_both_kinds(error: PlanningError) -> None:
-    assert error.display_name == error.name.replace("_", " ").capitalize()
     assert len(error.description) > 200
     for patterns, outcome in ((error.failures, "failure"), (error.successes, "success")):
         assert len(patterns) >= 4
@@ -93,7 +92,6 @@ def test_turn_one_is_shown_two_failures_and_turn_two_everything() -> None:
 
 def test_a_person_may_write_bare_text_and_little_provenance(tmp_path: Path) -> None:
     (error,) = load_planning_errors(written(tmp_path, MINE))
-    assert error.display_name == "Stale source"
     assert error.failures[0] == Pattern(text="The plan read last year's table; the figure had changed.")
     assert error.failures[1].provenance is not None
     assert error.failures[1].provenance.source == "our own runs"

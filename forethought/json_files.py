@@ -47,10 +47,10 @@ def read_records(path: Path, model: type[M]) -> list[tuple[int, M]]:
 
 
 def parse_json(text: str, path: Path, line: int | None = None) -> Any:
-    """The JSON value of `text`, without repeated keys. Raises FileError with the path and the line."""
+    """The JSON value of `text`. Raises FileError with the path and the line."""
     place = str(path) if line is None else f"{path}:{line}"
     try:
-        return json.loads(text, object_pairs_hook=_unique)
+        return json.loads(text)
     except RecursionError as error:
         raise FileError(f"{place}: broken JSON (nested too deeply); correct it") from error
     except ValueError as error:
@@ -110,12 +110,3 @@ def _record(model: type[M], line: str, path: Path, number: int) -> M:
         first = error.errors(include_url=False)[0]
         field = ".".join(map(str, first["loc"])) or "the record"
         raise FileError(f"{path}:{number}: {field}: {reason_of(first, model.model_fields)}") from error
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> Json:
-    value: Json = {}
-    for name, item in pairs:
-        if name in value:
-            raise ValueError(f"{name[:40]!r} is given twice")
-        value[name] = item
-    return value

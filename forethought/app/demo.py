@@ -5,8 +5,8 @@ Everything but the model is live: the graph, the tools, the thread, the display.
 
 from __future__ import annotations
 
+import os
 import shlex
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,37 +17,37 @@ from forethought.app.errors import CliError
 from forethought.app.options import settings_from
 from forethought.app.run import drive, import_files
 from forethought.app.text import one_line
-from forethought.app.threads.thread import Thread, new_thread_id
-from forethought.app.transport import choose_transport
+from forethought.app.threads.thread import Thread, new_thread_id, read_recording
 
 if TYPE_CHECKING:
-    from forethought.app.commands import RunOptions
-
-_LIVE_MODEL = "openai:gpt-4.1"
+    from forethought.app.run import RunOptions
 
 
 def run_demo(options: RunOptions) -> int:
-    """Run the packaged example. Raises CliError when a task comes with it, or its files are not there."""
-    if options.task or options.files or options.record or options.replay:
-        raise CliError(
-            "--demo brings its own task, files and recording: leave TASK, --file, --record and --replay out"
-        )
-    if options.model or options.base_url or options.sets or options.tools:
-        raise CliError(
-            "--demo replays a recorded run: --model, --base-url, --set and --tools would not change it"
-        )
+    """Run the packaged example. Raises CliError when a flag comes with it, or its files are not there."""
+    if options.model_dump(exclude_defaults=True).keys() - {"demo", "as_json", "debug", "db"}:
+        raise CliError("--demo brings its own task, files and recording: leave all but --db and --json out")
     folder = demo_folder()
-    task, files, recording = read_demo(folder)
-    answering = choose_transport(None, recording, {})
-    if not options.as_json:
-        _introduce(folder, files, answering.header)
+    question, recording = folder / "question.txt", folder / "recording.jsonl"
+    header = read_recording(recording).header
+    files = sorted(path for path in (folder / "files").iterdir() if path.is_file())
     references = import_files(files, settings_from(options))
+    if not options.as_json:
+        flags = [flag for path in files for flag in ("--file", os.path.relpath(path))]
+        model = one_line(header.get("model"), 60)
+        lines = [f"The model's replies are recorded, from a real run of {model}; all else happens now."]
+        if header.get("planted_first_plan"):
+            lines.append("The first plan was planted: a hasty one, to show what the reflector does with it.")
+        task = f'"$(cat {shlex.quote(os.path.relpath(question))})"'
+        lines.append("To run it live, with your own key:")
+        lines.append(f"  forethought run {task} {shlex.join(flags)} --model openai:gpt-4.1\n")
+        for line in lines:
+            make_console().print(Text(line, style="dim"), soft_wrap=True)
 
     async def begin(thread: Thread) -> dict[str, Any]:
-        return {"task": task, "files": references}
+        return {"task": question.read_text("utf-8").strip(), "files": references}
 
-    replayed = options.model_copy(update={"replay": recording})
-    return drive(new_thread_id(), replayed, answering, begin, options.as_json)
+    return drive(new_thread_id(), options.model_copy(update={"replay": recording}), begin)
 
 
 def demo_folder() -> Path:
@@ -57,39 +57,3 @@ def demo_folder() -> Path:
         if (folder / "question.txt").is_file():
             return folder
     raise CliError("the demo's files are not installed; install forethought again")
-
-
-def read_demo(folder: Path) -> tuple[str, list[Path], Path]:
-    """The task, its files and the recording. Raises CliError when there is no recording."""
-    recording = folder / "recording.jsonl"
-    if not recording.is_file():
-        raise CliError(f"the demo's recording is missing: {recording}")
-    files = sorted(path for path in (folder / "files").iterdir() if path.is_file())
-    return (folder / "question.txt").read_text("utf-8").strip(), files, recording
-
-
-def _introduce(folder: Path, files: list[Path], header: Mapping[str, Any]) -> None:
-    console = make_console()
-    model = one_line(header.get("model") or "a model", 60)
-    lines = [
-        f"The model's replies in this demo are recorded, from a real run of {model} with these very prompts.",
-        "Everything else happens now: the graph, the tools, the files, the thread.",
-    ]
-    if header.get("planted_first_plan"):
-        lines.append("The first plan was planted: a hasty one, to show what the reflector does with it.")
-    shown = _near(folder)
-    names = " ".join(f"--file {shlex.quote(str(_near(path)))}" for path in files)
-    lines.append("To run it live, with your own key:")
-    live = (
-        f'  forethought run "$(cat {shlex.quote(str(shown / "question.txt"))})" {names} --model {_LIVE_MODEL}'
-    )
-    for line in lines:
-        console.print(Text(line, style="dim"))
-    console.print(Text(live, style="dim"), soft_wrap=True)
-    console.print()
-
-
-def _near(path: Path) -> Path:
-    """The path as seen from here, where it lies below."""
-    here = Path.cwd().resolve()
-    return path.relative_to(here) if path.is_relative_to(here) else path

@@ -15,12 +15,13 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from forethought.app.display import StreamDisplay, entries, usage_line
+from forethought.app.display import StreamDisplay
 from forethought.app.distill_file import counts
 from forethought.app.errors import explain
 from forethought.app.report import status_of, usage_of, waiting
 from forethought.app.runner import Ending, Session
 from forethought.app.text import clean, one_line
+from forethought.app.view import entries, usage_line
 from forethought.knowledge.error_file import Prose, dump_yaml
 from forethought.knowledge.planning_errors import PlanningError
 from forethought.knowledge.provenance import provenance_path

@@ -1,30 +1,28 @@
-"""doctor: whether this installation works: packages, database, sandbox, keys. No key is shown."""
+"""doctor: whether this installation works: packages, database, keys. No key is shown."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import importlib.util
 import os
 import platform
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from forethought.app.command_flags import BaseUrl, CommandOptions, Db
 from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, FAILED, CliError, explain
-from forethought.app.options import Flags, settings_from
+from forethought.app.options import settings_from
 from forethought.app.text import one_line, to_json
-from forethought.redaction import without_credentials
 
 if TYPE_CHECKING:
     from forethought.settings import Settings
 
-_PACKAGES = ("forethought", "langgraph", "langchain", "langgraph-checkpoint-sqlite", "langchain-openai")
 _OPTIONAL = (
     ("web search", "ddgs", "pip install ddgs (or set TAVILY_API_KEY)"),
     ("pages", "trafilatura", "pip install trafilatura"),
@@ -38,7 +36,13 @@ _OPTIONAL = (
     ("langgraph server", "langgraph_cli", "pip install 'forethought[server]'"),
 )
 """What for, the module that it needs, and how that is installed."""
-_TIMEOUT_S = 3.0
+
+
+class DoctorOptions(CommandOptions):
+    """The flags of `doctor`."""
+
+    db: Db = None
+    base_url: BaseUrl = None
 
 
 @dataclass(frozen=True)
@@ -51,11 +55,11 @@ class Check:
     core: bool = False
 
 
-def report_health(flags: Flags, as_json: bool) -> int:
-    """Check everything and print it. Returns 0 if the core works, else 1."""
-    checks = list(run_checks(settings_from(flags)))
+def doctor(options: DoctorOptions) -> int:
+    """Check this installation: packages, database, keys."""
+    checks = list(run_checks(settings_from(options)))
     works = all(check.ok for check in checks if check.core)
-    if as_json:
+    if options.as_json:
         print(to_json({"ok": works, "checks": [asdict(check) for check in checks]}))
         return ANSWERED if works else FAILED
     console = make_console()
@@ -63,8 +67,7 @@ def report_health(flags: Flags, as_json: bool) -> int:
         mark, style = ("ok", "green") if check.ok else ("--", "red" if check.core else "yellow")
         line = Text(f"{mark}  ", style=style).append(f"{check.name:<30}", style="default")
         console.print(line.append(one_line(check.detail, 300), style="dim" if check.ok else "default"))
-    summary = "the core works" if works else "the core does not work"
-    console.print(Text(summary, style="green" if works else "red"))
+    console.print("the core works" if works else "the core does not work")
     return ANSWERED if works else FAILED
 
 
@@ -73,32 +76,15 @@ def run_checks(settings: Settings) -> Iterator[Check]:
     good = (3, 11) <= sys.version_info[:2] < (3, 14)
     needed = "" if good else ": 3.11 to 3.13 is needed"
     yield Check("python", good, platform.python_version() + needed, core=True)
-    for package in _PACKAGES:
-        try:
-            yield Check(package, True, version(package))
-        except PackageNotFoundError:
-            # This project itself also runs from a checkout that is not installed.
-            yield Check(package, False, "not installed", core=package != "forethought")
-    yield _attempt("database", lambda: _database(settings), core=True)
-    yield _attempt("python sandbox", lambda: _sandbox(settings), core=True)
-    yield _attempt("tools", lambda: _tools(settings))
-    yield from _keys(settings)
-    yield _attempt("base URL", lambda: _base_url(settings))
-    for purpose, module, install in _OPTIONAL:
-        found = importlib.util.find_spec(module) is not None
-        yield Check(purpose, found, "installed" if found else f"not installed: {install}")
-    yield _attempt("transcription", lambda: _transcription(settings))
-
-
-def _attempt(name: str, check: Callable[[], str], core: bool = False) -> Check:
-    """The check by trying: what `check` returns, or why it failed."""
     try:
-        return Check(name, True, check(), core)
+        yield Check("database", True, _database(settings), core=True)
     except Exception as error:
         # Whatever breaks is what a person wants to be told here.
-        failure = explain(error)
-        line = f"{type(error).__name__}: {one_line(error, 200)}" if failure.internal else failure.line
-        return Check(name, False, line, core)
+        yield Check("database", False, explain(error).line, core=True)
+    yield from _keys(settings)
+    for purpose, module, install in _OPTIONAL:
+        is_there = importlib.util.find_spec(module) is not None
+        yield Check(purpose, is_there, "installed" if is_there else f"not installed: {install}")
 
 
 def _database(settings: Settings) -> str:
@@ -112,7 +98,7 @@ def _database(settings: Settings) -> str:
             raise CliError(f"{place} cannot be written to; choose another place with --db or FORETHOUGHT_DB")
 
     async def read() -> None:
-        with contextlib.suppress(NoThreads):
+        with suppress(NoThreads):
             async with open_threads(address, settings.key, read_only=True) as saver:
                 await saver.newest(1)
 
@@ -121,66 +107,19 @@ def _database(settings: Settings) -> str:
     return f"{address.shown} can be used{', encrypted' if settings.key else ''}"
 
 
-def _sandbox(settings: Settings) -> str:
-    from forethought.tools.base import ToolEnv
-    from forethought.tools.python import python
-
-    result = asyncio.run(python(ToolEnv(settings=settings), "1+1")).text.strip()
-    if result != "2":
-        raise CliError(f"1+1 gave {one_line(result, 80)}")
-    return f"1+1 is 2 ({settings.python_backend})"
-
-
-def _tools(settings: Settings) -> str:
-    from forethought.tools.mcp import mcp_tools
-    from forethought.tools.mcp_settings import read_servers
-    from forethought.tools.registry import toolbox
-
-    try:
-        names = list(toolbox(settings))
-    except ValueError as error:
-        raise CliError(str(error)) from error
-    if settings.mcp_file is not None:
-        names += [tool.name for tool in asyncio.run(mcp_tools(read_servers(settings.mcp_file)))]
-    return ", ".join(names)
-
-
 def _keys(settings: Settings) -> Iterator[Check]:
     from forethought.models.providers import KEYS, keys_set
     from forethought.models.types import ConfigurationError
 
-    found: list[str] = []
+    keys: list[str] = []
     for name in (name for names in KEYS.values() for name in names):
         try:
-            found += keys_set([name])
+            keys += keys_set([name])
         except ConfigurationError as error:
             yield Check(name, False, str(error))
     hint = "none set: set one, such as OPENAI_API_KEY, or a base URL"
-    yield Check("model keys", bool(found or settings.base_url), ", ".join(found) or hint)
+    yield Check("model keys", bool(keys or settings.base_url), ", ".join(keys) or hint)
     if settings.base_url:
         yield Check("FORETHOUGHT_API_KEY", True, "set" if settings.api_key else "not set (none will be sent)")
     tavily = "not set: web search goes without a key" if settings.tavily_api_key is None else "set"
     yield Check("TAVILY_API_KEY", True, tavily)
-
-
-def _base_url(settings: Settings) -> str:
-    if not settings.base_url:
-        return "none set: the providers' own addresses"
-    import httpx
-
-    shown = without_credentials(settings.base_url)
-    try:
-        answer = httpx.get(f"{settings.base_url.rstrip('/')}/models", timeout=_TIMEOUT_S)
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise CliError(f"{shown}: {type(error).__name__}: {one_line(error, 120)}") from error
-    return f"{shown} answers (HTTP {answer.status_code})"
-
-
-def _transcription(settings: Settings) -> str:
-    from forethought.tools.base import ToolError
-    from forethought.tools.media.transcribe import chosen_way
-
-    try:
-        return chosen_way(settings)
-    except ToolError as error:
-        raise CliError(error.message) from error

@@ -44,15 +44,11 @@ class CliError(Exception):
 
 @dataclass(frozen=True)
 class Failure:
-    """A failed command, as it is shown.
-
-    `internal` means a mistake of ours: the traceback is worth having. `model`: a model was asked in vain.
-    """
+    """A failed command, as it is shown. `internal`: by a mistake of ours, whose traceback is worth having."""
 
     line: str
     code: int
     internal: bool = False
-    model: bool = False
 
 
 def explain(error: BaseException) -> Failure:
@@ -70,8 +66,7 @@ def explain(error: BaseException) -> Failure:
         return Failure(f"{where}{error.strerror or one_line(error)}", FAILED)
     for kind in type(error).__mro__:
         if kind.__module__.startswith("forethought.") and kind.__name__ in _EXIT_CODES:
-            is_model = kind.__name__ in ("ConfigurationError", "ModelError")
-            return Failure(one_line(error, 1000), _EXIT_CODES[kind.__name__], model=is_model)
+            return Failure(one_line(error, 1000), _EXIT_CODES[kind.__name__])
     what = f"{type(error).__name__}: {one_line(error, 300)}".rstrip(": ")
     return Failure(
         f"internal error: {what}; please report it; --debug shows the traceback", FAILED, internal=True
@@ -79,22 +74,15 @@ def explain(error: BaseException) -> Failure:
 
 
 def _database_line(error: sqlite3.Error) -> str:
-    text = str(error)
     advice = {
-        "readonly": "it cannot be written to; choose another place with --db or FORETHOUGHT_DB",
-        "unable to open": "choose another place with --db or FORETHOUGHT_DB",
-        "disk is full": "free some space, then go on with `forethought resume`; what was done is kept",
-        "disk I/O": "is the disk full or gone? What was done before is kept",
+        "disk is full": "free some space; what was done is kept",
         "locked": "another program is holding it; try again",
-        "not a database": "name a SQLite file with --db or FORETHOUGHT_DB, or a new one",
         "malformed": "the file is damaged; name another one with --db or FORETHOUGHT_DB",
-        "no such column": "it is another program's; name another one with --db or FORETHOUGHT_DB",
-        "no such table": "it is another program's; name another one with --db or FORETHOUGHT_DB",
-        "has no column": "it is another program's; name another one with --db or FORETHOUGHT_DB",
+        "": "choose another place with --db or FORETHOUGHT_DB",
     }
-    hint = next((hint for part, hint in advice.items() if part in text), "")
+    hint = next(hint for part, hint in advice.items() if part in str(error))
     where = next((f" {one_line(note, 300)}" for note in getattr(error, "__notes__", [])), "")
-    return f"the database of threads{where}: {text}" + (f": {hint}" if hint else "")
+    return f"the database of threads{where}: {error}: {hint}"
 
 
 def echo(line: str) -> None:

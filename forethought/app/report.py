@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-from langgraph.types import Interrupt, StateSnapshot
+from typing import TYPE_CHECKING, Any
 
 from forethought.app.errors import ANSWERED, FAILED, NOT_PASSED, WAITS
-from forethought.nodes.support.budget import active_seconds
-from forethought.state.reducers import with_statuses
+
+if TYPE_CHECKING:
+    from langgraph.types import Interrupt, StateSnapshot
 
 Json = dict[str, Any]
-_ERROR = re.compile(r"""\w+\(('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"),?\)""", re.DOTALL)
+_EXIT_CODES = {
+    "answered": ANSWERED,
+    "best_effort": NOT_PASSED,
+    "budget_exhausted": NOT_PASSED,
+    "interrupted": WAITS,
+}
+_ERROR = re.compile(r"""\w+\((['"])(.*)\1,?\)""", re.DOTALL)
 """The repr of an exception that was given one text."""
 
 
 def report(thread_id: str, snapshot: StateSnapshot, error: str | None = None) -> Json:
     """What became of the thread's present task, shaped as the channels are."""
+    from forethought.nodes.support.budget import active_seconds
+    from forethought.state.reducers import with_statuses
+
     state: Mapping[str, Any] = snapshot.values
     task = (state.get("progress") or {}).get("task", 1)
     result: Json = {
@@ -43,7 +50,8 @@ def report(thread_id: str, snapshot: StateSnapshot, error: str | None = None) ->
     if error:
         result["error"] = error
     elif result["status"] == "failed":
-        result["error"] = _said(snapshot)
+        messages = state.get("messages") or []
+        result["error"] = task_error(snapshot) or (str(messages[-1].text) if messages else "")
     return result
 
 
@@ -70,12 +78,7 @@ def unfinished(snapshot: StateSnapshot) -> bool:
 
 def exit_code(status: str) -> int:
     """The exit code of a status."""
-    return {
-        "answered": ANSWERED,
-        "best_effort": NOT_PASSED,
-        "budget_exhausted": NOT_PASSED,
-        "interrupted": WAITS,
-    }.get(status, FAILED)
+    return _EXIT_CODES.get(status, FAILED)
 
 
 def waiting(interrupt: Interrupt[Any]) -> Json:
@@ -87,22 +90,25 @@ def waiting(interrupt: Interrupt[Any]) -> Json:
 
 
 def usage_of(state: Mapping[str, Any]) -> Json:
-    """Usage summed over the roles. `usd` is null as soon as one call has no known price; `estimated` counts
-    the calls whose tokens no provider told, `fallbacks` those that another model answered, where there are
-    any."""
+    """Usage summed over the roles. `usd` is null as soon as one call has no known price.
+
+    `estimated` counts the calls whose tokens no provider told, `fallbacks` those that another model answered.
+    """
     roles: Sequence[Mapping[str, Any]] = [usage for usage in (state.get("usage") or {}).values() if usage]
-
-    def total(key: str) -> Any:
-        return sum(usage.get(key, 0) for usage in roles)
-
-    return {
-        "calls": total("calls"),
-        "input_tokens": total("input_tokens"),
-        "output_tokens": total("output_tokens"),
-        "cached_tokens": total("cached_tokens"),
-        "usd": None if total("unpriced") else round(float(total("usd")), 6),
-        **{name: count for name in ("estimated", "fallbacks") if (count := total(name))},
-    }
+    names = (
+        "calls",
+        "input_tokens",
+        "output_tokens",
+        "cached_tokens",
+        "usd",
+        "unpriced",
+        "estimated",
+        "fallbacks",
+    )
+    total = {name: sum(usage.get(name, 0) for usage in roles) for name in names}
+    usd = None if total.pop("unpriced") else round(float(total["usd"]), 6)
+    rare = {name: count for name in ("estimated", "fallbacks") if (count := total.pop(name))}
+    return {**total, "usd": usd, **rare}
 
 
 def task_error(snapshot: StateSnapshot) -> str:
@@ -111,24 +117,12 @@ def task_error(snapshot: StateSnapshot) -> str:
 
 
 def error_text(error: Any) -> str:
-    """An error as it is kept with a checkpoint (its repr) in its own words; '' for a cancellation.
-
-    Its words are one string; whatever else is kept there is shown as it is.
-    """
+    """An error as it is kept with a checkpoint (its repr) in its own words; '' for a cancellation."""
     text = str(error or "")
     if text.startswith("CancelledError("):
         return ""
     found = _ERROR.fullmatch(text)
-    try:
-        return str(ast.literal_eval(found[1])) if found else text
-    except (ValueError, SyntaxError):
-        return text
-
-
-def _said(snapshot: StateSnapshot) -> str:
-    """Why there is no answer: the error, or what the graph said when it gave up."""
-    messages = snapshot.values.get("messages") or []
-    return task_error(snapshot) or (str(messages[-1].text) if messages else "")
+    return found[2] if found else text
 
 
 def _of_task(records: Sequence[Json] | None, task: int) -> list[Json]:

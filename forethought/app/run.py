@@ -3,40 +3,103 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
 from rich.console import Console
 from rich.text import Text
 
-from forethought.app import questions, render
-from forethought.app.display import Display
+from forethought.app import questions, view
+from forethought.app.command_flags import (
+    AllowWrites,
+    Environment,
+    ModelOptions,
+    Record,
+    Replay,
+    ThreadId,
+    Tools,
+)
+from forethought.app.display import RunDisplay
 from forethought.app.errors import CliError, echo, explain
-from forethought.app.options import Flags, resume_command, resume_flags, settings_from
+from forethought.app.options import resume_command, resume_flags, settings_from
 from forethought.app.report import Json, exit_code, report, unfinished
 from forethought.app.runner import Ending, Runner, open_runner
 from forethought.app.text import one_line
 from forethought.app.threads.thread import Thread, is_debugging, new_thread_id, open_thread
-from forethought.app.transport import Answering, asked_how, choose_transport
 from forethought.text import sanitize_text
 
 if TYPE_CHECKING:
-    from langgraph.types import StateSnapshot
-
-    from forethought.app.commands import ForkOptions, ResumeOptions, RunOptions
     from forethought.settings import Settings
 
 Begin = Callable[[Thread], Coroutine[Any, Any, Any]]
 """Returns the graph's input for an opened thread: a task, a Command, or None to go on."""
 
 
-def run_task(options: RunOptions) -> int:
-    """Carry out a task on a new thread, or as the next task of an existing one."""
+class RunOptions(ModelOptions):
+    """The flags of `run`."""
+
+    task: Annotated[
+        str | None, typer.Argument(help="What is asked; - reads it from stdin.", metavar="TASK")
+    ] = None
+    files: Annotated[
+        list[Path] | None,
+        typer.Option("--file", "-f", help="A file for the task; may be repeated.", metavar="F"),
+    ] = None
+    thread: Annotated[
+        str | None, typer.Option("--thread", help="Go on with this thread, or create it.", metavar="ID")
+    ] = None
+    tools: Tools = None
+    record: Record = None
+    replay: Replay = None
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Run the packaged example with recorded model replies.")
+    ] = False
+
+
+class ResumeOptions(ModelOptions):
+    """The flags of `resume`."""
+
+    thread: ThreadId
+    reply: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--reply",
+            help="Answer to what waits: text, `approve`, `reject: reason`, or JSON {decision, value, "
+            "reason}; ID= before it where several wait.",
+            metavar="[ID=]VALUE",
+        ),
+    ] = None
+    tools: Tools = None
+    environment: Environment = None
+    allow_writes: AllowWrites = False
+    record: Record = None
+    replay: Replay = None
+
+
+class ForkOptions(ModelOptions):
+    """The flags of `fork`."""
+
+    thread: ThreadId
+    before: Annotated[
+        int, typer.Option("--before", help="Number of the step to do again.", min=1, metavar="N")
+    ]
+    guidance: Annotated[
+        str,
+        typer.Option("--guidance", help="A correction that every role sees from there on.", metavar="TEXT"),
+    ] = ""
+    tools: Tools = None
+
+
+def run(options: RunOptions) -> int:
+    """Carry out TASK and print the answer."""
+    if options.demo:
+        from forethought.app.demo import run_demo
+
+        return run_demo(options)
     text = read_task(options.task)
     references = import_files(options.files or [], settings_from(options))
-    about = {"task": text, "files": [item["name"] for item in references]}
-    answering = choose_transport(options.record, options.replay, about)
 
     async def begin(thread: Thread) -> Json:
         if thread.exists and unfinished(await thread.snapshot()):
@@ -47,21 +110,21 @@ def run_task(options: RunOptions) -> int:
         return {"task": text, "files": references}
 
     thread_id = new_thread_id() if options.thread is None else options.thread
-    return drive(thread_id, options, answering, begin, options.as_json)
+    about = {"task": text, "files": [item["name"] for item in references]}
+    return drive(thread_id, options, begin, about)
 
 
 def resume(options: ResumeOptions) -> int:
-    """Go on with a thread: with replies to what waits, or from where it was broken off or failed."""
+    """Go on with a thread that was broken off, that failed, or that waits for a reply.
+
+    What it was run with is kept, but for what may run code or say where a key goes: --tools and --base-url
+    (unless the environment has them), and a debugging's --environment and --allow-writes, are given again.
+    """
     thread_id, replies = options.thread, options.reply or []
     if is_debugging(thread_id):
         from forethought.app.debug.command import resume_debugging
 
-        if options.record or options.replay:
-            raise CliError("--record and --replay are for runs: a debugging is resumed without them")
         return resume_debugging(thread_id, replies, options, options.as_json)
-    if options.environment or options.allow_writes:
-        raise CliError("--environment and --allow-writes are for debuggings: a run is resumed without them")
-    answering = choose_transport(options.record, options.replay, {"thread": thread_id})
 
     async def begin(thread: Thread) -> Any:
         snapshot = await thread.snapshot()
@@ -69,15 +132,14 @@ def resume(options: ResumeOptions) -> int:
             go_on = resume_command(thread_id, options)
             return questions.answer_questions(replies, snapshot, f"thread {thread_id}", go_on)
         if not unfinished(snapshot):
-            await _restart(thread, snapshot, options)
+            await _restart(thread, snapshot.values, options)
         return None
 
-    return drive(thread_id, options, answering, begin, options.as_json, must_exist=True)
+    return drive(thread_id, options, begin, {"thread": thread_id}, must_exist=True)
 
 
 def fork(options: ForkOptions) -> int:
-    """Go back to the checkpoint before a step and run on from there, with `guidance` if given."""
-    answering = choose_transport(None, None, {})
+    """Go back to before a step and run on from there; what was done before it is not done again."""
 
     async def begin(thread: Thread) -> None:
         from forethought.state.history import ForkError, GraphCheckpoints, before_step, fork
@@ -89,43 +151,37 @@ def fork(options: ForkOptions) -> int:
         except ForkError as error:
             raise CliError(str(error)) from error
 
-    return drive(options.thread, options, answering, begin, options.as_json, must_exist=True)
+    return drive(options.thread, options, begin, must_exist=True)
 
 
 def drive(
     thread_id: str,
-    flags: Flags,
-    answering: Answering,
+    options: ModelOptions,
     begin: Begin,
-    as_json: bool,
+    about: Mapping[str, Any] | None = None,
     *,
     must_exist: bool = False,
 ) -> int:
     """Open the thread, run what `begin` returns until it ends or waits, and report. Returns the exit code."""
     if is_debugging(thread_id):
         raise CliError(f"{one_line(thread_id)} is a debugging: its kind of id cannot be run or forked")
-    with open_runner(as_json) as runner:
-        thread = runner.open(open_thread(thread_id, flags, answering, must_exist=must_exist))
-        resume = resume_command(thread_id, flags)
+    with open_runner(options.as_json) as runner:
+        thread = runner.open(open_thread(thread_id, options, must_exist=must_exist, about=about))
+        resume = resume_command(thread_id, options)
         runner.go_on = f"continue with: {resume}"
-        given: Any = runner.run(begin(thread))
+        graph_input: Any = runner.run(begin(thread))
         runner.console.print(f"thread {thread.id}")
-        ending = runner.drive(thread, given, Display(runner.console), questions.ask)
-        code = _report(runner, thread_id, ending, resume)
-        if ending.error and explain(ending.error).model and not flags.replay:
-            echo(asked_how(thread.context, thread.settings))
-        return code
+        ending = runner.drive(thread, graph_input, RunDisplay(runner.console), questions.ask)
+        return _report(runner, thread_id, ending, resume)
 
 
 def _report(runner: Runner, thread_id: str, ending: Ending, resume: str) -> int:
     """Print the answer and the last line, or the JSON object, and how to go on. Returns the exit code."""
     line = explain(ending.error).line if ending.error else None
-    if ending.snapshot is None:
-        result: Json = {"thread_id": thread_id, "status": "failed", "error": line}
-    else:
-        result = report(thread_id, ending.snapshot, line)
+    result: Json = {"thread_id": thread_id, "status": "failed", "error": line}
     try:
         if ending.snapshot is not None:
+            result = report(thread_id, ending.snapshot, line)
             show_result(result, runner.console, with_error=not ending.error)
         runner.print_json(result)
     except OSError:
@@ -143,14 +199,13 @@ def _report(runner: Runner, thread_id: str, ending: Ending, resume: str) -> int:
 def show_result(result: Json, console: Console, with_error: bool = True) -> None:
     """Print the answer with its sources, what waits for a reply, the error, and the cost."""
     if result["answer"]:
-        console.print(
-            render.answer(result["answer"], result["sources"], passed=result["status"] == "answered")
-        )
+        passed = result["status"] == "answered"
+        console.print(view.answer(result["answer"], result["sources"], passed=passed))
     for question in result.get("interrupts") or []:
         console.print(questions.show_question(question))
     if result.get("error") and with_error:
         console.print(Text(one_line(result["error"], 400), style="red"))
-    console.print(render.summary(result))
+    console.print(view.summary(result))
 
 
 def read_task(task: str | None) -> str:
@@ -160,12 +215,8 @@ def read_task(task: str | None) -> str:
             task = sys.stdin.read()
         except UnicodeDecodeError as error:
             raise CliError("the task on stdin is not UTF-8 text") from error
-    if task is None:
-        raise CliError(
-            "name a TASK, as in: forethought run 'How many rooms does the hotel have?' --file hotel.pdf"
-        )
-    if not task.strip():
-        raise CliError("the task is empty: say what is asked")
+    if not task or not task.strip():
+        raise CliError("name a TASK, as in: forethought run 'How many rooms does the hotel have?'")
     return sanitize_text(task).strip()
 
 
@@ -174,8 +225,6 @@ def import_files(paths: Sequence[Path], settings: Settings) -> list[Json]:
 
     Raises FilesError: a file is missing, unreadable or too large, or the storage cannot be written.
     """
-    if not paths:
-        return []
     from forethought.tools.files import FileStore, from_path
 
     store = FileStore.of(settings)
@@ -186,17 +235,17 @@ def import_files(paths: Sequence[Path], settings: Settings) -> list[Json]:
     return list(references.values())
 
 
-async def _restart(thread: Thread, snapshot: StateSnapshot, flags: Flags) -> None:
+async def _restart(thread: Thread, values: Mapping[str, Any], options: ResumeOptions) -> None:
     """Put a failed task back to work. Raises CliError when the task is finished."""
     from forethought.graph.resume import restart_failed_task
 
-    status = snapshot.values.get("status")
+    status = values.get("status")
     if status != "failed":
         raise CliError(
             f"thread {thread.id} is finished ({status}); see it with: forethought show {thread.id}, "
-            f"or give it a next task: forethought run TASK --thread {thread.id}{resume_flags(flags)}"
+            f"or give it a next task: forethought run TASK --thread {thread.id}{resume_flags(options)}"
         )
     try:
-        await restart_failed_task(thread.graph, thread.config, snapshot.values)
+        await restart_failed_task(thread.graph, thread.config, values)
     except ValueError as error:
         raise CliError(f"thread {thread.id}: {error}") from error

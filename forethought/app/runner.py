@@ -30,22 +30,20 @@ from contextlib import (
     contextmanager,
 )
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from rich.console import Console
 
-from forethought.app.display import make_console
+from forethought.app.display import StreamDisplay, make_console
 from forethought.app.errors import DRAINED, INTERRUPTED, CliError, echo, echo_error, explain
 from forethought.app.report import waiting
 from forethought.app.text import to_json
 from forethought.settings import Settings
 from forethought.storage import Address, open_threads
 from forethought.storage.errors import is_storage_failure
-from forethought.telemetry.where import entered
+from forethought.telemetry import entered
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from langchain_core.runnables import RunnableConfig
     from langgraph.runtime import RunControl
     from langgraph.types import StateSnapshot
@@ -57,18 +55,6 @@ T = TypeVar("T")
 Json = dict[str, Any]
 Ask = Callable[[Console, Json], Any]
 """Asks a person one question of an interrupt and returns the reply. Raises EOFError at the end of stdin."""
-
-
-class GraphDisplay(Protocol):
-    """Shows a graph's run on the console."""
-
-    def live(self) -> AbstractContextManager[None]:
-        """Show a spinner while the graph runs."""
-        ...
-
-    def part(self, part: Any) -> None:
-        """Show one part of the graph's stream."""
-        ...
 
 
 @dataclass
@@ -140,11 +126,15 @@ class Runner:
     def __init__(self, loop: asyncio.Runner, shutdown: Shutdown, as_json: bool) -> None:
         self.as_json = as_json
         self.console = make_console(sys.stderr if as_json else sys.stdout)
-        self.interactive = not as_json and sys.stdin.isatty() and sys.stdout.isatty()
         self.go_on = "the same command goes on with it"
         """How to go on after a stop, as the end of a sentence."""
         self.shutdown = shutdown
         self._loop, self._stack = loop, AsyncExitStack()
+
+    @property
+    def interactive(self) -> bool:
+        """Whether a person can be asked at the terminal."""
+        return not self.as_json and sys.stdin.isatty() and sys.stdout.isatty()
 
     def open(self, opening: AbstractAsyncContextManager[T]) -> T:
         """Enter `opening`; it is left when the runner closes."""
@@ -175,7 +165,7 @@ class Runner:
             return Ending(error)
         return Ending()
 
-    def drive(self, session: Session, given: Any, display: GraphDisplay, ask: Ask | None = None) -> Ending:
+    def drive(self, session: Session, given: Any, display: StreamDisplay, ask: Ask | None = None) -> Ending:
         """Run the graph on `given` until it ends or waits; at a terminal `ask` answers what it waits for.
 
         With None for `given` it goes on where it was, which may be a question.
@@ -190,7 +180,7 @@ class Runner:
                 raise
             return ending
 
-    def _until_done(self, session: Session, given: Any, display: GraphDisplay, ask: Ask | None) -> None:
+    def _until_done(self, session: Session, given: Any, display: StreamDisplay, ask: Ask | None) -> None:
         from langgraph.types import Command
 
         questions = () if given is not None else self.run(session.snapshot()).interrupts

@@ -9,11 +9,12 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from forethought.app.display import StreamDisplay, entries, usage_line
+from forethought.app.display import StreamDisplay
 from forethought.app.errors import explain
 from forethought.app.report import status_of, usage_of
 from forethought.app.runner import Ending, Session
 from forethought.app.text import clean, one_line
+from forethought.app.view import entries, usage_line
 
 Json = Mapping[str, Any]
 

@@ -30,8 +30,7 @@ from forethought.shutdown import Halt, Shutdown
 from forethought.state.bounds import bounded
 from forethought.state.context import Context
 from forethought.storage import StorageError, open_lessons
-from forethought.telemetry import operation
-from forethought.telemetry.where import entered
+from forethought.telemetry import entered, operation
 from forethought.tools.files import FileStore
 
 if TYPE_CHECKING:

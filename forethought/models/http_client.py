@@ -6,10 +6,7 @@ A connection works only in the loop that opened it. The client closes when its l
 from __future__ import annotations
 
 import asyncio
-import ssl
 from collections.abc import AsyncGenerator
-from functools import cache
-from importlib import import_module
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -31,20 +28,9 @@ async def _until_loop_ends(loop: asyncio.AbstractEventLoop) -> AsyncGenerator[An
     """A client, once: an event loop that ends closes its asynchronous generators, and so the client."""
     import openai
 
-    client = openai.DefaultAsyncHttpxClient(verify=_certificates())
+    client = openai.DefaultAsyncHttpxClient()
     try:
         yield client
     finally:
         _open.pop(loop, None)
         await client.aclose()
-
-
-@cache
-def _certificates() -> ssl.SSLContext:
-    """The trusted certificates, read once: that takes longer than all else that a client needs."""
-    import openai
-
-    # The library beneath the SDK depends on the SDK's version.
-    library = type(openai.DEFAULT_CONNECTION_LIMITS).__module__.partition(".")[0]
-    context: ssl.SSLContext = import_module(library).create_ssl_context()
-    return context

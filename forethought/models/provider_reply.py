@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from forethought.models.pricing import price
-from forethought.models.tokens import reply_tokens, request_tokens
+from forethought.models.tokens import estimate_tokens
 from forethought.models.types import Call, Finish, ModelReply, ModelRequest
 
 if TYPE_CHECKING:
@@ -40,7 +40,8 @@ def model_reply(
     usage: Any = raw.usage_metadata or {}
     reported = int(usage.get("input_tokens") or 0), int(usage.get("output_tokens") or 0)
     # Reported as 0 is not reported: no prompt has no tokens, nor has a reply that says something.
-    tokens = reported[0] or request_tokens(request), reported[1] or reply_tokens(text, calls)
+    asked = f"{[message.text for message in request.messages]}{request.functions or request.schema}"
+    tokens = reported[0] or estimate_tokens(asked), reported[1] or estimate_tokens(f"{text}{calls or ''}")
     cached = min(int((usage.get("input_token_details") or {}).get("cache_read") or 0), tokens[0])
     return ModelReply(
         text=text,

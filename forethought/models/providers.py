@@ -45,38 +45,18 @@ KEYS: dict[str, tuple[str, ...]] = {
 }
 """Provider -> the environment variables of which one must be set."""
 
-_BY_NAME = {
-    "gpt-": "openai",
-    "chatgpt": "openai",
-    "o1": "openai",
-    "o3": "openai",
-    "o4": "openai",
-    "claude": "anthropic",
-    "gemini": "google_genai",
-    "mistral": "mistralai",
-    "deepseek": "deepseek",
-    "grok": "xai",
-}
-
 
 def split(model: str, base_url: str | None) -> tuple[str, str]:
-    """Provider and name of `model`: 'openai:gpt-4.1', or a name that tells its provider. Raises
-    ConfigurationError.
-    """
+    """Provider and name of `model`, which is written provider:name. Raises ConfigurationError."""
     prefix, colon, rest = model.partition(":")
     if base_url:
         return "openai", rest if colon and rest and prefix in KEYS else model
     if colon and prefix in KEYS and rest:
         return prefix, rest
-    provider = (
-        None if colon else next((p for start, p in _BY_NAME.items() if model.lower().startswith(start)), None)
+    raise ConfigurationError(
+        f"model {model}: unknown provider; write provider:name with one of {', '.join(sorted(KEYS))}, "
+        "or give the address of an OpenAI-compatible endpoint (--base-url)"
     )
-    if provider is None:
-        raise ConfigurationError(
-            f"model {model}: unknown provider; write provider:name with one of {', '.join(sorted(KEYS))}, "
-            "or give the address of an OpenAI-compatible endpoint (--base-url)"
-        )
-    return provider, model
 
 
 def check_key(model: str, settings: Settings) -> None:

@@ -7,8 +7,6 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from langgraph.channels import DeltaChannel
-
 from forethought.models.allowance import total
 from forethought.models.types import Usage
 
@@ -24,6 +22,7 @@ CLEAR = "*"
 
 def delta(reducer: Callable[[Any, Any], Any]) -> Any:
     """A channel of which a checkpoint stores the new writes alone, and not its whole value again."""
+    from langgraph.channels import DeltaChannel
 
     def fold(old: Any, writes: Sequence[Any]) -> Any:
         return functools.reduce(reducer, writes, old)

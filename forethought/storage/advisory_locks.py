@@ -14,7 +14,7 @@ from typing import Any
 import psycopg
 from psycopg import AsyncConnection
 
-from forethought.storage.errors import ThreadLost
+from forethought.storage.errors import StorageError
 
 ANSWER_S = 10.0
 """Longest wait for the server's word that the lock is still held."""
@@ -53,7 +53,7 @@ class AdvisoryLocks:
         connection = self._held.get(thread_id)
         if connection is not None and not await _is_alive(connection):
             shown = thread_id[:100]
-            raise ThreadLost(
+            raise StorageError(
                 f"thread {shown}: the connection that held it for this process was lost, and another one may "
                 f"have taken it up; what was done is kept: forethought resume {shown}"
             )

@@ -29,10 +29,6 @@ class StorageError(Exception):
         self.wrong_use = wrong_use
 
 
-class ThreadLost(StorageError):
-    """This process has lost a thread that it held: another one may have taken it up."""
-
-
 class NoThreads(StorageError):
     """A database without a thread, which is not to be set up."""
 
@@ -52,15 +48,6 @@ def postgres_line(error: BaseException, shown: str = "") -> str:
 def is_postgres(error: BaseException) -> bool:
     """Whether an error is psycopg's, or its pool's; without psycopg loaded none is."""
     kind = getattr(sys.modules.get("psycopg"), "Error", None)
-    return isinstance(kind, type) and isinstance(error, kind)
-
-
-def is_outage(error: BaseException) -> bool:
-    """Whether the Postgres database cannot be used for now, whatever is asked of it."""
-    if isinstance(error, StorageError):
-        return isinstance(error, ThreadLost) or (error.__cause__ is not None and is_outage(error.__cause__))
-    # The pool's errors are of this kind too.
-    kind = getattr(sys.modules.get("psycopg"), "OperationalError", None)
     return isinstance(kind, type) and isinstance(error, kind)
 
 

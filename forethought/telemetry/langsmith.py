@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from typing import Any
 
 from forethought.redaction import redact_json, redactor, register_secrets, secret_values
@@ -46,6 +45,4 @@ def flush() -> None:
         return
     from langsmith.run_trees import get_cached_client
 
-    flushing = threading.Thread(target=get_cached_client().flush, daemon=True)
-    flushing.start()
-    flushing.join(FLUSH_S)
+    get_cached_client().flush(timeout=FLUSH_S)

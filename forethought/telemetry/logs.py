@@ -10,12 +10,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from forethought.redaction import redact_json, redactor
-from forethought.telemetry.where import here
+from forethought.telemetry.operations import here
 
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 _TEXT = "%(levelname)s %(name)s: %(message)s"
-
-
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -34,19 +32,12 @@ class ScrubbedFormatter(logging.Formatter):
 
     def formatException(self, ei: Any) -> str:
         """See logging.Formatter."""
-        return _indented(redactor()(super().formatException(ei)))
-
-    def formatStack(self, stack_info: str) -> str:
-        """See logging.Formatter."""
-        return _indented(redactor()(super().formatStack(stack_info)))
+        lines = redactor()(super().formatException(ei)).split("\n")
+        return "\n".join(f"    {_one_line(line)}" for line in lines)
 
 
 def _one_line(text: str) -> str:
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"    {_one_line(line)}" for line in text.split("\n"))
 
 
 class JsonFormatter(logging.Formatter):

@@ -7,27 +7,16 @@ OTEL_EXPORTER_OTLP_ENDPOINT and OTEL_SERVICE_NAME. A provider that the process h
 from __future__ import annotations
 
 import atexit
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from forethought.redaction import redactor
 from forethought.settings import Settings
 from forethought.telemetry.langsmith import redact_traces
-from forethought.telemetry.where import here
-
-if TYPE_CHECKING:
-    from forethought.telemetry.operations import Operation
 
 _tracer: Any = None
 """None: no spans are made, and nothing of OpenTelemetry is loaded."""
-_NAMES = {
-    "chat": "chat {}",
-    "execute_tool": "execute_tool {}",
-    "invoke_agent": "invoke_agent {}",
-    "node": "{}",
-}
-_CLIENT = ("chat",)
 
 
 class TracingError(ValueError):
@@ -68,41 +57,26 @@ def _provider() -> Any:
 
 
 @contextmanager
-def span(done: Operation) -> Iterator[None]:
-    """A span around an operation: its attributes are read at the end. Nothing where tracing is off."""
+def span(name: str, *, is_client: bool) -> Iterator[Any]:
+    """A span around an operation; None where tracing is off."""
     if _tracer is None:
-        yield
+        yield None
         return
-    from opentelemetry.trace import SpanKind, Status, StatusCode
+    from opentelemetry.trace import SpanKind
 
-    kind = SpanKind.CLIENT if done.kind in _CLIENT else SpanKind.INTERNAL
-    scrub = redactor()
-    name = scrub(_NAMES[done.kind].format(done.name))
-    started = _tracer.start_as_current_span(
-        name, kind=kind, record_exception=False, set_status_on_exception=False
-    )
-    with started as made:
-        try:
-            yield
-        finally:
-            for key, value in {**_place(), **_of(done)}.items():
-                made.set_attribute(key, scrub(value) if isinstance(value, str) else value)
-            if done.outcome in ("failed", "error"):
-                made.set_attribute("error.type", scrub(done.error))
-                # A failed tool call or model reply is part of a run's life; only an exception breaks it.
-                made.set_status(Status(StatusCode.ERROR, scrub(done.error)))
+    kind = SpanKind.CLIENT if is_client else SpanKind.INTERNAL
+    with _tracer.start_as_current_span(
+        redactor()(name), kind=kind, record_exception=False, set_status_on_exception=False
+    ) as started:
+        yield started
 
 
-def _place() -> dict[str, str]:
-    place = here()
-    names = {
-        "thread_id": "gen_ai.conversation.id",
-        "run_id": "forethought.run_id",
-        "node": "forethought.node",
-    }
-    return {names.get(key, f"forethought.{key}"): value for key, value in place.items()}
+def describe(span: Any, attributes: Mapping[str, Any], error: str) -> None:
+    """Set a span's attributes and, where there was an `error`, its status."""
+    from opentelemetry.trace import Status, StatusCode
 
-
-def _of(done: Operation) -> dict[str, Any]:
-    kind = {} if done.kind == "node" else {"gen_ai.operation.name": done.kind}
-    return {**kind, "forethought.outcome": done.outcome, **done.attributes}
+    redact = redactor()
+    for key, value in {**attributes, **({"error.type": error} if error else {})}.items():
+        span.set_attribute(key, redact(value) if isinstance(value, str) else value)
+    if error:
+        span.set_status(Status(StatusCode.ERROR, redact(error)))

@@ -2,7 +2,7 @@
 
 A trajectory is {metadata: {task_id, task, success | won, environment}, messages | chat_history: [...]}. Each
 assistant message is a step, whose modules stand between tags. Of the metadata only those four fields are
-read, and success or won goes to the reference. Files of labels are read in `forethought.evals.annotations`.
+read, and success or won goes to the reference. Files of labels are read by the benchmark.
 """
 
 from __future__ import annotations

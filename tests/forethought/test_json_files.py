@@ -47,10 +47,9 @@ def test_records_are_read_with_their_line_numbers(tmp_path: Path) -> None:
     [
         ('{"name": "a"}\n{"name":\n', ":2: broken JSON"),
         ("[" * 100_000, ":1: broken JSON (nested too deeply)"),
-        ('{"name": "a", "name": "b"}', ":1: broken JSON ('name' is given twice)"),
         ('{"name": 3}', ":1: name: "),
         ("{}", ":1: name: is missing"),
-        ('{"name": "a", "cuont": 2}', "did you mean count?"),
+        ('{"name": "a", "cuont": 2}', "is not known; known: name, count"),
         ("3", ":1: the record: "),
         (b"\xff", "not UTF-8 text"),
     ],

@@ -23,7 +23,6 @@ from forethought.app.runner import Session
 from forethought.app.text import one_line
 from forethought.app.threads.branches import state_at
 from forethought.app.threads.thread import DEBUGGING, Thread, check_thread_id, open_thread, unknown_thread
-from forethought.app.transport import Answering
 from forethought.graph.debugger import build_debugger
 from forethought.state.debugger import DebuggerContext
 from forethought.state.history import Point, point_of
@@ -176,8 +175,7 @@ async def _open_debugged(request: DebugRequest, flags: Flags) -> AsyncIterator[D
     """
     assert request.thread is not None
     flags = Flags(base_url=flags.base_url, db=flags.db, tools=flags.tools)
-    answering = Answering(lambda settings, context: None)
-    async with open_thread(request.thread, flags, answering, must_exist=True) as thread:
+    async with open_thread(request.thread, flags, must_exist=True, calls_models=False) as thread:
         snapshot = await (state_at(thread, request.leaf) if request.leaf else thread.snapshot())
         if not snapshot.values.get("progress") and not snapshot.tasks:
             raise CliError(f"thread {thread.id} holds no task of the agent's: there is nothing to debug")

@@ -12,10 +12,11 @@ from rich.console import Console
 from rich.text import Text
 
 from forethought.app import questions
-from forethought.app.display import StreamDisplay, entries, usage_line
+from forethought.app.display import StreamDisplay
 from forethought.app.errors import ANSWERED, FAILED, NOT_PASSED, WAITS
 from forethought.app.report import status_of, task_error, usage_of, waiting
 from forethought.app.text import one_line
+from forethought.app.view import entries, usage_line
 from forethought.prompts.debug_replies import NO_ERROR
 
 if TYPE_CHECKING:

@@ -7,17 +7,18 @@ grows. Nothing is erased: every branch can be looked at and compared.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
+from rich.table import Table
 from rich.text import Text
 
+from forethought.app import view
 from forethought.app.errors import CliError
 from forethought.app.report import report
-from forethought.app.text import one_line
-from forethought.app.threads.diff import Run, difference, run_of_report
+from forethought.app.text import first_lines, one_line
 
 if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from forethought.app.threads.thread import Thread
 
 Json = dict[str, Any]
+_STEPS = 50
+"""Most differing steps that are printed."""
 
 
 @dataclass(frozen=True)
@@ -49,13 +52,13 @@ def branches_of_tree(parents: Mapping[str, str | None]) -> list[Branch]:
         children.setdefault(parent if parent in parents else None, []).append(child)
     starts: list[tuple[str, str | None]] = [(root, None) for root in children.get(None, [])]
     starts += [(child, parent) for parent, own in children.items() if parent for child in own[1:]]
-    found = []
+    branches = []
     for number, (first, origin) in enumerate(sorted(starts), 1):
         leaf = first
         while leaf in children:
             leaf = children[leaf][0]
-        found.append(Branch(number, leaf, first, origin))
-    return found
+        branches.append(Branch(number, leaf, first, origin))
+    return branches
 
 
 async def state_at(thread: Thread, checkpoint: str) -> StateSnapshot:
@@ -67,92 +70,118 @@ async def state_at(thread: Thread, checkpoint: str) -> StateSnapshot:
 
 async def list_branches(thread: Thread) -> list[Json]:
     """The thread's branches, oldest first, as `show --branches --json` prints them."""
-    found = branches_of_tree(await thread.saver.tree(thread.id))
-    head = max((branch.leaf for branch in found), default="")
-    return [await _describe(thread, branch, branch.leaf == head) for branch in found]
-
-
-async def compare_with_head(thread: Thread, name: str) -> Json:
-    """The difference from the named branch to the thread's head. Raises CliError: there is none."""
-    found = branches_of_tree(await thread.saver.tree(thread.id))
-    other = _find(found, name, thread.id)
-    head = max(branch.leaf for branch in found)
-    if other.leaf == head:
-        raise CliError(
-            f"thread {thread.id}: branch {other.number} is its head: name another branch "
-            f"(see `forethought show {thread.id} --branches`)"
-        )
-    return difference(await _run_at(thread, other.leaf), await _run_at(thread, head))
-
-
-async def _run_at(thread: Thread, checkpoint: str) -> Run:
-    return run_of_report(checkpoint, report(thread.id, await state_at(thread, checkpoint)))
-
-
-def _find(found: Sequence[Branch], name: str, thread_id: str) -> Branch:
-    """The branch that a person names by its number or its checkpoint's id. Raises CliError."""
-    name = name.strip().removeprefix("#")
-    for branch in found:
-        if name == str(branch.number) or name == branch.leaf:
-            return branch
-    there = "it has one only" if len(found) == 1 else f"its branches are 1 to {len(found)}"
-    raise CliError(
-        f"thread {thread_id} has no branch {one_line(name, 40)!r}; {there}: see "
-        f"`forethought show {thread_id} --branches`"
-    )
+    branches = branches_of_tree(await thread.saver.tree(thread.id))
+    head = max(branch.leaf for branch in branches)
+    return [await _describe(thread, branch, branch.leaf == head) for branch in branches]
 
 
 async def _describe(thread: Thread, branch: Branch, is_head: bool) -> Json:
     snapshot = await state_at(thread, branch.leaf)
     result = report(thread.id, snapshot)
-    if result["status"] == "running" and not is_head:
-        result["status"] = "stopped"
-    return {
-        "number": branch.number,
-        "branch": branch.leaf,
-        "head": is_head,
-        **await _fork_point(thread, branch, snapshot),
-        "status": result["status"],
-        "answer": result["answer"],
-        "score": result["score"],
-        "steps": len(result["steps"]),
-        "tokens": result["usage"]["input_tokens"] + result["usage"]["output_tokens"],
-    }
-
-
-async def _fork_point(thread: Thread, branch: Branch, leaf: StateSnapshot) -> Json:
-    """Before which step the branch left another one, which node ran first on it, and with what guidance."""
-    if branch.origin is None:
-        guidance = leaf.values.get("guidance") or (leaf.values.get("progress") or {}).get("guidance")
-        return {"forked_before": None, "at": "", "guidance": list(guidance or [])}
+    status = "stopped" if result["status"] == "running" and not is_head else result["status"]
     # Guidance is read where the branch begins: an answered task lets go of it.
     first = await state_at(thread, branch.first)
     steps = [step["n"] for step in first.values.get("trajectory") or []]
+    base = (first.values.get("progress") or {}).get("base_n", 0)
+    forked = branch.origin is not None
     return {
-        "forked_before": max([*steps, (first.values.get("progress") or {}).get("base_n", 0)]) + 1,
-        "at": first.next[0] if first.next else "",
-        "guidance": list(first.values.get("guidance") or []),
+        "number": branch.number,
+        "head": is_head,
+        "forked_before": max([*steps, base]) + 1 if forked else None,
+        "at": first.next[0] if forked and first.next else "",
+        "guidance": list((first if forked else snapshot).values.get("guidance") or []),
+        "score": result["score"],
+        **_summary({**result, "branch": branch.leaf, "status": status}),
     }
+
+
+def _summary(result: Json) -> Json:
+    """A branch as a difference names it."""
+    tokens = result["usage"]["input_tokens"] + result["usage"]["output_tokens"]
+    names = {name: result[name] for name in ("branch", "status", "answer")}
+    return {**names, "steps": len(result["steps"]), "tokens": tokens}
+
+
+async def compare_with_head(thread: Thread, name: str) -> Json:
+    """What differs from the branch `name`, a number or an id, to the thread's head.
+
+    {a, b, same_steps, parts_at, steps, answer_differs, more_tokens}; `steps` holds those that differ, {n, a,
+    b}, with null where a branch has no such step. Two steps are the same when the same was done and the same
+    came back. Raises CliError where there is no such branch.
+    """
+    branches = branches_of_tree(await thread.saver.tree(thread.id))
+    head = max(branch.leaf for branch in branches)
+    other = next(
+        (one.leaf for one in branches if name.strip().lstrip("#") in (str(one.number), one.leaf)), head
+    )
+    if other == head:
+        raise CliError(
+            f"--diff: name another branch of the {len(branches)} than the head, by its number (see "
+            f"`forethought show {thread.id} --branches`)"
+        )
+    old, new = [report(thread.id, await state_at(thread, leaf)) | {"branch": leaf} for leaf in (other, head)]
+    return difference(old, new)
+
+
+def difference(old: Json, new: Json) -> Json:
+    """See `compare_with_head`: the reports on two branches, with their ids."""
+    a, b = _summary(old), _summary(new)
+    seen_a, seen_b = ({step["n"]: _done(step) for step in result["steps"]} for result in (old, new))
+    numbers = sorted(seen_a.keys() | seen_b.keys())
+    differing = [n for n in numbers if seen_a.get(n) != seen_b.get(n)]
+    return {
+        "a": a,
+        "b": b,
+        "same_steps": len(numbers) - len(differing),
+        "parts_at": differing[0] if differing else None,
+        "steps": [{"n": n, "a": seen_a.get(n), "b": seen_b.get(n)} for n in differing],
+        "answer_differs": a["answer"].strip() != b["answer"].strip(),
+        "more_tokens": b["tokens"] - a["tokens"],
+    }
+
+
+def _done(step: Json) -> Json:
+    """What a step did and what it saw."""
+    did = f"{step.get('subtask')}: {view.move(step, width=2000)}"
+    return {"did": did, "observation": str(step.get("observation") or "")}
 
 
 def render_branches(records: Sequence[Json]) -> RenderableType:
     """The branches: where they began, what became of them, and their answers."""
-    lines: list[RenderableType] = []
+    table = Table(box=None, padding=(0, 1), header_style="dim")
+    for name in ("branch", "forked before", "status", "steps", "tokens", "guidance", "answer"):
+        table.add_column(name, overflow="fold")
     for record in records:
-        facts = [_fork_text(record), record["status"]]
-        facts += [f"{record['steps']} steps", f"{record['tokens']:,} tokens"]
-        mark = "*" if record["head"] else ""
-        lines.append(Text(f"{record['number']}{mark} {one_line(record['branch'], 60)}", style="bold"))
-        lines.append(Text(f"   {', '.join(facts)}"))
-        lines += [Text(f"   guidance: {one_line(item, 200)}", style="dim") for item in record["guidance"]]
-        if record["answer"]:
-            lines.append(Text(f"   answer: {one_line(record['answer'], 200)}"))
-    return Group(*lines, Text("* the head, which `show` and `resume` mean", style="dim"))
+        forked = record["forked_before"]
+        cells = [
+            f"{record['number']}{'*' * record['head']}",
+            f"step {forked}" if forked else "",
+            record["status"],
+        ]
+        cells += [str(record["steps"]), f"{record['tokens']:,}"]
+        cells += [one_line("; ".join(record["guidance"]), 200), one_line(record["answer"], 200)]
+        table.add_row(*map(Text, cells))
+    return Group(table, Text("* the head, which `show` and `resume` mean", style="dim"))
 
 
-def _fork_text(record: Json) -> str:
-    """Before what the branch was forked."""
-    if record["forked_before"] is None:
-        return "the first run"
-    what = {"planner": "the plan of step", "answer_agent": "the answer after step"}.get(record["at"], "step")
-    return f"before {what} {record['forked_before'] - (record['at'] == 'answer_agent')}"
+def render_difference(record: Json) -> RenderableType:
+    """The two branches, the step where they part, what each did from there, both answers, the tokens."""
+    a, b = record["a"], record["b"]
+    same = f"{record['same_steps']} steps are the same"
+    lines = [
+        *(Text(f"{one['branch']}  {one['status']}, {one['steps']} steps") for one in (a, b)),
+        Text(f"{same}; they part at step {record['parts_at']}" if record["steps"] else f"all {same}"),
+    ]
+    for step in record["steps"][:_STEPS]:
+        lines += [*_side("-", step["n"], step["a"]), *_side("+", step["n"], step["b"])]
+    for sign, style, run in (("-", "red", a), ("+", "green", b)):
+        lines.append(Text(f"{sign} answer: {one_line(run['answer'], 300)}", style=style))
+    return Group(*lines, Text(f"tokens: {a['tokens']:,} and {b['tokens']:,}", style="dim"))
+
+
+def _side(sign: str, n: int, step: Json | None) -> Iterator[Text]:
+    """The lines of one branch's step."""
+    if step is not None:
+        style = "red" if sign == "-" else "green"
+        yield Text(f"{sign} #{n} {one_line(step['did'], 160)}", style=style)
+        yield from (Text(f"{sign}     {line}", style=style) for line in first_lines(step["observation"], 8))

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Annotated, Any
 
-from rich.console import Console
+import typer
+from rich.console import RenderableType
 from rich.text import Text
 
-from forethought.app import render
+from forethought.app import view
+from forethought.app.command_flags import CommandOptions, Db, ThreadId
 from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, CliError
 from forethought.app.report import report
 from forethought.app.run import show_result
 from forethought.app.text import clean, one_line, to_json
-from forethought.app.threads.branches import compare_with_head, list_branches, render_branches
-from forethought.app.threads.diff import render_difference
+from forethought.app.threads.branches import (
+    compare_with_head,
+    list_branches,
+    render_branches,
+    render_difference,
+)
 from forethought.app.threads.thread import Thread, is_debugging, read_thread
-
-if TYPE_CHECKING:
-    from forethought.app.commands import ShowOptions
 
 Json = dict[str, Any]
 _CHECKPOINTS = 500
@@ -27,41 +31,68 @@ _CHECKPOINTS = 500
 _ALL_LINES = 10_000
 
 
+class ShowOptions(CommandOptions):
+    """The flags of `show`."""
+
+    thread: ThreadId
+    steps: Annotated[
+        bool, typer.Option("--steps", help="Whole observations, and the thread's checkpoints.")
+    ] = False
+    branches: Annotated[
+        bool, typer.Option("--branches", help="List the thread's branches instead: forks and re-runs.")
+    ] = False
+    diff: Annotated[
+        str | None,
+        typer.Option(
+            "--diff",
+            help="Show instead how the thread's head differs from another branch: its number or its id.",
+            metavar="BRANCH",
+        ),
+    ] = None
+    db: Db = None
+
+
 def show(options: ShowOptions) -> int:
-    """Show one thread; --steps, --branches or --diff choose what. Raises CliError when two are chosen."""
-    thread_id, parts = options.thread, options.steps + options.branches + (options.diff is not None)
-    if parts > 1:
+    """Show what a thread did: plan, reviews, steps, re-plans, answer and cost."""
+    if options.steps + options.branches + (options.diff is not None) > 1:
         raise CliError("--steps, --branches and --diff each show something else: give one of them")
-    if is_debugging(thread_id):
+    if is_debugging(options.thread):
         from forethought.app.debug.command import show_debugging
 
-        if parts:
-            raise CliError(f"{thread_id} is a debugging: `forethought show {thread_id}` shows all of it")
-        return show_debugging(thread_id, options, options.as_json)
+        return show_debugging(options.thread, options, options.as_json)
     return asyncio.run(_show(options))
 
 
 async def _show(options: ShowOptions) -> int:
+    console = make_console()
     async with read_thread(options.thread, options) as thread:
+        result: Json = {"thread_id": thread.id}
         if options.branches:
-            found = await list_branches(thread)
-            result, view = {"thread_id": thread.id, "branches": found}, render_branches(found)
+            result |= {"branches": await list_branches(thread)}
+            shown: list[RenderableType] = [render_branches(result["branches"])]
         elif options.diff is not None:
-            compared = await compare_with_head(thread, options.diff)
-            result, view = {"thread_id": thread.id, **compared}, render_difference(compared)
+            result |= await compare_with_head(thread, options.diff)
+            shown = [render_difference(result)]
         else:
-            return await _show_task(thread, options.as_json, options.steps)
+            values = (await thread.snapshot()).values
+            result = await _read_task(thread, options.steps)
+            shown = list(_task_parts(result, values))
     if options.as_json:
         print(to_json(result))
-    else:
-        make_console().print(view)
+        return ANSWERED
+    for part in shown:
+        console.print(part)
+    if "status" in result:
+        show_result(result, console)
+    for entry in result.get("checkpoints") or []:
+        line = f"{entry['checkpoint_id']}  step {entry['n']}  next: {', '.join(entry['next']) or '-'}"
+        console.print(Text(line, "dim"))
     return ANSWERED
 
 
-async def _show_task(thread: Thread, as_json: bool, steps: bool) -> int:
-    """The thread's present task; with `steps` whole observations and the checkpoints."""
-    snapshot = await thread.snapshot()
-    result = report(thread.id, snapshot)
+async def _read_task(thread: Thread, steps: bool) -> Json:
+    """The report on the thread's present task; with `steps` its checkpoints too."""
+    result = report(thread.id, await thread.snapshot())
     if not await thread.saver.locked_threads([thread.id]):
         if result["status"] == "running":
             result["status"] = "stopped"
@@ -69,49 +100,27 @@ async def _show_task(thread: Thread, as_json: bool, steps: bool) -> int:
             result["broken_off"] = calls
     if steps:
         result["checkpoints"] = await _checkpoints(thread)
-    if as_json:
-        print(to_json(result))
-    else:
-        _print_task(make_console(), result, snapshot.values)
-    return ANSWERED
+    return result
 
 
-def _print_task(console: Console, result: Json, values: Json) -> None:
+def _task_parts(result: Json, values: Json) -> Iterator[RenderableType]:
+    """What the task was and what was done, but for the answer."""
     progress: Json = values.get("progress") or {}
-    console.print(Text(f"thread {one_line(result['thread_id'])}", style="bold"))
+    yield Text(f"thread {one_line(result['thread_id'])}", style="bold")
     for earlier in progress.get("earlier") or []:
-        line = f"earlier task: {one_line(earlier.get('task'))} → {one_line(earlier.get('answer'))}"
-        console.print(Text(line, "dim"))
-    console.print(Text(f"task: {clean(progress.get('asked') or values.get('task') or '').strip()}"))
+        yield Text(
+            f"earlier task: {one_line(earlier.get('task'))} → {one_line(earlier.get('answer'))}", "dim"
+        )
+    yield Text(f"task: {clean(progress.get('asked') or values.get('task') or '').strip()}")
     for item in values.get("files") or []:
-        console.print(Text(f"file: {one_line(item.get('name'))} ({item.get('size', 0):,} bytes)", "dim"))
-    for review in result["plan_reviews"]:
-        console.print(render.review(review))
-    if result["plan"]:
-        console.print(render.plan(result["plan"]))
-    _print_steps(console, result)
-    for record in (values.get("long_term") or {}).values():
-        if (round_line := render.round_record(record)) is not None:
-            console.print(round_line)
+        yield Text(f"file: {one_line(item.get('name'))} ({item.get('size', 0):,} bytes)", "dim")
+    done = {name: result[name] for name in ("plan_reviews", "replans", "plan")}
+    done |= {"trajectory": result["steps"], "long_term": values.get("long_term")}
+    yield from view.parts(done, _ALL_LINES if "checkpoints" in result else 3)
     for item in result.get("broken_off") or []:
         call = f"{one_line(item['tool'])}({one_line(item['call'], 300)})"
         doubt = "nobody knows whether it took effect; you are asked when it goes on"
-        console.print(Text(f"broken off: {call}: {doubt}", "yellow"))
-    show_result(result, console)
-    for entry in result.get("checkpoints") or []:
-        line = f"{entry['checkpoint_id']}  step {entry['n']}  next: {', '.join(entry['next']) or '-'}"
-        console.print(Text(line, "dim"))
-
-
-def _print_steps(console: Console, result: Json) -> None:
-    """The steps, with the re-plans between them."""
-    replans = list(result["replans"])
-    for step in result["steps"]:
-        while replans and replans[0]["n"] < step["n"]:
-            console.print(render.replan(replans.pop(0)))
-        console.print(render.step(step, _ALL_LINES if "checkpoints" in result else 3))
-    for record in replans:
-        console.print(render.replan(record))
+        yield Text(f"broken off: {call}: {doubt}", "yellow")
 
 
 async def _broken_off_calls(thread: Thread) -> list[Json]:

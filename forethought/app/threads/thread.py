@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forethought.app.errors import CliError
 from forethought.app.options import Flags, check_repeated, context_of, settings_from
 from forethought.app.runner import Session
 from forethought.app.text import one_line
-from forethought.graph.resume import run_metadata, run_options
 from forethought.settings import Settings
 from forethought.state.context import Context
 from forethought.storage import address_of, open_lessons, open_threads
@@ -23,7 +23,7 @@ from forethought.telemetry import operation
 if TYPE_CHECKING:
     from langgraph.runtime import RunControl
 
-    from forethought.app.transport import Answering
+    from forethought.models import ReplayTransport, Transport
 
 _THREAD_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@-]{0,99}")
 DEBUGGING = "debug:"
@@ -47,17 +47,26 @@ class Thread(Session):
 
 @asynccontextmanager
 async def open_thread(
-    thread_id: str, flags: Flags, answering: Answering, *, must_exist: bool
+    thread_id: str,
+    flags: Flags,
+    *,
+    must_exist: bool,
+    about: Mapping[str, Any] | None = None,
+    calls_models: bool = True,
 ) -> AsyncIterator[Thread]:
     """The thread, claimed by this process and ready to run: settings, Context and models are checked.
 
-    Raises CliError (unknown thread, wrong flag, what must be given again), StorageError (claimed by another
-    process), ConfigurationError (model, key).
+    `about` describes the run in the header of a recording. Raises CliError (unknown thread, wrong flag, what
+    must be given again), StorageError (claimed by another process), ConfigurationError (model, key).
     """
     from forethought.graph.agent import build_agent
+    from forethought.graph.resume import run_metadata, run_options
 
     check_thread_id(thread_id)
     settings = settings_from(flags)
+    if flags.record and flags.replay:
+        raise CliError("--record and --replay cannot go together: a replay has nothing new to record")
+    replay = read_recording(flags.replay) if flags.replay else None
     async with AsyncExitStack() as stack:
         opening = open_threads(address_of(settings), settings.key, create=not must_exist)
         saver = await stack.enter_async_context(opening)
@@ -69,9 +78,13 @@ async def open_thread(
         except ValueError as error:
             raise CliError(f"thread {thread_id}: {error}") from error
         check_repeated(f"thread {thread_id}", flags, settings, tools=saved.tools, base_url=saved.base_url)
-        context = context_of(Context, flags, settings, saved.context or answering.context)
+        # With another Context than the recorded run's, the prompts would differ.
+        recorded = replay.header.get("context") if replay else None
+        context = context_of(Context, flags, settings, saved.context or recorded)
         await stack.enter_async_context(saver.claim(thread_id))
-        transport = answering.make(settings, context)
+        transport: Transport | None = replay
+        if replay is None and calls_models:
+            transport = _providers(flags.record, settings, context, about or {})
         store = None
         if context.lessons:
             store = await stack.enter_async_context(open_lessons(address_of(settings)))
@@ -81,6 +94,36 @@ async def open_thread(
             raise CliError(str(error)) from error
         metadata = run_metadata(context, settings)
         yield Thread(thread_id, saver, graph, context, settings, found is not None, metadata=metadata)
+
+
+def read_recording(path: Path) -> ReplayTransport:
+    """The model's replies that were recorded in a file. Raises CliError."""
+    from forethought.models import ReplayError, ReplayTransport
+
+    try:
+        return ReplayTransport(path)
+    except ReplayError as error:
+        raise CliError(str(error)) from error
+
+
+def _providers(
+    record: Path | None, settings: Settings, context: Context, about: Mapping[str, Any]
+) -> Transport | None:
+    """The transport of a recorded run; None: the providers.
+
+    Raises ConfigurationError where a model is not known or its key is not there, before it is called.
+    """
+    from forethought.models import Models, RecordingTransport
+    from forethought.models.live import LiveTransport
+    from forethought.redaction import secret_values
+    from forethought.state.bounds import models_of
+
+    live = LiveTransport(settings) if record else None
+    Models(settings, live).verify(models_of(context))
+    if record is None or live is None:
+        return None
+    header = {**about, "model": context.model, "context": context.model_dump(mode="json")}
+    return RecordingTransport(live, record, header, tuple(secret_values(settings)))
 
 
 @asynccontextmanager

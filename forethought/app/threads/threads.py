@@ -1,28 +1,32 @@
-"""threads: the list of what is kept."""
+"""threads: the list of what is kept, and --prune, which deletes old threads, and files unused for as long."""
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
 from rich.table import Table
 from rich.text import Text
 
+from forethought.app.command_flags import CommandOptions, Db
 from forethought.app.display import make_console
-from forethought.app.errors import ANSWERED, CliError
+from forethought.app.errors import ANSWERED, WAITS, CliError, echo
 from forethought.app.options import settings_from
 from forethought.app.report import error_text
+from forethought.app.runner import open_runner
 from forethought.app.text import clean, one_line, to_json
-from forethought.app.threads.thread import DEBUGGING
+from forethought.app.threads.thread import DEBUGGING, is_debugging
+from forethought.settings import Settings
 from forethought.storage import address_of, open_threads
 from forethought.storage.errors import NoThreads, StorageError
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import CheckpointTuple
 
-    from forethought.app.commands import ThreadsOptions
     from forethought.storage.saver import ThreadSaver
 
 Json = dict[str, Any]
@@ -31,13 +35,41 @@ DAMAGED = "damaged"
 """Status of a thread that cannot be read."""
 LEARNING = ("distill:", "synthesize:")
 """Prefixes of the ids of distillations and syntheses, where all share one database."""
+_FINISHED = "answered,best_effort,budget_exhausted,fixed,not_fixed,found,not_found,successful"
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+class ThreadsOptions(CommandOptions):
+    """The flags of `threads`."""
+
+    limit: Annotated[int, typer.Option("--limit", help="How many, newest first.", min=1, metavar="N")] = 50
+    every: Annotated[bool, typer.Option("--all", help="Debuggings (`forethought debug`) too.")] = False
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Delete old threads for good, and files unused for as long.")
+    ] = False
+    older_than: Annotated[
+        str,
+        typer.Option(
+            "--older-than", help="With --prune: last written to so long ago (m, h, d, w).", metavar="30d"
+        ),
+    ] = "30d"
+    status: Annotated[
+        str,
+        typer.Option(
+            "--status",
+            help="With --prune: those of these statuses; by default finished ones.",
+            metavar="S,...",
+        ),
+    ] = _FINISHED
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="With --prune: do not ask.")] = False
+    db: Db = None
 
 
 def threads(options: ThreadsOptions) -> int:
-    """List the threads, newest first. No database is an empty list, not an error."""
-    if options.older_than or options.status or options.keep or options.keep_files or options.yes:
-        raise CliError("--older-than, --status, --keep, --keep-files and --yes go with --prune")
+    """List the threads, newest first; or delete old ones."""
     settings = settings_from(options)
+    if options.prune:
+        return _prune(options, settings)
     address = address_of(settings)
 
     async def read() -> list[Json]:
@@ -92,22 +124,14 @@ async def _entry(saver: ThreadSaver, thread_id: str, is_locked: bool) -> Json | 
     values: Json = saved.checkpoint["channel_values"]
     progress, start, subject = (values.get(name) or {} for name in ("progress", "__start__", "subject"))
     task = progress.get("asked") or start.get("task") or values.get("task") or subject.get("task")
-    answer = values.get("answer") or _critical_step(values.get("critical") or {})
+    answer = values.get("answer") or (values.get("critical") or {}).get("error_type")
     return {
         "thread_id": thread_id,
         "time": saved.checkpoint["ts"],
         "status": "running" if is_locked else _status(values, saved),
         "task": one_line(task or "", _WIDTH),
-        "answer": one_line(answer, _WIDTH),
+        "answer": one_line(answer or "", _WIDTH),
     }
-
-
-def _critical_step(critical: Mapping[str, Any]) -> str:
-    """What a debugging found, in the place of an answer."""
-    if not critical:
-        return ""
-    where = f"step {critical.get('critical_step')}, {critical.get('critical_module')}"
-    return f"{where}: {critical.get('error_type')}"
 
 
 def _status(values: Mapping[str, Any], saved: CheckpointTuple) -> str:
@@ -121,3 +145,73 @@ def _status(values: Mapping[str, Any], saved: CheckpointTuple) -> str:
         return "failed"
     status = str(values.get("status") or "running")
     return "stopped" if status == "running" or "__start__" in values else status
+
+
+def _prune(options: ThreadsOptions, settings: Settings) -> int:
+    """Delete the threads that the flags name, once a person has agreed. Returns the exit code."""
+    age = _age(options.older_than)
+    address = address_of(settings)
+    with open_runner(options.as_json) as runner:
+        chosen = runner.run(_choose(settings, options, age)) if address.exists else []
+        debuggings = [name for name in chosen if is_debugging(name)]
+        own = [name for name in chosen if name not in debuggings]
+        result: Json = {"status": "pruned", "threads": own, "debuggings": debuggings}
+        where = clean(address.shown)
+        what = f"{len(own)} threads and {len(debuggings)} debuggings in {where}"
+        if not chosen:
+            runner.console.print(Text(f"nothing to prune in {where}"))
+        elif options.yes or runner.confirm(f"delete {what} for good?", default=False):
+            result |= runner.run(_delete(settings, chosen, age))
+            gone = len(chosen) - len(result["skipped"])
+            size = f"{result['bytes_before']:,} bytes before, {result['bytes_after']:,} after"
+            line = f"deleted {gone} of {len(chosen)}, with {len(result['files'])} stored files; {size}"
+            runner.console.print(Text(line))
+            for problem in result["problems"]:
+                echo(problem)
+        else:
+            result["status"] = "waits"
+            runner.console.print(Text(f"would go for good: {what}: {one_line(', '.join(chosen), 600)}"))
+            echo("nothing was deleted; go on with the same command and --yes")
+        runner.print_json(result)
+        return WAITS if result["status"] == "waits" else ANSWERED
+
+
+def _age(text: str) -> timedelta:
+    """A duration such as 30d. Raises CliError."""
+    match = re.fullmatch(r"(\d{1,6})([mhdw])", text.strip().lower())
+    if not match:
+        raise CliError(f"--older-than {one_line(text, 40)}: write a number and m, h, d or w, such as 30d")
+    return timedelta(**{_UNITS[match[2]]: int(match[1])})
+
+
+async def _choose(settings: Settings, options: ThreadsOptions, age: timedelta) -> list[str]:
+    """Ids of the threads that go."""
+    try:
+        async with open_threads(address_of(settings), settings.key, read_only=True) as saver:
+            entries = await list_threads(saver, 1_000_000_000, debuggings=True)
+    except NoThreads:
+        return []
+    last = (datetime.now(UTC) - age).isoformat()
+    statuses = [status.strip() for status in options.status.split(",")]
+    return [entry["thread_id"] for entry in entries if entry["status"] in statuses and entry["time"] <= last]
+
+
+async def _delete(settings: Settings, chosen: list[str], age: timedelta) -> Json:
+    """Delete, and shrink the database: {bytes_before, bytes_after, files, jobs, skipped, problems}."""
+    import sqlite3
+
+    from forethought.batch.retention import delete_jobs
+    from forethought.storage.retention import delete_files, delete_threads
+
+    async with open_threads(address_of(settings), settings.key) as saver:
+        before = await saver.size()
+        skipped = await delete_threads(saver, chosen)
+        files = delete_files(settings.blobs_dir, age)
+        jobs = await delete_jobs(saver, [name for name in chosen if name not in skipped], age)
+        problems = list(skipped.values())
+        try:
+            await saver.shrink()
+        except sqlite3.OperationalError as error:
+            problems.append(f"the file was not made smaller ({error}): its space is used again")
+        sizes = {"bytes_before": before, "bytes_after": await saver.size()}
+    return {**sizes, "files": files, "jobs": jobs, "skipped": list(skipped), "problems": problems}

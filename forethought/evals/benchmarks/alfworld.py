@@ -66,15 +66,11 @@ class Alfworld(Benchmark):
     main_metric = "success"
     steps: int = 60
     """50 commands, and room for moves that are none."""
-    options: Mapping[str, str] = {
-        "split": f"{', '.join(SPLITS)} (default {SPLITS[0]})",
-        "task_type": f"only games of this type: {', '.join(TASK_TYPES)}",
-    }
+    options: Mapping[str, str] = {"split": f"{', '.join(SPLITS)} (default {SPLITS[0]})"}
 
     def samples(self, data: Path, options: Mapping[str, str]) -> list[Sample]:
         """The split's solvable games of the six task types, in the order of their paths."""
         split = choice(options, "split", SPLITS)
-        kind = choice(options, "task_type", ("", *TASK_TYPES))
         if importlib.util.find_spec("alfworld") is None:
             raise DataError("alfworld is not installed: pip install 'forethought[alfworld]'")
         home = _home(data, split)
@@ -83,12 +79,9 @@ class Alfworld(Benchmark):
             for path in sorted(home.rglob("game.tw-pddl"))
             if not _UNSUPPORTED.search(path.relative_to(home).as_posix())
             and (sample := _sample(path, home, split)) is not None
-            and kind in ("", sample.groups["task_type"])
         ]
         if not samples:
-            raise SOURCE.fault(
-                str(home), f"there is no solvable game{f' of type {kind}' if kind else ''} here"
-            )
+            raise SOURCE.fault(str(home), "there is no solvable game here")
         return samples
 
     def episode(self, sample: Sample, services: Services) -> AlfworldEpisode:

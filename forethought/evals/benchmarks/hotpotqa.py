@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 
 from forethought.evals.benchmarks import learned_from
 from forethought.evals.benchmarks.answer_metrics import exact_match, hotpotqa_overlap
-from forethought.evals.benchmarks.paragraphs import Paragraph, as_prompt, paragraph_tools
+from forethought.evals.benchmarks.paragraphs import paragraph_tools
 from forethought.evals.benchmarks.reading import Source, check_unique, choice, find, json_of, rows_of
 from forethought.evals.types import Attempt, Benchmark, Sample, Score, Services
 
@@ -54,29 +54,26 @@ class HotpotQA(Benchmark):
     main_metric = "em"
     options: Mapping[str, str] = {
         "setting": "distractor (default): each question's own paragraphs; fullwiki: the web",
-        "context": "distractor only: tools (default) to search them, or prompt, which shows them all",
         learned_from.OPTION: learned_from.ABOUT,
     }
 
     def samples(self, data: Path, options: Mapping[str, str]) -> list[Sample]:
         """See `Benchmark`."""
         setting = choice(options, "setting", tuple(_FILES))
-        context = choice(options, "context", ("tools", "prompt"))
         path = find(data, _FILES[setting], SOURCE)
         rows = rows_of(_Row, json_of(path, SOURCE), path, SOURCE)
-        samples = [_sample(number, row, setting, context, path) for number, row in enumerate(rows)]
+        samples = [_sample(number, row, setting, path) for number, row in enumerate(rows)]
         check_unique([sample.id for sample in samples], path, SOURCE)
         return learned_from.without_learned_from(samples, [row.question for row in rows], options)
 
     def tools(self, sample: Sample, services: Services) -> Sequence[Tool]:
-        """The search in the question's paragraphs, the web, or nothing where the prompt has all."""
+        """The search in the question's paragraphs, or the web."""
         if sample.data["setting"] == "fullwiki":
             from forethought.tools.visit_webpage import VISIT_WEBPAGE
             from forethought.tools.web_search import WEB_SEARCH
 
             return (WEB_SEARCH, VISIT_WEBPAGE)
-        paragraphs = sample.data["paragraphs"]
-        return paragraph_tools([Paragraph(*each) for each in paragraphs]) if paragraphs else ()
+        return paragraph_tools(sample.data["paragraphs"])
 
     async def score(self, sample: Sample, attempt: Attempt, services: Services) -> Score:
         """Exact match, F1, precision and recall."""
@@ -95,22 +92,17 @@ class HotpotQA(Benchmark):
         return float(exact_match("", str(sample.target)))
 
 
-def _sample(number: int, row: _Row, setting: str, context: str, path: Path) -> Sample:
-    paragraphs = [Paragraph(title, "".join(sentences).strip()) for title, sentences in row.context]
-    if setting == "distractor" and not paragraphs:
+def _sample(number: int, row: _Row, setting: str, path: Path) -> Sample:
+    if setting == "distractor" and not row.context:
         raise SOURCE.fault(f"{path}, record {number + 1}", "it has no context: use setting=fullwiki")
-    shown = setting == "distractor" and context == "prompt"
-    offered = setting == "distractor" and not shown
+    paragraphs = [[title, "".join(sentences).strip()] for title, sentences in row.context]
     return Sample(
         id=row.id or f"dev-{number:04d}",
-        task=as_prompt(row.question, paragraphs) if shown else row.question,
+        task=row.question,
         answer_format=ANSWER_FORMAT,
         target=row.answer,
         groups={"type": row.type, "level": row.level},
-        data={
-            "setting": setting,
-            "paragraphs": [[each.title, each.text] for each in paragraphs] if offered else [],
-        },
+        data={"setting": setting, "paragraphs": paragraphs if setting == "distractor" else []},
     )
 
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 
 from forethought.evals.benchmarks import learned_from
 from forethought.evals.benchmarks.answer_metrics import musique_exact_match, musique_f1
-from forethought.evals.benchmarks.paragraphs import Paragraph, as_prompt, paragraph_tools
+from forethought.evals.benchmarks.paragraphs import paragraph_tools
 from forethought.evals.benchmarks.reading import Source, check_unique, choice, find, jsonl_of, row_of
 from forethought.evals.types import Attempt, Benchmark, Sample, Score, Services
 
@@ -49,26 +49,23 @@ class Musique(Benchmark):
     main_metric = "f1"
     options: Mapping[str, str] = {
         "split": "dev (default) or train",
-        "context": "tools (default) to search the paragraphs, or prompt, which shows them all",
         learned_from.OPTION: learned_from.ABOUT,
     }
 
     def samples(self, data: Path, options: Mapping[str, str]) -> list[Sample]:
         """See `Benchmark`."""
         split = choice(options, "split", ("dev", "train"))
-        context = choice(options, "context", ("tools", "prompt"))
         path = find(data, (f"musique_ans_v1.0_{split}.jsonl",), SOURCE)
         rows = [row_of(_Row, value, place, SOURCE) for place, value in jsonl_of(path, SOURCE)]
         if not rows:
             raise SOURCE.fault(str(path), "the file is empty")
-        samples = [_sample(row, context) for row in rows]
+        samples = [_sample(row) for row in rows]
         check_unique([sample.id for sample in samples], path, SOURCE)
         return learned_from.without_learned_from(samples, [row.question for row in rows], options)
 
     def tools(self, sample: Sample, services: Services) -> Sequence[Tool]:
-        """The search in the question's paragraphs, or nothing where the prompt has all."""
-        paragraphs = sample.data["paragraphs"]
-        return paragraph_tools([Paragraph(*each) for each in paragraphs]) if paragraphs else ()
+        """The search in the question's paragraphs."""
+        return paragraph_tools(sample.data["paragraphs"])
 
     async def score(self, sample: Sample, attempt: Attempt, services: Services) -> Score:
         """Exact match and F1, the best over the aliases."""
@@ -82,17 +79,15 @@ class Musique(Benchmark):
         return musique_f1("", sample.target)
 
 
-def _sample(row: _Row, context: str) -> Sample:
-    paragraphs = [Paragraph(each.title, each.paragraph_text) for each in row.paragraphs]
+def _sample(row: _Row) -> Sample:
     hops = re.match(r"\d", row.id)
-    shown = context == "prompt"
     return Sample(
         id=row.id,
-        task=as_prompt(row.question, paragraphs) if shown else row.question,
+        task=row.question,
         answer_format=ANSWER_FORMAT,
         target=[row.answer, *row.answer_aliases],
         groups={"hops": hops[0] if hops else "unknown"},
-        data={"paragraphs": [] if shown else [[each.title, each.text] for each in paragraphs]},
+        data={"paragraphs": [[each.title, each.paragraph_text] for each in row.paragraphs]},
     )
 
 

@@ -14,8 +14,8 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from forethought.evals.benchmarks.reading import Source, check_unique, choice, find, json_of, row_of
-from forethought.evals.environments.checkouts import ask_checkout
 from forethought.evals.environments.checkouts.natural_plan import SCRIPTS
+from forethought.evals.environments.process import ask_checkout
 from forethought.evals.types import Attempt, Benchmark, Sample, Score, Services
 
 SOURCE = Source(

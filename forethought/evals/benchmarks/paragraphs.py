@@ -1,32 +1,19 @@
-"""The paragraphs that come with a question, as text or as tools (in the manner of ReAct's search)."""
+"""The paragraphs that come with a question, as tools (in the manner of ReAct's search)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from forethought.text import one_line
 from forethought.tools.base import Tool, ToolError, make_tool
 
+Paragraph = Sequence[str]
+"""Title and text; several may share a title."""
 FOUND = 4
 """Paragraphs that a search names."""
 _BEGINNING = 160
 """Characters of a paragraph that a search shows."""
-
-
-@dataclass(frozen=True)
-class Paragraph:
-    """One paragraph and its title; several may share a title."""
-
-    title: str
-    text: str
-
-
-def as_prompt(question: str, paragraphs: Sequence[Paragraph]) -> str:
-    """The question after all paragraphs."""
-    told = "\n\n".join(f"[{number}] {each.title}\n{each.text}" for number, each in enumerate(paragraphs, 1))
-    return f"Answer the question from these paragraphs.\n\n{told}\n\nQuestion: {question}"
 
 
 def ranked(query: str, paragraphs: Sequence[Paragraph]) -> list[Paragraph]:
@@ -34,7 +21,7 @@ def ranked(query: str, paragraphs: Sequence[Paragraph]) -> list[Paragraph]:
     from rank_bm25 import BM25Plus
 
     wanted = _words(query)
-    documents = [_words(f"{each.title} {each.text}") for each in paragraphs]
+    documents = [_words(f"{title} {text}") for title, text in paragraphs]
     if not wanted or not any(documents):
         return []
     scores = BM25Plus(documents).get_scores(wanted)
@@ -44,6 +31,7 @@ def ranked(query: str, paragraphs: Sequence[Paragraph]) -> list[Paragraph]:
 
 def paragraph_tools(paragraphs: Sequence[Paragraph]) -> list[Tool]:
     """A search in the paragraphs, and the reading of one."""
+    titles = f"There are: {'; '.join(dict.fromkeys(title for title, _ in paragraphs))}"
 
     async def search_paragraphs(query: str) -> str:
         """Search the paragraphs that belong to the question. Names those that fit best, with the beginning of
@@ -54,11 +42,8 @@ def paragraph_tools(paragraphs: Sequence[Paragraph]) -> list[Tool]:
         """
         found = ranked(query, paragraphs)[:FOUND]
         if not found:
-            titles = "; ".join(dict.fromkeys(each.title for each in paragraphs))
-            raise ToolError(
-                "no paragraph has any of these words", cause="not_found", hint=f"There are: {titles}"
-            )
-        return "\n".join(f"{each.title}: {one_line(each.text, _BEGINNING)}" for each in found)
+            raise ToolError("no paragraph has any of these words", cause="not_found", hint=titles)
+        return "\n".join(f"{title}: {one_line(text, _BEGINNING)}" for title, text in found)
 
     async def read_paragraph(title: str) -> str:
         """Read the whole of a paragraph that belongs to the question.
@@ -66,11 +51,9 @@ def paragraph_tools(paragraphs: Sequence[Paragraph]) -> list[Tool]:
         Args:
             title: Its title, as search_paragraphs names it.
         """
-        wanted = _plain(title)
-        found = [each.text for each in paragraphs if _plain(each.title) == wanted]
+        found = [text for name, text in paragraphs if _plain(name) == _plain(title)]
         if not found:
-            hint = f"Similar: {'; '.join(_similar(title, paragraphs))}"
-            raise ToolError(f"there is no paragraph {title[:80]!r}", cause="not_found", hint=hint)
+            raise ToolError(f"there is no paragraph {title[:80]!r}", cause="not_found", hint=titles)
         return "\n\n".join(found)
 
     return [make_tool(search_paragraphs), make_tool(read_paragraph)]
@@ -82,10 +65,3 @@ def _words(text: str) -> list[str]:
 
 def _plain(title: str) -> str:
     return " ".join(title.casefold().split())
-
-
-def _similar(title: str, paragraphs: Sequence[Paragraph]) -> list[str]:
-    from rapidfuzz import process
-
-    titles = list(dict.fromkeys(each.title for each in paragraphs))
-    return [str(name) for name, _, _ in process.extract(title, titles, limit=FOUND)]

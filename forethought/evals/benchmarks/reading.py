@@ -130,16 +130,6 @@ def choice(options: Mapping[str, str], name: str, allowed: Sequence[str]) -> str
     return value
 
 
-def whole_number(options: Mapping[str, str], name: str) -> int | None:
-    """The option `name` as a number from 1; None where it is not given. Raises DataError."""
-    value = options.get(name)
-    if value is None:
-        return None
-    if not re.fullmatch(r"[0-9]{1,9}", value) or int(value) < 1:
-        raise DataError(f"option {name}={value}: give a whole number from 1")
-    return int(value)
-
-
 def check_unique(ids: Sequence[str], path: Path, source: Source) -> None:
     """Raises DataError where an id comes twice or cannot be an id."""
     seen: set[str] = set()

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from forethought.evals.benchmarks.reading import choice
-from forethought.evals.environments.checkouts import open_checkout
-from forethought.evals.environments.process import WorkerProcess
+from forethought.evals.environments.process import WorkerProcess, open_checkout
 from forethought.evals.environments.service_desk.desk import Case, ServiceDesk
 from forethought.evals.statistics import pass_curves
 from forethought.evals.types import (

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from forethought.evals.benchmarks.reading import Source, csv_of, find, python_dict, whole_number
+from forethought.evals.benchmarks.reading import Source, csv_of, find, python_dict
 from forethought.evals.prompts.judge_replies import FactGrade
 from forethought.evals.types import Attempt, Benchmark, Sample, Score, Services
 
@@ -16,8 +15,6 @@ SOURCE = Source(
     "that folder"
 )
 GRADES = ("correct", "incorrect", "not_attempted")
-_DRAWN_WITH = 0
-"""The seed with which simple-evals draws its examples."""
 
 
 class SimpleQA(Benchmark):
@@ -28,10 +25,6 @@ class SimpleQA(Benchmark):
     about = "4,326 short questions of fact, graded by a model; MIT licence; PreFlect Table 4"
     main_metric = "correct"
     builtin_tools: Sequence[str] = ("web_search", "visit_webpage", "read_file", "python")
-    options: Mapping[str, str] = {
-        "examples": "how many questions, drawn at random as simple-evals draws them (PreFlect: 100; default: "
-        "all)"
-    }
 
     def samples(self, data: Path, options: Mapping[str, str]) -> list[Sample]:
         """See `Benchmark`."""
@@ -40,10 +33,7 @@ class SimpleQA(Benchmark):
         samples = [_sample(number, place, row) for number, (place, row) in enumerate(rows)]
         if not samples:
             raise SOURCE.fault(str(path), "the file has no questions")
-        wanted = whole_number(options, "examples")
-        if wanted is None or wanted >= len(samples):
-            return samples
-        return random.Random(_DRAWN_WITH).sample(samples, wanted)
+        return samples
 
     async def score(self, sample: Sample, attempt: Attempt, services: Services) -> Score:
         """The judge's grade; an empty answer is not attempted, and no judge is asked. Raises ModelError."""

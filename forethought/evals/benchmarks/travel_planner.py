@@ -15,8 +15,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter, ValidationError
 
 from forethought.evals.benchmarks.reading import Source, choice, csv_of, find, python_dict, row_of
-from forethought.evals.environments.checkouts import ask_checkout
 from forethought.evals.environments.checkouts.travel_planner import COMMONSENSE, HARD
+from forethought.evals.environments.process import ask_checkout
 from forethought.evals.prompts.judge_replies import TravelDay, TravelPlan
 from forethought.evals.types import Attempt, Benchmark, Sample, Score, Services
 from forethought.tools.base import Tool, make_tool

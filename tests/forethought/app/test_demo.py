@@ -51,7 +51,7 @@ def test_the_demo_says_what_is_recorded_and_runs_the_rest(cli: Cli, own_demo: Pa
 def test_a_demo_without_its_recording_says_so(cli: Cli, own_demo: Path) -> None:
     (own_demo / "recording.jsonl").unlink()
     done = cli("run", "--demo")
-    assert (done.code, "recording is missing" in done.err) == (2, True)
+    assert (done.code, "cannot read the recording" in done.err) == (2, True)
 
 
 def test_the_demo_of_the_checkout_is_found() -> None:

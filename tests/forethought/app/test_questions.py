@@ -10,7 +10,7 @@ import pytest
 
 from forethought.app.display import make_console
 from forethought.app.errors import CliError
-from forethought.app.questions import ask, replies_from, reply_from, show_question
+from forethought.app.questions import replies_from, reply_from, show_question
 from tests.forethought.app.conftest import Cli
 from tests.forethought.app.scripted import choice
 from tests.forethought.app.test_bad_input import is_one_clear_line
@@ -28,6 +28,16 @@ QUESTION = {
     "choices": ["red", "7"],
 }
 PLAN = {"kind": "plan", "id": "b2", "name": "plan-1", "plan": {"version": 1, "subtasks": []}}
+
+TOOL = {
+    "kind": "tool",
+    "id": "c3",
+    "name": "tool-4",
+    "tool": "visit_webpage",
+    "effect": "egress",
+    "arguments": {"url": "https://x.org/?q=" + "a" * 500 + "END", "part": None},
+    "why": "It opens an address that neither you nor a source gave: file:a.txt (given).",
+}
 
 
 def test_a_question_exits_4_and_says_how_to_reply(cli: Cli, scripted: Scripted) -> None:
@@ -73,18 +83,17 @@ def test_a_plan_is_approved_edited_or_rejected(cli: Cli, scripted: Scripted) -> 
     assert [step["subtask"] for step in edited.json["steps"]] == ["only"]
 
 
-def test_an_edit_that_cannot_be_used_is_asked_again_with_the_problem(cli: Cli, scripted: Scripted) -> None:
+def test_a_reply_that_cannot_be_used_is_asked_for_again_with_the_problem(
+    cli: Cli, scripted: Scripted
+) -> None:
     scripted()
     cli("run", "What is 40 + 2?", "--thread", "t1", "--set", "approve_plan=true")
-    again = cli("resume", "t1", "--reply", '{"decision": "edit", "value": [{"id": "a"}]}')
-    assert again.code == 4
-    assert "could not be used" in again.out
+    for reply in ('{"decision": "edit", "value": [{"id": "a"}]}', "edit: x", "maybe", "approve: but"):
+        again = cli("resume", "t1", "--reply", reply)
+        assert (again.code, "could not be used" in again.out) == (4, True), reply
+    empty = cli("resume", "t1", "--reply", " ")
+    assert (empty.code, is_one_clear_line(empty)) == (2, True)
     assert cli("resume", "t1", "--reply", "approve").code == 0
-
-
-def test_a_reply_where_nothing_waits_is_wrong_use(cli: Cli, scripted: Scripted) -> None:
-    scripted()
-    cli("run", "What is 40 + 2?", "--thread", "t1")
     refused = cli("resume", "t1", "--reply", "yes")
     assert (refused.code, "waits for no reply" in refused.err) == (2, True)
 
@@ -99,31 +108,19 @@ READ = [
         QUESTION,
         {"decision": "reject", "value": None, "reason": "no"},
     ),
-    ("approve", PLAN, {"decision": "approve", "value": None, "reason": ""}),
+    ("Approve", PLAN, {"decision": "approve", "value": None, "reason": ""}),
     ("Reject: too long: cut it", PLAN, {"decision": "reject", "value": None, "reason": "too long: cut it"}),
-    ("no", PLAN, {"decision": "reject", "value": None, "reason": ""}),
+    ("reject", PLAN, {"decision": "reject", "value": None, "reason": ""}),
     ('{"decision": "edit", "value": [1]}', PLAN, {"decision": "edit", "value": [1], "reason": ""}),
-]
-REFUSED = [
-    ("  ", QUESTION, "empty"),
-    ("maybe", PLAN, "write approve"),
-    ("approve: but", PLAN, "write approve"),
-    ('{"decision": "answer", "value": "x"}', PLAN, "does not fit"),
-    ('{"decision": "edit"}', PLAN, "needs a value"),
-    ('{"decision": ["x"]}', QUESTION, "does not fit"),
+    ('edit: {"url": "u"}', TOOL, {"decision": "edit", "value": {"url": "u"}, "reason": ""}),
+    ("edit: x", TOOL, {"decision": "edit", "value": None, "reason": ""}),
+    ("approve: but", PLAN, {"decision": "approve: but", "value": None, "reason": ""}),
 ]
 
 
 def test_replies_are_read_from_text_and_json() -> None:
     for text, question, reply in READ:
         assert reply_from(text, question) == reply, text
-
-
-def test_replies_that_do_not_fit_are_refused() -> None:
-    for text, question, said in REFUSED:
-        with pytest.raises(CliError) as refused:
-            reply_from(text, question)
-        assert said in refused.value.line, text
 
 
 def test_several_questions_are_answered_by_id_or_name() -> None:
@@ -133,32 +130,6 @@ def test_several_questions_are_answered_by_id_or_name() -> None:
     assert replies["b2"]["decision"] == "approve"
     with pytest.raises(CliError, match=r"2 questions wait; write ID=VALUE with one of question-3, plan-1"):
         replies_from(["blue"], waiting)
-    with pytest.raises(CliError, match="question-3 is answered twice"):
-        replies_from(["a1=x", "question-3=y"], waiting)
-
-
-def test_at_a_terminal_it_is_asked_until_the_reply_can_be_used(capsys: pytest.CaptureFixture[str]) -> None:
-    typed = iter(["", "maybe", "reject: no"])
-    prompts: list[str] = []
-
-    def read(prompt: str) -> str:
-        prompts.append(prompt)
-        return next(typed)
-
-    assert ask(make_console(), PLAN, read) == {"decision": "reject", "value": None, "reason": "no"}
-    assert len(prompts) == 3
-    assert "'maybe' is no reply to a plan" in capsys.readouterr().out
-
-
-TOOL = {
-    "kind": "tool",
-    "id": "c3",
-    "name": "tool-4",
-    "tool": "visit_webpage",
-    "effect": "egress",
-    "arguments": {"url": "https://x.org/?q=" + "a" * 500 + "END", "part": None},
-    "why": "It opens an address that neither you nor a source gave: file:a.txt (given).",
-}
 
 
 def test_a_call_is_shown_whole_with_where_the_influence_came_from() -> None:
@@ -171,32 +142,6 @@ def test_a_call_is_shown_whole_with_where_the_influence_came_from() -> None:
     assert "file:a.txt (given)" in text
     assert "could not be used: url is missing" in text
     assert "part" not in text
-
-
-@pytest.mark.parametrize(
-    ("text", "reply"),
-    [
-        ("approve", {"decision": "approve", "value": None, "reason": ""}),
-        ("reject: not there", {"decision": "reject", "value": None, "reason": "not there"}),
-        (
-            'edit: {"url": "https://y.org"}',
-            {"decision": "edit", "value": {"url": "https://y.org"}, "reason": ""},
-        ),
-        (
-            '{"decision": "edit", "value": {"url": "u"}}',
-            {"decision": "edit", "value": {"url": "u"}, "reason": ""},
-        ),
-    ],
-)
-def test_replies_to_a_call(text: str, reply: dict[str, Any]) -> None:
-    assert reply_from(text, TOOL) == reply
-    assert replies_from([f"tool-4={text}"], [TOOL, QUESTION]) == {"c3": reply}
-
-
-@pytest.mark.parametrize("text", ["edit: x", "edit", "edit: 7", "maybe"])
-def test_a_reply_to_a_call_that_cannot_be_read(text: str) -> None:
-    with pytest.raises(CliError, match=r"edit: (what follows must be )?JSON"):
-        reply_from(text, TOOL)
 
 
 def test_a_write_waits_with_exit_code_4_and_is_approved_edited_or_rejected(
@@ -307,49 +252,24 @@ def shown(cli: Cli, thread: str) -> tuple[str, str, int]:
     return told["status"], listed["status"], len(told.get("interrupts") or [])
 
 
-def test_a_call_that_was_broken_off_twice_is_asked_for_as_it_stands(
+def test_an_approved_call_that_was_broken_off_is_asked_for_as_it_stands(
     cli: Cli, killed: Callable[..., None]
 ) -> None:
-    killed("run", "Pay", "--thread", "t1", "--set", "approve_tools=never")
+    asked = cli("run", "Pay", "--thread", "t1", "--set", "approve_tools=always")
+    assert (asked.code, "Approve this call? pay (write)" in asked.out) == (4, True), asked
+    killed("resume", "t1", "--reply", "approve")
+    assert shown(cli, "t1") == ("stopped", "stopped", 0), "that question is settled"
     left = cli("show", "t1")
     line = 'broken off: pay({"what": "rent"}): nobody knows whether it took effect; you are asked when'
     assert (left.code, line in " ".join(left.out.split())) == (0, True), left
-    early = cli("resume", "t1", "--reply", "do it again")
+    early = cli("resume", "t1", "--reply", "reject: too late")
     assert (early.code, is_one_clear_line(early)) == (2, True)
     assert early.err.endswith("waits for no reply yet; go on with it first: forethought resume t1\n")
     asked = cli("resume", "t1")
     assert (asked.code, "1. it happened\n  2. do it again\n" in asked.out) == (4, True), asked
     assert shown(cli, "t1") == ("interrupted", "interrupted", 1)
-    assert "2. do it again\n" in cli("show", "t1").out
     assert "broken_off" not in cli("show", "t1", "--json").json, "the question tells of it"
-    killed("resume", "t1", "--reply", "do it again")
-    assert shown(cli, "t1") == ("stopped", "stopped", 0), "that question is settled"
-    left = cli("show", "t1", "--json")
-    assert left.json["broken_off"] == [{"tool": "pay", "call": '{"what": "rent"}'}]
-
-    asked = cli("resume", "t1")
-    assert (asked.code, "2. do it again (2)" in asked.out) == (4, True), asked
-    assert "2. do it again (2)\n" in cli("show", "t1").out
     refused = cli("resume", "t1", "--reply", "perhaps")
-    why = "The last reply could not be used: the reply must be 'it happened', 'do it again (2)'"
-    assert why in " ".join(refused.out.split())
-    done = cli("resume", "t1", "--reply", "do it again (2)")
-    assert done.code == 0, done
-    told = cli("show", "t1", "--steps").out
-    assert ("paid rent" in told, "broken off" in told) == (True, False)
-
-
-def test_an_approved_call_that_was_broken_off_is_not_shown_for_approval(
-    cli: Cli, killed: Callable[..., None]
-) -> None:
-    asked = cli("run", "Pay", "--thread", "t1", "--set", "approve_tools=always")
-    assert (asked.code, "Approve this call? pay (write)" in asked.out) == (4, True), asked
-    assert shown(cli, "t1") == ("interrupted", "interrupted", 1)
-    killed("resume", "t1", "--reply", "approve")
-    assert shown(cli, "t1") == ("stopped", "stopped", 0)
-    refused = cli("resume", "t1", "--reply", "reject: too late")
-    assert (refused.code, "waits for no reply yet" in refused.err) == (2, True), refused
-    asked = cli("resume", "t1")
-    assert (asked.code, "nobody knows whether it took effect" in " ".join(asked.out.split())) == (4, True)
+    assert "could not be used: the reply must be 'it happened'" in " ".join(refused.out.split())
     done = cli("resume", "t1", "--reply", "it happened: receipt 7")
     assert (done.code, "approved by a person" in done.out) == (0, True), done

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from forethought.app import render
 from forethought.app.report import usage_of
+from forethought.app.view import usage_line
 
 
 def test_estimates_and_fallbacks_are_told() -> None:
@@ -13,5 +13,5 @@ def test_estimates_and_fallbacks_are_told() -> None:
     }
     usage = usage_of({"usage": roles})
     assert (usage["estimated"], usage["fallbacks"], usage["usd"]) == (1, 2, 0.75)
-    assert render.tokens(usage) == "about 1,500 + 60 tokens (0 cached)"
-    assert render.tokens({**usage, "estimated": 0}) == "1,500 + 60 tokens (0 cached)"
+    assert usage_line(usage) == "3 model calls, about 1,500 + 60 tokens (0 cached), $0.7500"
+    assert "about" not in usage_line({**usage, "estimated": 0})

@@ -166,4 +166,3 @@ def test_what_a_debugging_may_do_is_given_again(
         assert refused.code == 2
         assert f"{thread} was run with --environment evil_of_this_test:answer, which is code" in refused.err
     assert not evil()
-    assert "are for debuggings" in cli("resume", "t1", "--allow-writes").err

@@ -9,11 +9,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from forethought.app import questions
+from forethought.app.runner import Runner
 from tests.forethought.app.conftest import Cli
 
 pty = pytest.importorskip("pty", reason="needs a Unix terminal")
@@ -85,45 +88,42 @@ def terminal(tmp_path: Path) -> Iterator[Callable[..., Terminal]]:
         one.close()
 
 
-def test_plan_and_question_are_asked_at_the_terminal(
-    scripted: Scripted, terminal: Callable[..., Terminal]
+def test_a_plan_is_approved_at_the_terminal_and_ctrl_c_leaves_a_question_waiting(
+    cli: Cli, scripted: Scripted, terminal: Callable[..., Terminal]
 ) -> None:
     _, server = scripted(question="Which \x1b[5mcolour?")
     shown = terminal("run", "What is it?", "--thread", "t1", "--set", "approve_plan=true")
     shown.until("REASON > ")
     shown.type("perhaps")
-    shown.until("is no reply to a plan")
+    shown.until("could not be used: decision must be approve")
     shown.until("REASON > ")
     shown.type("approve")
     shown.until("ask asks: Which colour?")
-    shown.until("> ")
-    shown.type("red")
-    assert shown.end() == 0, shown.seen
-    assert "answered" in shown.seen
-    assert "\x1b[5m" not in shown.seen, "the model's own escapes do not reach the terminal"
-    assert any("red" in seen.last for seen in server.requests if seen.reply_name == "AnswerDraft")
-
-
-def test_ctrl_c_at_a_question_leaves_it_waiting(
-    cli: Cli, scripted: Scripted, terminal: Callable[..., Terminal]
-) -> None:
-    scripted(question="Which colour?")
-    shown = terminal("run", "What is it?", "--thread", "t1")
     shown.until("> ")
     time.sleep(0.5)  # until it reads: Python may miss a signal between its prompt and its reading
     shown.process.send_signal(signal.SIGINT)
     assert shown.end() == 130, shown.seen
     assert "interrupted; continue with: forethought resume t1" in shown.seen
+    assert "\x1b[5m" not in shown.seen, "the model's own escapes do not reach the terminal"
     assert cli("resume", "t1", "--reply", "red").code == 0
+    assert any("red" in seen.last for seen in server.requests if seen.reply_name == "AnswerDraft")
 
 
-def test_a_closed_terminal_leaves_the_question_waiting(
-    cli: Cli, scripted: Scripted, terminal: Callable[..., Terminal]
+def test_a_question_is_answered_in_place_or_left_waiting_where_the_terminal_is_closed(
+    cli: Cli, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scripted(question="Which colour?")
-    shown = terminal("run", "What is it?", "--thread", "t1")
-    shown.until("> ")
-    os.write(shown.master, b"\x04")
-    assert shown.end() == 4, shown.seen
-    assert "forethought resume t1 --reply" in shown.seen
-    assert cli("resume", "t1", "--reply", "red").code == 0
+    typed = iter(["", "red"])
+
+    def read(prompt: str) -> str:
+        if line := next(typed, None):
+            return line
+        raise EOFError
+
+    monkeypatch.setattr(Runner, "interactive", True)
+    ask = partial(questions.ask, read=read)
+    monkeypatch.setattr("forethought.app.questions.ask", ask)
+    left = cli("run", "What is it?", "--thread", "t1")
+    assert (left.code, "forethought resume t1 --reply" in left.err) == (4, True)
+    done = cli("resume", "t1")
+    assert (done.code, "answered" in done.out) == (0, True), done

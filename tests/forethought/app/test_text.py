@@ -10,8 +10,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forethought.app import render
-from forethought.app.display import Display, make_console
+from forethought.app import view
+from forethought.app.display import RunDisplay, make_console
 from forethought.app.text import clean, first_lines, one_line, to_json
 
 WILD = st.text(st.characters(), max_size=80)
@@ -74,35 +74,30 @@ def test_any_record_can_be_shown(step: dict[str, Any], text: str) -> None:
     console = make_console(stream)
     subtask = {"id": text, "description": text, "depends_on": [text], "status": text, "tool": text}
     error = {"error_type": text, "evidence": text, "risk": text}
-    rejected = {"tool": text, "arguments": {text: text}, "evaluation": text}
+    values = {
+        "trajectory": [step],
+        "plan": {"version": 1, "subtasks": [subtask]},
+        "plan_reviews": [{"plan_version": 1, "errors": [error], "revised": True, "changes": text}],
+        "replans": [{"n": 1, "reason": text, "kind": text}],
+        "long_term": {"1": {"round": 1, "evaluation": text}},
+        "lessons": {"shown": [{"id": text}]},
+    }
     for shown in (
-        render.step(step),
-        render.plan({"version": 1, "subtasks": [subtask], "evaluation": text}),
-        render.review({"plan_version": 1, "errors": [error], "revised": True, "changes": text}),
-        render.replan({"n": 1, "reason": text, "kind": text}),
-        render.answer(text, [step]),
-        render.proposal({"n": 1, "rejected": [rejected]}),
-        render.memory(text, {"failures": [{"error": text}]}),
-        render.round_record({"round": 1, "evaluation": text}),
-        render.summary({"status": text, "usage": {}}),
-    ):
-        if shown is not None:
-            console.print(shown)
+        *view.parts(values), view.answer(text, [step]), view.summary({"status": text, "usage": {}}),
+    ):  # fmt: skip
+        console.print(shown)
     assert harmful(stream.getvalue()) == []
 
 
 def test_a_record_that_comes_twice_is_shown_once() -> None:
     stream = io.StringIO()
-    display = Display(make_console(stream))
+    display = RunDisplay(make_console(stream))
     step = {"n": 1, "subtask": "a", "ok": True, "action": "finish", "observation": "seen"}
-    plan = {
-        "version": 1,
-        "subtasks": [{"id": "a", "description": "do", "depends_on": [], "status": "pending"}],
-    }
+    task = {"id": "a", "description": "do", "depends_on": [], "status": "pending"}
+    plan = {"version": 1, "subtasks": [task]}
     for _ in range(2):
-        display.part(
-            {"type": "updates", "data": {"planner": {"plan": plan}, "__metadata__": {"cached": True}}}
-        )
+        planned = {"planner": {"plan": plan}, "__metadata__": {"cached": True}}
+        display.part({"type": "updates", "data": planned})
         display.part({"type": "updates", "data": {"tool_executor": {"trajectory": [step]}}})
     assert stream.getvalue().count("seen") == 1
     assert stream.getvalue().count("Plan v1") == 1
@@ -110,26 +105,19 @@ def test_a_record_that_comes_twice_is_shown_once() -> None:
 
 def test_what_goes_wrong_on_the_way_is_shown() -> None:
     stream = io.StringIO()
-    display = Display(make_console(stream))
-    rejected = [{"tool": "python", "arguments": {"code": "1"}, "score": 4, "evaluation": "off"}]
+    display = RunDisplay(make_console(stream))
     updates: list[dict[str, Any]] = [
-        {"proposals": {"a": {"n": 1, "subtask": "a", "rejected": rejected}}},
-        {"short_term": {"a": {"failures": [{"n": 1, "cause": "timeout", "error": "no reply"}]}, "b": None}},
         {"replans": [{"n": 2, "reason": "the file is in euros", "forced": False, "kind": "agent"}]},
         {"replans": [{"n": 6, "reason": "six steps", "forced": True, "kind": "cadence"}]},
         {"plan_reviews": [{"plan_version": 3, "skipped": "the budget of tokens is spent", "revised": False}]},
         {"long_term": {"1": {"round": 1, "score": 5, "evaluation": "thin", "failures": {}}}},
-        {"decision": {"to": "answer", "reason": "the budget of steps is spent"}, "dispatch": []},
-    ]  # fmt: skip
+    ]
     for update in updates:
         display.part({"type": "updates", "data": {"node": update}})
     for part in (
-        '#1 a  not tried, score 4: python(code="1"): off',
-        "memory: 1 failure of a remembered",
         "re-plan after step 2 (agent): the file is in euros",
         "re-plan after step 6 (forced): six steps",
         "plan v3 not diagnosed: the budget of tokens is spent",
         "round 1 did not pass (score 5): thin",
-        "on to the answer: the budget of steps is spent",
     ):
         assert part in stream.getvalue(), part

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import ipaddress
 import ssl
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from pydantic import BaseModel
 
-from forethought.models import ConfigurationError, Message, Models, http_client, reply_spec
+from forethought.models import ConfigurationError, Message, Models, reply_spec
 from forethought.settings import Settings
 from tests.support.model_server import ModelServer, script
 
@@ -62,14 +62,6 @@ def asked(model_server: Callable[..., ModelServer], certificate: Path) -> tuple[
     return server, Settings(base_url=server.url.replace("http:", "https:"), request_retries=5)
 
 
-@pytest.fixture
-def trusted_anew() -> Iterator[None]:
-    """What is trusted is read again from the environment, and once more afterwards."""
-    http_client._certificates.cache_clear()
-    yield
-    http_client._certificates.cache_clear()
-
-
 async def ask(settings: Settings, model: str = "m") -> object:
     messages = [Message("user", "?")]
     return await Models(settings).ask(role="tool", model=model, messages=messages, reply=reply_spec(Ok))
@@ -86,7 +78,6 @@ async def test_one_that_nobody_vouches_for_is_refused_and_nothing_is_sent(
     assert not server.requests
 
 
-@pytest.mark.usefixtures("trusted_anew")
 async def test_one_that_the_operator_trusts_is_accepted(
     asked: tuple[ModelServer, Settings], certificate: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

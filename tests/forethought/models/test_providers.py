@@ -52,7 +52,6 @@ async def test_no_key_but_the_operators_goes_to_a_base_url(
     ("model", "variable"),
     [
         ("openai:gpt-4.1", "OPENAI_API_KEY"),
-        ("gpt-4.1", "OPENAI_API_KEY"),
         ("google_genai:gemini-2.5-flash", "GOOGLE_API_KEY or GEMINI_API_KEY"),
         ("anthropic:claude-sonnet-4-5", "ANTHROPIC_API_KEY"),
     ],
@@ -105,7 +104,7 @@ def test_a_missing_package_is_named(settings: Make, monkeypatch: pytest.MonkeyPa
         Models(settings()).verify(["groq:llama-3.3-70b"])
 
 
-@pytest.mark.parametrize("model", ["nobody:some-model", "llama3", "openai:"])
+@pytest.mark.parametrize("model", ["nobody:some-model", "gpt-4.1", "openai:"])
 def test_an_unknown_provider_is_one_line(model: str, settings: Make) -> None:
     with pytest.raises(ConfigurationError, match="write provider:name") as caught:
         Models(settings()).verify([model])
@@ -121,7 +120,6 @@ def test_allowed_models_are_respected(settings: Make) -> None:
     ("model", "base_url", "expected"),
     [
         ("openai:gpt-4.1", None, ("openai", "gpt-4.1")),
-        ("claude-sonnet-4-5", None, ("anthropic", "claude-sonnet-4-5")),
         ("ollama:qwen3:8b", None, ("ollama", "qwen3:8b")),
         ("openai:qwen3:8b", "http://x/v1", ("openai", "qwen3:8b")),
         ("qwen3:8b", "http://x/v1", ("openai", "qwen3:8b")),

@@ -141,5 +141,5 @@ def test_a_server_with_a_wrong_setting_ends_with_a_line_before_it_serves(
     path = Path(access.__file__).with_name("auth.py")
     with pytest.raises(SystemExit) as ended:
         runpy.run_path(str(path))
-    assert str(ended.value).startswith("forethought: FORETHOUGHT_ACCESS_TOKENS: each token needs 16")
+    assert str(ended.value).startswith("forethought: FORETHOUGHT_ACCESS_TOKENS: must be name=token")
     assert "tooshort" not in str(ended.value)

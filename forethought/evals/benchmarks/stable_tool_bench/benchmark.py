@@ -23,7 +23,6 @@ from forethought.evals.benchmarks.reading import (
     find,
     json_of,
     rows_of,
-    whole_number,
 )
 from forethought.evals.benchmarks.stable_tool_bench.apis import apis_of
 from forethought.evals.benchmarks.stable_tool_bench.server import api_tool, check_server
@@ -38,6 +37,7 @@ SOURCE = Source("Clone github.com/THUNLP-MT/StableToolBench and name its folder 
 SERVER = "http://localhost:8080/virtual"
 FOLDERS = ("solvable_queries/test_instruction", "test_instruction", "")
 JUDGEMENTS = 3
+"""How often each answer is judged, as officially."""
 Status = Literal["solved", "unsure", "unsolved"]
 WORTH: Mapping[Status, float] = {"solved": 1.0, "unsure": 0.5, "unsolved": 0.0}
 """What a verdict counts in the pass rate."""
@@ -61,7 +61,6 @@ class StableToolBench(Benchmark):
     options: Mapping[str, str] = {
         "set": f"all (default), or one of {', '.join(SETS)}",
         "server": f"address of the virtual API server (default {SERVER})",
-        "judgements": f"how often the judge's model judges each answer (default {JUDGEMENTS}, as officially)",
     }
 
     def samples(self, data: Path, options: Mapping[str, str]) -> list[Sample]:
@@ -69,9 +68,8 @@ class StableToolBench(Benchmark):
         wanted, server = choice(options, "set", ("all", *SETS)), options.get("server", SERVER)
         if urlsplit(server).scheme not in ("http", "https"):
             raise DataError(f"option server={server}: give an address such as {SERVER}")
-        common = {"server": server, "judgements": whole_number(options, "judgements") or JUDGEMENTS}
         names = SETS if wanted == "all" else (wanted,)
-        return [sample for name in names for sample in _read(data, name, common)]
+        return [sample for name in names for sample in _read(data, name, server)]
 
     def episode(self, sample: Sample, services: Services) -> Episode | None:
         """None: calls change nothing. Raises InfrastructureError where nobody answers them."""
@@ -90,7 +88,7 @@ class StableToolBench(Benchmark):
         await asyncio.to_thread(check_server, sample.data["server"])
         if attempt.status == "failed" or not attempt.answer.strip():
             return Score({"pass_rate": 0.0, "solved": 0.0}, "there is no answer", "unsolved")
-        verdicts = [await _judge(services, sample, attempt) for _ in range(sample.data["judgements"])]
+        verdicts = [await _judge(services, sample, attempt) for _ in range(JUDGEMENTS)]
         label = majority([verdict.status for verdict in verdicts])
         rate = fmean(WORTH[verdict.status] for verdict in verdicts)
         return Score({"pass_rate": rate, "solved": float(label == "solved")}, verdicts[-1].reason, label)
@@ -129,7 +127,7 @@ def shown_calls(trajectory: Trajectory) -> str:
     return f"{text[: _CALLS // 2]}\n[...]\n{text[-_CALLS // 2 :]}"
 
 
-def _read(folder: Path, name: str, common: Mapping[str, Any]) -> list[Sample]:
+def _read(folder: Path, name: str, server: str) -> list[Sample]:
     path = find(folder, (f"{name}.json",), SOURCE, FOLDERS)
     samples = []
     for row in rows_of(_Row, json_of(path, SOURCE), path, SOURCE):
@@ -137,7 +135,7 @@ def _read(folder: Path, name: str, common: Mapping[str, Any]) -> list[Sample]:
             apis_of(row.api_list)
         except DataError as error:
             raise SOURCE.fault(f"{path}, query {row.query_id}", str(error)) from error
-        data = {**common, "apis": row.api_list}
+        data = {"server": server, "apis": row.api_list}
         samples.append(Sample(f"{name}-{row.query_id}", row.query.strip(), groups={"set": name}, data=data))
     check_unique([sample.id for sample in samples], path, SOURCE)
     return samples

@@ -6,22 +6,20 @@ import asyncio
 import os
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from forethought.app.threads import prune
+from forethought.app.runner import claimed_threads, open_runner
 from forethought.settings import Settings
 from forethought.storage import address_of, open_threads
 from forethought.storage.retention import YOUNG_S
 from forethought.tools.files import FileStore
 from tests.forethought.app.conftest import Cli
-from tests.forethought.app.debug_script import DebugScript, failed_run
+from tests.forethought.app.debug_script import failed_run
 from tests.forethought.app.test_bad_input import is_one_clear_line
 from tests.forethought.storage.conftest import run
-from tests.support.model_server import ModelServer
 
 Scripted = Callable[..., Any]
 NOW = ("--prune", "--older-than", "0m", "--yes", "--json")
@@ -50,9 +48,7 @@ def begun(*threads: str, status: str = "answered") -> None:
     asyncio.run(begin())
 
 
-def test_finished_threads_go_with_what_only_they_use(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kept: str
-) -> None:
+def test_finished_threads_go(cli: Cli, monkeypatch: pytest.MonkeyPatch, kept: str) -> None:
     monkeypatch.setenv("FORETHOUGHT_ENCRYPTION_KEY", "00112233445566778899aabbccddeeff")
     begun("t1", "t2", "t3")
     begun("t4", status="running")
@@ -74,88 +70,53 @@ def test_finished_threads_go_with_what_only_they_use(
 
 
 def test_files_go_that_were_not_used_for_as_long(cli: Cli) -> None:
-    begun("t1", "t2", "t3")
+    begun("t1")
+    begun("t2", status="failed")
     store = FileStore.of(Settings())
     old, read, again, new = (store.put(text.encode()) for text in ("old", "read", "again", "new"))
     for name in (old, read, again):
         os.utime(store.path(name), (1, 1))
     store.get(read)
     store.put(b"again")
-    assert cli("threads", *NOW, "--keep", "2", "--keep-files").json["files"] == []
-    assert cli("threads", *NOW, "--keep", "1").json["files"] == [old]
+    assert cli("threads", *NOW).json["files"] == [old]
     lately = time.time() - 2 * YOUNG_S
     os.utime(store.path(new), (lately, lately))
-    assert cli("threads", *NOW).json["files"] == [new]
+    assert cli("threads", *NOW, "--status", "failed").json["files"] == [new]
     assert {path.name for path in store.root.iterdir()} == {read, again}
 
 
-def test_debuggings_go_with_their_thread(
-    cli: Cli, model_server: Callable[..., ModelServer], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    server = model_server(DebugScript())
-    monkeypatch.setenv("FORETHOUGHT_BASE_URL", server.url)
-    monkeypatch.setenv("FORETHOUGHT_MODEL", "openai:scripted")
+def test_debuggings_go_as_well(cli: Cli, debugging: Scripted) -> None:
+    _, server = debugging()
     failed_run(cli, server)
     assert cli("debug", "t1").code == 0
-    assert cli("threads", *NOW, "--keep", "1").json["threads"] == []
     done = cli("threads", *NOW).json
     assert (done["threads"], done["debuggings"]) == (["t1"], ["debug:t1:1"])
     assert names(cli) == []
 
 
-def test_the_newest_stay_and_unfinished_ones_go_only_where_they_are_named(cli: Cli) -> None:
-    begun("t1", "t2", "t3")
-    begun("t4", status="failed")
-    assert cli("threads", *NOW, "--keep", "2").json["threads"] == ["t2", "t1"]
-    assert cli("threads", *NOW, "--status", "failed").json["threads"] == ["t4"]
-    assert names(cli) == ["t3"]
+def test_unfinished_ones_go_only_where_they_are_named(cli: Cli) -> None:
+    begun("t1")
+    begun("t2", status="failed")
+    assert cli("threads", *NOW).json["threads"] == ["t1"]
+    assert cli("threads", *NOW, "--status", "failed").json["threads"] == ["t2"]
+    assert names(cli) == []
 
 
 def test_a_thread_that_is_run_stays(cli: Cli) -> None:
     begun("t1", "t2")
-
-    async def held() -> tuple[list[str], list[str]]:
-        settings = Settings()
-        choice = prune.rule_of("0m", None, 0, False)
-        async with open_threads(address_of(settings)) as saver, saver.claim("t1"):
-            chosen = await prune._choose(settings, choice)
-            late = await prune._delete(settings, choice, ["t1"])
-            return chosen, late["skipped"]
-
-    assert asyncio.run(held()) == (["t2"], ["t1"])
-    assert names(cli) == ["t1", "t2"]
+    with open_runner(as_json=True) as holder:
+        holder.open(claimed_threads(address_of(Settings()), None, "t1"))
+        assert cli("threads", *NOW).json["threads"] == ["t2"]
+    assert names(cli) == ["t1"]
 
 
-def test_how_old_is_old() -> None:
-    def may_go(age: timedelta, status: str) -> bool:
-        time = (datetime.now(UTC) - age).isoformat()
-        default = prune.rule_of(None, None, 0, False)
-        return default.allows({"thread_id": "t1", "time": time, "status": status})
-
-    for age, status, goes in [
-        (timedelta(days=31), "answered", True), (timedelta(days=29), "answered", False),
-        (timedelta(days=31), "best_effort", True), (timedelta(days=31), "failed", False),
-        (timedelta(days=31), "running", False), (timedelta(days=31), "damaged", False),
-    ]:  # fmt: skip
-        assert may_go(age, status) is goes, (age, status)
-    for text, limit in (("90m", timedelta(minutes=90)), ("12h", timedelta(hours=12)), ("2w", timedelta(14))):
-        assert prune.rule_of(text, None, 0, False).older_than == limit
-
-
-@pytest.mark.parametrize(
-    ("flags", "said"),
-    [
-        (["--prune", "--older-than", "soon"], "--older-than soon: write a number and m, h, d or w"),
-        (["--prune", "--older-than", "-1d"], "--older-than"),
-        (["--prune", "--status", "answered,done"], "--status 'done': choose of answered,"),
-        (["--prune", "--status", "running"], "--status 'running'"),
-        (["--older-than", "3d"], "go with --prune"),
-        (["--yes"], "go with --prune"),
-    ],
-)
-def test_wrong_flags_are_told_in_one_line(cli: Cli, flags: list[str], said: str) -> None:
-    done = cli("threads", *flags)
-    assert (done.code, is_one_clear_line(done), said in done.err) == (2, True, True), done
+def test_only_old_ones_go(cli: Cli) -> None:
+    begun("t1")
+    for age in ("1m", "12h", "30d", "2w"):
+        assert cli("threads", "--prune", "--yes", "--older-than", age, "--json").json["threads"] == []
+    wrong = cli("threads", "--prune", "--older-than", "soon")
+    assert (wrong.code, is_one_clear_line(wrong)) == (2, True)
+    assert "--older-than soon: write a number and m, h, d or w" in wrong.err
 
 
 def test_a_damaged_thread_is_listed_and_can_go(cli: Cli, kept: str) -> None:

@@ -81,11 +81,36 @@ async def test_the_average_is_over_environments(tmp_path: Path) -> None:
     assert figures == {"average_step": 0.75, "average_step_and_module": 0.75, "average_all_correct": 0.75}
 
 
-def test_bad_labels_and_absent_environments_are_refused(tmp_path: Path) -> None:
+def test_absent_environments_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="the data has alfworld, webshop"):
         BENCHMARK.samples(place(tmp_path), {"environment": "gaia"})
-    with pytest.raises(DataError, match=r"no step 9 to annotate.*ulab-uiuc/AgentDebug"):
-        BENCHMARK.samples(place(tmp_path, critical_failure_step=9), {})
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [
+        ({"critical_failure_step": 9}, r"no step 9 to annotate.*ulab-uiuc/AgentDebug"),
+        ({"critical_failure_step": 0}, r"labels\.json: label 1: .*step's number"),
+        ({"critical_failure_module": "liver"}, "label 1: .*no module"),
+        ({"trajectory_id": "z"}, "no trajectory has an annotation"),
+    ],
+)
+def test_labels_that_fit_nothing_are_refused(tmp_path: Path, label: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        BENCHMARK.samples(place(tmp_path, **label), {})
+    with pytest.raises(DataError, match="no such folder"):
+        BENCHMARK.samples(tmp_path / "none", {})
+
+
+def test_labels_may_name_the_type_at_their_step_and_runs_may_hold_their_own(tmp_path: Path) -> None:
+    steps = [{"step": 2, "planning": {"failure_type": "Plan_inefficient ", "reasoning": "so"}}]
+    place(tmp_path, ("alfworld",), failure_type=None, step_annotations=steps)
+    (tmp_path / "._a.json").write_bytes(b"\x00\x05\xff")
+    own = {"critical_step": 1, "critical_module": "action", "error_type": "format_error"}
+    run = {"id": "own", "task": "t", "steps": [{"number": 1, "action": "look"}]}
+    write_json(tmp_path / "own.json", {"trajectory": run, "reference": {"annotation": own}})
+    found = {sample.id: sample.target["error_type"] for sample in BENCHMARK.samples(tmp_path, {})}
+    assert found == {"alfworld-1": "inefficient_planning", "own": "format_error"}
 
 
 def test_the_run_can_be_read_back_from_the_task() -> None:

@@ -46,9 +46,6 @@ def test_distractor_questions_come_with_a_search(tmp_path: Path) -> None:
     tools = BENCHMARK.tools(sample, services())
     assert [tool.name for tool in tools] == ["search_paragraphs", "read_paragraph"]
     assert sample.data["paragraphs"][0] == ["Ulm", "Ulm lies on the Danube. It has a minster."]
-    (sample,) = BENCHMARK.samples(tmp_path, {"context": "prompt"})
-    assert "[2] Rome\nRome has hills." in sample.task
-    assert BENCHMARK.tools(sample, services()) == ()
 
 
 @pytest.mark.parametrize(

@@ -25,9 +25,9 @@ ROW: dict[str, Any] = {
 }
 
 
-def place(tmp_path: Path, rows: list[dict[str, Any]], split: str = "dev") -> Path:
+def place(tmp_path: Path, rows: list[dict[str, Any]]) -> Path:
     """A folder with a file."""
-    write_jsonl(tmp_path / f"musique_ans_v1.0_{split}.jsonl", rows)
+    write_jsonl(tmp_path / "musique_ans_v1.0_dev.jsonl", rows)
     return tmp_path
 
 
@@ -43,14 +43,6 @@ async def test_an_alias_is_as_good_as_the_answer(tmp_path: Path) -> None:
     assert (await score(BENCHMARK, sample, "unanswerable")).values["f1"] == 0.0
     assert BENCHMARK.floor(sample) == 0.0
     assert await summary(BENCHMARK, [(sample, "sea")]) == {}
-
-
-def test_paragraphs_may_stand_in_the_prompt(tmp_path: Path) -> None:
-    (sample,) = BENCHMARK.samples(
-        place(tmp_path, [ROW], split="train"), {"context": "prompt", "split": "train"}
-    )
-    assert "[2] Danube\nIt ends in the Black Sea." in sample.task
-    assert BENCHMARK.tools(sample, services()) == ()
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ from forethought.settings import Settings
 from forethought.tools.base import Observation, ToolEnv
 from forethought.tools.call import call_tool
 
-PARAGRAPHS = [
-    Paragraph("Ulm", "Ulm lies on the Danube. " + "Its minster has the tallest steeple. " * 8),
-    Paragraph("Danube", "The Danube is a river that ends in the Black Sea."),
-    Paragraph("Ed Wood", "Ed Wood was an American director."),
-    Paragraph("Ed Wood", "Ed Wood is a film of 1994."),
+PARAGRAPHS: list[Paragraph] = [
+    ("Ulm", "Ulm lies on the Danube. " + "Its minster has the tallest steeple. " * 8),
+    ("Danube", "The Danube is a river that ends in the Black Sea."),
+    ("Ed Wood", "Ed Wood was an American director."),
+    ("Ed Wood", "Ed Wood is a film of 1994."),
 ]
 
 
@@ -31,8 +31,12 @@ async def test_search_names_the_best_first_and_shows_beginnings() -> None:
     assert len(lines[1]) < 200
 
 
-async def test_a_search_without_a_hit_names_what_there_is() -> None:
-    found = await call("search_paragraphs", query="Vienna?")
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [("search_paragraphs", {"query": "Vienna?"}), ("read_paragraph", {"title": "Ed Woods"})],
+)
+async def test_what_is_not_found_names_what_there_is(name: str, arguments: dict[str, str]) -> None:
+    found = await call(name, **arguments)
     assert (found.ok, found.cause) == (False, "not_found")
     assert found.hint == "There are: Ulm; Danube; Ed Wood"
 
@@ -44,12 +48,6 @@ async def test_reading_gives_the_whole_and_all_of_one_title() -> None:
     assert (await call("read_paragraph", title="Ulm")).text.count("steeple") == 8
 
 
-async def test_a_title_that_is_not_there_names_similar_ones() -> None:
-    found = await call("read_paragraph", title="Ed Woods")
-    assert (found.ok, found.cause) == (False, "not_found")
-    assert found.hint.startswith("Similar: Ed Wood;")
-
-
-@pytest.mark.parametrize("paragraphs", [[], [Paragraph("", "")], [Paragraph("-", "...")]])
+@pytest.mark.parametrize("paragraphs", [[], [("", "")], [("-", "...")]])
 def test_paragraphs_without_words_are_not_found(paragraphs: list[Paragraph]) -> None:
     assert ranked("Ulm", paragraphs) == []

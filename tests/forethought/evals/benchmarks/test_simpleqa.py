@@ -35,13 +35,6 @@ def test_samples_have_topics_and_stable_ids(tmp_path: Path) -> None:
     assert samples[0].target == "Ulm"
 
 
-def test_examples_are_drawn_as_simple_evals_draws_them(tmp_path: Path) -> None:
-    samples = BENCHMARK.samples(place(tmp_path, 50), {"examples": "5"})
-    # random.Random(0).sample(range(50), 5)
-    assert [int(sample.id) for sample in samples] == [24, 48, 26, 2, 16]
-    assert len(BENCHMARK.samples(tmp_path, {"examples": "51"})) == 50
-
-
 @pytest.mark.parametrize(
     ("options", "told"),
     [

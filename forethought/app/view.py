@@ -1,0 +1,225 @@
+"""How the records of a run look on a terminal: plan, diagnosis, step, new plan, answer and cost.
+
+A function takes a plain record and returns a Rich renderable. Text goes in as `Text`, never as markup, and
+cleaned.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from forethought.app.text import clean, first_lines, one_line
+
+Json = Mapping[str, Any]
+_SUBTASK_STYLES = {"finished": "green", "failed": "red", "blocked": "yellow"}
+_STATUS_STYLES = {"answered": "green", "failed": "red", "interrupted": "cyan"}
+_MOVES = {"finish": "finished", "replan": "asks for a new plan", "none": "no usable proposal"}
+
+
+def parts(values: Json, observation_lines: int = 3) -> Iterator[RenderableType]:
+    """What a state of the graph, or an update of it, holds to be shown."""
+    reviews = values.get("plan_reviews") or []
+    for record in reviews:
+        yield review(record)
+    for record in values.get("replans") or []:
+        yield replan(record)
+    if (values.get("plan") or {}).get("subtasks"):
+        yield plan(values["plan"], revised=any(record["revised"] for record in reviews))
+    for record in values.get("trajectory") or []:
+        yield step(record, observation_lines)
+    for _, record in entries(values.get("long_term")):
+        if record.get("evaluation") or record.get("reflection"):
+            yield failed_round(record)
+    if values.get("dispatch"):
+        yield wave((values.get("progress") or {}).get("waves", 0), values["dispatch"])
+    if line := _lessons(values.get("lessons") or {}):
+        yield _dim(line)
+
+
+def entries(channel: Any) -> list[tuple[str, Any]]:
+    """The entries of a dict channel, or of its update, that hold something."""
+    return [(key, item) for key, item in channel.items() if item] if isinstance(channel, Mapping) else []
+
+
+def plan(record: Json, revised: bool = False) -> RenderableType:
+    """A plan version and its subtasks. `revised`: by the reflector, which scores nothing."""
+    scored = f"score {record['score']}, planner" if record.get("score") else ""
+    notes = [note for note in ("revised" if revised else scored,) if note]
+    if record.get("unresolved"):
+        notes.append("planning errors left")
+    head = Text(f"Plan v{record.get('version', 1)}", style="bold")
+    head.append(f" ({', '.join(notes)})" if notes else "", style="not bold")
+    table = Table(box=None, padding=(0, 1), pad_edge=True, header_style="dim")
+    for name in ("subtask", "what is to be done", "tool", "after", ""):
+        table.add_column(name, overflow="fold", ratio=1 if name.startswith("what") else None)
+    for task in record.get("subtasks") or []:
+        status = one_line(task.get("status", "pending"), 20)
+        table.add_row(
+            Text(one_line(task.get("id"), 30)),
+            Text(one_line(task.get("description"), 60 if status == "finished" else 300)),
+            Text(one_line(task.get("tool") or "", 30)),
+            Text(one_line(", ".join(task.get("depends_on") or []) or "-", 60)),
+            Text("" if status == "pending" else status, style=_SUBTASK_STYLES.get(status, "")),
+        )
+    return Group(head, table)
+
+
+def review(record: Json) -> RenderableType:
+    """A diagnosis by the prospective reflector (PreFlect 3.2.2): each error with its evidence and risk."""
+    version = record.get("plan_version")
+    if record.get("skipped"):
+        why = one_line(record["skipped"], 200)
+        return Text(f"Reflector: plan v{version} not diagnosed: {why}", style="yellow")
+    errors: Sequence[Json] = record.get("errors") or []
+    if not errors:
+        return Text(f"Reflector: no planning errors found in plan v{version}", style="green")
+    lines = [Text(f"Reflector: {_count(len(errors), 'planning error')} in plan v{version}", style="yellow")]
+    for error in errors:
+        line = Text("  ").append(one_line(error.get("error_type"), 80), style="yellow")
+        line.append(f" — {one_line(error.get('evidence'), 300)} → {one_line(error.get('risk'), 300)}")
+        lines.append(line)
+    if record.get("revised"):
+        lines.append(Text(f"  Revised: {one_line(record.get('changes') or 'no account given', 400)}"))
+    if record.get("unresolved"):
+        lines.append(Text("  The errors are not resolved; the plan goes on, marked so", style="yellow"))
+    return Group(*lines)
+
+
+def wave(number: int, dispatch: Sequence[Json]) -> RenderableType:
+    """What is sent out together."""
+    names = ", ".join(one_line(item.get("subtask"), 40) for item in dispatch)
+    return Text(f"wave {number}: {names}{' side by side' * (len(dispatch) > 1)}", style="bold blue")
+
+
+def call(tool: Any, arguments: Json | None, width: int = 100) -> str:
+    """A tool call on one line: read_file(path="a.pdf", part=2)."""
+    values = ((key, value) for key, value in (arguments or {}).items() if value is not None)
+    return one_line(f"{tool}({', '.join(f'{key}={_value(value)}' for key, value in values)})", width)
+
+
+def move(record: Json, width: int = 100) -> str:
+    """What a step did: its call, or the move that was none."""
+    if record.get("tool") and record.get("action") in (None, "call"):
+        return call(record["tool"], record.get("arguments"), width)
+    return _MOVES.get(str(record.get("action")), one_line(record.get("action"), 40))
+
+
+def approval(record: Json) -> RenderableType:
+    """A call that waits for a person: all that it would do, and who may have brought it about.
+
+    Nothing is cut short: what matters may stand at the end of an address.
+    """
+    title = f"Approve this call? {one_line(record.get('tool'), 60)} ({one_line(record.get('effect'), 20)})"
+    lines = [Text(title, style="bold cyan")]
+    for name, value in (record.get("arguments") or {}).items():
+        if value is not None:
+            text = clean(value if isinstance(value, str) else _value(value))
+            lines.append(Text(f"  {one_line(name, 60)}: ", style="bold").append(text, style="not bold"))
+    lines.append(Text(f"  {clean(record.get('why') or '')}", style="yellow"))
+    return Group(*lines)
+
+
+def step(record: Json, observation_lines: int = 3) -> RenderableType:
+    """One step: what was done, its score, what came of it."""
+    line = Text(f"#{record.get('n')} ", style="bold")
+    line.append(one_line(record.get("subtask"), 40), style="cyan").append(f"  {move(record)}", "not bold")
+    if record.get("score"):
+        line.append(f"  score {record['score']}", style="dim")
+    cause = "" if record.get("ok") else one_line(record.get("cause") or "failed", 30)
+    line.append(f"  {cause or 'ok'}", style="red" if cause else "green")
+    line.append(f" {seconds(record.get('seconds'))}", style="dim")
+    if record.get("approval"):
+        line.append(f"  {one_line(record['approval'], 20)} by a person", style="cyan")
+    if record.get("surprise") not in (None, "", "none"):
+        line.append(f"  surprise: {one_line(record['surprise'], 20)}", style="magenta")
+    seen = first_lines(record.get("observation") or "", observation_lines)
+    return Group(line, *(Padding(_dim(text), (0, 0, 0, 4), expand=False) for text in seen))
+
+
+def replan(record: Json) -> RenderableType:
+    """Why a new plan is due."""
+    how = "forced" if record.get("forced") else one_line(record.get("kind") or "asked", 20)
+    reason = one_line(record.get("reason"), 300)
+    return Text(f"re-plan after step {record.get('n', 0)} ({how}): {reason}", style="magenta")
+
+
+def failed_round(record: Json) -> RenderableType:
+    """A round that did not pass, as long-term memory keeps it (MIRROR 3.5)."""
+    why = one_line(record.get("reflection") or record.get("evaluation"), 300)
+    head = f"round {record.get('round')} did not pass (score {record.get('score')})"
+    return Text(f"{head}: {why}", style="yellow")
+
+
+def _lessons(record: Json) -> str:
+    """Lessons of other tasks that this one is shown, or the one that it leaves; '' where neither is."""
+    if record.get("kept"):
+        return f"lesson kept: forethought lessons show {one_line(record['kept'], 40)}"
+    if record.get("due") or "kept" in record or not record.get("shown"):
+        return ""
+    return f"lessons from other tasks: {', '.join(one_line(item['id'], 40) for item in record['shown'])}"
+
+
+def model_event(event: Json) -> RenderableType:
+    """A model call that failed: it is made again, or another model is asked."""
+    model, why = one_line(event.get("model"), 60), one_line(event.get("why"), 300)
+    if event.get("fallback"):
+        return Text(f"{why}; {one_line(event['fallback'], 60)} is asked instead of {model}", style="yellow")
+    again = f"asked again in {seconds(event.get('seconds'))} ({event.get('retry')} of {event.get('retries')})"
+    return Text(f"model {model}: {why}; {again}", style="yellow")
+
+
+def answer(text: str, sources: Iterable[Json], passed: bool = True) -> RenderableType:
+    """The answer with the steps that it rests on."""
+    lines: list[RenderableType] = [Text(clean(text).strip())]
+    for at, record in enumerate(sources):
+        tool = f"  {one_line(record['tool'], 30)}" if record.get("tool") else ""
+        origin = one_line(record.get("origin"), 100)
+        source = f"#{record.get('n')} {one_line(record.get('subtask'), 40)}{tool}  {origin}"
+        lines += [*([] if at else [Text("")]), _dim(source)]
+    title = "Answer" if passed else "Best answer so far (did not pass)"
+    return Panel(Group(*lines), title=title, title_align="left", border_style="green" if passed else "yellow")
+
+
+def summary(result: Json) -> RenderableType:
+    """The last line: status, score, rounds, steps, calls, tokens, money, time."""
+    status = one_line(result.get("status"), 30)
+    facts = [f"score {result['score']}"] if result.get("score") else []
+    facts += [_count(result.get("rounds") or 0, "round"), _count(len(result.get("steps") or []), "step")]
+    facts += [usage_line(result.get("usage") or {}), seconds(result.get("seconds"))]
+    line = Text(status, style=_STATUS_STYLES.get(status, "yellow"))
+    return line.append("  " + ", ".join(facts), style="default")
+
+
+def usage_line(usage: Json) -> str:
+    """Model calls, tokens ('about' where some are estimates) and price in one line."""
+    about = "about " if usage.get("estimated") else ""
+    tokens = f"{usage.get('input_tokens', 0):,} + {usage.get('output_tokens', 0):,} tokens"
+    price = "price unknown" if usage.get("usd") is None else f"${usage['usd']:.4f}"
+    calls = _count(usage.get("calls", 0), "model call")
+    return f"{calls}, {about}{tokens} ({usage.get('cached_tokens', 0):,} cached), {price}"
+
+
+def seconds(value: Any) -> str:
+    """A duration: 4.2s, or 3m 5s."""
+    number = float(value or 0)
+    return f"{number:.1f}s" if number < 90 else f"{int(number // 60)}m {int(number % 60)}s"
+
+
+def _value(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _dim(text: str) -> Text:
+    return Text(text, style="dim")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 import threading
 from collections.abc import Callable
@@ -15,64 +14,35 @@ import pytest
 
 from forethought.app import collect as collecting
 from forethought.trajectories.read import read_trajectories
-from tests.forethought.app.conftest import Cli
+from tests.forethought.app.conftest import Cli, Serve
 from tests.support.agent import kind_of
-from tests.support.model_server import Answer, Fault, ModelServer, Reply, SeenRequest
-from tests.support.replies import answer, diagnosis, finish, plan, sub
+from tests.support.counting import Counter, counted
+from tests.support.model_server import Answer, Fault, Reply, SeenRequest
+from tests.support.replies import answer
 
 Json = dict[str, Any]
 
 
-def task_of(seen: SeenRequest) -> str:
-    """The task that a request is about."""
-    found = re.search(r"Count the (\w+)", seen.text)
-    return found[1] if found else ""
-
-
 @dataclass
-class Agent:
+class Agent(Counter):
     """A model whose answers to a task are given in turn: '42' is right."""
 
     answers: dict[str, list[str]] = field(default_factory=dict)
     tokens: Callable[[str], int] = lambda task: 100
-    fault: Callable[[SeenRequest], Fault | None] = lambda seen: None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __call__(self, seen: SeenRequest) -> Answer:
-        if fault := self.fault(seen):
-            return fault
-        task = task_of(seen)
-        return Reply(self._reply(kind_of(seen), task), prompt_tokens=self.tokens(task))
+        reply = super().__call__(seen)
+        return Reply(reply, prompt_tokens=self.tokens(counted(seen))) if isinstance(reply, dict) else reply
 
-    def _reply(self, kind: str, task: str) -> Json:
-        if kind == "Plan":
-            return plan(sub("s1", description=f"Count the {task}"))
-        if kind == "PlanDiagnosis":
-            return diagnosis()
-        if kind == "ToolChoice":
-            return finish("counted")
-        if kind == "Judgement":
-            return {"reasoning": "", "correct": True}
+    def judgement(self, seen: SeenRequest) -> Json:
+        return {"reasoning": "", "correct": True}
+
+    def answerdraft(self, seen: SeenRequest) -> Json:
         with self._lock:
-            left = self.answers.setdefault(task, ["42"])
+            left = self.answers.setdefault(counted(seen), ["42"])
             said = left.pop(0) if len(left) > 1 else left[0]
         return answer(said, [1])
-
-
-@pytest.fixture
-def agent(
-    model_server: Callable[..., ModelServer], monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., ModelServer]:
-    """Start a scripted agent that the environment points at."""
-
-    def start(policy: Agent) -> ModelServer:
-        server = model_server(policy)
-        monkeypatch.setenv("FORETHOUGHT_BASE_URL", server.url)
-        monkeypatch.setenv("FORETHOUGHT_MODEL", "openai:scripted")
-        monkeypatch.setenv("FORETHOUGHT_REQUEST_RETRIES", "0")
-        return server
-
-    return start
 
 
 def write(path: Path, *names: str, **fields: Any) -> str:
@@ -83,10 +53,8 @@ def write(path: Path, *names: str, **fields: Any) -> str:
     return str(path)
 
 
-def test_runs_are_judged_kept_and_mixed_tasks_named(
-    cli: Cli, agent: Callable[..., ModelServer], tmp_path: Path
-) -> None:
-    agent(Agent({"cats": ["41", "42", "42"], "dogs": ["42"], "owls": ["1"]}))
+def test_runs_are_judged_kept_and_mixed_tasks_named(cli: Cli, served: Serve, tmp_path: Path) -> None:
+    served(Agent(answers={"cats": ["41", "42", "42"], "dogs": ["42"], "owls": ["1"]}))
     tasks = write(tmp_path / "t.jsonl", "cats", "dogs", "owls")
     out = cli("collect", tasks, "--out", "c", "--trials", "3", "--yes", "--json")
     assert out.code == 0, out.err
@@ -101,11 +69,9 @@ def test_runs_are_judged_kept_and_mixed_tasks_named(
     assert "next: forethought distill c" in out.err
 
 
-def test_the_estimate_is_near_what_it_costs(
-    cli: Cli, agent: Callable[..., ModelServer], tmp_path: Path
-) -> None:
+def test_the_estimate_is_near_what_it_costs(cli: Cli, served: Serve, tmp_path: Path) -> None:
     sizes = {name: 50 * number for number, name in enumerate(["a", "b", "c", "d", "e"], 1)}
-    agent(Agent(tokens=lambda task: sizes[task]))
+    served(Agent(tokens=lambda task: sizes[task]))
     lines = [
         {"id": name, "task": f"Count the {name} {'very ' * size}", "expected": "42"}
         for name, size in sizes.items()
@@ -122,10 +88,8 @@ def test_the_estimate_is_near_what_it_costs(
     assert abs(told["tokens"] - cost["tokens"]) < 0.3 * cost["tokens"]
 
 
-def test_the_same_command_runs_nothing_twice(
-    cli: Cli, agent: Callable[..., ModelServer], tmp_path: Path
-) -> None:
-    server = agent(Agent({"cats": ["41", "42"]}))
+def test_the_same_command_runs_nothing_twice(cli: Cli, served: Serve, tmp_path: Path) -> None:
+    server = served(Agent(answers={"cats": ["41", "42"]}))
     tasks = write(tmp_path / "t.jsonl", "cats")
     assert cli("collect", tasks, "--out", "c", "--trials", "2", "--yes").code == 0
     calls = len(server.requests)
@@ -135,15 +99,13 @@ def test_the_same_command_runs_nothing_twice(
     assert len(read_trajectories(Path("c/trajectories"))) == 3
 
 
-def test_a_run_that_broke_off_goes_on_at_its_last_step(
-    cli: Cli, agent: Callable[..., ModelServer], tmp_path: Path
-) -> None:
+def test_a_run_that_broke_off_goes_on_at_its_last_step(cli: Cli, served: Serve, tmp_path: Path) -> None:
     down = {"now": True}
 
     def fault(seen: SeenRequest) -> Fault | None:
         return Fault("503") if down["now"] and kind_of(seen) == "AnswerDraft" else None
 
-    server = agent(Agent(fault=fault))
+    server = served(Agent(fault=fault))
     tasks = write(tmp_path / "t.jsonl", "cats")
     out = cli("collect", tasks, "--out", "c", "--trials", "1", "--yes", "--json")
     assert (out.code, out.json["status"], list(out.json["failed_runs"])) == (1, "incomplete", ["cats--1"])
@@ -154,7 +116,7 @@ def test_a_run_that_broke_off_goes_on_at_its_last_step(
 
 
 def test_a_checker_that_throws_is_told_and_mended_without_another_run(
-    cli: Cli, agent: Callable[..., ModelServer], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, served: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = tmp_path / "checks_of_this_test.py"
     module.write_text(
@@ -162,7 +124,7 @@ def test_a_checker_that_throws_is_told_and_mended_without_another_run(
     )
     module.write_text(module.read_text() + "    return answer == '42'\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    server = agent(Agent({"cats": ["41", "42"]}))
+    server = served(Agent(answers={"cats": ["41", "42"]}))
     tasks = write(tmp_path / "t.jsonl", "cats", checker="checks_of_this_test:right")
     command = ("collect", tasks, "--out", "c", "--trials", "2", "--yes", "--json")
     refused = cli(*command)
@@ -182,19 +144,15 @@ def test_a_checker_that_throws_is_told_and_mended_without_another_run(
     assert len(server.requests) == calls
 
 
-def test_no_mixed_outcomes_is_said_with_what_was_seen(
-    cli: Cli, agent: Callable[..., ModelServer], tmp_path: Path
-) -> None:
-    agent(Agent({"dogs": ["1"]}))
+def test_no_mixed_outcomes_is_said_with_what_was_seen(cli: Cli, served: Serve, tmp_path: Path) -> None:
+    served(Agent(answers={"dogs": ["1"]}))
     out = cli("collect", write(tmp_path / "t.jsonl", "cats", "dogs"), "--out", "c", "--trials", "1", "-y")
     assert out.code == 3
     assert "no task had mixed outcomes: 1 only succeeded, 1 only failed" in out.out
 
 
-def test_a_model_judges_where_it_is_asked_to(
-    cli: Cli, agent: Callable[..., ModelServer], tmp_path: Path
-) -> None:
-    server = agent(Agent({"cats": ["forty-two"]}))
+def test_a_model_judges_where_it_is_asked_to(cli: Cli, served: Serve, tmp_path: Path) -> None:
+    server = served(Agent(answers={"cats": ["forty-two"]}))
     tasks = write(tmp_path / "t.jsonl", "cats")
     out = cli("collect", tasks, "--out", "c", "--trials", "1", "--success", "model", "--yes", "--json")
     assert out.json["outcomes"]["success"] == 1
@@ -202,10 +160,8 @@ def test_a_model_judges_where_it_is_asked_to(
     assert out.json["cost"]["tokens"] == sum(100 + 20 for _ in server.requests)
 
 
-def test_no_prompt_of_the_agent_holds_the_expected_answer(
-    cli: Cli, agent: Callable[..., ModelServer], tmp_path: Path
-) -> None:
-    server = agent(Agent())
+def test_no_prompt_of_the_agent_holds_the_expected_answer(cli: Cli, served: Serve, tmp_path: Path) -> None:
+    server = served(Agent())
     cli("collect", write(tmp_path / "t.jsonl", "cats", expected="Xylophone"), "--out", "c", "--yes")
     assert server.requests
     assert all("Xylophone" not in seen.text for seen in server.requests)
@@ -222,9 +178,9 @@ def test_no_prompt_of_the_agent_holds_the_expected_answer(
     ],
 )
 def test_wrong_use_is_one_line(
-    cli: Cli, agent: Callable[..., ModelServer], tmp_path: Path, arguments: tuple[str, ...], said: str
+    cli: Cli, served: Serve, tmp_path: Path, arguments: tuple[str, ...], said: str
 ) -> None:
-    agent(Agent())
+    served(Agent())
     tasks = write(tmp_path / "t.jsonl", "cats")
     cli("collect", tasks, "--out", "c", "--trials", "1", "--yes")
     (tmp_path / "other.jsonl").write_text(json.dumps({"id": "cats", "task": "Other.", "expected": "1"}))
@@ -238,9 +194,9 @@ def test_wrong_use_is_one_line(
 @pytest.mark.parametrize("content", ["[]", '{"task": "cats", "tasks": 1}'], ids=len)
 @pytest.mark.parametrize("name", ["collection.json", "trials/cats--1.json"])
 def test_a_damaged_file_of_the_folder_is_told_in_one_line(
-    cli: Cli, agent: Callable[..., ModelServer], tmp_path: Path, name: str, content: str
+    cli: Cli, served: Serve, tmp_path: Path, name: str, content: str
 ) -> None:
-    agent(Agent())
+    served(Agent())
     path = tmp_path / "c" / name
     path.parent.mkdir(parents=True)
     path.write_text(content)
@@ -250,12 +206,12 @@ def test_a_damaged_file_of_the_folder_is_told_in_one_line(
 
 
 def test_an_interruption_is_told_once(
-    cli: Cli, agent: Callable[..., ModelServer], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, served: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*given: Any) -> bool:
         raise KeyboardInterrupt
 
-    agent(Agent())
+    served(Agent())
     monkeypatch.setattr(collecting, "_carry_out", interrupted)
     out = cli("collect", write(tmp_path / "t.jsonl", "cats"), "--out", "c", "--yes")
     assert (out.code, out.err) == (130, "forethought: interrupted; the same command goes on with it\n")

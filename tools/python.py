@@ -126,7 +126,7 @@ def _inputs(env: ToolEnv, code: str) -> tuple[dict[str, Any], str]:
     }
     if env.store is None or not re.search(r"\bfiles\b", code):
         return inputs, ""
-    from forethought.tools.documents.load import load_document
+    from forethought.tools.documents.reader import load_document
 
     unread = ""
     for name, content_hash in env.files.items():

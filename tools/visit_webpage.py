@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
-from forethought.tools.documents.apart import answer_apart
 from forethought.tools.documents.document import Unreadable
 from forethought.tools.documents.parts import PART_CHARACTERS, stretches
+from forethought.tools.documents.reader import answer_apart
 from forethought.tools.threads import in_daemon_thread
 from forethought.tools.web.fetch import Page, fetch
 from forethought.tools.web.passages import find_passages

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_type_hints
 
@@ -13,6 +13,7 @@ from typer.models import ParameterInfo
 
 from forethought.app.errors import echo, enable_debug
 from forethought.app.options import Flags, load_dotenv, unknown_variables
+from forethought.app.text import clean, to_json
 
 Model = Annotated[
     str | None, typer.Option("--model", help="Model of every role, as provider:name.", metavar="M")
@@ -88,6 +89,10 @@ class CommandOptions(Flags):
 
     as_json: Json = False
     debug: Debug = False
+
+    def print_result(self, value: Any, lines: Sequence[str]) -> None:
+        """Print the value where --json asks for it, else the lines."""
+        print(to_json(value) if self.as_json else clean("\n".join(lines)), flush=True)
 
 
 class ModelOptions(CommandOptions):

@@ -100,36 +100,11 @@ def _pattern(item: Mapping[str, Any], values: Mapping[str, Any], source: str | N
 
 def _distillation(values: Mapping[str, Any], id: str, at: str, source: str | None) -> Json:
     """What the record says of one distillation."""
-    entries = {entry["key"]: entry for item in values["diagnoses"].values() for entry in item["entries"]}
     return {
         "id": id,
         "at": at,
         "model": values["models"]["model"],
         "source": source or "",
         "counts": counts(values),
-        "trajectories": [
-            {
-                "id": run["id"],
-                "outcome": run["outcome"],
-                "file": run["file"],
-                "question": used_question(task["task"])["sha256"],
-            }
-            for task in values["tasks"].values()
-            for run in task["runs"]
-        ],
-        "errors": {
-            final["name"]: {
-                "by": final["by"],
-                "trajectories": [
-                    id for key in final["entries"] for id in _cited(entries[key], values["tasks"])
-                ],
-            }
-            for final in values["final"].values()
-        },
+        "trajectories": [run["id"] for task in values["tasks"].values() for run in task["runs"]],
     }
-
-
-def _cited(entry: Mapping[str, Any], tasks: Mapping[str, Any]) -> list[str]:
-    """Ids of the trajectories that the evidence of a finding is from."""
-    labels = {item["run"] for item in (*entry["failure_evidence"], *entry["success_evidence"])}
-    return [run["id"] for run in tasks[entry["task"]]["runs"] if run["label"] in labels]

@@ -10,7 +10,11 @@ import logging
 import os
 import sqlite3
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+
+from pydantic import ValidationError
 
 from forethought.app.text import clean, one_line
 from forethought.redaction import redact_error, redactor
@@ -40,6 +44,19 @@ class CliError(Exception):
     def __init__(self, line: str, code: int = WRONG_USE) -> None:
         super().__init__(line)
         self.line, self.code = line, code
+
+
+@contextmanager
+def input_errors() -> Iterator[None]:
+    """Make one line of what input raises that cannot be used: a ValueError."""
+    try:
+        yield
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise CliError(one_line(f"{place}: {first['msg']}".removeprefix(": "))) from error
+    except ValueError as error:
+        raise CliError(one_line(error, 1000)) from error
 
 
 @dataclass(frozen=True)

@@ -1,46 +1,50 @@
-"""synthesize: multi-level reflections from tasks or trajectories, as records to train a model on.
-
-A synthesis is kept in a database beside that of the threads, under an id derived from its material and its
-settings: the same command continues it, and repeats no finished model call and no finished trial.
-"""
+"""synthesize: multi-level reflections from tasks or trajectories, as records to train a model on."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import shutil
-from collections.abc import AsyncIterator
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from forethought.app.command_flags import Checkers, ModelOptions, Tools
-from forethought.app.distill import begin_or_continue, material_id, read_runs
-from forethought.app.errors import ANSWERED, FAILED, NOT_PASSED, CliError, echo
+from forethought.app.command_flags import ModelOptions
+from forethought.app.errors import ANSWERED, NOT_PASSED, CliError, echo
 from forethought.app.options import context_of, settings_from
-from forethought.app.text import one_line
+from forethought.app.trials import TrialOptions, open_collector
 from forethought.settings import Settings
 from forethought.state.context import Context
 from forethought.state.synthesizer import SynthesizerContext
 from forethought.storage import address_of
-from forethought.storage.address import file_address
 
 if TYPE_CHECKING:
     from forethought.app.runner import Session
-    from forethought.trajectories.tasks import Attempt, CollectTask
-    from forethought.trajectories.types import Loaded
+    from forethought.trajectories.tasks import CollectTask
 
 Json = dict[str, Any]
 DATABASE = "syntheses.sqlite"
 TRIALS = "syntheses"
 """Folder beside the database: the trials of each synthesis, as `collect` keeps its runs."""
 _EXIT_CODES = {"synthesized": ANSWERED, "stopped": NOT_PASSED}
+_WORDS = {
+    "trials": "tried",
+    "reflections": "reflected",
+    "labels": "labelled",
+    "error_reflections": "reflected",
+    "merged": "merged",
+}
+_CHANNELS: Json = {
+    **{name: {} for name in ("tasks", "reflections", "labels", "merged", "problems", "error_reflections")},
+    "taxonomy": [],
+}
 
 
-class SynthesizeOptions(ModelOptions):
+class SynthesizeOptions(TrialOptions, ModelOptions):
     """The flags of `synthesize`."""
 
     paths: Annotated[
@@ -58,39 +62,22 @@ class SynthesizeOptions(ModelOptions):
         int | None,
         typer.Option("--trials", help="Trials of a task at most (3).", min=1, max=20, metavar="K"),
     ] = None
-    success: Annotated[
-        Literal["exact", "model"], typer.Option("--success", help="How `expected` judges.")
-    ] = "exact"
-    judge_model: Annotated[
-        str | None,
-        typer.Option("--judge-model", help="Model that judges; by default that of the trials.", metavar="M"),
-    ] = None
-    checkers: Checkers = None
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Begin again instead of continuing the same synthesis.")
     ] = False
-    tools: Tools = None
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that a synthesis is made with: tasks to try, or trajectories."""
+    """Everything that a synthesis is made with."""
 
     options: SynthesizeOptions
     settings: Settings
     context: SynthesizerContext
     agent: Context
-    tasks: tuple[CollectTask, ...] = ()
-    trajectories: tuple[Loaded, ...] = ()
-
-    @property
-    def id(self) -> str:
-        """The thread's id: the same for the same material and settings."""
-        choices: list[Any] = [self.context.model_dump(exclude={"max_parallel", "max_tokens", "max_usd"})]
-        if self.tasks:
-            choices += [self.agent.model_dump(mode="json"), self.options.success]
-            choices.append(self.options.judge_model)
-        return material_id("synthesize", choices, [*self.tasks, *self.trajectories])
+    tasks: Sequence[CollectTask]
+    """What is tried; empty where trajectories are given."""
+    id: str
 
     @property
     def folder(self) -> Path:
@@ -102,67 +89,62 @@ class Plan:
 
 def synthesize(options: SynthesizeOptions) -> int:
     """Reflect on failed trials at three levels, against references, into records to train a model on."""
-    from forethought.app import synthesize_view as view
+    from forethought.app.offline import OfflineRun, finish, material_id, read_runs
     from forethought.app.runner import open_runner
 
-    plan = _plan(options)
+    if options.out.is_dir() or options.out.resolve() in {path.resolve() for path in options.paths}:
+        raise CliError(f"--out {options.out}: name a file that is not read from")
+    settings = settings_from(options)
+    agent, context = _contexts(options, settings)
+    tasks = _tasks(options)
+    runs = [] if tasks else [run.loaded for run in read_runs(options.paths)]
+    choices: list[Any] = [context.model_dump(exclude={"max_parallel", "max_tokens", "max_usd"})]
+    if tasks:
+        choices += [agent.model_dump(mode="json"), options.success, options.judge_model]
+    id = material_id("synthesize", choices, [*tasks, *runs])
+    plan = Plan(options, settings, context, agent, tasks, id)
+    graph_input = {
+        "tasks_file": [task.model_dump(mode="json") for task in tasks],
+        "trajectories": [loaded.model_dump(mode="json") for loaded in runs],
+    }
     with open_runner(options.as_json) as runner:
-        session = runner.open(_open_session(plan))
-        graph_input: Json = {
-            "tasks_file": [task.model_dump(mode="json") for task in plan.tasks],
-            "trajectories": [loaded.model_dump(mode="json") for loaded in plan.trajectories],
-        }
-        first = runner.run(begin_or_continue(session, graph_input, options.fresh))
-        ending = runner.drive(session, first, view.SynthesizeDisplay(runner.console))
-        result = view.synthesis_report(session, ending)
-        if result["status"] == "synthesized" and ending.snapshot:
-            _write_records(plan, ending.snapshot.values)
+        run = OfflineRun("synthesis", _open_session(plan), graph_input, _CHANNELS, _WORDS)
+        result, ending = run.carry_out(runner, options.fresh)
+        values = ending.snapshot.values if ending.snapshot else {}
+        trials = values.get("trials") or {}
+        result["trials"] = {key: {**trial, "stored": None} for key, trial in trials.items()}
+        result["outcomes"] = dict(Counter(trial["outcome"] for trial in trials.values()))
+        if result["status"] == "synthesized":
+            _write_records(plan, values)
             result["out"] = str(options.out)
-        view.show_synthesis(result, runner.console)
-        runner.print_json(result)
-        if result["problem"]:
-            echo(result["problem"])
-        elif result["out"] and not options.as_json:
-            echo(f"next: forethought train export {options.out} --out DATASET")
-        return runner.exit_code(ending, _EXIT_CODES.get(result["status"], FAILED))
+            if not options.as_json:
+                echo(f"next: forethought train export {options.out} --out DATASET")
+        levels = ("reflections", "taxonomy", "error_reflections", "merged")
+        counts = {**result["outcomes"], **{name: len(result[name]) for name in levels}}
+        return finish(runner, result, ending, counts, _EXIT_CODES)
 
 
-def _plan(options: SynthesizeOptions) -> Plan:
-    """Read the settings and the material. Raises CliError.
-
-    A --set of the synthesizer's settings is for it, any other for the agent.
+def _contexts(options: SynthesizeOptions, settings: Settings) -> tuple[Context, SynthesizerContext]:
+    """The agent's and the synthesizer's: a --set of the synthesizer's settings is for it, any other for the
+    agent. Raises CliError.
     """
-    settings, sets = settings_from(options), options.sets or []
+    sets = options.sets or []
     own = [item for item in sets if item.partition("=")[0].strip() in SynthesizerContext.model_fields]
     others = [item for item in sets if item not in own]
     agent = context_of(Context, options.model_copy(update={"sets": others}), settings)
     flags = options.model_copy(update={"model": agent.model, "sets": own})
     trials = {} if options.trials is None else {"trials": options.trials}
-    context = context_of(SynthesizerContext, flags, settings, overrides=trials)
-    return _with_material(Plan(options, settings, context, agent))
+    return agent, context_of(SynthesizerContext, flags, settings, overrides=trials)
 
 
-def _with_material(plan: Plan) -> Plan:
-    """Read the tasks file, or the trajectories. Raises CliError."""
-    from forethought.collecting.success import check_named
-    from forethought.trajectories.tasks import read_tasks
-
-    paths, out = plan.options.paths, plan.options.out
-    if out.is_dir():
-        raise CliError(f"--out {out}: this is a folder; name a file")
-    if out.resolve() in {path.resolve() for path in paths}:
-        raise CliError(f"--out {out}: this file is read from; name another one")
-    of_tasks = [path for path in paths if _is_tasks_file(path)]
+def _tasks(options: SynthesizeOptions) -> Sequence[CollectTask]:
+    """The tasks where a tasks file is given, else none. Raises CliError."""
+    of_tasks = [path for path in options.paths if _is_tasks_file(path)]
     if not of_tasks:
-        return replace(plan, trajectories=tuple(run.loaded for run in read_runs(paths)))
-    if len(paths) > 1:
+        return []
+    if len(options.paths) > 1:
         raise CliError(f"{of_tasks[0]} is a tasks file: give it alone, or trajectories only")
-    try:
-        tasks = tuple(read_tasks(of_tasks[0]))
-        check_named(tasks, tuple(plan.options.checkers or ()))
-    except ValueError as error:
-        raise CliError(one_line(error, 1000)) from error
-    return replace(plan, tasks=tasks)
+    return options.read_tasks(of_tasks[0])
 
 
 def _is_tasks_file(path: Path) -> bool:
@@ -183,39 +165,17 @@ async def _open_session(plan: Plan) -> AsyncIterator[Session]:
     from forethought.graph.synthesizer import build_synthesizer
     from forethought.models import Models
 
-    settings = plan.settings
+    settings, attempt = plan.settings, None
     Models(settings).verify([plan.context.model])
     async with AsyncExitStack() as stack:
         opening = claimed_threads(address_of(settings).beside(DATABASE), settings.key, plan.id)
         saver = await stack.enter_async_context(opening)
-        attempt = await _attempts(plan, stack) if plan.tasks else None
+        if plan.tasks:
+            if plan.options.fresh:
+                shutil.rmtree(plan.folder, ignore_errors=True)
+            trials = open_collector(plan.options, plan.tasks, plan.folder, settings, plan.agent)
+            attempt = (await stack.enter_async_context(trials)).attempt
         yield Session(plan.id, saver, build_synthesizer(settings, saver, attempt=attempt), plan.context)
-
-
-async def _attempts(plan: Plan, stack: AsyncExitStack) -> Attempt:
-    """Trials by this project's agent, each a thread in the synthesis's own folder. Raises CliError."""
-    from forethought.collecting.folder import Folder
-    from forethought.collecting.running import Collector
-    from forethought.collecting.success import judge_for
-    from forethought.graph.agent import build_agent
-    from forethought.models import Models
-    from forethought.state.bounds import models_of
-    from forethought.storage import open_threads
-
-    options, settings = plan.options, plan.settings
-    if options.fresh:
-        await asyncio.to_thread(shutil.rmtree, plan.folder, True)
-    folder, models = Folder(plan.folder), Models(settings)
-    judge_model = options.judge_model or plan.agent.model
-    try:
-        judges = {task.id: judge_for(task, options.success, models, judge_model) for task in plan.tasks}
-        models.verify([*models_of(plan.agent), judge_model])
-        folder.open(plan.tasks, {"model": plan.agent.model, "context": plan.agent.model_dump(mode="json")})
-        saver = await stack.enter_async_context(open_threads(file_address(folder.database), settings.key))
-        graph = build_agent(settings=settings, checkpointer=saver)
-    except ValueError as error:
-        raise CliError(one_line(error, 1000)) from error
-    return Collector(graph, plan.agent, settings, folder, judges).attempt
 
 
 def _write_records(plan: Plan, values: Json) -> None:

@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import ValidationError
 
 from forethought.app.command_flags import CommandOptions, typer_command
-from forethought.app.errors import ANSWERED, NOT_PASSED, CliError, echo
+from forethought.app.errors import ANSWERED, NOT_PASSED, echo, input_errors
 from forethought.app.options import settings_from
-from forethought.app.text import to_json
 
 train_app = typer.Typer(
     help="Train a retrospective model on synthesized reflections, and try it against prompted ones.",
@@ -78,15 +76,14 @@ def export(options: ExportOptions) -> int:
 
     scrub = training_scrubber(settings_from(options))
     summary = export(options.records, options.out, scrub, held_out=options.held_out, seed=options.seed)
-    if options.as_json:
-        print(to_json(asdict(summary)))
-        return ANSWERED
-    print(f"{summary.read} records read; {summary.scrubbed} had secrets redacted")
-    print(f"{summary.duplicates} duplicates left out")
-    print(f"{summary.train} rows of {summary.tasks[0]} tasks to train on")
-    print(f"{summary.held_out} rows of {summary.tasks[1]} tasks held out")
-    print(f"longest row: {summary.longest} characters")
-    print(f"next: forethought train run {options.out} --out MODEL")
+    lines = [
+        f"{summary.read} records read; {summary.scrubbed} had secrets redacted",
+        f"{summary.duplicates} duplicates left out",
+        f"{summary.train} rows of {summary.tasks[0]} tasks to train on",
+        f"{summary.held_out} rows of {summary.tasks[1]} tasks held out",
+        f"next: forethought train run {options.out} --out MODEL",
+    ]
+    options.print_result(asdict(summary), lines)
     return ANSWERED
 
 
@@ -94,23 +91,19 @@ def run(options: TrainRunOptions) -> int:
     """Train a LoRA adapter on DATA, or go on with a run that was broken off."""
     from forethought.training.train import TrainOptions, train
 
-    flags = options.model_dump(include=set(TrainOptions.model_fields), exclude_none=True)
-    try:
-        chosen = TrainOptions.model_validate(flags)
-    except ValidationError as error:
-        first = error.errors()[0]
-        flag = str(first["loc"][0]).replace("_", "-")
-        raise CliError(f"--{flag} {first['input']!r}: {first['msg']}") from error
+    with input_errors():
+        chosen = TrainOptions.model_validate(
+            options.model_dump(include=set(TrainOptions.model_fields), exclude_none=True)
+        )
     summary = train(options.data, chosen, options.out, echo)
     if os.environ.get("RANK", "0") != "0":
         return ANSWERED
-    if options.as_json:
-        print(to_json({**asdict(summary), "out": str(summary.out)}))
-        return ANSWERED
-    print(f"{summary.rows} rows, {summary.steps} steps")
-    print(f"loss of the reflections: {summary.first_loss:.3f} at first, {summary.last_loss:.3f} at last")
-    print(f"the adapter is in {summary.out}")
-    print(f"next: forethought train gate {summary.out} --prompted FILE --trained FILE")
+    lines = [
+        f"{summary.rows} rows, {summary.steps} steps",
+        f"loss of the reflections: {summary.first_loss:.3f} at first, {summary.last_loss:.3f} at last",
+        f"next: forethought train gate {summary.out} --prompted FILE --trained FILE",
+    ]
+    options.print_result({**asdict(summary), "out": str(summary.out)}, lines)
     return ANSWERED
 
 
@@ -129,18 +122,17 @@ def gate(options: GateOptions) -> int:
         echo(f"{record} is missing: whether the tasks were held out cannot be checked")
     result = compare(prompted, trained, options.seed)
     path = write_result(options.folder, result)
-    if options.as_json:
-        print(to_json(result.model_dump()))
-        return ANSWERED if result.adopted else NOT_PASSED
-    for name, rate in (("prompted", result.prompted), ("trained", result.trained)):
-        print(f"{name + ':':<10} {rate.rate:.2f} of {rate.identified} errors gone; {rate.new} new ones")
     value, low, high = result.difference
-    print(f"difference: {value:+.2f} (95 %: {low:+.2f} to {high:+.2f}), {result.tasks} tasks")
-    print(f"{'adopted' if result.adopted else 'not adopted'}: {result.reason}")
-    print(f"the verdict is in {path}")
+    lines = [
+        f"prompted: {result.prompted.rate:.2f} of {result.prompted.identified} errors gone",
+        f"trained: {result.trained.rate:.2f} of {result.trained.identified} errors gone",
+        f"difference: {value:+.2f} (95 %: {low:+.2f} to {high:+.2f}), {result.tasks} tasks",
+        f"{'adopted' if result.adopted else 'not adopted'}: {result.reason}",
+        f"the verdict is in {path}",
+    ]
+    options.print_result(result.model_dump(), lines)
     return ANSWERED if result.adopted else NOT_PASSED
 
 
-train_app.command()(typer_command(export))
-train_app.command()(typer_command(run))
-train_app.command()(typer_command(gate))
+for command in (export, run, gate):
+    train_app.command()(typer_command(command))

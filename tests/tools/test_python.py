@@ -4,8 +4,6 @@ import asyncio
 import dataclasses
 import os
 import re
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -140,7 +138,7 @@ def test_files_are_read_only_when_the_code_names_them(
     def refuse(*_: object) -> str:
         raise AssertionError("read without need")
 
-    monkeypatch.setattr("forethought.tools.documents.load.load_document", refuse)
+    monkeypatch.setattr("forethought.tools.documents.reader.load_document", refuse)
     assert run("profiles = 3\nprofiles").text == "3"
     assert "read without need" in run("len(files)").text
 
@@ -205,18 +203,6 @@ async def test_calls_run_side_by_side(env: ToolEnv) -> None:
     codes = [f"sum(range({n}))" for n in range(8)]
     seen = await asyncio.gather(*(call_tool(PYTHON, {"code": code}, env) for code in codes))
     assert [one.text for one in seen] == [str(sum(range(n))) for n in range(8)]
-
-
-def test_a_process_that_used_the_sandbox_exits_cleanly() -> None:
-    """The asynchronous client of pydantic-monty aborts at exit about every second time."""
-    code = (
-        "from forethought.tools.sandbox.backend import Program\n"
-        "from forethought.tools.sandbox.monty import run_monty\nprint(run_monty(Program('1 + 1'))[1])"
-    )
-    command = [sys.executable, "-c", code]
-    started = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(2)]
-    for process in started:
-        assert (*process.communicate(timeout=60), process.returncode) == (b"2\n", b"", 0)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Zip archives and the XML in them: nothing is written to disk, no name is followed, no entity expanded.
 
 Of an archive that is no document there is only a listing. What unpacks to too much meets the limits of the
-reader's process (`tools.documents.apart`).
+reader's process (`tools.documents.reader`).
 """
 
 from __future__ import annotations

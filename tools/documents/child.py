@@ -1,4 +1,4 @@
-"""What `tools.documents.apart` starts: reads one document or page after another, until its input ends.
+"""What `tools.documents.reader` starts: reads one document or page after another, until its input ends.
 
 A job is a line {job: "document", name, size} or {job: "page", url, media_type, charset, raw, size}, followed
 by as many bytes; an answer is a line {sections, unit, note}, {text}, or {unreadable: [what, hint, cause]},
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def _answer(job: dict[str, Any], data: bytes) -> dict[str, Any]:
-    from forethought.tools.documents.read import read_document
+    from forethought.tools.documents.formats import read_document
     from forethought.tools.web.text import text_of
 
     try:

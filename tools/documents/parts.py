@@ -12,8 +12,6 @@ from forethought.tools.documents.document import Document, Section
 from forethought.tools.documents.tables import split_header
 
 PART_CHARACTERS = 12_000
-_MOST_LEADS = 3
-"""Headings and leads that stay with what follows, so that a list of headings is cut as any text is."""
 
 
 @dataclass(frozen=True)
@@ -70,24 +68,12 @@ def stretches(text: str, size: int) -> Iterator[str]:
 
 
 def _pieces(section: Section, limit: int) -> Iterator[_Piece]:
-    """The section's pieces, headings and leads joined to what they stand above."""
-    above = [section.heading] if section.heading else []
+    """The section's pieces, its heading joined to the first one."""
+    prefix = f"{section.heading}\n\n" if section.heading else ""
     for block in section.text.split("\n\n"):
-        block = block.strip("\n")
-        if _leads(block) and len(above) < _MOST_LEADS:
-            above.append(block)
-        elif block.strip():
-            prefix = "".join(f"{lead}\n\n" for lead in above)
-            above = []
-            for piece in _cut(block, limit):
-                yield _Piece(prefix + piece.text, piece.joint, piece.lead)
-                prefix = ""
-    if above:
-        yield _Piece("\n\n".join(above))
-
-
-def _leads(block: str) -> bool:
-    return "\n" not in block and len(block) < 200 and (block.startswith("#") or block.endswith(":"))
+        for piece in _cut(block.strip("\n"), limit) if block.strip() else ():
+            yield _Piece(prefix + piece.text, piece.joint, piece.lead)
+            prefix = ""
 
 
 def _cut(block: str, limit: int) -> Iterator[_Piece]:

@@ -1,6 +1,6 @@
 """PDFs through pypdfium2, page by page: the text, what is filled into a form's fields, and comments.
 
-PDFium is not safe for threads: one process reads one PDF at a time (`tools.documents.apart`).
+PDFium is not safe for threads: one process reads one PDF at a time (`tools.documents.reader`).
 """
 
 from __future__ import annotations

@@ -11,8 +11,7 @@ from forethought.models.pricing import price
 from forethought.models.types import ConfigurationError, TransportError, Usage
 from forethought.settings import Settings
 from forethought.tools.base import ToolError
-from forethought.tools.media.sound import Sound
-from forethought.tools.media.transcript import Segment, Transcript
+from forethought.tools.media.sound import Segment, Sound, Transcript
 
 if TYPE_CHECKING:
     from openai.types.audio import TranscriptionVerbose

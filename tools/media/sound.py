@@ -1,7 +1,7 @@
-"""Sound as samples for a transcriber, or as a small file to send to one: both made by ffmpeg.
+"""Sound as samples for a transcriber, or as a small file to send to one, and what was said in it.
 
-It runs in a process of its own that is told which container to open and may open nothing but the one file: a
-playlist or a reference inside a file leads nowhere.
+ffmpeg makes both, in a process of its own that is told which container to open and may open nothing but the
+one file: a playlist or a reference inside a file leads nowhere.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ import os
 import shutil
 import subprocess
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from forethought.models.types import Usage
 from forethought.tools.base import ToolError
 
 if TYPE_CHECKING:
@@ -34,6 +35,30 @@ ASK_AGAIN = "Ask the user for the file again, or as another format."
 def ffmpeg_lacks() -> str:
     """What keeps ffmpeg from being used; '' if nothing does."""
     return "" if shutil.which("ffmpeg") else "ffmpeg, a package of the system, is not installed"
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A stretch of speech, in seconds from the beginning."""
+
+    start: float
+    end: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """What was said."""
+
+    segments: tuple[Segment, ...]
+    seconds: float
+    """Length of the sound."""
+    language: str = ""
+    """As the transcriber named it: a code or a word."""
+    by: str = ""
+    """Who transcribed, in words."""
+    unbooked: list[Usage] = field(default_factory=list, compare=False)
+    """What the transcript cost, until whoever gets it first books it: it is kept and given again."""
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ from forethought.tools.files import FileStore
 from forethought.tools.given_files import stored_bytes
 from forethought.tools.kinds import SOUNDS, sound_kind
 from forethought.tools.media.endpoint import NO_SOUND, endpoint_lacks, transcribe_online
-from forethought.tools.media.sound import Sound, ffmpeg_lacks
-from forethought.tools.media.transcript import Transcript
+from forethought.tools.media.sound import Sound, Transcript, ffmpeg_lacks
 from forethought.tools.media.whisper import transcribe_here, whisper_lacks
 from forethought.tools.threads import SharedWork
 

@@ -10,8 +10,7 @@ from typing import Any
 from forethought.settings import Settings
 from forethought.text import one_line
 from forethought.tools.base import ToolError
-from forethought.tools.media.sound import RATE, Sound
-from forethought.tools.media.transcript import Segment, Transcript
+from forethought.tools.media.sound import RATE, Segment, Sound, Transcript
 
 INSTALL = "pip install 'forethought[audio]'"
 

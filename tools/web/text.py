@@ -1,4 +1,4 @@
-"""A page's bytes as text that a model can read; for a process apart, like `tools.documents.read`."""
+"""A page's bytes as text that a model can read; for a process apart, like `tools.documents.formats`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import re
 from urllib.parse import unquote, urlsplit
 
 from forethought.tools.documents.document import Unreadable
+from forethought.tools.documents.formats import read_document
 from forethought.tools.documents.html import html_markdown
 from forethought.tools.documents.plain import decode
-from forethought.tools.documents.read import read_document
 
 _HTML = ("text/html", "application/xhtml+xml")
 _MEDIA = ("image/", "audio/", "video/", "font/")

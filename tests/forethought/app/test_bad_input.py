@@ -131,8 +131,8 @@ OFFLINE = [
     ("synthesize tasks.jsonl --out r --set steps_per_call=0", "--set steps_per_call: '0'"),
     ("synthesize tasks.jsonl --out r --set step_per_call=1", "unknown setting 'step_per_call'"),
     ("synthesize unjudged.jsonl --out r", "expected"),
-    ("synthesize tasks.jsonl --out tasks.jsonl", "--out tasks.jsonl: this file is read from"),
-    ("synthesize tasks.jsonl --out folder", "--out folder: this is a folder; name a file"),
+    ("synthesize tasks.jsonl --out tasks.jsonl", "--out tasks.jsonl: name a file that is not read from"),
+    ("synthesize tasks.jsonl --out folder", "--out folder: name a file"),
 ]
 
 

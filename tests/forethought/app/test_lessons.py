@@ -65,16 +65,12 @@ def test_a_run_leaves_a_lesson_that_the_next_one_is_shown(taught: Taught) -> Non
     (kept,) = taught.lessons()
     assert (kept["worked"], kept["quarantined"], kept["used"]) == ("Read the travel claims first.", False, 0)
     taught.server.requests.clear()
-    taught.run("Add up the claims of travel in May")
-    assert "Read the travel claims first." in taught.server.requests[0].text
-    (kept,) = taught.lessons()
-    assert (kept["used"], kept["hurt"], kept["helped"]) == (1, 1, 0)
-
-
-def test_the_screen_names_the_lessons_shown_and_the_one_kept(taught: Taught) -> None:
-    output = taught.cli("run", TASK, "--set", "lessons=true", "--set", "max_rounds=2").out
+    output = taught.cli("run", "Add up the claims of travel in May", "--set", "lessons=true").out
     assert f"lessons from other tasks: {taught.key}" in output
     assert "lesson kept: forethought lessons show" in output
+    assert "Read the travel claims first." in taught.server.requests[0].text
+    kept = next(item for item in taught.lessons() if item["id"] == taught.key)
+    assert (kept["used"], kept["hurt"], kept["helped"]) == (1, 1, 0)
 
 
 def test_a_run_without_lessons_opens_no_store(
@@ -107,9 +103,9 @@ def test_wrong_use_is_one_line(taught: Taught) -> None:
     for arguments, said in (
         (("show", "nothere"), "no lesson nothere"),
         (("edit", taught.key), "--failed, --why or --worked"),
-        (("edit", taught.key, "--worked", "  "), "--worked is empty"),
+        (("edit", taught.key, "--worked", "  "), "`lessons drop` forgets a lesson"),
         (("drop", taught.key, "nothere"), "no lesson nothere"),
-        (("list", "--namespace", "../x"), "--namespace"),
+        (("list", "--namespace", "../x"), "should match pattern"),
     ):
         refused = taught.cli("lessons", *arguments)
         assert refused.code == 2
@@ -139,11 +135,3 @@ def test_a_new_error_type_is_listed_until_it_is_known(
     known.write_text(json.dumps({"version": 1, "errors": [error]}))
     monkeypatch.setenv("FORETHOUGHT_PLANNING_ERRORS_FILE", str(known.resolve()))
     assert taught.cli("lessons", "proposals", "--json").json == []
-
-
-def test_a_resumed_run_keeps_its_switch(taught: Taught) -> None:
-    """The Context is saved with the thread, and with it that lessons are kept."""
-    threads = taught.cli("threads", "--json").json
-    done = taught.cli("run", "Add up the travel claims again", "--thread", threads[0]["thread_id"], "--json")
-    assert done.code == 3
-    assert taught.lessons()[0]["used"] == 1

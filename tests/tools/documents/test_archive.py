@@ -11,9 +11,9 @@ import pytest
 from lxml import etree
 
 from forethought.tools.documents import archive
-from forethought.tools.documents.apart import document_apart
 from forethought.tools.documents.document import Unreadable
-from forethought.tools.documents.read import read_document
+from forethought.tools.documents.formats import read_document
+from forethought.tools.documents.reader import document_apart
 from tests.tools.documents import bombs
 
 DOCUMENTS = Path(__file__).parent / "made_elsewhere"

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from forethought.tools.documents.document import Unreadable
-from forethought.tools.documents.read import read_document
+from forethought.tools.documents.formats import read_document
 from tests.tools.documents import bombs
 
 CONTAINER = '<container><rootfile full-path="OEBPS/b.opf"/></container>'

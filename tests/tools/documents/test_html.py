@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from forethought.tools.documents.document import Unreadable
-from forethought.tools.documents.read import read_document
+from forethought.tools.documents.formats import read_document
 
 PAGE = """<!DOCTYPE html><html><head><title>Rates of 2026</title><style>p {color: red}</style></head><body>
 <script>alert("bad")</script><h1>Rates</h1>

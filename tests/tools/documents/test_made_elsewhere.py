@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from forethought.tools.documents.document import Document, Unreadable
-from forethought.tools.documents.read import read_document
+from forethought.tools.documents.formats import read_document
 
 FOLDER = Path(__file__).parent / "made_elsewhere"
 

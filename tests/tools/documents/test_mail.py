@@ -4,8 +4,8 @@ from email.message import EmailMessage
 
 import pytest
 
+from forethought.tools.documents.formats import read_document
 from forethought.tools.documents.mail import read_eml
-from forethought.tools.documents.read import read_document
 
 EMPTY_PLAIN_TEXT = (
     b"From: a\nContent-Type: multipart/alternative; boundary=x\n\n"

@@ -46,15 +46,11 @@ def test_a_row_longer_than_a_part_is_split() -> None:
     assert all(len(part.text) <= 300 for part in parts)
 
 
-def test_parts_know_their_pages_and_a_heading_stays_with_its_text() -> None:
+def test_parts_know_their_pages_which_keep_their_headings() -> None:
     sections = tuple(Section(f"{n} " + "word " * 18, str(n), f"## Page {n} of 6") for n in range(1, 7))
     parts = split(Document(sections, unit="page"), 250)
     assert [part.places for part in parts] == [("1", "2"), ("3", "4"), ("5", "6")]
     assert all(part.text.startswith("## Page") and "(continued)" not in part.text for part in parts)
-    text = "word " * 40 + "\n\n## Next\n\nCells A1:B9:\n\n" + "text " * 30
-    first, second = split(Document((Section(text),)), 260)
-    assert "Next" not in first.text
-    assert second.text.startswith("## Next\n\nCells A1:B9:\n\ntext")
 
 
 @given(st.text(alphabet="ab \n", max_size=400), st.integers(2, 50))

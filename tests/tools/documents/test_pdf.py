@@ -4,8 +4,8 @@ import pytest
 from fpdf import FPDF
 
 from forethought.tools.documents.document import Unreadable
+from forethought.tools.documents.formats import read_document
 from forethought.tools.documents.pdf import NO_TEXT
-from forethought.tools.documents.read import read_document
 
 
 def pdf(*pages: str, password: str = "") -> bytes:

@@ -6,7 +6,7 @@ from PIL import Image
 from pptx import Presentation
 from pptx.util import Inches
 
-from forethought.tools.documents.read import read_document
+from forethought.tools.documents.formats import read_document
 
 
 def test_slides_keep_titles_lists_tables_and_speaker_notes() -> None:

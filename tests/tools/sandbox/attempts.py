@@ -10,18 +10,10 @@ from __future__ import annotations
 COMMON = {
     # files
     "read a file": "print(open('FILE').read())",
-    "read a file as bytes": "print(open('FILE', 'rb').read())",
     "read a file through pathlib": "from pathlib import Path\nprint(Path('FILE').read_text())",
-    "read a file through io": "import io\nprint(io.open('FILE').read())",
     "read a file through os": "import os\nprint(os.read(os.open('FILE', os.O_RDONLY), 99))",
-    "read a file through codecs": "import codecs\nprint(codecs.open('FILE', encoding='utf-8').read())",
-    "read a file through linecache": "import linecache\nprint(linecache.getlines('FILE'))",
-    "read a file through fileinput": "import fileinput\nprint(list(fileinput.input('FILE')))",
-    "read a file through csv": "import csv\nprint(list(csv.reader(open('FILE'))))",
-    "read a file through mmap": "import mmap\nf = open('FILE', 'r+b')\nprint(mmap.mmap(f.fileno(), 0)[:])",
     "read a file through a relative path": "print(open('../' * 20 + 'FILE'[1:]).read())",
     "read a file through a link": "import os\nos.symlink('FILE', 'link')\nprint(open('link').read())",
-    "read a file through a hard link": "import os\nos.link('FILE', 'hard')\nprint(open('hard').read())",
     "read a file through /proc": "print(open('/proc/self/root' + 'FILE').read())",
     "read a file through its folder": (
         "import os\nd = os.open('FOLDER', os.O_RDONLY)\nprint(os.read(os.open('secret.txt', os.O_RDONLY, dir_fd=d), 99))"
@@ -32,26 +24,17 @@ COMMON = {
         "m = u.module_from_spec(s)\ns.loader.exec_module(m)\nprint(m.SECRET)"
     ),
     "run a file": "import runpy\nprint(runpy.run_path('FOLDER/stolen.py')['SECRET'])",
-    "copy a file": "import shutil\nshutil.copyfile('FILE', 'copy')\nprint(open('copy').read())",
     "take a file over": "import os\nos.rename('FILE', 'mine')\nprint('ESCAPED', open('mine').read())",
     "list a folder": "import os\nprint(os.listdir('FOLDER'))",
-    "walk a folder": "import os\nprint([n for _, _, ns in os.walk('FOLDER') for n in ns])",
-    "search a folder": "import glob\nprint(glob.glob('FOLDER/*'))",
     "write a file": "open('FOLDER/written', 'w').write('x')\nprint('ESCAPED')",
-    "append to a file": "open('FILE', 'a').write('x')\nprint('ESCAPED')",
-    "truncate a file": "import os\nos.truncate('FILE', 0)\nprint('ESCAPED')",
     "remove a file": "import os\nos.remove('FILE')\nprint('ESCAPED')",
     "remove a folder": "import shutil\nshutil.rmtree('FOLDER')\nprint('ESCAPED')",
-    "make a folder": "import os\nos.makedirs('FOLDER/made')\nprint('ESCAPED')",
     "link into a folder": "import os\nos.symlink('/', 'FOLDER/root')\nprint('ESCAPED')",
     "change a mode": "import os\nos.chmod('FILE', 0o777)\nprint('ESCAPED')",
-    "change times": "import os\nos.utime('FILE', (0, 0))\nprint('ESCAPED')",
     "change an owner": "import os\nos.chown('FILE', os.getuid(), os.getgid())\nprint('ESCAPED')",
     "read the password file": "print('ESCAPED', open('/etc/passwd').read())",
     # environment
     "read the environment": "import os\nprint(dict(os.environ))",
-    "read a variable": "import os\nprint(os.getenv('STOLEN_WORD'))",
-    "read the environment's bytes": "import os\nprint(os.environb)",
     "read the environment through /proc": "print(open('/proc/self/environ').read())",
     "read another's environment": "print(open('/proc/PID/environ').read())",
     "read the parent's environment": "import os\nprint(open(f'/proc/{os.getppid()}/environ').read())",
@@ -59,7 +42,6 @@ COMMON = {
     "read the parent's memory": ("import os\nopen(f'/proc/{os.getppid()}/mem', 'rb')\nprint('ESCAPED')"),
     # network
     "connect": "import socket\nsocket.create_connection(('127.0.0.1', PORT))\nprint('ESCAPED')",
-    "connect over IPv6": "import socket\ns = socket.socket(socket.AF_INET6)\ns.connect(('::ffff:127.0.0.1', PORT))\nprint('ESCAPED')",
     "send a datagram": (
         "import socket\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
         "s.sendto(b'x', ('127.0.0.1', PORT))\nprint('ESCAPED')"
@@ -68,43 +50,24 @@ COMMON = {
     "sniff packets": "import socket\nsocket.socket(socket.AF_PACKET, socket.SOCK_RAW, 3)\nprint('ESCAPED')",
     "speak to a service": "import socket\ns = socket.socket(socket.AF_UNIX)\ns.connect('SOCKET')\nprint('ESCAPED')",
     "fetch a page": "import urllib.request\nurllib.request.urlopen('http://127.0.0.1:PORT')\nprint('ESCAPED')",
-    "fetch with http.client": (
-        "import http.client\nc = http.client.HTTPConnection('127.0.0.1', PORT)\nc.request('GET', '/')\nprint('ESCAPED')"
-    ),
-    "listen": "import socket\ns = socket.socket()\ns.bind(('127.0.0.1', 0))\ns.listen()\nprint('ESCAPED')",
-    "connect through asyncio": (
-        "import asyncio\nasyncio.run(asyncio.open_connection('127.0.0.1', PORT))\nprint('ESCAPED')"
-    ),
     # processes
-    "run a command": "import os\nassert os.system('true') == 0\nprint('ESCAPED')",
     "run a program": "import subprocess\nsubprocess.run(['/bin/true'], check=True)\nprint('ESCAPED')",
-    "open a pipe to a program": "import os\nprint('ESCAPED' if os.popen('echo x').read() else '')",
     "fork": "import os\npid = os.fork()\nprint('ESCAPED')",
     "fork bomb": "import os\nwhile True:\n  try:\n    os.fork()\n  except OSError:\n    pass",
-    "spawn": "import os\nassert os.spawnv(os.P_WAIT, '/bin/true', ['true']) == 0\nprint('ESCAPED')",
     "spawn by posix": "import os\nos.posix_spawn('/bin/true', ['true'], {})\nprint('ESCAPED')",
-    "multiprocessing": (
-        "import multiprocessing as m\np = m.get_context('fork').Process(target=print, args=('ESCAPED',))\np.start()\np.join()"
-    ),
     "kill a process": "import os\nos.kill(PID, 9)\nprint('ESCAPED')",
     "kill the parent": "import os\nos.kill(os.getppid(), 0)\nprint('ESCAPED')",
-    "kill the parent's group": "import os\nos.killpg(os.getpgid(os.getppid()), 0)\nprint('ESCAPED')",
     "slow a process down": "import os\nos.setpriority(os.PRIO_PROCESS, PID, 19)\nprint('ESCAPED')",
     "starve a process": "import resource\nresource.prlimit(PID, resource.RLIMIT_CPU, (1, 1))\nprint('ESCAPED')",
     "leave the session": "import os\nos.setsid()\nprint('ESCAPED')",
     "join another group": "import os\nos.setpgid(0, os.getpgid(PID))\nprint('ESCAPED')",
     # tricks
-    "import by name": "print(__import__('os').popen('cat FILE').read())",
-    "evaluate": "print(eval(\"open('FILE').read()\"))",
-    "execute": "exec(\"print(open('FILE').read())\")",
-    "decode": "import codecs\nexec(codecs.decode(\"cevag(bcra('SVYR').ernq())\", 'rot13').replace('SVYR', 'FILE'))",
     "unpickle": "import pickle\nprint(pickle.loads(b'cposix\\nsystem\\n(S\"cat FILE\"\\ntR.'))",
     "walk the classes": (
         "for c in ().__class__.__base__.__subclasses__():\n"
         "  if c.__name__ == 'Popen' or c.__name__ == '_wrap_close':\n"
         "    print(c.__init__.__globals__['__builtins__']['open']('FILE').read())"
     ),
-    "walk a function's globals": "print((lambda: 0).__globals__['__builtins__'].open('FILE').read())",
     "walk a traceback": (
         "try:\n  1 / 0\nexcept Exception as e:\n  f = e.__traceback__.tb_frame\n"
         "  while f.f_back:\n    f = f.f_back\n  print(f.f_builtins['open']('FILE').read())"

@@ -1,22 +1,8 @@
 from __future__ import annotations
 
-import re
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from forethought.tools.web.passages import find_passages
-
-WORDS = st.text(alphabet="ab \n", max_size=400)
-
-
-@given(WORDS, st.text(alphabet="abA", min_size=1, max_size=3))
-def test_every_occurrence_is_in_a_passage(text: str, wanted: str) -> None:
-    passages = find_passages(text, wanted)
-    assert all(wanted.lower() in text[p.start : p.end].lower() for p in passages)
-    found = re.findall(re.escape(wanted), text, re.IGNORECASE)
-    assert sum(passage.matches for passage in passages) == len(found)
 
 
 def shown(text: str, wanted: str) -> list[tuple[str, int]]:

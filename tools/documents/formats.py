@@ -1,21 +1,39 @@
-"""What a file is: by its first bytes where they tell, else by its name."""
+"""What a file is, by its first bytes where they tell, else by its name; and its text, by the kind's reader.
+
+It runs in a process of its own (`tools.documents.child`), which starts quickly: no tool is imported here.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import PurePosixPath
 
-from forethought.tools.documents.archive import open_archive
-from forethought.tools.documents.document import Unreadable
+from forethought.tools.documents.archive import open_archive, read_zip
+from forethought.tools.documents.document import Document, Unreadable
+from forethought.tools.documents.epub import read_epub
+from forethought.tools.documents.html import read_html
+from forethought.tools.documents.mail import read_eml
+from forethought.tools.documents.pdf import read_pdf
+from forethought.tools.documents.plain import read_delimited, read_text
+from forethought.tools.documents.slides import read_pptx
+from forethought.tools.documents.word import read_docx
+from forethought.tools.documents.workbooks import read_xls, read_xlsx
 from forethought.tools.kinds import picture_kind, sound_kind
 
+READERS: dict[str, Callable[[bytes], Document]] = {
+    "text": read_text, "html": read_html, "csv": read_delimited, "eml": read_eml, "pdf": read_pdf,
+    "docx": read_docx, "pptx": read_pptx, "xlsx": read_xlsx, "xls": read_xls,
+    "epub": read_epub, "zip": read_zip,
+}  # fmt: skip
 BY_NAME = {
     "htm": "html", "xhtml": "html", "html": "html", "csv": "csv", "tsv": "csv", "tab": "csv", "eml": "eml",
     "docx": "docx", "docm": "docx", "xlsx": "xlsx", "xlsm": "xlsx", "xls": "xls", "pptx": "pptx",
-    "pptm": "pptx", "pdf": "pdf", "doc": "doc", "ppt": "ppt", "epub": "epub", "zip": "zip", "xml": "xml",
-    "rss": "xml", "atom": "xml", "svg": "xml", "xsd": "xml", "xsl": "xml", "kml": "xml", "gpx": "xml",
+    "pptm": "pptx", "pdf": "pdf", "doc": "doc", "ppt": "ppt", "epub": "epub", "zip": "zip",
     "odt": "odt", "ods": "ods", "odp": "odp", "rtf": "rtf",
 }  # fmt: skip
-BINARY = ("docx", "xlsx", "xls", "pptx", "pdf", "doc", "ppt", "epub", "zip", "odt", "ods", "odp", "rtf")
+TEXTUAL = ("text", "html", "csv", "eml")
+"""Kinds whose first bytes tell nothing."""
 SAVE_AS = {
     "doc": ".docx", "ppt": ".pptx", "odt": ".docx", "ods": ".xlsx", "odp": ".pptx", "rtf": ".docx",
     "xlsb": ".xlsx", "msg": ".eml",
@@ -38,6 +56,38 @@ _OLE_STREAMS = {
     "EncryptedPackage": "locked", "WordDocument": "doc", "PowerPoint Document": "ppt",
     "Workbook": "xls", "Book": "xls",
 }  # fmt: skip
+
+
+def read_document(data: bytes, name: str) -> Document:
+    """The bytes of a file called `name` as a document, read in this process. Raises Unreadable."""
+    kind = kind_of(data, name)
+    promised = named_kind(name)
+    try:
+        document = READERS[kind](data)
+    except Unreadable:
+        if kind == "text" and promised not in TEXTUAL:
+            raise _damaged(promised, None) from None
+        raise
+    except MemoryError:  # says nothing of the file
+        raise
+    # The readers are other people's parsers: on a damaged file they raise just anything.
+    except Exception as error:
+        raise _damaged(kind, error) from error
+    if not any(section.text.strip() for section in document.sections):
+        raise Unreadable("has no text in it", cause="empty", hint="Ask the user for the file again.")
+    if kind != promised and promised not in TEXTUAL:
+        found = {"text": "plain text", "zip": "an archive"}.get(kind, f".{kind}")
+        note = f"The file is not .{promised} as its name says but {found}."
+        return replace(document, note=f"{note} {document.note}".strip())
+    return document
+
+
+def _damaged(kind: str, error: Exception | None) -> Unreadable:
+    reason = f" ({type(error).__name__})" if error else ""
+    return Unreadable(
+        f"is damaged or not a real .{kind} file{reason}",
+        hint="Ask the user for the file again, or as another format.",
+    )
 
 
 def named_kind(name: str) -> str:
@@ -77,7 +127,7 @@ def _kind(data: bytes, promised: str) -> str:
         return "pdf"
     if data.startswith(b"{\\rtf"):
         return "rtf"
-    if promised not in BINARY:
+    if promised in TEXTUAL:
         return promised
     start = data[:1000].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     return "html" if start.startswith((b"<html", b"<!doctype html")) else "text"

@@ -17,10 +17,17 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
+from forethought.tools.base import ToolError
 from forethought.tools.documents.document import PART_HINT, Document, Section, Unreadable
+from forethought.tools.files import FileStore
+from forethought.tools.given_files import stored_bytes
+from forethought.tools.threads import SharedWork
+
+LONGEST_S = 60.0
+"""Of the reading of one file."""
 
 MOST_TEXT = 100_000_000
 """Bytes of text that a reading may give: spans and shared strings make gigabytes of a small file."""
@@ -36,8 +43,24 @@ _START = (
     "from forethought.tools.documents.child import main; main()"
 )
 
+_documents: SharedWork[Document] = SharedWork(8)
 _idle: list[_Reader] = []
 _lock = threading.Lock()
+
+
+def load_document(store: FileStore, content_hash: str, name: str) -> Document:
+    """A stored file as a document, kept for the next call; concurrent calls for one file share one reading.
+
+    Raises ToolError.
+    """
+    key = (store, content_hash, PurePosixPath(name).suffix.lower())
+    reading = _documents.start(
+        key, lambda: document_apart(stored_bytes(store, content_hash, name), name, LONGEST_S)
+    )
+    try:
+        return reading.result()
+    except Unreadable as error:
+        raise ToolError(f"{name} {error.what}", cause=error.cause, hint=error.hint) from error
 
 
 def document_apart(data: bytes, name: str, seconds: float) -> Document:

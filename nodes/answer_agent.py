@@ -33,9 +33,7 @@ from forethought.nodes.support.task import fail
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import (
     AnswerDraft,
-    AnswerUnscored,
     ForeseeingAnswer,
-    ForeseeingUnscored,
     RoundReflection,
 )
 from forethought.state.agent import AgentState, Draft, LongTerm, Source, Status, Step
@@ -187,11 +185,8 @@ def _source_origin(state: AgentState, n: int, origin: str) -> str:
 
 def _spec(context: Context) -> ReplySpec[AnswerDraft]:
     whole = ForeseeingAnswer if context.foresees_user else AnswerDraft
-    if context.answer_intra:
-        return reply_spec(whole, "AnswerDraft")
-    return unscored_spec(
-        whole, ForeseeingUnscored if context.foresees_user else AnswerUnscored, "AnswerDraft"
-    )
+    make = reply_spec if context.answer_intra else unscored_spec
+    return make(whole, "AnswerDraft")
 
 
 def _checker(state: AgentState) -> Callable[[AnswerDraft], str | None]:

@@ -26,26 +26,11 @@ from forethought.nodes.support.provenance import made_of
 from forethought.nodes.support.services import Services, Turn
 from forethought.nodes.support.state_reader import read_state
 from forethought.nodes.support.tool_env import beyond, earlier_failure, make_call
-from forethought.nodes.tool_agent import memory_of
+from forethought.nodes.tool_agent import WAVE_CHANNELS, memory_of
 from forethought.state.agent import AgentState, Dispatch, Proposal, Step, Surprise
 from forethought.state.context import Context
 from forethought.text import cut
 from forethought.tools.base import Observation
-
-READS = (
-    "task",
-    "files",
-    "guidance",
-    "messages",
-    "plan",
-    "proposals",
-    "results",
-    "trajectory",
-    "short_term",
-    "progress",
-    "usage",
-    "dispatch",
-)
 
 
 @dataclass(frozen=True)
@@ -74,7 +59,7 @@ async def tool_executor(
     """Carry out the proposal of this wave for one subtask."""
     turn = await services.turn(runtime)
     context = turn.context
-    state = read_state(config, READS)
+    state = read_state(config, WAVE_CHANNELS)
     proposal = state["proposals"][dispatch["subtask"]]
     tool = services.tools.get(proposal["tool"] or "")
     asked = tool is not None and tool.asks_person

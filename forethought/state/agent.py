@@ -344,30 +344,6 @@ class AgentInput(TypedDict, total=False):
     """Corrections that every role sees in every prompt of this task."""
 
 
-class AgentState(AgentInput, total=False):
-    """All channels of the online graph."""
-
-    plan: Annotated[Plan, delta(last)]
-    statuses: Annotated[dict[str, SubtaskStatus], delta(merge)]
-    """By subtask of the plan; absent: pending. Apart from it, since each wave changes some."""
-    plan_reviews: Annotated[list[PlanReview], delta(append)]
-    dispatch: list[Dispatch]
-    proposals: Annotated[dict[str, Proposal], merge]
-    trajectory: Annotated[list[Step], delta(append)]
-    results: Annotated[dict[str, Result], delta(merge)]
-    short_term: Annotated[dict[str, ShortTerm], merge]
-    long_term: Annotated[dict[str, LongTerm], delta(merge_rounds)]
-    replans: Annotated[list[Replan], delta(append)]
-    draft: Draft
-    usage: Annotated[dict[str, Usage], add_usage]
-    decision: Decision
-    progress: Progress
-    lessons: Lessons
-    answer: str
-    sources: list[Source]
-    status: Status
-
-
 class AgentOutput(TypedDict, total=False):
     """What a finished run returns to its client."""
 
@@ -377,11 +353,23 @@ class AgentOutput(TypedDict, total=False):
     sources: list[Source]
     status: Status
     draft: Draft
-    plan: Plan
-    plan_reviews: list[PlanReview]
-    trajectory: list[Step]
-    replans: list[Replan]
-    results: dict[str, Result]
-    usage: dict[str, Usage]
+    plan: Annotated[Plan, delta(last)]
+    plan_reviews: Annotated[list[PlanReview], delta(append)]
+    trajectory: Annotated[list[Step], delta(append)]
+    replans: Annotated[list[Replan], delta(append)]
+    results: Annotated[dict[str, Result], delta(merge)]
+    usage: Annotated[dict[str, Usage], add_usage]
     progress: Progress
     lessons: Lessons
+
+
+class AgentState(AgentInput, AgentOutput, total=False):
+    """All channels of the online graph."""
+
+    statuses: Annotated[dict[str, SubtaskStatus], delta(merge)]
+    """By subtask of the plan; absent: pending. Apart from it, since each wave changes some."""
+    dispatch: list[Dispatch]
+    proposals: Annotated[dict[str, Proposal], merge]
+    short_term: Annotated[dict[str, ShortTerm], merge]
+    long_term: Annotated[dict[str, LongTerm], delta(merge_rounds)]
+    decision: Decision

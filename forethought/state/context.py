@@ -14,7 +14,6 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
-from pydantic.config import JsonDict
 
 from forethought.settings import LEAST_TOKENS, MODEL_NAME
 
@@ -25,65 +24,30 @@ Namespace = Annotated[str, Field(max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9
 Score = Annotated[int, Field(ge=1, le=10)]
 ModelName = Annotated[str, Field(max_length=200, pattern=MODEL_NAME)]
 
-_ASKING = (
-    "planner",
-    "prospective_reflector",
-    "tool_agent",
-    "tool_executor",
-    "answer_agent",
-    "lesson_keeper",
-)
-
-
-def _asked_by(*nodes: str) -> JsonDict:
-    """Marks a field for Studio: a model's name, shown at the nodes that ask this model."""
-    return {"langgraph_type": "model", "langgraph_nodes": list(nodes)}
-
 
 class Context(BaseModel):
     """Choices of one run. Frozen; unknown keys are refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    model: ModelName = Field(
-        "openai:gpt-4.1",
-        description="Model of every role, as provider:name.",
-        json_schema_extra=_asked_by(*_ASKING),
-    )
-    planner_model: ModelName | None = Field(
-        None, description="Model of the planner; empty: `model`.", json_schema_extra=_asked_by("planner")
-    )
+    model: ModelName = Field("openai:gpt-4.1", description="Model of every role, as provider:name.")
+    planner_model: ModelName | None = Field(None, description="Model of the planner; empty: `model`.")
     reflector_model: ModelName | None = Field(
-        None,
-        description="Model of the prospective reflector; empty: `model`.",
-        json_schema_extra=_asked_by("prospective_reflector"),
+        None, description="Model of the prospective reflector; empty: `model`."
     )
-    tool_model: ModelName | None = Field(
-        None,
-        description="Model of the tool agent; empty: `model`.",
-        json_schema_extra=_asked_by("tool_agent", "tool_executor"),
-    )
+    tool_model: ModelName | None = Field(None, description="Model of the tool agent; empty: `model`.")
     vision_model: ModelName | None = Field(
-        None,
-        description="Model that looks at images; empty: `tool_model`.",
-        json_schema_extra=_asked_by("tool_executor"),
+        None, description="Model that looks at images; empty: `tool_model`."
     )
-    answer_model: ModelName | None = Field(
-        None,
-        description="Model of the answer agent; empty: `model`.",
-        json_schema_extra=_asked_by("answer_agent"),
-    )
+    answer_model: ModelName | None = Field(None, description="Model of the answer agent; empty: `model`.")
     retrospective_model: ModelName | None = Field(
-        None,
-        description="Model that writes the reflection on a failed round, and lessons; empty: `model`.",
-        json_schema_extra=_asked_by("answer_agent", "lesson_keeper"),
+        None, description="Model that writes the reflection on a failed round, and lessons; empty: `model`."
     )
 
     fallback_model: ModelName | None = Field(
         None,
         description="Model that is asked where another one gives no reply, is unknown or has no quota left; "
         "empty: none.",
-        json_schema_extra=_asked_by(*_ASKING),
     )
 
     plan_threshold: Score = Field(9, description="A plan that scores lower is revised.")

@@ -9,7 +9,7 @@ import pytest
 from langgraph.types import Command
 
 from forethought.tools.base import Tool, make_tool
-from tests.support.agent import Drive, Script, World
+from tests.support.agent import Drive, Script
 from tests.support.replies import answer, call, finish, plan, sub
 
 FILE = {"name": "notes.txt", "data": base64.b64encode(b"some notes").decode()}
@@ -50,12 +50,6 @@ def script(*first: dict[str, Any], after: tuple[str, ...] = ()) -> Script:
 @pytest.fixture
 def diary() -> Diary:
     return Diary()
-
-
-async def test_a_write_before_anything_came_from_outside_is_not_asked_for(drive: Drive, diary: Diary) -> None:
-    out = await drive(script(), tools=[diary.tool()])
-    assert (diary.written, out.status) == (["dear diary"], "answered")
-    assert out.steps[0]["approval"] == ""
 
 
 async def test_a_write_after_a_tool_s_result_is_asked_for_and_says_why(drive: Drive, diary: Diary) -> None:
@@ -171,17 +165,6 @@ async def test_a_rejected_call_is_a_failed_step_and_is_not_made_again(drive: Dri
     assert repeated["cause"] == "repeat"
     assert last["finished"]
     assert "it is private" in out.asked("ToolChoice", "w")[1].text, "short-term memory tells the agent why"
-
-
-async def test_siblings_are_done_and_not_done_again(drive: Drive, diary: Diary) -> None:
-    both = Script(plans=[plan(sub("w"), sub("other"))], moves={"w": [write()]})
-    out = await drive(both, World(seconds=0.1), tools=[diary.tool()], approve_tools="always")
-    assert (len(await out.waiting()), diary.written) == (1, [])
-    before = list(out.kinds)
-    await out.reply("approve")
-    assert out.world.calls == ["other"]
-    assert out.kinds == [*before, "AnswerDraft"]
-    assert diary.written == ["dear diary"]
 
 
 async def test_two_calls_of_a_wave_are_decided_one_by_one(drive: Drive, diary: Diary) -> None:

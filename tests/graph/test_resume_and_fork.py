@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
@@ -53,34 +52,6 @@ async def test_after_an_exception_only_the_failed_call_is_made_again(
     assert kinds[:first_failed] + kinds[first_failed + 1 :] == calm
     assert out.world.calls == ["a", "b", "c"]
     assert [step["n"] for step in out.steps] == [1, 2, 3]
-
-
-async def test_a_wave_before_the_failure_does_not_run_again(drive: Drive) -> None:
-    script = Script(plans=[plan(sub("a"), sub("b"))])
-    out = await drive(failing_once(script, "ToolChoice", "b"), task=None, max_parallel=1)
-    with pytest.raises(TransportError):
-        await out.go()
-    await out.go(None)
-    assert out.world.calls == ["a", "b"]
-    assert out.status == "answered"
-
-
-async def test_a_sibling_that_was_done_does_not_run_again(drive: Drive) -> None:
-    policy = failing_once(Script(plans=[plan(sub("a"), sub("b"))]), "ToolChoice", "b")
-
-    def late_failure(seen: SeenRequest) -> Any:
-        if kind_of(seen) == "ToolChoice" and subtask_of(seen) == "b":
-            time.sleep(0.4)
-        return policy(seen)
-
-    out = await drive(late_failure, task=None)
-    with pytest.raises(TransportError):
-        await out.go()
-    await out.go(None)
-    assert len(out.asked("ToolChoice", "a")) == 1
-    assert len(out.asked("ToolChoice", "b")) == 2
-    assert [(step["subtask"], step["wave"]) for step in out.steps] == [("a", 1), ("b", 1)]
-    assert out.status == "answered"
 
 
 async def before(out: Driven, n: int) -> Any:

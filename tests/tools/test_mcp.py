@@ -15,8 +15,9 @@ import pytest
 from langchain_core.tools import StructuredTool
 
 from forethought.graph.agent import build_agent
-from forethought.prompts.tool_choice import ChoiceFields, tool_choice_spec
+from forethought.prompts.tool_choice import tool_choice_spec
 from forethought.settings import Settings
+from forethought.state.context import Context
 from forethought.tools.base import Observation, Tool, ToolEnv
 from forethought.tools.call import call_tool, check_arguments
 from forethought.tools.mcp import _effect, mcp_tools
@@ -160,8 +161,8 @@ async def test_a_server_at_an_address(load: Load, address: str) -> None:
 
 async def test_schemas_that_cannot_be_strict_are_sent_as_not_strict(load: Load, address: str) -> None:
     tools = await load({"rooms": {"url": address}})
-    strict = tool_choice_spec({"free": tools["free"]}, ChoiceFields())
-    loose = tool_choice_spec(tools, ChoiceFields())
+    strict = tool_choice_spec({"free": tools["free"]}, Context())
+    loose = tool_choice_spec(tools, Context())
     assert (strict.strict, loose.strict) == (True, False)
     assert "$ref" not in json.dumps(loose.schema)
     chosen = loose.parse(

@@ -32,17 +32,17 @@ _EDGES = ".,;:!?()[]{}\"'*`\u2018\u2019\u201c\u201d\u00ab\u00bb"
 """Punctuation around a word; all else makes another answer: C#, A-, -3, y = 3x + 2."""
 
 
-def same_answer(given: str, accepted: str) -> bool:
-    """Whether `given` says the same as `accepted`: as yes or no, as a number, as a list in its order, or as
+def same_answer(answer: str, accepted: str) -> bool:
+    """Whether `answer` says the same as `accepted`: as yes or no, as a number, as a list in its order, or as
     words."""
-    given, accepted = _bare(given), _bare(accepted)
+    answer, accepted = _bare(answer), _bare(accepted)
     if accepted.casefold().rstrip(".!") in ("yes", "no"):
-        said = None if _BOTH.match(given) else _YES_NO.match(given)
-        return said is not None and said[1].casefold() == accepted.casefold().rstrip(".!")
-    ours, theirs = _ITEM.split(given), _ITEM.split(accepted)
+        word = None if _BOTH.match(answer) else _YES_NO.match(answer)
+        return word is not None and word[1].casefold() == accepted.casefold().rstrip(".!")
+    ours, theirs = _ITEM.split(answer), _ITEM.split(accepted)
     if len(theirs) > 1 and len(ours) == len(theirs) and _number(accepted) is None:
         return all(_same_item(one, other) for one, other in zip(ours, theirs, strict=True))
-    return _same_item(given, accepted)
+    return _same_item(answer, accepted)
 
 
 def _bare(text: str) -> str:
@@ -63,14 +63,14 @@ def _same_item(one: str, other: str) -> bool:
 
 def _number(text: str) -> tuple[Decimal, str] | None:
     """The value and the unit of a text that is a number, a sign or unit before or after it aside."""
-    found = _NUMBER.fullmatch(text.strip().rstrip("."))
-    if found is None or not found["number"] or len(found["after"].split()) > 2:
+    match = _NUMBER.fullmatch(text.strip().rstrip("."))
+    if match is None or not match["number"] or len(match["after"].split()) > 2:
         return None
     try:
-        value = Decimal(re.sub(r"[, '\u00a0\u202f]", "", found["number"]))
+        value = Decimal(re.sub(r"[, '\u00a0\u202f]", "", match["number"]))
     except InvalidOperation:
         return None
-    return value, " ".join(_words(found["before"]) or _words(found["after"]))
+    return value, " ".join(_words(match["before"]) or _words(match["after"]))
 
 
 def _words(text: str) -> list[str]:

@@ -48,21 +48,21 @@ class ModelPolicy:
             now=now.observation,
             admissible=list(now.admissible),
         )
-        asked = await self.models.ask(
+        result = await self.models.ask(
             role="policy",
             model=self.model,
             messages=messages,
             reply=reply_spec(ModularStep),
             check=lambda reply: not_possible([reply.action], now.admissible),
         )
-        reply, first = asked.reply, not steps
+        reply, first = result.reply, not steps
         # The first step has nothing to remember or to reflect upon (AgentDebug, figure 15).
         return Act(
             action=reply.action,
             memory="" if first else reply.memory,
             reflection="" if first else reply.reflection,
             planning=reply.planning,
-            usage=asked.usage,
+            usage=result.usage,
         )
 
 
@@ -126,17 +126,17 @@ class TreePolicy:
         values, spent = await self._expand(task, steps, now, path)
         self._left.setdefault(path, {}).update(values)
         best = max(values, key=lambda action: values[action])
-        told = ", ".join(f"{action} ({value:g})" for action, value in values.items())
-        return self._take(path, best, f"candidates and their values: {told}", spent)
+        listing = ", ".join(f"{action} ({value:g})" for action, value in values.items())
+        return self._take(path, best, f"candidates and their values: {listing}", spent)
 
     def _best_left(self) -> Path:
         """The most valued candidate that was left aside, as the path that takes it; () if there is none."""
-        found = [
+        candidates = [
             (value, -len(path), (*path, action))
             for path, actions in self._left.items()
             for action, value in actions.items()
         ]
-        return max(found, key=lambda item: item[:2])[2] if found else ()
+        return max(candidates, key=lambda item: item[:2])[2] if candidates else ()
 
     def _take(self, path: Path, action: str, why: str, usage: Usage | None = None) -> Act:
         self._left.get(path, {}).pop(action, None)

@@ -62,8 +62,8 @@ class ServerThread:
 
     async def write(self, at: Any, values: Json, as_node: str) -> Any:
         """See `Checkpoints`."""
-        made = await self.client.threads.update_state(self.thread, values, checkpoint=at, as_node=as_node)
-        return made["checkpoint"]
+        updated = await self.client.threads.update_state(self.thread, values, checkpoint=at, as_node=as_node)
+        return updated["checkpoint"]
 
     async def run(self, at: Any, limits: Limits) -> Point:
         """See `AgentThread`. Raises RolloutError with the server's line when the run fails."""
@@ -76,8 +76,8 @@ class ServerThread:
             raise_error=False,
         )
         if isinstance(ended, dict) and "__error__" in ended:
-            said = ended["__error__"]
-            raise RolloutError(f"the re-run of thread {self.thread} failed: {said.get('message') or said}")
+            error = ended["__error__"]
+            raise RolloutError(f"the re-run of thread {self.thread} failed: {error.get('message') or error}")
         leaf = await self.read()
         assert leaf is not None
         return leaf

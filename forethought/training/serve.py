@@ -73,15 +73,15 @@ class LocalModel:
 
     def _encode(self, messages: Sequence[dict[str, str]]) -> list[int]:
         """The prompt as training rows have it, within what the model can hold."""
-        asked = [message["role"] for message in messages].index("user")
+        user_at = [message["role"] for message in messages].index("user")
 
         def encoded(user: str) -> list[int]:
-            chat = [*messages[:asked], {**messages[asked], "content": user}, *messages[asked + 1 :]]
+            chat = [*messages[:user_at], {**messages[user_at], "content": user}, *messages[user_at + 1 :]]
             text = self.tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True)
             ids: list[int] = self.tokenizer(text, add_special_tokens=False).input_ids
             return ids
 
-        user = shorten(messages[asked]["content"], lambda text: len(encoded(text)) <= self._prompt_tokens)
+        user = shorten(messages[user_at]["content"], lambda text: len(encoded(text)) <= self._prompt_tokens)
         if user is None:
             raise TrainingError(f"the task and its background do not fit into {self._prompt_tokens} tokens")
         return encoded(user)

@@ -57,12 +57,12 @@ def read_trajectories(path: str | Path) -> list[Loaded]:
     chosen = Path(path)
     if not chosen.is_dir():
         return list(_distinct(_read_file(chosen)))
-    found: list[Loaded] = []
+    trajectories: list[Loaded] = []
     for file in candidates(chosen):
-        found += _read_file(file, lenient=True)
-    if not found:
+        trajectories += _read_file(file, lenient=True)
+    if not trajectories:
         raise ValueError(f"{chosen}: no trajectories in this folder; known formats are {KNOWN}")
-    return list(_distinct(found))
+    return list(_distinct(trajectories))
 
 
 def candidates(folder: Path, suffixes: Sequence[str] = SUFFIXES) -> list[Path]:
@@ -80,10 +80,10 @@ def from_json(value: object, name: str = "trajectory") -> Loaded:
 
     Raises ValueError, in one line that says what to do.
     """
-    found = all_from_json(value, name)
-    if len(found) != 1:
-        raise ValueError(f"there are {len(found)} trajectories here; give one at a time")
-    return found[0]
+    trajectories = all_from_json(value, name)
+    if len(trajectories) != 1:
+        raise ValueError(f"there are {len(trajectories)} trajectories here; give one at a time")
+    return trajectories[0]
 
 
 def all_from_json(value: object, name: str = "trajectory") -> list[Loaded]:
@@ -125,8 +125,8 @@ def _read_file(path: Path, *, lenient: bool = False) -> list[Loaded]:
 
 def _read_with(each: Format, value: object, name: str) -> list[Loaded]:
     try:
-        if found := each.read(value, name):
-            return found
+        if trajectories := each.read(value, name):
+            return trajectories
         raise ValueError("there is no trajectory in this; is the export complete?")
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
@@ -134,10 +134,10 @@ def _read_with(each: Format, value: object, name: str) -> list[Loaded]:
         raise ValueError(" ".join(f"{place}: {first['msg']}; correct it".split())) from error
 
 
-def _distinct(found: Iterable[Loaded]) -> Iterator[Loaded]:
+def _distinct(trajectories: Iterable[Loaded]) -> Iterator[Loaded]:
     """Each trajectory once; different ones that share an id get a number."""
     seen: dict[str, list[Trajectory]] = {}
-    for loaded in found:
+    for loaded in trajectories:
         trajectory = loaded.trajectory
         same = seen.setdefault(trajectory.id, [])
         if trajectory in same:

@@ -20,26 +20,6 @@ WIDE = plan(sub("a"), sub("b"), sub("c"), sub("d", ["a", "b", "c"]))
 ANSWERS = [answer("first"), answer("second"), answer("third"), answer("fourth")]
 
 
-async def test_from_a_step_only_what_follows_is_run(record: Record) -> None:
-    out = await record(Script(plans=[CHAIN], answers=ANSWERS))
-    before = await out.state()
-    again = await out.rollouts()
-    continuation = await again.from_step(2, "action", ["mind the footnote"])
-    after = await out.state()
-    assert out.world.calls == ["b", "c"]
-    assert out.kinds == ["ToolChoice", "ToolChoice", "AnswerDraft"]
-    assert all("mind the footnote" in seen.text for seen in out.later)
-    assert exact(after["trajectory"][:1]) == exact(before["trajectory"][:1])
-    assert (continuation.kept, continuation.trajectory.answer, continuation.status) == (
-        1,
-        "second",
-        "answered",
-    )
-    assert [step.number for step in continuation.trajectory.steps] == [1, 2, 3, 4]
-    assert (continuation.usage["calls"], continuation.usage["input_tokens"]) == (3, 300)
-    assert (await out.state(continuation.branch))["answer"] == "second"
-
-
 async def test_every_re_run_begins_at_the_original_and_all_branches_stay(record: Record) -> None:
     out = await record(Script(plans=[CHAIN], answers=ANSWERS))
     first = (await out.thread.read()).id
@@ -106,23 +86,27 @@ PLANNED = ["Plan", "PlanDiagnosis", "ToolChoice", "AnswerDraft"]
 @pytest.mark.parametrize(
     ("step", "module", "kinds", "calls", "kept"),
     [
+        (2, "action", ["ToolChoice", "ToolChoice", "AnswerDraft"], ["b", "c"], 1),
         (4, "action", ["AnswerDraft"], [], 3),
         (2, "planning", PLANNED, ["other"], 0),
         (0, "", PLANNED, ["other"], 0),
     ],
-    ids=["before the answer", "the first plan", "from the start"],
+    ids=["before a step", "before the answer", "the first plan", "from the start"],
 )
 async def test_only_what_follows_the_fork_is_run_and_sees_the_guidance(
     record: Record, step: int, module: Any, kinds: list[str], calls: list[str], kept: int
 ) -> None:
     out = await record(Script(plans=[CHAIN, plan(sub("other"))], answers=ANSWERS))
-    again = await out.rollouts()
+    before, again = await out.state(), await out.rollouts()
     guidance = ["mind the unit"]
     continuation = await (again.from_step(step, module, guidance) if step else again.from_start(guidance))
     assert (out.kinds, out.world.calls) == (kinds, calls)
     assert all("mind the unit" in seen.text for seen in out.later)
-    assert (continuation.kept, continuation.trajectory.answer) == (kept, "second")
-    assert continuation.usage["calls"] == len(kinds)
+    after, run = await out.state(continuation.branch), continuation.trajectory
+    assert exact(after["trajectory"][:kept]) == exact(before["trajectory"][:kept])
+    assert (continuation.kept, run.answer, after["answer"]) == (kept, "second", "second")
+    assert [item.number for item in run.steps] == list(range(1, len(run.steps) + 1))
+    assert (continuation.status, continuation.usage["calls"]) == ("answered", len(kinds))
 
 
 async def test_steps_that_ran_side_by_side_are_run_again_together(record: Record) -> None:

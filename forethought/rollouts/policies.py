@@ -38,13 +38,12 @@ class ModelPolicy:
         self, task: str, steps: Sequence[TrajectoryStep], now: EnvironmentReply, guidance: Sequence[str]
     ) -> Act:
         """See `Policy`."""
-        shown, earlier = steps_shown(steps, self.max_observation)
         messages = prompt_messages(
             "debug_policy",
             task=task,
             guidance=list(guidance),
-            steps=shown,
-            earlier=earlier,
+            steps=steps_shown(steps, self.max_observation),
+            earlier=max(len(steps) - WHOLE_STEPS, 0),
             now=now.observation,
             admissible=list(now.admissible),
         )
@@ -68,14 +67,13 @@ class ModelPolicy:
 
 def steps_shown(
     steps: Sequence[TrajectoryStep], max_observation: int, whole: int = WHOLE_STEPS
-) -> tuple[list[dict[str, Any]], int]:
-    """Steps as a prompt shows them, and how many of them by their heads only."""
-    earlier = max(len(steps) - whole, 0)
-    shown = [
+) -> list[dict[str, Any]]:
+    """Steps as a prompt shows them: the last `whole` ones whole, those before them by their heads."""
+    earlier = len(steps) - whole
+    return [
         {"number": step.number, "text": head(step) if at < earlier else step_text(step, max_observation)}
         for at, step in enumerate(steps)
     ]
-    return shown, earlier
 
 
 def not_possible(actions: Sequence[str], admissible: Sequence[str]) -> str | None:
@@ -149,7 +147,7 @@ class TreePolicy:
         self, task: str, steps: Sequence[TrajectoryStep], now: EnvironmentReply, path: Path
     ) -> tuple[dict[str, float], Usage]:
         """Candidates for the next action and their values."""
-        shown, _ = steps_shown(steps, self.max_observation)
+        shown = steps_shown(steps, self.max_observation)
         seen = {"task": task, "steps": shown, "now": now.observation}
         possible, tried = list(now.admissible), self._tried.get(path, [])
         proposed = await self.models.ask(

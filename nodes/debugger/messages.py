@@ -95,8 +95,8 @@ def refine_messages(
     """
     limit = context.max_observation_chars
     before = [step for step in original.steps if step.number <= critical["critical_step"]]
-    prefix, _ = steps_shown(before, limit, context.window)
-    steps, _ = steps_shown(last.steps[branches[-1]["kept"] :], limit, context.window)
+    prefix = steps_shown(before, limit, context.window)
+    steps = steps_shown(last.steps[branches[-1]["kept"] :], limit, context.window)
     found = f"Step {critical['critical_step']}, {critical['critical_module']}, {critical['error_type']}"
     return prompt_messages(
         "debug_refine",

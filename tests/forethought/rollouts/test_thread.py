@@ -11,6 +11,7 @@ import pytest
 from forethought.rollouts.thread import ThreadRollouts, within
 from forethought.rollouts.types import Environment, EnvironmentReply, RolloutError
 from forethought.state.context import Context
+from forethought.state.history import point_of
 from tests.forethought.rollouts.conftest import Record, Recorded, exact
 from tests.support.agent import Script, subtask_of
 from tests.support.replies import answer, ask_replan, call, finish, plan, sub
@@ -30,7 +31,7 @@ async def test_every_re_run_begins_at_the_original_and_all_branches_stay(record:
     answers = [(await out.state(name))["answer"] for name in (first, *(item.branch for item in branches))]
     assert answers == ["first", "second", "third"]
     assert out.world.calls == ["c", "c"]
-    resumed = type(again)(out.thread, again.trajectory, again.read)
+    resumed = type(again)(out.thread, again.trajectory, again.read, again.at)
     assert (await resumed.from_step(2, "action", ["a third way"])).kept == 1, "it finds its branch again"
     assert "another way" not in out.later[-1].text
 
@@ -158,8 +159,8 @@ async def test_a_substitution_that_cannot_be_made(record: Record, step: int, act
 async def test_a_checkpoint_that_is_gone_is_said_in_one_line(record: Record) -> None:
     out = await record(Script(plans=[CHAIN]))
     again = await out.rollouts()
-    oldest = [point.id async for point in out.thread.history() if not point.steps][-3:]
-    for name in oldest:
+    points = [point_of(item) async for item in out.graph.aget_state_history(out.thread.config)]
+    for name in [point.id for point in points if not point.steps][-3:]:
         await out.saver.conn.execute("DELETE FROM checkpoints WHERE checkpoint_id = ?", (name,))
     for gone in (
         again.from_step(1, "planning", []),
@@ -171,7 +172,7 @@ async def test_a_checkpoint_that_is_gone_is_said_in_one_line(record: Record) -> 
         assert "\n" not in str(raised.value)
     await out.saver.adelete_thread("t")
     with pytest.raises(RolloutError, match="there is no thread t"):
-        await type(again)(out.thread, again.trajectory, again.read).from_step(1, "action", [])
+        await type(again)(out.thread, again.trajectory, again.read, again.at).from_step(1, "action", [])
 
 
 def storing() -> Script:
@@ -219,7 +220,7 @@ async def test_a_re_run_that_was_broken_off_is_gone_on_with_and_writes_nothing_t
     asked = len(out.later)
     with pytest.raises(RolloutError, match=r"was broken off while tools were called.*allow_writes"):
         await again.from_step(2, "action", ["another way"])
-    later = type(again)(out.thread, again.trajectory, again.read)
+    later = type(again)(out.thread, again.trajectory, again.read, again.at)
     continuation = await later.from_step(2, "action", guidance)
     assert (continuation.status, out.written) == ("waiting", ["y"]), (
         "a person is asked whether it took effect"

@@ -97,15 +97,6 @@ def test_like_reflections_on_different_tries_both_stay(tmp_path: Path) -> None:
     assert [row.trajectory_id for row in load_dataset(tmp_path / "data").train] == ["t0.1", "t1.1"]
 
 
-def test_one_task_under_two_ids_is_one_task() -> None:
-    one, other = record(0), record(0, task_id="else", task="book a hotel in LIMA, for 2 nights")
-    third = record(1, task_id="else")
-    assert len(set(same_tasks([one, other, third, record(2)]))) == 2
-    for seed in range(20):
-        train, away = split_by_task([one, other, third, record(2)], 0.5, seed)
-        assert {len(train), len(away)} == {1, 3}
-
-
 @given(
     st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=2, max_size=25),
     st.floats(0.01, 0.9),

@@ -75,16 +75,13 @@ async def page_text(page: Page, raw: bool = False) -> str:
 
     Raises ToolError for what is no text.
     """
-    return await in_daemon_thread(lambda: _read_apart(page, raw))
-
-
-def _read_apart(page: Page, raw: bool) -> str:
     job = {"job": "page", "url": page.url, "media_type": page.media_type, "charset": page.charset, "raw": raw}
     try:
-        return str(answer_apart(job, page.body, READING_S)["text"])
+        answer = await in_daemon_thread(lambda: answer_apart(job, page.body, READING_S))
     except Unreadable as error:
         hint = error.hint if error.cause == "unavailable" else "use another source"
         raise ToolError(f"{page.url} {error.what}", cause=error.cause, hint=hint) from error
+    return str(answer["text"])
 
 
 def _refused(page: Page, heading: str, origin: str) -> Observation:

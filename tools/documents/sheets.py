@@ -49,7 +49,7 @@ def section(sheet: Worksheet, computed: Worksheet, number: str) -> Section:
 
 def _text(cell: Any, computed: Any) -> str:
     if cell.data_type != "f":
-        return cell_text(cell.value, cell.number_format) if cell.value is not None else ""
+        return cell_text(cell.value, cell.number_format)
     formula = str(getattr(cell.value, "text", cell.value) or "")
     formula = formula if formula.startswith("=") else f"={formula}"
     value = cell_text(computed.value, computed.number_format) if computed is not None else ""

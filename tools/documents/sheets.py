@@ -89,7 +89,7 @@ def _spread(cells: dict[int, dict[int, str]], area: CellRange, repeated: set[tup
 def _blocks(cells: dict[int, dict[int, str]]) -> Iterator[list[int]]:
     """The numbers of consecutive rows with something in them: an empty row ends a table."""
     block: list[int] = []
-    for row in sorted(number for number, found in cells.items() if found):
+    for row in sorted(number for number, columns in cells.items() if columns):
         if block and row > block[-1] + 1:
             yield block
             block = []

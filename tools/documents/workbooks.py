@@ -65,11 +65,11 @@ def _copy(old: Any, sheet: Any, copy: Any) -> None:
 
     copy.sheet_state = "hidden" if sheet.visibility else "visible"
     for row in range(sheet.nrows):
-        for column, found in enumerate(sheet.row(row), 1):
-            cell = copy.cell(row + 1, column, _value(old, found))
-            if found.ctype == TEXT:
+        for column, source in enumerate(sheet.row(row), 1):
+            cell = copy.cell(row + 1, column, _value(old, source))
+            if source.ctype == TEXT:
                 cell.data_type = "s"  # also where it begins with '=', as no formula does here
-            style = old.format_map.get(old.xf_list[found.xf_index].format_key)
+            style = old.format_map.get(old.xf_list[source.xf_index].format_key)
             cell.number_format = style.format_str if style else "General"
     for top, bottom, left, right in sheet.merged_cells:
         copy.merged_cells.add(CellRange(None, left + 1, top + 1, right, bottom))

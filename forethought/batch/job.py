@@ -27,8 +27,7 @@ from forethought.models.types import ConfigurationError, Transport
 from forethought.redaction import redact_error, redactor
 from forethought.settings import Settings
 from forethought.shutdown import Halt, Shutdown
-from forethought.state.bounds import bounded
-from forethought.state.context import Context
+from forethought.state.context import Context, bounded
 from forethought.storage import StorageError, open_lessons
 from forethought.telemetry import entered, operation
 from forethought.tools.files import FileStore

@@ -6,7 +6,7 @@
 The scripted model plans one subtask, greets the customer, makes the gold actions one by one and says what
 has to be said: it shows that the loop, the tools, the customer and the reward work together, and says nothing
 about any model. The scripted judge finds every assertion true. Prints how many tasks get the reward 1, and
-why the others do not.
+which do not.
 """
 
 from __future__ import annotations
@@ -103,8 +103,8 @@ class Played:
 
 async def played(
     benchmark: ServiceBenchmark, sample: Sample, lent: WorkerProcess | None, settings: Settings
-) -> tuple[Attempt, str, Played]:
-    """A run of our agent on `sample` with a model that knows the gold actions; why its reward is not 1."""
+) -> tuple[Attempt, Played]:
+    """A run of our agent on `sample` with a model that knows the gold actions, and that model."""
     wanted = sample.target["evaluation_criteria"]
     told = " ".join(wanted.get("communicate_info") or [])
     model = Played(wanted["actions"] or [], f"All is settled as you asked. {told}".strip())
@@ -128,7 +128,7 @@ async def played(
         )
     finally:
         await episode.close()
-    return attempt, episode.explanation, model
+    return attempt, model
 
 
 async def main(repo: Path, domain: str, limit: int | None) -> int:
@@ -137,11 +137,11 @@ async def main(repo: Path, domain: str, limit: int | None) -> int:
     settings, right, calls = Settings(base_url=None, model="scripted"), 0, 0
     with BENCHMARK.checkout(samples[0]) as lent:
         for sample in samples:
-            attempt, why, model = await played(BENCHMARK, sample, lent, settings)
+            attempt, model = await played(BENCHMARK, sample, lent, settings)
             right += attempt.reward == 1
             calls += len(model.asked)
             if attempt.reward != 1:
-                print(f"{sample.id}: reward {attempt.reward}, {attempt.status}: {why}", flush=True)
+                print(f"{sample.id}: reward {attempt.reward}, {attempt.status}", flush=True)
     print(
         f"{domain}: {right} of {len(samples)} tasks end with the reward 1, after {calls} scripted model calls"
     )

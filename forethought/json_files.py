@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import threading
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -72,18 +73,26 @@ def parse_values(text: str, path: Path) -> Any:
     return [first, *(parse_json(line, path, number) for number, line in lines[1:])]
 
 
-def write_text(path: Path, text: str) -> None:
-    """Replace the file in one move, so that no reader and no kill ever finds half of it. Raises OSError."""
+def write_bytes(path: Path, data: bytes, mode: int = 0o666) -> None:
+    """Replace the file in one move, so that no reader and no kill ever finds half of it. Raises OSError.
+
+    `mode` is that of the file, less what the process's umask takes away.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    partial = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.part")
     try:
-        with partial.open("w", encoding="utf-8", errors="replace", newline="") as file:
-            file.write(text)
+        with open(partial, "wb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """The text as UTF-8, by `write_bytes`. Raises OSError."""
+    write_bytes(path, text.encode("utf-8", "replace"))
 
 
 def write_json(path: Path, value: Any) -> None:

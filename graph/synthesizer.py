@@ -17,10 +17,8 @@ from langgraph.types import Checkpointer
 from forethought.graph.offline import Wiring
 from forethought.models.types import Transport
 from forethought.nodes.support.offline import OfflineServices
-from forethought.nodes.synthesizer.error_types import error_types, open_tasks
-from forethought.nodes.synthesizer.labels import label_steps, label_wave
-from forethought.nodes.synthesizer.macro import macro_wave, reflect_error
-from forethought.nodes.synthesizer.merge import merge_reflections, merge_wave
+from forethought.nodes.synthesizer.macro import macro_wave, merge_reflections, merge_wave, reflect_error
+from forethought.nodes.synthesizer.meso import error_types, label_steps, label_wave, open_tasks
 from forethought.nodes.synthesizer.micro import attempt_trial, reflect_trial, trial_wave
 from forethought.nodes.synthesizer.take import take
 from forethought.settings import Settings

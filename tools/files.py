@@ -8,12 +8,10 @@ their names are still those of the plain contents, so that who has a file can te
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import mimetypes
 import os
 import re
-import tempfile
 import unicodedata
 from collections.abc import Collection, Mapping
 from contextlib import suppress
@@ -21,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from forethought.json_files import write_bytes
 from forethought.storage.encryption import NO_KEY, Cipher, cipher_of
 from forethought.storage.errors import StorageError
 
@@ -32,8 +31,6 @@ FILE_MARK = b"forethought-sealed-1\n"
 """How an encrypted file begins."""
 HASH = re.compile(r"[0-9a-f]{64}")
 MEGABYTE = 1_000_000
-_SEAL_BYTES = 32
-"""Nonce and tag, before the encrypted content."""
 LONGEST_NAME = 200
 """Characters."""
 
@@ -74,8 +71,8 @@ class FileStore:
         target = self.path(content_hash)
         try:
             if not self.has(content_hash):
-                self.root.mkdir(parents=True, exist_ok=True)
-                _write_atomically(target, FILE_MARK + self.cipher.encrypt(data)[1] if self.cipher else data)
+                content = FILE_MARK + self.cipher.encrypt(data)[1] if self.cipher else data
+                write_bytes(target, content, mode=0o600)
         except OSError as error:
             raise FilesError(f"cannot store a file in {self.root}: {_reason(error)}") from error
         return content_hash
@@ -89,23 +86,15 @@ class FileStore:
         except OSError as error:
             raise FilesError(f"cannot read a stored file in {self.root}: {_reason(error)}") from error
         if data.startswith(FILE_MARK) and hashlib.sha256(data).hexdigest() != content_hash:
-            data = self._decrypt(data)
+            try:
+                if self.cipher is None:
+                    raise StorageError(NO_KEY)
+                data = self.cipher.decrypt("aes", data.removeprefix(FILE_MARK))
+            except StorageError as error:
+                raise FilesError(f"the stored content of the file cannot be read: {error}") from error
         if hashlib.sha256(data).hexdigest() != content_hash:
             raise FilesError("the stored content of the file is damaged; give the file again")
         return data
-
-    def size(self, content_hash: str) -> int:
-        """Bytes of the content. Raises OSError."""
-        path = self.path(content_hash)
-        return path.stat().st_size - (len(FILE_MARK) + _SEAL_BYTES if _is_sealed(path) else 0)
-
-    def _decrypt(self, data: bytes) -> bytes:
-        try:
-            if self.cipher is None:
-                raise StorageError(NO_KEY)
-            return self.cipher.decrypt("aes", data.removeprefix(FILE_MARK))
-        except StorageError as error:
-            raise FilesError(f"the stored content of the file cannot be read: {error}") from error
 
 
 def take_in(item: Any, *, store: FileStore, settings: Settings) -> FileRef:
@@ -135,10 +124,14 @@ def take_in(item: Any, *, store: FileStore, settings: Settings) -> FileRef:
     if (data is None) == (content_hash is None):
         raise FilesError(f"{name}: give either data (base64) or hash (of a file stored before)")
     if content_hash is None:
-        return take_in_bytes(name, _decode(data, name), store=store, settings=settings)
+        try:
+            content = base64.b64decode("".join(str(data).split()), validate=True)
+        except ValueError as error:
+            raise FilesError(f"{name}: data is not valid base64") from error
+        return take_in_bytes(name, content, store=store, settings=settings)
     if not store.has(content_hash):
         raise FilesError(f"{name}: no file with this hash is stored here; send its data")
-    return _reference(name, content_hash, store.size(content_hash))
+    return _reference(name, content_hash, len(store.get(content_hash)))
 
 
 def take_in_bytes(name: str, data: bytes, *, store: FileStore, settings: Settings) -> FileRef:
@@ -221,15 +214,6 @@ def _read(path: Path, shown: str, settings: Settings) -> bytes:
     return data
 
 
-def _decode(data: Any, name: str) -> bytes:
-    if not isinstance(data, str):
-        raise FilesError(f"{name}: data must be the file's content in base64")
-    try:
-        return base64.b64decode("".join(data.split()), validate=True)
-    except (binascii.Error, ValueError) as error:
-        raise FilesError(f"{name}: data is not valid base64") from error
-
-
 def _reference(name: str, content_hash: str, size: int) -> FileRef:
     kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
     return {"name": name, "hash": content_hash, "size": size, "type": kind}
@@ -245,20 +229,3 @@ def _check_size(shown: str, size: int, settings: Settings) -> None:
 
 def _reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
-
-
-def _is_sealed(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(len(FILE_MARK)) == FILE_MARK
-
-
-def _write_atomically(target: Path, data: bytes) -> None:
-    descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=".new-")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-        os.replace(temporary, target)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise

@@ -57,7 +57,7 @@ class LessonsOptions(CommandOptions):
     def all(self) -> list[Lesson]:
         """The lessons, the strongest first; none where no run has kept any."""
         from forethought.lessons.record import now_utc
-        from forethought.storage.opening import LESSONS
+        from forethought.storage import LESSONS
 
         is_there = address_of(settings_from(self)).beside(LESSONS).exists
         lessons = self.use(lambda book: book.all()) if is_there else []

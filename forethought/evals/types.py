@@ -80,6 +80,7 @@ class Episode(Environment, Protocol):
 
     With `tools`, an action is the text that `call_text` makes of a name and arguments; without, it is any
     text, or one of the reply's `admissible` ones. `reset` begins anew: a method may try several times.
+    Once a reply is done, neither `step` nor `finish` is called before the next `reset`.
     """
 
     @property

@@ -6,13 +6,9 @@ causes.
 
 from __future__ import annotations
 
-import math
 import re
 import ssl
 from collections.abc import Iterator
-from contextlib import suppress
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 from langgraph.errors import GraphBubbleUp
@@ -71,28 +67,14 @@ def describe(error: BaseException) -> str:
     return words
 
 
-def requested_wait(error: BaseException, now: datetime | None = None) -> float | None:
-    """Seconds that the provider asks to wait, 0 to 120; None where it names no time.
-
-    By `retry-after-ms`, `Retry-After` (seconds or an HTTP date), or Gemini's retryDelay.
-    """
+def requested_wait(error: BaseException) -> float | None:
+    """Seconds that the provider asks to wait, by Retry-After or Gemini's retryDelay: 0 to 120, or None."""
     for link in chain(error):
         headers: Any = getattr(getattr(link, "response", None), "headers", None) or {}
-        milliseconds, after = headers.get("retry-after-ms"), headers.get("retry-after")
-        with suppress(ValueError, TypeError):
-            return _bounded(float(milliseconds) / 1000)
-        with suppress(ValueError, TypeError):
-            return _bounded(float(after))
-        with suppress(ValueError, TypeError):  # no date, or one without a time zone
-            return _bounded((parsedate_to_datetime(after) - (now or datetime.now(UTC))).total_seconds())
+        if re.fullmatch(r"\d+(\.\d+)?", seconds := headers.get("retry-after", "")):
+            return min(float(seconds), LONGEST_WAIT_S)
     found = _DELAY.search(_words(error))
-    return _bounded(float(found[1])) if found else None
-
-
-def _bounded(seconds: float) -> float:
-    if math.isnan(seconds):
-        raise ValueError("no number")
-    return min(max(seconds, 0.0), LONGEST_WAIT_S)
+    return min(float(found[1]), LONGEST_WAIT_S) if found else None
 
 
 def is_filtered(error: BaseException) -> bool:

@@ -83,9 +83,6 @@ def _strict(node: Any, defs: Json, inside: tuple[str, ...]) -> Json:
             raise NotStrict(f"unknown reference {node['$ref']}")
         beside = {key: value for key, value in node.items() if key in ("description", "default")}
         return _strict({**defs[target], **beside}, defs, (*inside, target))
-    if len(node.get("allOf", ())) == 1:
-        rest = {key: value for key, value in node.items() if key != "allOf"}
-        return _strict({**node["allOf"][0], **rest}, defs, inside)
     refused = next((key for key in _REFUSED if key in node), None)
     if refused:
         raise NotStrict(f"'{refused}' has no strict form")
@@ -102,16 +99,9 @@ def _strict(node: Any, defs: Json, inside: tuple[str, ...]) -> Json:
 
 
 def _enum(node: Mapping[str, Any]) -> Json:
-    values = list(node["enum"]) if "enum" in node else [node["const"]]
-    kinds = sorted({_json_type(value) for value in values})
-    return {"type": kinds[0] if len(kinds) == 1 else kinds, "enum": values}
-
-
-def _json_type(value: Any) -> str:
-    names = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
-    if type(value) not in names:
-        raise NotStrict("an enumeration of objects or lists")
-    return names[type(value)]
+    if "type" not in node:
+        raise NotStrict("an enumeration without a type")
+    return {"type": node["type"], "enum": list(node["enum"]) if "enum" in node else [node["const"]]}
 
 
 def _typed(node: Mapping[str, Any], defs: Json, inside: tuple[str, ...]) -> Json:

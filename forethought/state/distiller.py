@@ -150,7 +150,7 @@ class DistillerOutput(TypedDict, total=False):
     """By generated name: {name, description, failures, successes, by}; what a person has made of each error
     in the review; `by` is 'person' where its text was changed."""
     problems: Annotated[dict[str, str], merge]
-    """By task key, entry key or error name: why nothing came of it."""
+    """By node and key: why nothing came of it."""
     notes: list[str]
     models: dict[str, str]
     """What the distillation was made with: {model}."""

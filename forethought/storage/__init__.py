@@ -4,8 +4,49 @@
 of a thread), `open_lessons` the Store. Nothing above this package knows which database it is.
 """
 
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING
+
 from forethought.storage.address import Address, address_of
 from forethought.storage.errors import StorageError
-from forethought.storage.opening import open_lessons, open_threads
 
-__all__ = ["Address", "StorageError", "address_of", "open_lessons", "open_threads"]
+if TYPE_CHECKING:
+    from langgraph.store.base import BaseStore
+
+    from forethought.storage.saver import ThreadSaver
+
+__all__ = ["LESSONS", "Address", "StorageError", "address_of", "open_lessons", "open_threads"]
+LESSONS = "lessons.sqlite"
+
+
+def open_threads(
+    address: Address, key: bytes | None = None, *, create: bool = True, read_only: bool = False
+) -> AbstractAsyncContextManager[ThreadSaver]:
+    """The checkpointer on a database, which is set up where it is new, unless it is only read.
+
+    Raises StorageError: there is none and none is to be made, the extra or the key is missing, the key is
+    another one, another release made it. Also sqlite3.Error, psycopg.Error and OSError, when it fails.
+    """
+    from forethought.storage.encryption import cipher_of  # loads LangGraph, which `--help` is spared
+
+    cipher = cipher_of(key)
+    if address.path is not None:
+        from forethought.storage.sqlite import open_sqlite_threads
+
+        return open_sqlite_threads(address.path, cipher, create=create, read_only=read_only)
+    from forethought.storage.postgres import open_postgres_threads
+
+    return open_postgres_threads(address, cipher, create=create, read_only=read_only)
+
+
+def open_lessons(address: Address, *, create: bool = True) -> AbstractAsyncContextManager[BaseStore]:
+    """The Store of lessons that belongs to the threads at `address`. Raises as `open_threads` does."""
+    if address.path is not None:
+        from forethought.storage.sqlite import open_sqlite_lessons
+
+        return open_sqlite_lessons(address.path.with_name(LESSONS), create=create)
+    from forethought.storage.postgres import open_postgres_lessons
+
+    return open_postgres_lessons(address, create=create)

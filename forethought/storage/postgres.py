@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from forethought.storage.address import MISSING_EXTRA, Address
-from forethought.storage.encryption import Cipher, OutOfLine, thread_serializer
+from forethought.storage.encryption import Cipher, thread_serializer
 from forethought.storage.errors import StorageError, is_postgres, postgres_line
 from forethought.storage.layout import set_up
 from forethought.storage.locks import hold
@@ -26,8 +26,6 @@ except ImportError as error:
 from forethought.storage.advisory_locks import AdvisoryLocks
 
 if TYPE_CHECKING:
-    from langchain_core.runnables import RunnableConfig
-    from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
     from langgraph.store.base import BaseStore
 
 # What troubles the pool is told by the error that it ends in, once.
@@ -53,6 +51,7 @@ class PostgresThreads(ThreadSaver, AsyncPostgresSaver):
     """Threads in a Postgres database."""
 
     contents = (("checkpoint_blobs", "blob"), ("checkpoint_writes", "blob"))
+    inlines_texts = True
 
     def __init__(self, pool: Pool, address: Address, cipher: Cipher | None) -> None:
         super().__init__(pool, serde=thread_serializer(cipher))
@@ -74,24 +73,6 @@ class PostgresThreads(ThreadSaver, AsyncPostgresSaver):
         names = ["checkpoints", "checkpoint_blobs", "checkpoint_writes"]
         query = "SELECT SUM(pg_total_relation_size(name::regclass))::bigint FROM unnest(?::text[]) AS name"
         return int((await self.rows(query, (names,)))[0][0])
-
-    async def aput(
-        self,
-        config: RunnableConfig,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
-    ) -> RunnableConfig:
-        """See ThreadSaver. Texts go where all else goes.
-
-        LangGraph would write them into the checkpoint's own row as JSON: in plain, and without NUL.
-        """
-        values = {
-            name: OutOfLine(value) if isinstance(value, str) else value
-            for name, value in checkpoint["channel_values"].items()
-        }
-        checkpoint = {**checkpoint, "channel_values": values}
-        return await super().aput(config, checkpoint, metadata, new_versions)
 
 
 async def connect(address: Address) -> AsyncConnection[Any]:

@@ -14,7 +14,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from datetime import datetime
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -26,7 +25,7 @@ from langgraph.checkpoint.base import (
     CheckpointTuple,
 )
 
-from forethought.storage.encryption import Cipher
+from forethought.storage.encryption import Cipher, OutOfLine
 from forethought.storage.errors import StorageError
 from forethought.storage.locks import ThreadLocks, hold
 
@@ -42,6 +41,8 @@ class ThreadSaver(BaseCheckpointSaver[str]):
     locks: ThreadLocks
     contents: Sequence[tuple[str, str]]
     """The tables and columns that hold what the serializer wrote."""
+    inlines_texts = False
+    """Whether LangGraph would write texts into the checkpoint's own row: in plain, and without NUL."""
 
     # The threads of the database.
 
@@ -82,14 +83,6 @@ class ThreadSaver(BaseCheckpointSaver[str]):
             "WHERE thread_id = ? AND checkpoint_ns = ''"
         )
         return {str(row[0]): row[1] for row in await self.rows(query, (thread_id,))}
-
-    async def created_at(self, thread_id: str) -> datetime | None:
-        """When the thread's first checkpoint was made; None where it has none."""
-        query = "SELECT MIN(checkpoint_id) FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ''"
-        first = (await self.rows(query, (thread_id,)))[0][0]
-        config: RunnableConfig = {"configurable": {"thread_id": thread_id, "checkpoint_id": first}}
-        found = await self.aget_tuple(config) if first else None
-        return datetime.fromisoformat(found.checkpoint["ts"]) if found else None
 
     # One process a thread.
 
@@ -140,6 +133,10 @@ class ThreadSaver(BaseCheckpointSaver[str]):
     ) -> RunnableConfig:
         """See BaseCheckpointSaver. Raises StorageError when the thread's lock was lost."""
         await self.locks.check(config["configurable"]["thread_id"])
+        if self.inlines_texts:
+            values = checkpoint["channel_values"].items()
+            moved = {name: OutOfLine(value) if isinstance(value, str) else value for name, value in values}
+            checkpoint = {**checkpoint, "channel_values": moved}
         return await super().aput(config, checkpoint, metadata, new_versions)
 
     async def aput_writes(

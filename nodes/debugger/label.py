@@ -19,7 +19,7 @@ from forethought.models.types import ReplyError, no_usage
 from forethought.nodes.debugger.critical import NOT_FIRST, canonical, is_no_error, quote_problem
 from forethought.nodes.debugger.messages import label_messages
 from forethought.nodes.debugger.services import DebugServices
-from forethought.nodes.support.offline import exhausted, jobs_for
+from forethought.nodes.support.offline import exhausted
 from forethought.nodes.support.state_reader import read_state
 from forethought.prompts.debug_replies import NO_ERROR, StepLabels
 from forethought.state.debugger import DebuggerContext, DebuggerState, Label
@@ -41,7 +41,7 @@ async def label_wave(
     left = [number for number in numbers if number not in done]
     width = _wave_width(state, context, len(done))
     if width or not left:
-        return {"wave": jobs_for("label_step", left[:width] if done else left[:1])}
+        return {"wave": [Job(node="label_step", key=key) for key in left[: width if done else 1]]}
     why = exhausted(state, context) or f"the budget of {context.max_tokens} tokens is nearly spent"
     return {
         "wave": [],

@@ -10,10 +10,10 @@ from langgraph.runtime import Runtime
 
 from forethought.knowledge.planning_errors import BRIEF_FAILURES
 from forethought.nodes.distiller.checks import Copies, patterns_problem
-from forethought.nodes.distiller.diagnose import entries_of
+from forethought.nodes.distiller.errors import entries_of
 from forethought.nodes.distiller.messages import Case, pattern_messages
 from forethought.nodes.distiller.runs import DistillServices, TaskRuns
-from forethought.nodes.support.offline import jobs_for, next_wave
+from forethought.nodes.support.offline import next_wave, open_jobs, problem_key
 from forethought.nodes.support.state_reader import read_state
 from forethought.prompts.distill_replies import PatternSet, WrittenPattern
 from forethought.state.distiller import (
@@ -32,14 +32,12 @@ async def pattern_wave(
 ) -> dict[str, Any]:
     """Which errors' patterns are written next, without a model call; none once all are. An error with fewer
     failed runs than a diagnosis shows is too narrow: it is left out, and that is said."""
-    done = {*state.get("patterns", {}), *state.get("problems", {})}
-    left = [name for name in state.get("errors", {}) if name not in done]
-    narrow = [name for name in left if failed_runs(state, name) < BRIEF_FAILURES]
-    left = [name for name in left if name not in narrow]
-    problems = dict.fromkeys(narrow, f"too narrow: fewer than {BRIEF_FAILURES} failed runs show it")
-    jobs = jobs_for("write_patterns", left)
-    unfinished = f"{len(left)} errors have no patterns"
-    return {**next_wave(state, services.context(runtime), jobs, unfinished), "problems": problems}
+    left = open_jobs(state, "write_patterns", state.get("errors", {}), "patterns")
+    jobs = [job for job in left if failed_runs(state, job["key"]) >= BRIEF_FAILURES]
+    too_narrow = f"too narrow: fewer than {BRIEF_FAILURES} failed runs show it"
+    problems = {problem_key(job): too_narrow for job in left if job not in jobs}
+    wave = next_wave(state, services.context(runtime), jobs, f"{len(jobs)} errors have no patterns")
+    return {**wave, "problems": problems}
 
 
 async def write_patterns(
@@ -61,12 +59,11 @@ async def write_patterns(
     copies = Copies.of(numbered.values())
     reply, update = await services.ask(
         runtime,
-        role="patterns",
-        about=name,
-        problem_key=name,
-        messages=pattern_messages(error, cases, context),
-        reply=PatternSet,
-        check=lambda reply: patterns_problem(reply, numbered, copies, least_failures=BRIEF_FAILURES),
+        job,
+        "patterns",
+        pattern_messages(error, cases, context),
+        PatternSet,
+        lambda reply: patterns_problem(reply, numbered, copies, least_failures=BRIEF_FAILURES),
     )
     if reply is None:
         return update

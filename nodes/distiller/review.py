@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from forethought.knowledge.planning_errors import PlanningError
 from forethought.nodes.distiller.checks import slug
-from forethought.nodes.distiller.diagnose import entries_of
+from forethought.nodes.distiller.errors import entries_of
 from forethought.nodes.distiller.runs import DistillServices
 from forethought.state.distiller import DistillerContext, DistillerState, Review
 
@@ -33,11 +33,15 @@ async def review(
     final = state.get("final", {}) if reviews or state.get("final") else generated(state)
     left = [name for name in final if name not in reviews]
     if services.context(runtime).review and left:
-        name = left[0]
-        update = _ask_person(state, final, name, others=[other for other in final if other != name])
-        return {**update, "status": "running"}
-    problem = "" if final else _nothing_line(state)
-    return {"final": final, "status": "distilled" if final else "no_errors", "problem": problem}
+        return {**_ask_person(state, final, left[0]), "status": "running"}
+    if final:
+        return {"final": final, "status": "distilled", "problem": ""}
+    found = f"{len(entries_of(state))} that were diagnosed in {len(state['tasks'])} tasks of mixed outcome"
+    problem = (
+        f"no planning error is left of {found}: each was discarded, too narrow, without usable patterns, or "
+        "dropped in the review"
+    )
+    return {"final": {}, "status": "no_errors", "problem": problem}
 
 
 def generated(state: DistillerState) -> dict[str, Json]:
@@ -57,14 +61,13 @@ def generated(state: DistillerState) -> dict[str, Json]:
     }
 
 
-def _ask_person(state: DistillerState, final: dict[str, Json], name: str, others: list[str]) -> Json:
+def _ask_person(state: DistillerState, final: dict[str, Json], name: str) -> Json:
     """Ask until the reply can be carried out, and carry it out."""
     problem = ""
     while True:
-        reply = interrupt(_question(state, final[name], others, problem))
-        answer: Mapping[str, Any] = reply if isinstance(reply, Mapping) else {"decision": str(reply)}
+        reply = interrupt(_question(state, final, name, problem))
         try:
-            changed, record = decided(final, name, answer)
+            changed, record = decided(final, name, reply if isinstance(reply, Mapping) else {})
         except ValueError as error:
             problem = str(error)
             continue
@@ -73,14 +76,11 @@ def _ask_person(state: DistillerState, final: dict[str, Json], name: str, others
 
 def decided(final: dict[str, Json], name: str, reply: Mapping[str, Any]) -> tuple[dict[str, Json], Review]:
     """The errors after a person's decision on `name`, and its record. Raises ValueError, in one line."""
-    decision, value = str(reply.get("decision", "")).strip().lower(), reply.get("value")
-    if decision == "answer":  # how a plain text reply arrives: `merge other_error`
-        decision, _, rest = str(value or "").strip().partition(" ")
-        value = rest.strip()
-    match decision:
-        case "keep" | "approve":
+    value = reply.get("value")
+    match reply.get("decision"):
+        case "keep":
             return final, Review(decision="keep")
-        case "drop" | "reject":
+        case "drop":
             return {key: error for key, error in final.items() if key != name}, Review(decision="drop")
         case "merge":
             return _merged(final, name, str(value or ""))
@@ -134,9 +134,9 @@ def _merged(final: dict[str, Json], name: str, into: str) -> tuple[dict[str, Jso
     return {**rest, target: {**one, **joined, "by": "person"}}, Review(decision="merge", into=target)
 
 
-def _question(state: DistillerState, error: Json, others: list[str], problem: str) -> Json:
+def _question(state: DistillerState, final: dict[str, Json], name: str, problem: str) -> Json:
     """What a person is shown: the error, its patterns, and what was found in which run."""
-    entries, tasks = entries_of(state), state["tasks"]
+    error, entries, tasks = final[name], entries_of(state), state["tasks"]
     findings = [{**entries[key], "question": tasks[entries[key]["task"]]["task"]} for key in error["entries"]]
     return {
         "kind": "review",
@@ -145,23 +145,6 @@ def _question(state: DistillerState, error: Json, others: list[str], problem: st
         "choices": list(DECISIONS),
         "error": {key: error[key] for key in ("name", "description", *_KINDS)},
         "findings": findings,
-        "others": others,
+        "others": [other for other in final if other != name],
         "problem": problem,
     }
-
-
-def _nothing_line(state: DistillerState) -> str:
-    """Why there is no error, with what was seen on the way."""
-    mixed, reviews = len(state["tasks"]), state.get("reviews", {})
-    entries = len(entries_of(state))
-    if reviews:
-        return "every error was dropped in the review: nothing is left to write"
-    if not entries:
-        return (
-            f"no planning error was found in {mixed} tasks of mixed outcome: what made the difference was no "
-            "matter of planning, or was not shown"
-        )
-    return (
-        f"{entries} errors were diagnosed in {mixed} tasks of mixed outcome, and none is left: each was "
-        "discarded, too narrow, or without usable patterns"
-    )

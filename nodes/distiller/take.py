@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -47,6 +47,7 @@ async def take(
         "unjudged": outcomes.count(set()),
         "excluded": len(refused),
     }
+    counts = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in seen.items())
     return {
         **empty_channels(DistillerState),
         "tasks": tasks,
@@ -54,26 +55,8 @@ async def take(
         "excluded": [runs[0].trajectory.task for runs in refused],
         "models": {"model": context.model},
         "status": "running" if tasks else "no_mixed",
-        "problem": "" if tasks else no_mixed_line(seen),
+        "problem": "" if tasks else f"no task has both successful and failed runs ({counts}): collect more",
     }
-
-
-def no_mixed_line(seen: Mapping[str, int]) -> str:
-    """What was seen where there is nothing to compare, and what to do."""
-    parts = [
-        f", {seen[name]} {words}"
-        for name, words in (
-            ("only_success", "with successes only"),
-            ("only_failure", "with failures only"),
-            ("unjudged", "without a known outcome"),
-            ("excluded", "refused as tasks of an evaluation"),
-        )
-        if seen[name]
-    ]
-    return (
-        f"no task has both successful and failed runs: {seen['trajectories']} trajectories of "
-        f"{seen['tasks']} tasks were read{''.join(parts)}; collect more runs a task, or harder tasks"
-    )
 
 
 def _outcomes(runs: Sequence[Loaded]) -> set[str]:

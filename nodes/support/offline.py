@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Self, TypeVar
 
@@ -82,10 +82,8 @@ class OfflineServices(Generic[C]):
     async def ask(
         self,
         runtime: Runtime[C],
-        *,
+        job: Job,
         role: str,
-        about: str,
-        problem_key: str,
         messages: Sequence[Message],
         reply: type[R],
         check: Callable[[R], str | None],
@@ -93,10 +91,10 @@ class OfflineServices(Generic[C]):
         """The reply, or None where no valid one came; and the update of `usage` and, without a reply, of
         `problems`. Raises the other ModelErrors."""
         try:
-            result = await self.request(runtime, role, messages, reply, check, about)
+            result = await self.request(runtime, role, messages, reply, check, job["key"])
         except ReplyError as error:
             return None, {
-                "problems": {problem_key: error.problem or str(error)},
+                "problems": {problem_key(job): error.problem or str(error)},
                 "usage": {role: error.usage},
             }
         return result.reply, {"usage": {role: result.usage}}
@@ -167,6 +165,13 @@ def next_wave(
     return {"wave": list(jobs[: context.max_parallel])}
 
 
-def jobs_for(node: str, keys: Sequence[str]) -> list[Job]:
-    """A job of `node` for each key."""
-    return [Job(node=node, key=key) for key in keys]
+def problem_key(job: Job) -> str:
+    """Under what name the channel `problems` says why nothing came of a job."""
+    return f"{job['node']} {job['key']}"
+
+
+def open_jobs(state: Mapping[str, Any], node: str, keys: Iterable[str], channel: str) -> list[Job]:
+    """A job of `node` for each key that is neither in `channel` nor left out with a problem."""
+    done, problems = state.get(channel, {}), state.get("problems", {})
+    jobs = [Job(node=node, key=key) for key in keys if key not in done]
+    return [job for job in jobs if problem_key(job) not in problems]

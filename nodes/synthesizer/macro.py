@@ -1,5 +1,8 @@
-"""Macro level: one reflection an error type, from trajectories of different tasks that show it (SAMULE 3.2.1,
-inter-task learning)."""
+"""Macro level and the merge (SAMULE 3.2.1, inter-task learning).
+
+One reflection an error type comes from trajectories of different tasks that show it. Then each failed trial
+gets one final reflection, from what all levels have said of it.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,19 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
-from forethought.nodes.support.offline import jobs_for, next_wave
+from forethought.nodes.support.offline import next_wave, open_jobs, problem_key
 from forethought.nodes.support.state_reader import read_state
-from forethought.nodes.synthesizer.labels import error_path
 from forethought.nodes.synthesizer.leaks import References
-from forethought.nodes.synthesizer.messages import error_messages
+from forethought.nodes.synthesizer.meso import error_path
+from forethought.nodes.synthesizer.messages import error_messages, merge_messages
 from forethought.nodes.synthesizer.take import SynthesizeServices
-from forethought.prompts.synthesize_replies import TypeReflection
+from forethought.prompts.synthesize_replies import MergedReflection, TypeReflection
 from forethought.state.offline import Job
 from forethought.state.synthesizer import ErrorReflection, SynthesizerContext, SynthesizerState, TrialRecord
+from forethought.trajectories.show import whole_text
 
-READS = ("tasks", "trials", "pool", "taxonomy", "labels", "references")
+_MACRO = ("tasks", "trials", "pool", "taxonomy", "labels", "references")
+_MERGE = ("tasks", "trials", "reflections", "labels", "error_reflections", "references")
 LEAST_TASKS = 2
 """Tasks that an error type needs for what recurs in it to be more than a task's own."""
 
@@ -29,20 +34,17 @@ async def macro_wave(
 ) -> dict[str, Any]:
     """Which error types are reflected upon next, without a model call. One that a single task shows has no
     reflection, and that is said."""
-    done = {*state.get("error_reflections", {}), *state.get("problems", {})}
-    left, narrow = [], {}
-    for name in (error["name"] for error in state.get("taxonomy", [])):
-        if {name, f"reflect_error {name}"} & done:
-            continue
-        tasks = len({state["trials"][key]["task"] for key in cluster(state, name)})
+    names = [error["name"] for error in state.get("taxonomy", [])]
+    jobs, narrow = [], {}
+    for job in open_jobs(state, "reflect_error", names, "error_reflections"):
+        tasks = len({state["trials"][key]["task"] for key in cluster(state, job["key"])})
         if tasks >= LEAST_TASKS:
-            left.append(name)
+            jobs.append(job)
         else:
             seen = f"{tasks} of {len(state['tasks'])} tasks showed it"
-            narrow[f"reflect_error {name}"] = f"{seen}; a reflection across tasks needs {LEAST_TASKS}"
-    unfinished = f"{len(left)} error types have no reflection"
-    wave = next_wave(state, services.context(runtime), jobs_for("reflect_error", left), unfinished)
-    return {**wave, "problems": narrow, "notes": _notes(state, bool(left))}
+            narrow[problem_key(job)] = f"{seen}; a reflection across tasks needs {LEAST_TASKS}"
+    wave = next_wave(state, services.context(runtime), jobs, f"{len(jobs)} error types have no reflection")
+    return {**wave, "problems": narrow}
 
 
 async def reflect_error(
@@ -54,7 +56,7 @@ async def reflect_error(
 ) -> dict[str, Any]:
     """The reflection on one error type; where no usable one came, why. Raises the other ModelErrors."""
     context, name = services.context(runtime), job["key"]
-    state: SynthesizerState = read_state(config, READS)
+    state: SynthesizerState = read_state(config, _MACRO)
     error = next(item for item in state["taxonomy"] if item["name"] == name)
     chosen = {key: state["trials"][key] for key in _spread(state, cluster(state, name), context.max_cases)}
     cases = [
@@ -73,12 +75,11 @@ async def reflect_error(
     by_id = {trial["id"]: trial for trial in chosen.values()}
     reply, update = await services.ask(
         runtime,
-        role="error_reflection",
-        about=name,
-        problem_key=f"reflect_error {name}",
-        messages=error_messages(error, cases, context),
-        reply=TypeReflection,
-        check=lambda reply: type_problem(reply, by_id, secrets),
+        job,
+        "error_reflection",
+        error_messages(error, cases, context),
+        TypeReflection,
+        lambda reply: type_problem(reply, by_id, secrets),
     )
     if reply is None:
         return update
@@ -125,13 +126,53 @@ def _spread(state: SynthesizerState, keys: Sequence[str], most: int) -> list[str
     return sorted(keys, key=lambda key: order[key])[:most]
 
 
-def _notes(state: SynthesizerState, any_left: bool) -> list[str]:
-    notes = state.get("notes", [])
-    if any_left or state.get("error_reflections") or not state.get("taxonomy"):
-        return notes
-    note = (
-        "there is one task only: no reflections across tasks"
-        if len(state["tasks"]) == 1
-        else "no error type was reflected upon across tasks: no two tasks show the same one, or no reply held"
+async def merge_wave(
+    state: SynthesizerState, runtime: Runtime[SynthesizerContext], *, services: SynthesizeServices
+) -> dict[str, Any]:
+    """Which trials' reflections are merged next, without a model call; with none left, the end."""
+    failed = [key for key in state["pool"] if state["trials"][key]["outcome"] == "failure"]
+    reflected = [key for key in failed if key in state.get("reflections", {}) or error_path(state, key)]
+    jobs = open_jobs(state, "merge_reflections", reflected, "merged")
+    if jobs:
+        return next_wave(
+            state, services.context(runtime), jobs, f"{len(jobs)} trials have no final reflection"
+        )
+    if state.get("merged"):
+        return {"wave": [], "status": "synthesized", "problem": ""}
+    reason = f"{len(failed)} trials failed, and no usable reflection on them came; see problems"
+    return {"wave": [], "status": "no_reflections", "problem": reason}
+
+
+async def merge_reflections(
+    job: Job,
+    runtime: Runtime[SynthesizerContext],
+    config: RunnableConfig,
+    *,
+    services: SynthesizeServices,
+) -> dict[str, Any]:
+    """The final reflection on one failed trial; where no usable one came, why. Raises the other
+    ModelErrors."""
+    key = job["key"]
+    state: SynthesizerState = read_state(config, _MERGE)
+    trial, path = state["trials"][key], error_path(state, key)
+    task = state["tasks"][trial["task"]]
+    types = {finding["error_type"] for findings in path.values() for finding in findings}
+    macros = {name: item for name, item in state.get("error_reflections", {}).items() if name in types}
+    text = whole_text(await services.load(trial["stored"]))
+    secret = References(tuple(state["references"].get(trial["task"], [])), task["task"], text)
+    others = [item["id"] for name, item in state["trials"].items() if name != key]
+    reply, update = await services.ask(
+        runtime,
+        job,
+        "merged_reflection",
+        merge_messages(task, state.get("reflections", {}).get(key, ""), path, macros),
+        MergedReflection,
+        lambda reply: secret.problem(reply.reflection) or _foreign(reply.reflection, others),
     )
-    return notes if note in notes else [*notes, note]
+    return update if reply is None else {**update, "merged": {key: reply.reflection.strip()}}
+
+
+def _foreign(reflection: str, others: Sequence[str]) -> str | None:
+    """Whether it names a trajectory that its reader will not see. Ids of letters alone may be words."""
+    named = next((id for id in others if not id.isalpha() and len(id) > 3 and id in reflection), None)
+    return f"it names the trajectory {named}, which its reader will not see" if named else None

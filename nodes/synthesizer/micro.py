@@ -3,25 +3,24 @@ given to the next (SAMULE 3.2.1, single trajectory learning; after Reflexion).""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
 from forethought.models.types import ReplyError
-from forethought.nodes.support.offline import jobs_for, next_wave
+from forethought.nodes.support.offline import next_wave, open_jobs, problem_key
 from forethought.nodes.support.state_reader import read_state
 from forethought.nodes.synthesizer.leaks import References
 from forethought.nodes.synthesizer.messages import reflect_messages
-from forethought.nodes.synthesizer.take import SynthesizeServices, no_failures_line, trial_record
+from forethought.nodes.synthesizer.take import SynthesizeServices, trial_record
 from forethought.prompts.synthesize_replies import TrialReflection
 from forethought.state.offline import Job
 from forethought.state.reducers import CLEAR
 from forethought.state.synthesizer import SynthesizerContext, SynthesizerState
 from forethought.trajectories.show import whole_text
 from forethought.trajectories.tasks import CollectTask, RunError
-
-_MICRO = ("attempt_trial ", "reflect_trial ")
 
 
 async def trial_wave(
@@ -30,21 +29,26 @@ async def trial_wave(
     """Which trials are made or reflected upon next, without a model call. With none left, what is learned
     from is fixed; where it has changed since, the levels above begin anew."""
     context = services.context(runtime)
-    jobs = [
-        *jobs_for("reflect_trial", _unreflected(state)),
-        *jobs_for("attempt_trial", _next_trials(state, context.trials)),
-    ]
-    if jobs:
-        return next_wave(state, context, jobs, f"{len(jobs)} trials or reflections on them are left")
     trials = state.get("trials", {})
+    failed = [key for key, trial in trials.items() if trial["outcome"] == "failure"]
+    reflections = open_jobs(state, "reflect_trial", failed, "reflections")
+    next_trials = _next_trials(state, context.trials, [job["key"] for job in reflections])
+    if jobs := [*reflections, *open_jobs(state, "attempt_trial", next_trials, "trials")]:
+        return next_wave(state, context, jobs, f"{len(jobs)} trials or reflections on them are left")
     order = {task: at for at, task in enumerate(state["tasks"])}
     judged = [key for key, trial in trials.items() if trial["outcome"] != "unknown"]
     pool = sorted(judged, key=lambda key: (order[trials[key]["task"]], trials[key]["number"]))
     update: dict[str, Any] = {"wave": [], "pool": pool}
     if state.get("pool") and state["pool"] != pool:
-        update |= _above_cleared(state)
-    if not any(trial["outcome"] == "failure" for trial in trials.values()):
-        update |= {"status": "no_failures", "problem": no_failures_line(trials)}
+        above = [name for name in state.get("problems", {}) if "_trial " not in name]
+        update |= {"problems": dict.fromkeys(above), "taxonomy": [], "typed": {}, "notes": []}
+        update |= {name: {CLEAR: None} for name in ("labels", "error_reflections", "merged")}
+    if not failed:
+        problem = (
+            f"no trial failed: of {len(trials)} trials of {len(state['tasks'])} tasks {len(pool)} succeeded, "
+            "the others could not be judged; give harder tasks, or trajectories with their outcomes"
+        )
+        update |= {"status": "no_failures", "problem": problem}
     return update
 
 
@@ -57,7 +61,7 @@ async def attempt_trial(
 ) -> dict[str, Any]:
     """One trial, with the reflection on the one before it as guidance; where it came to no end or nobody
     could judge it, why. Raises the ModelErrors of models that cannot be reached."""
-    key, problem = job["key"], f"attempt_trial {job['key']}"
+    key, problem = job["key"], problem_key(job)
     task, _, digits = key.rpartition(".")
     number = int(digits)
     state: SynthesizerState = read_state(config, ("given", "reflections"))
@@ -93,41 +97,22 @@ async def reflect_trial(
     secret = References(tuple(references), task["task"], whole_text(trajectory))
     reply, update = await services.ask(
         runtime,
-        role="trial_reflection",
-        about=key,
-        problem_key=f"reflect_trial {key}",
-        messages=reflect_messages(task, (trial, trajectory), references, services.context(runtime)),
-        reply=TrialReflection,
-        check=lambda reply: secret.problem(reply.reflection),
+        job,
+        "trial_reflection",
+        reflect_messages(task, (trial, trajectory), references, services.context(runtime)),
+        TrialReflection,
+        lambda reply: secret.problem(reply.reflection),
     )
     return update if reply is None else {**update, "reflections": {key: reply.reflection.strip()}}
 
 
-def _above_cleared(state: SynthesizerState) -> dict[str, Any]:
-    """The meso and macro levels and the merge, emptied."""
-    later = [name for name in state.get("problems", {}) if not name.startswith(_MICRO)]
-    empty: dict[str, Any] = {name: {CLEAR: None} for name in ("labels", "error_reflections", "merged")}
-    return {**empty, "problems": dict.fromkeys(later), "taxonomy": [], "typed": {}, "notes": []}
-
-
-def _unreflected(state: SynthesizerState) -> list[str]:
-    """Failed trials without a reflection."""
-    done, problems = state.get("reflections", {}), state.get("problems", {})
-    return [
-        key
-        for key, trial in state.get("trials", {}).items()
-        if trial["outcome"] == "failure" and key not in done and f"reflect_trial {key}" not in problems
-    ]
-
-
-def _next_trials(state: SynthesizerState, most: int) -> list[str]:
-    """The next trial of each task whose last one failed and is dealt with, or that has none yet."""
-    trials, problems, unreflected = state.get("trials", {}), state.get("problems", {}), _unreflected(state)
-    found = []
+def _next_trials(state: SynthesizerState, most: int, waiting: Sequence[str]) -> list[str]:
+    """The next trial of each task whose last one failed and is not `waiting` to be reflected on, or that has
+    none yet."""
+    found, trials = [], state.get("trials", {})
     for task in state.get("given", {}):
         own = [key for key, trial in trials.items() if trial["task"] == task]
-        key = f"{task}.{len(own) + 1}"
-        settled = all(trials[name]["outcome"] == "failure" and name not in unreflected for name in own)
-        if settled and len(own) < most and f"attempt_trial {key}" not in problems:
-            found.append(key)
+        go_on = all(trials[key]["outcome"] == "failure" and key not in waiting for key in own)
+        if go_on and len(own) < most:
+            found.append(f"{task}.{len(own) + 1}")
     return found

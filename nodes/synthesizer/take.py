@@ -11,7 +11,7 @@ from langgraph.runtime import Runtime
 from forethought.nodes.support.offline import OfflineServices, runs_by_task
 from forethought.state.offline import empty_channels
 from forethought.state.reducers import CLEAR
-from forethought.state.synthesizer import SynthesizerContext, SynthesizerState, TaskRecord, TrialRecord
+from forethought.state.synthesizer import Json, SynthesizerContext, SynthesizerState, TaskRecord, TrialRecord
 from forethought.trajectories.tasks import Attempted, CollectTask
 from forethought.trajectories.types import Loaded
 
@@ -29,7 +29,11 @@ async def take(
     await asyncio.to_thread(services.models.verify, [context.model])
     given_tasks, given_runs = state.get("tasks_file") or [], state.get("trajectories") or []
     if not (given_tasks or given_runs) and state.get("tasks"):
-        return {"status": "running", "problem": "", "wave": [], **_unjudged_again(state)}
+        # What nobody could judge is asked for again: whoever made those trials judges them anew.
+        tried = state.get("trials", {}) if state.get("given") else {}
+        unjudged: Json = {key: None for key, trial in tried.items() if trial["outcome"] == "unknown"}
+        problems = {f"attempt_trial {key}": None for key in unjudged}
+        return {"status": "running", "problem": "", "trials": unjudged, "problems": problems}
     if given_tasks and given_runs:
         raise ValueError("give either tasks to try or trajectories, not both")
     if given_tasks:
@@ -40,28 +44,8 @@ async def take(
         update = _of_tasks([CollectTask.model_validate(item) for item in given_tasks])
     else:
         update = await _of_trajectories(runs_by_task(given_runs), services)
-    trials: Mapping[str, TrialRecord] = update.pop("trials")
-    failed = any(trial["outcome"] == "failure" for trial in trials.values())
-    running = bool(given_tasks) or failed
-    return {
-        **empty_channels(SynthesizerState),
-        **update,
-        "trials": {CLEAR: None, **trials},
-        "models": {"model": context.model},
-        "status": "running" if running else "no_failures",
-        "problem": "" if running else no_failures_line(trials),
-    }
-
-
-def no_failures_line(trials: Mapping[str, TrialRecord]) -> str:
-    """What was seen where there is nothing to reflect on, and what to do."""
-    outcomes = [trial["outcome"] for trial in trials.values()]
-    tasks = len({trial["task"] for trial in trials.values()})
-    return (
-        f"no trial failed: {len(outcomes)} trials of {tasks} tasks, {outcomes.count('success')} of them "
-        f"succeeded, {outcomes.count('unknown')} could not be judged; give harder tasks, or trajectories "
-        "with their outcomes"
-    )
+    models = {"model": context.model}
+    return {**empty_channels(SynthesizerState), **update, "models": models, "status": "running"}
 
 
 def _of_tasks(records: Sequence[CollectTask]) -> dict[str, Any]:
@@ -70,7 +54,6 @@ def _of_tasks(records: Sequence[CollectTask]) -> dict[str, Any]:
         "tasks": {key: TaskRecord(task=task.task, task_id=task.id) for key, task in tasks.items()},
         "given": {key: task.model_dump(mode="json") for key, task in tasks.items()},
         "references": {key: list(task.references) for key, task in tasks.items()},
-        "trials": {},
         "seen": {"tasks": len(tasks), "trajectories": 0, "unjudged": 0},
     }
 
@@ -82,9 +65,8 @@ async def _of_trajectories(
     references: dict[str, list[str]] = {}
     trials: dict[str, TrialRecord] = {}
     ids: set[str] = set()
-    for key, runs in zip(
-        (f"t{number}" for number in range(1, len(groups) + 1)), groups.values(), strict=True
-    ):
+    for number, runs in enumerate(groups.values(), 1):
+        key = f"t{number}"
         tasks[key] = TaskRecord(task=runs[0].trajectory.task, task_id=key)
         gold = [text for run in runs for text in run.reference.gold if text.strip()]
         references[key] = list(dict.fromkeys(gold))
@@ -96,7 +78,7 @@ async def _of_trajectories(
             trials[f"{key}.{at}"] = record
     unjudged = sum(trial["outcome"] == "unknown" for trial in trials.values())
     seen = {"tasks": len(tasks), "trajectories": len(trials), "unjudged": unjudged}
-    return {"tasks": tasks, "given": {}, "references": references, "trials": trials, "seen": seen}
+    return {"tasks": tasks, "references": references, "trials": {CLEAR: None, **trials}, "seen": seen}
 
 
 async def trial_record(
@@ -114,14 +96,3 @@ async def trial_record(
         stored=await services.save(trajectory),
         steps=[step.number for step in trajectory.steps],
     )
-
-
-def _unjudged_again(state: SynthesizerState) -> dict[str, Any]:
-    """Trials that nobody could judge are asked for again: whoever made them judges them anew."""
-    if not state.get("given"):
-        return {}
-    unjudged = [key for key, trial in state.get("trials", {}).items() if trial["outcome"] == "unknown"]
-    return {
-        "trials": dict.fromkeys(unjudged),
-        "problems": {f"attempt_trial {key}": None for key in unjudged},
-    }

@@ -13,7 +13,6 @@ from operator import add
 from typing import Annotated, Any
 
 import pytest
-from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphDrained
 from langgraph.graph import START, StateGraph
@@ -36,13 +35,6 @@ from tests.support.model_server import Answer, Fault, SeenRequest
 
 class Notes(TypedDict):
     notes: Annotated[list[str], add]
-
-
-async def test_work_that_nobody_stops_comes_to_its_end() -> None:
-    async def work() -> str:
-        return "done"
-
-    assert await Shutdown().finish(work(), 5) == "done"
 
 
 async def test_what_finishes_in_time_is_returned_and_what_a_graph_leaves_is_drained() -> None:
@@ -176,15 +168,6 @@ async def test_outside_of_a_graph_a_wait_is_a_wait() -> None:
     started = time.monotonic()
     await sleep_unless_stopping(0.05)
     assert time.monotonic() - started >= 0.05
-
-
-async def test_within_a_runnable_that_is_no_graph_a_wait_is_a_wait() -> None:
-    async def waits(seconds: float) -> float:
-        started = time.monotonic()
-        await sleep_unless_stopping(seconds)
-        return time.monotonic() - started
-
-    assert await RunnableLambda(waits).ainvoke(0.05) >= 0.05
 
 
 async def test_what_has_begun_waits_for_its_end_and_what_follows_does_not() -> None:

@@ -20,12 +20,6 @@ def test_what_nobody_sees_is_nothing(parts: list[str]) -> None:
     assert not has_visible_text("\n".join(parts))
 
 
-@given(st.text(UNSEEN, max_size=5), SEEN, st.text(UNSEEN, max_size=5))
-def test_one_character_is_something(before: str, character: str, after: str) -> None:
-    assert has_visible_text(before + character + after)
-    assert has_visible_text(f"```\n{character}\n```")
-
-
 @pytest.mark.parametrize(
     "text", ["42", "-", "~", "`", "🙂", "🇪🇸", "é", "e\u0301", "東京", "``x``", "```\nx = 1\n```"]
 )

@@ -26,6 +26,7 @@ from forethought.prompts.debug_replies import (
     Substitution,
     UpdatedGuidance,
 )
+from forethought.prompts.distill_replies import Aggregation, ComparativeDiagnosis, PatternSet
 from forethought.prompts.replies import (
     DocumentAnswer,
     ForesightVerdict,
@@ -35,6 +36,13 @@ from forethought.prompts.replies import (
     RoundReflection,
     diagnosis_of,
 )
+from forethought.prompts.synthesize_replies import (
+    MergedReflection,
+    TaxonomyGrowth,
+    TrialReflection,
+    TypeReflection,
+)
+from forethought.prompts.synthesize_replies import StepLabels as StretchLabels
 from forethought.prompts.tool_choice import ChoiceFields, tool_choice_spec
 from forethought.settings import Settings
 from forethought.state.context import Context
@@ -73,8 +81,11 @@ SPECS: dict[str, ReplySpec[Any]] = {
             Candidates,
             CandidateValues,
             ModularStep,
+            *(ComparativeDiagnosis, Aggregation, PatternSet),
+            *(TrialReflection, TaxonomyGrowth, TypeReflection, MergedReflection),
         )
     },
+    "StepLabels_synthesizer": reply_spec(StretchLabels),
     "ToolChoice": tool_choice_spec(ONE_TOOL, ChoiceFields()),
     "ToolChoice_asking": tool_choice_spec(ONE_TOOL, ChoiceFields(foresight=False, asking=True)),
     "ToolChoice_bare": tool_choice_spec(ONE_TOOL, ChoiceFields(False, False, False)),

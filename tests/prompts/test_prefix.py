@@ -5,6 +5,9 @@ from __future__ import annotations
 import base64
 from itertools import combinations
 
+import pytest
+
+from tests.prompts.offline_cases import OFFLINE_CASES
 from tests.support.agent import Drive, Script, World, broken
 from tests.support.replies import answer, ask_replan, call, diagnosis, plan, revision, sub
 
@@ -38,6 +41,14 @@ async def test_the_fixed_part_of_every_prompt_comes_first(drive: Drive) -> None:
             assert "</file_list>" in common
             assert one.schema == other.schema
             assert list(one.body) == list(other.body)
+
+
+OFFLINE = [name for name in OFFLINE_CASES if name.startswith(("distill_", "synthesize_"))]
+
+
+@pytest.mark.parametrize("name", OFFLINE)
+def test_the_system_part_of_an_offline_prompt_does_not_change(name: str) -> None:
+    assert OFFLINE_CASES[name]()[0] == OFFLINE_CASES["_".join(name.split("_")[:2])]()[0]
 
 
 async def test_a_subtasks_history_is_append_only(drive: Drive) -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from tests.server.served import served
 from tests.server.support import DevServer, agent_policy
-from tests.support.langsmith_server import LangSmithServer
 from tests.support.model_server import ModelServer
 
 __all__ = ["served"]
@@ -34,11 +33,3 @@ def server(started_server: DevServer) -> DevServer:
     started_server.models.requests.clear()
     started_server.models.policy = agent_policy()
     return started_server
-
-
-@pytest.fixture(scope="session")
-def langsmith() -> Iterator[LangSmithServer]:
-    """A stand-in for LangSmith, which the server with access tokens traces to."""
-    server = LangSmithServer()
-    yield server
-    server.close()

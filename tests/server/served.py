@@ -11,7 +11,6 @@ import pytest
 
 from forethought.lessons.book import namespace_of
 from tests.server.support import DevServer, agent_policy
-from tests.support.langsmith_server import LangSmithServer
 from tests.support.model_server import ModelServer
 
 Json = dict[str, Any]
@@ -37,7 +36,7 @@ class Served:
 
 
 @pytest.fixture(scope="session")
-def served(langsmith: LangSmithServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A server on which alice has a thread, a finished run, an assistant and a lesson."""
     folder = tmp_path_factory.mktemp("access")
     models = ModelServer(agent_policy())
@@ -50,7 +49,6 @@ def served(langsmith: LangSmithServer, tmp_path_factory: pytest.TempPathFactory)
         "FORETHOUGHT_FILES_DIR": str(files),
         "FORETHOUGHT_MAX_TOKENS": "50000",
         "FORETHOUGHT_ALLOWED_MODELS": "openai:scripted",
-        **langsmith.variables,
     }
     server = DevServer(folder, models, settings)
     alice = httpx.Client(

@@ -13,7 +13,6 @@ import pytest
 
 from forethought.lessons.book import namespace_of
 from tests.server.served import MARK, TOKENS, Served
-from tests.support.langsmith_server import LangSmithServer
 
 pytestmark = pytest.mark.server
 Json = dict[str, Any]
@@ -189,15 +188,3 @@ def test_a_webhook_reaches_nothing_inside(served: Served, route: str, address: s
         answer = bob.post(route, json=given)
     assert answer.status_code == 422, answer.text
     assert len(served.models.requests) == heard, "and nothing is run for it"
-
-
-def test_langsmith_is_sent_no_secret_by_a_server(served: Served, langsmith: LangSmithServer) -> None:
-    task = f"is {TOKENS['alice']} a good token?"
-    step = {"id": "x", "task": task, "steps": []}
-    given: Json = {"debugger": {"trajectory": step}, "agent": {"task": task}}
-    given |= {"distiller": {"trajectories": [step]}, "synthesizer": {"tasks": [step]}}
-    with served.client("alice") as alice:
-        for graph, asked in given.items():
-            alice.post("/runs/wait", json={"assistant_id": graph, "input": asked})
-    told = langsmith.wait_for("a good token?", *(f'"name":"{graph}"' for graph in given))
-    assert TOKENS["alice"] not in told

@@ -64,26 +64,6 @@ def test_a_thread_of_the_agents_is_debugged_and_run_again_to_success(server: Dev
     assert state["values"]["answer"] == "red"
 
 
-@pytest.mark.parametrize(
-    ("given", "context", "said"),
-    [
-        ({"thread_id": "11111111-1111-1111-1111-111111111111"}, {}, "there is no thread"),
-        (
-            {"trajectory": trajectory(2).model_dump(), "expect": "x"},
-            {"rerun": "agentdebug"},
-            "only a thread can be run again here",
-        ),
-    ],
-)
-def test_what_cannot_be_debugged_is_said_in_one_line(
-    server: DevServer, given: Json, context: Json, said: str
-) -> None:
-    result = debug(server, given, **context)
-    assert result["status"] == "failed", result
-    assert said in result["problem"]
-    assert not server.models.requests
-
-
 def test_the_form_of_the_debugger_is_drawn(server: DevServer) -> None:
     (assistant,) = server.client.assistants.search(graph_id="debugger")
     schemas: Any = server.client.assistants.get_schemas(assistant["assistant_id"])

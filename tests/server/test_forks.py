@@ -25,22 +25,6 @@ def fork(server: DevServer, thread: str, at: Any, values: Json, as_node: str) ->
     return go_on(server, thread, input=None, checkpoint=made["checkpoint"])
 
 
-def test_the_history_has_every_node_as_a_checkpoint_of_its_own(server: DevServer) -> None:
-    thread, _ = run(server, TASK)
-    history = server.client.threads.get_history(thread, limit=100)
-    assert [state["next"] for state in reversed(history)] == [
-        ["__start__"],
-        ["planner"],
-        ["prospective_reflector"],
-        ["replan_trigger"],
-        ["tool_agent"],
-        ["tool_executor"],
-        ["replan_trigger"],
-        ["answer_agent"],
-        [],
-    ]
-
-
 def test_a_changed_proposal_plan_or_guidance_is_what_the_nodes_after_it_go_by(server: DevServer) -> None:
     """What came before a fork does not run again."""
     server.models.policy = agent_policy(call(tool="python", code="1 + 1"))

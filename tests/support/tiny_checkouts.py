@@ -39,10 +39,6 @@ def lend_book(books, book_id, member):
     return json.dumps(book)
 
 
-def calculate(books, expression):
-    return str(eval(expression, {"__builtins__": {}}))
-
-
 def transfer_to_human_agents(books, summary):
     return "Transferred."
 
@@ -50,7 +46,6 @@ def transfer_to_human_agents(books, summary):
 ALL = {
     "get_book": (get_book, "Look a book up.", _object(book_id="The book's id."), "read"),
     "lend_book": (lend_book, "Lend a book.", _object(book_id="The book's id.", member="For whom."), "write"),
-    "calculate": (calculate, "Work out a sum.", _object(expression="The sum."), "generic"),
     "transfer_to_human_agents": (transfer_to_human_agents, "Hand over.", _object(summary="Why."), "generic"),
 }
 """
@@ -123,9 +118,7 @@ class Env:
             self.tools_map[action.name][0](books, **action.kwargs)
         same = books == self.books
         outputs = {text: any(text in said for said in self.said) for text in self.task.fields["outputs"]}
-        info = {"r_outputs": all(outputs.values()), "outputs": outputs} if outputs else {"r_actions": same}
-        worth = float(same and all(outputs.values()))
-        return Record(reward=worth, info=Record(model_dump=lambda: info))
+        return Record(reward=float(same and all(outputs.values())))
 """,
     "tau_bench/envs/retail/__init__.py": "",
     "tau_bench/envs/retail/tools.py": TOOLS,

@@ -55,6 +55,7 @@ def test_a_stored_content_is_found_by_its_hash_and_stored_once(store: FileStore)
     assert store.get(content_hash) == b"content"
     assert store.has(content_hash)
     assert [p.name for p in store.root.iterdir()] == [content_hash], "no temporary file stays behind"
+    assert store.path(content_hash).stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize("bad", ["", "../secret.txt", "A" * 64, "a" * 64 + "\n", None])

@@ -262,12 +262,3 @@ async def test_the_real_whisper_hears_a_spoken_file(env: ToolEnv, checkpoint: Pa
         assert "\n[00:0" in observation.text
     else:
         assert observation.text == "no speech was recognised in speech.wav (00:02 of sound)"
-
-
-async def test_the_real_whisper_refuses_what_is_no_checkpoint(
-    env: ToolEnv, checkpoint: Path, tmp_path: Path
-) -> None:
-    broken = tmp_path / "broken.pt"
-    broken.write_bytes(b"PK" + bytes(5000))
-    with pytest.raises(ToolError, match=r"the weights of whisper model .* cannot be used"):
-        await listen(setting(env, whisper_model=str(broken)))

@@ -20,10 +20,7 @@ START_S = 20.0
 MAX_FOLDER = 64 << 20
 """Most bytes in the program's folder, and half of it in one file."""
 MAX_MESSAGE = 8 * MAX_OUTPUT
-MAX_OPEN = 64
 INSTEAD = "set python_backend to monty"
-_HEADROOM = 1 << 30
-"""Address space beyond the memory limit: libraries reserve much that they never use."""
 _HINTS = {
     "ModuleNotFoundError": "only the standard library and the installed packages are there",
     "PermissionError": "the sandbox has no files, network or other processes; the dict `files` has the given "
@@ -60,7 +57,8 @@ class Session:
         with self._selector:
             if not (self._next() or {}).get("ready"):
                 raise unavailable(f"the sandbox did not start: {self._text[-300:].strip()}", INSTEAD)
-            self._limit()
+            # Which the process cannot lift, since it may not set any limit itself.
+            resource.prlimit(self._process.pid, resource.RLIMIT_FSIZE, (MAX_FOLDER // 2, MAX_FOLDER // 2))
             self._seconds_left = self._program.seconds
             self._send(
                 {
@@ -76,17 +74,6 @@ class Session:
                     return self._outcome(message)
                 self._send(self._call(message))
             return self._died()
-
-    def _limit(self) -> None:
-        """Limits that the process cannot lift, since it may not set any itself."""
-        memory = (self._program.memory_mb << 20) + _HEADROOM
-        for what, most in (
-            (resource.RLIMIT_AS, memory),
-            (resource.RLIMIT_FSIZE, MAX_FOLDER // 2),
-            (resource.RLIMIT_NOFILE, MAX_OPEN),
-            (resource.RLIMIT_CORE, 0),
-        ):
-            resource.prlimit(self._process.pid, what, (most, most))
 
     def _call(self, message: dict[str, Any]) -> dict[str, Any]:
         call = self._program.functions.get(str(message["call"]))
@@ -169,13 +156,11 @@ class Session:
             raise too_slow(self._program, self._text)
         if result.exit_code == 0:
             return self._text, ""
-        if result.exit_code > 0:
-            message = f"the program ended itself with exit code {result.exit_code}"
-            raise ToolError(message + printed_before(self._text), hint="let it run to its end")
-        if result.signal in (None, -1, 0, 9):
+        if result.exit_code < 0 and result.signal in (None, -1, 0, 9):
             raise too_big(self._program, self._text)
-        message = f"the program crashed with signal {result.signal}"
-        raise ToolError(message + printed_before(self._text), hint="correct the code and run it again")
+        how = f"exit code {result.exit_code}" if result.exit_code > 0 else f"signal {result.signal}"
+        message = f"the program ended itself with {how}{printed_before(self._text)}"
+        raise ToolError(message, hint="let it run to its end")
 
 
 def _parsed(line: bytes) -> dict[str, Any]:

@@ -10,15 +10,10 @@ import importlib.abc
 import importlib.machinery
 import json
 import os
-import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from types import FrameType, ModuleType
+from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
 from typing import Any
-
-TOOL_SECONDS = 20.0
-"""What a tool may take: an expression such as 9**9**9**9 would be worked out for ever."""
 
 
 def serve(operations: Mapping[str, Callable[..., Any]]) -> None:
@@ -46,25 +41,6 @@ def tool_spec(info: Mapping[str, Any], changes_world: bool) -> dict[str, Any]:
     """A tool as `types.ToolSpec` has it, of a function as OpenAI has it."""
     names = ("name", "description", "parameters")
     return {**{name: info[name] for name in names}, "changes_world": changes_world}
-
-
-@contextmanager
-def time_limited(seconds: float) -> Iterator[None]:
-    """Raises TimeoutError in what runs longer, where the system has such an alarm."""
-    if not hasattr(signal, "setitimer"):
-        yield
-        return
-
-    def rung(number: int, frame: FrameType | None) -> None:
-        raise TimeoutError(f"the tool took longer than {seconds:g} s")
-
-    before = signal.signal(signal.SIGALRM, rung)
-    signal.setitimer(signal.ITIMER_REAL, seconds, 1)  # again, should the first one be lost in a finaliser
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 class _Quiet:

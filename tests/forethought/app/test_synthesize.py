@@ -104,4 +104,4 @@ def test_settings_go_to_the_synthesis_or_to_the_agent(cli: Cli, served: Serve, t
     assert "PlanDiagnosis" not in server.names
     assert server.names.count("StepLabels") == 2
     assert out.json["outcomes"] == {"failure": 1}
-    assert out.json["notes"] == ["there is one task only: no reflections across tasks"]
+    assert "needs 2" in out.json["problems"]["reflect_error single_count"]

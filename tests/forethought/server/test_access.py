@@ -6,8 +6,6 @@ import runpy
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from forethought.lessons.book import LOCAL_USER
@@ -52,12 +50,6 @@ def test_nothing_else_is_let_in_not_even_from_this_machine(authorization: str | 
     with pytest.raises(NoAccess) as refused:
         identity(with_tokens(), authorization, "127.0.0.1", LOCAL)
     assert ALICE not in str(refused.value)
-
-
-@given(st.text(max_size=60))
-def test_no_wild_token_gets_in(text: str) -> None:
-    with pytest.raises(NoAccess):
-        identity(with_tokens(), f"Bearer {text}", None, {})
 
 
 @pytest.mark.parametrize("client", ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"])
@@ -120,18 +112,6 @@ def test_unusable_tokens_are_refused_without_being_repeated(text: str) -> None:
 def test_each_token_is_a_secret() -> None:
     scrub = redactor(with_tokens())
     assert scrub(f"{ALICE} and {BOB}") == "[secret] and [secret]"
-
-
-def test_the_command_line_does_not_repeat_them(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from forethought.app.main import run_cli
-
-    monkeypatch.setenv("FORETHOUGHT_ACCESS_TOKENS", f"a/b={ALICE}")
-    assert run_cli(["threads"]) == 2
-    told = capsys.readouterr().err
-    assert "FORETHOUGHT_ACCESS_TOKENS" in told
-    assert ALICE not in told
 
 
 def test_a_server_with_a_wrong_setting_ends_with_a_line_before_it_serves(

@@ -37,8 +37,6 @@ async def test_threads_are_listed_the_newest_first(address: Address) -> None:
         assert await saver.with_prefix("debug:old:") == ["debug:old:1"]
         tree = await saver.tree("old")
         assert [parent in tree for parent in tree.values()].count(False) == 1
-        assert await saver.created_at("old") is not None
-        assert await saver.created_at("nothere") is None
 
 
 @pytest.mark.parametrize("key", [None, KEY], ids=["plain", "encrypted"])

@@ -6,7 +6,6 @@ import asyncio
 import sqlite3
 from pathlib import Path
 
-import psycopg
 import pytest
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
@@ -14,7 +13,6 @@ from forethought.app.errors import explain
 from forethought.settings import Settings
 from forethought.storage import Address, StorageError, address_of, open_lessons, open_threads
 from forethought.storage.address import file_address
-from forethought.storage.advisory_locks import lock_key
 from forethought.storage.sqlite import SqliteThreads
 from tests.forethought.storage.conftest import KEY, OTHER_KEY, run
 from tests.support.postgres import PostgresServer
@@ -44,26 +42,6 @@ async def test_several_processes_make_a_database_at_once(
     assert ended == [("[]\n", "")] * 2
     async with open_lessons(address) as store:
         assert {item.key for item in await store.asearch(("lessons",))} == {"0", "1"}
-
-
-async def test_one_process_at_a_time_sets_a_database_up(
-    postgres: str,
-) -> None:
-    """Two that make a table at once would fail, now and then."""
-    key = lock_key("setting up")
-    with psycopg.connect(postgres, autocommit=True) as first:
-        first.execute("SELECT pg_advisory_lock(%s)", (key,))
-
-        async def use() -> str:
-            async with open_threads(address_of(Settings(db=postgres))) as saver:
-                return saver.shown
-
-        second = asyncio.create_task(use())
-        await asyncio.sleep(0.5)
-        made = first.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
-        assert (second.done(), made) == (False, [])
-        first.execute("SELECT pg_advisory_unlock(%s)", (key,))
-        assert await second
 
 
 async def test_a_database_of_another_release_is_refused_and_left_as_it_is(address: Address) -> None:

@@ -67,10 +67,12 @@ async def test_an_error_that_too_few_runs_show_is_left_out_and_named(distil: Dis
         return {"comparison": "", "errors": [finding("first_hit", "Ulm", ["F1"])]}
 
     out = await distil(runs("Ulm", "ffs"), Distiller(diagnose=diagnose))
-    assert out.state["problems"]["first_hit"].startswith("too narrow: fewer than 2 failed runs")
+    assert out.state["problems"]["write_patterns first_hit"].startswith(
+        "too narrow: fewer than 2 failed runs"
+    )
     assert out.asked("PatternSet") == []
     assert out.state["status"] == "no_errors"
-    assert "none is left" in out.state["problem"]
+    assert "left of 1 that" in out.state["problem"]
 
 
 async def test_an_error_without_usable_patterns_is_left_out_and_the_others_stay(distil: Distil) -> None:
@@ -81,7 +83,7 @@ async def test_an_error_without_usable_patterns_is_left_out_and_the_others_stay(
     model = Distiller(types={"Ulm": ("first", "second")}, write=write)
     out = await distil(runs("Ulm", "ffs"), model)
     assert list(out.state["final"]) == ["first"]
-    assert "too few" in out.state["problems"]["second"]
+    assert "too few" in out.state["problems"]["write_patterns second"]
 
 
 async def test_only_runs_that_are_cited_are_shown(distil: Distil) -> None:

@@ -31,7 +31,7 @@ async def test_each_error_is_asked_about_with_its_evidence(distil: Distil) -> No
 async def test_keep_merge_and_drop(distil: Distil) -> None:
     out = await reviewing(distil)
     await out.reply({"decision": "keep"})
-    await out.reply({"decision": "answer", "value": "merge one"})
+    await out.reply({"decision": "merge", "value": "one"})
     await out.reply({"decision": "drop"})
     assert out.state["status"] == "distilled"
     (final,) = out.state["final"].values()
@@ -70,18 +70,3 @@ async def test_a_reply_that_cannot_be_used_is_asked_again_with_the_reason(
     assert said in question["problem"]
     await out.reply({"decision": "keep"})
     assert (await out.waiting())[0]["error"]["name"] == "two"
-
-
-async def test_everything_dropped_is_said(distil: Distil) -> None:
-    out = await distil(runs("Ulm", "ffs"), review=True)
-    await out.reply("drop")
-    assert out.state["status"] == "no_errors"
-    assert "every error was dropped" in out.state["problem"]
-
-
-async def test_a_finished_distillation_can_be_reviewed_later_without_a_further_call(distil: Distil) -> None:
-    out = await distil(runs("Ulm", "ffs"), Distiller(types=TYPES))
-    calls = len(out.server.requests)
-    await out.go({"trajectories": []}, review=True)
-    assert (await out.waiting())[0]["error"]["name"] == "one"
-    assert len(out.server.requests) == calls

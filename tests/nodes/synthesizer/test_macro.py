@@ -10,20 +10,17 @@ from tests.support.model_server import Answer, SeenRequest
 from tests.support.synthesizing import Reader, Synthesize, shown, trial_of
 
 
-async def test_one_task_only_has_no_reflections_across_tasks_and_that_is_said(synthesize: Synthesize) -> None:
-    out = await synthesize([trial_of("Ulm", number, ["wrong_unit"]) for number in (1, 2)])
+@pytest.mark.parametrize(
+    ("other", "tasks"), [(("Ulm", 2, ["wrong_unit"]), 1), (("Bern", 1, ["blind_packing"]), 2)]
+)
+async def test_a_type_that_one_task_shows_has_no_reflection_and_that_is_said(
+    synthesize: Synthesize, other: tuple[str, int, list[str]], tasks: int
+) -> None:
+    out = await synthesize([trial_of("Ulm", 1, ["wrong_unit"]), trial_of(*other)])
     assert out.asked("TypeReflection") == []
-    assert out.state["notes"] == ["there is one task only: no reflections across tasks"]
-    assert out.state["problems"]["reflect_error wrong_unit"] == (
-        "1 of 1 tasks showed it; a reflection across tasks needs 2"
-    )
-    assert sorted(out.state["merged"]) == ["t1.1", "t1.2"]
-
-
-async def test_types_that_no_two_tasks_share_have_none(synthesize: Synthesize) -> None:
-    out = await synthesize([trial_of("Ulm", 1, ["wrong_unit"]), trial_of("Bern", 1, ["blind_packing"])])
-    assert out.asked("TypeReflection") == []
-    assert "no two tasks show the same one" in out.state["notes"][0]
+    problem = out.state["problems"]["reflect_error wrong_unit"]
+    assert problem == f"1 of {tasks} tasks showed it; a reflection across tasks needs 2"
+    assert len(out.state["merged"]) == 2
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ async def test_no_failed_trial_is_said_without_a_call(synthesize: Synthesize) ->
     out = await synthesize([trial_of("Ulm", 1, []), unjudged])
     assert out.state["status"] == "no_failures"
     assert out.state["problem"].startswith(
-        "no trial failed: 2 trials of 2 tasks, 1 of them succeeded, 1 could not be judged"
+        "no trial failed: of 2 trials of 2 tasks 1 succeeded, the others could not be judged"
     )
     assert out.server.requests == []
     assert (await synthesize({"Ulm": (), "Bern": ()})).state["status"] == "no_failures"

@@ -3,10 +3,14 @@ from __future__ import annotations
 import io
 
 import docx
+import docx.document
 import pytest
+from docx.oxml import parse_xml
+from docx.oxml.ns import nsdecls
 
 from forethought.tools.documents.document import Unreadable
 from forethought.tools.documents.formats import read_document
+from forethought.tools.documents.word import read_docx
 
 
 def saved(document: docx.document.Document) -> bytes:
@@ -31,28 +35,11 @@ def test_headings_lists_tables_and_page_headers_in_order() -> None:
     table.cell(0, 1).merge(table.cell(0, 2)).text = "Wide"
     table.cell(2, 2).text = "a | b"
     document.add_paragraph("The end.")
-    assert read_document(saved(document), "rules.docx").text == "\n".join(
-        [
-            "(Header of the pages: Internal)",
-            "",
-            "# Travel rules",
-            "",
-            "## Limits",
-            "",
-            "Lodging is paid up to EUR 80 a night.",
-            "",
-            "12",
-            "",
-            "- trains",
-            "  - trams",
-            "",
-            "| r0c0 | Wide | Wide |",
-            "| --- | --- | --- |",
-            "| r1c0 | r1c1 | r1c2 |",
-            "| r2c0 | r2c1 | a \\| b |",
-            "",
-            "The end.",
-        ]
+    assert read_document(saved(document), "rules.docx").text == (
+        "(Header of the pages: Internal)\n\n# Travel rules\n\n## Limits\n\n"
+        "Lodging is paid up to EUR 80 a night.\n\n12\n\n- trains\n  - trams\n\n"
+        "| r0c0 | Wide | Wide |\n| --- | --- | --- |\n| r1c0 | r1c1 | r1c2 |\n| r2c0 | r2c1 | a \\| b |\n\n"
+        "The end."
     )
 
 
@@ -60,3 +47,84 @@ def test_a_document_without_text_says_so() -> None:
     with pytest.raises(Unreadable, match="no text") as raised:
         read_document(saved(docx.Document()), "a.docx")
     assert raised.value.cause == "empty"
+
+
+MC = "http://schemas.openxmlformats.org/markup-compatibility/2006"
+MATH = "http://schemas.openxmlformats.org/officeDocument/2006/math"
+
+
+def document(*bodies: str) -> bytes:
+    made = docx.Document()
+    for place, body in enumerate(bodies):
+        head, _, rest = body.partition(">")
+        made.element.body.insert(place, parse_xml(f"{head} {nsdecls('w')}>{rest}"))
+    return saved(made)
+
+
+def run(text: str) -> str:
+    return f"<w:r><w:t xml:space='preserve'>{text}</w:t></w:r>"
+
+
+def paragraph(*content: str) -> str:
+    return f"<w:p>{''.join(content)}</w:p>"
+
+
+def control(content: str) -> str:
+    return f"<w:sdt><w:sdtContent>{content}</w:sdtContent></w:sdt>"
+
+
+def row(text: str) -> str:
+    return f"<w:tr><w:tc>{paragraph(run(text))}</w:tc></w:tr>"
+
+
+def formula() -> str:
+    def part(text: str) -> str:
+        return f"<m:r><m:t>{text}</m:t></m:r>"
+
+    power = f"<m:sSup><m:e>{part('c')}</m:e><m:sup>{part('2')}</m:sup></m:sSup>"
+    half = f"<m:f><m:num>{part('1')}</m:num><m:den>{part('2')}</m:den></m:f>"
+    root = f"<m:rad><m:radPr/><m:deg/><m:e>{part('x')}</m:e></m:rad>"
+    total = (
+        f"<m:nary><m:naryPr><m:chr m:val='∑'/></m:naryPr><m:sub>{part('i')}</m:sub>"
+        f"<m:sup>{part('n')}</m:sup><m:e>{part('i')}</m:e></m:nary>"
+    )
+    return (
+        f"<m:oMathPara xmlns:m='{MATH}'><m:oMath>{part('E=m')}{power}+{half}{root}{total}</m:oMath>"
+        "</m:oMathPara>"
+    )
+
+
+BOX = f"<w:txbxContent>{paragraph(run('In the box'))}</w:txbxContent>"
+BOX_AND_FALLBACK = (
+    f"<mc:AlternateContent xmlns:mc='{MC}'><mc:Choice Requires='wps'>{BOX}</mc:Choice>"
+    f"<mc:Fallback>{BOX}</mc:Fallback></mc:AlternateContent>"
+)
+DELETED = "<w:del w:id='1' w:author='a'><w:r><w:delText>50</w:delText></w:r></w:del>"
+INSERTED = f"<w:ins w:id='2' w:author='a'>{run('80')}</w:ins>"
+TABLE = f"<w:tbl><w:tblPr/><w:tblGrid><w:gridCol/></w:tblGrid>{row('head')}{control(row('row'))}</w:tbl>"
+
+
+@pytest.mark.parametrize(
+    ("bodies", "text"),
+    [
+        ([control(paragraph(run("Whole paragraph")))], "Whole paragraph"),
+        ([paragraph(run("Name: "), control(run("Ann")))], "Name: Ann"),
+        (
+            [paragraph(run("Limit "), DELETED, f"<w:ins w:id='2' w:author='a'>{run('80')}</w:ins>")],
+            "Limit 80",
+        ),
+        (
+            [paragraph(run("Before"), f"<w:r>{BOX_AND_FALLBACK}</w:r>"), paragraph(run("After"))],
+            "Before\n\nIn the box\n\nAfter",
+        ),
+        ([TABLE], "| head |\n| --- |\n| row |"),
+        ([paragraph(run("Costs: "), f"<w:fldSimple w:instr='DATE'>{run('80')}</w:fldSimple>")], "Costs: 80"),
+        (
+            [paragraph(run("So "), formula(), run(" holds"))],
+            "So E=mc^(2)(1)/(2)root(x)∑_(i)^(n)i holds",
+        ),
+    ],
+    ids=["form", "form field", "tracked changes", "text box", "row in a form", "field", "formula"],
+)
+def test_markup_becomes_text(bodies: list[str], text: str) -> None:
+    assert read_docx(document(*bodies)).text == text

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import io
-import re
-import zipfile
 from datetime import date, datetime, time
 
 import pytest
@@ -18,16 +16,6 @@ def saved(book: Workbook) -> bytes:
     file = io.BytesIO()
     book.save(file)
     return file.getvalue()
-
-
-def with_value(data: bytes, formula: str, value: str) -> bytes:
-    """The workbook with a value stored beside a formula, as a spreadsheet program stores it."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
-        for member in old.namelist():
-            bare = rf"<f>{re.escape(formula)}</f><v\s*(/>|></v>)".encode()
-            new.writestr(member, re.sub(bare, f"<f>{formula}</f><v>{value}</v>".encode(), old.read(member)))
-    return out.getvalue()
 
 
 @pytest.fixture
@@ -56,35 +44,18 @@ def document() -> Document:
     secret.merge_cells("A2:A3")
     secret["D5"] = ArrayFormula("D5:D6", "=A1:A2")
     book.create_sheet("Blank")
-    return read_document(with_value(saved(book), "SUM(C6:C7)", "1246.5"), "prices.xlsx")
+    return read_document(saved(book), "prices.xlsx")
 
 
 def test_a_sheet_keeps_its_title_rows_table_and_numbers(document: Document) -> None:
     june = document.sections[0]
     assert june.heading == '## Sheet "June" (1 of 3)'
-    assert june.text == "\n".join(
-        [
-            "Merged cells: B3:E3",
-            "",
-            "Hidden rows: 7",
-            "",
-            "Hidden columns: D",
-            "",
-            "Prices of June 2026",
-            "",
-            "Cells B5:E8:",
-            "",
-            "| Item | Price | Bought | Share |",
-            "| --- | --- | --- | --- |",
-            "| Tea | 1234.5 | 2026-06-01 | 15.5% |",
-            "| Milk \\| oat | 12 | 2026-06-02 08:30:00 | 100% |",
-            "| Sum | 1246.5 (=SUM(C6:C7)) | 09:05:00 | 0.3 |",
-            "",
-            "H20: Checked by; I20: Ana",
-            "",
-            "Comments on cells:",
-            "- C6: Ask Ana before use",
-        ]
+    assert june.text == (
+        "Merged cells: B3:E3\n\nHidden rows: 7\n\nHidden columns: D\n\nPrices of June 2026\n\n"
+        "Cells B5:E8:\n\n| Item | Price | Bought | Share |\n| --- | --- | --- | --- |\n"
+        "| Tea | 1234.5 | 2026-06-01 | 15.5% |\n| Milk \\| oat | 12 | 2026-06-02 08:30:00 | 100% |\n"
+        "| Sum | (=SUM(C6:C7), value not stored) | 09:05:00 | 0.3 |\n\n"
+        "H20: Checked by; I20: Ana\n\nComments on cells:\n- C6: Ask Ana before use"
     )
 
 

@@ -17,7 +17,6 @@ HOW_TO_ACT = (
     "means that the command is not possible there."
 )
 MAX_STEPS = 50
-OVER = "The game is over: nothing more can be done."
 _WELCOME = re.compile(r"\A-= Welcome to TextWorld, ALFRED! =-\s*")
 
 
@@ -30,34 +29,29 @@ class AlfworldEpisode:
 
     def __init__(self, game: Game, task: str, max_steps: int = MAX_STEPS) -> None:
         self.task, self.max_steps = task, max_steps
-        self._game, self._steps, self._reward, self._done = game, 0, 0.0, False
+        self._game, self._steps = game, 0
 
     async def reset(self) -> EnvironmentReply:
         """The room as the game shows it first. Raises InfrastructureError."""
         position = await self._game.reset()
-        self._steps, self._done = 0, False
+        self._steps = 0
         return self._reply(position, _WELCOME.sub("", position.observation))
 
     async def step(self, action: str) -> EnvironmentReply:
         """Carry out a command. Raises InfrastructureError."""
-        if self._done:
-            return EnvironmentReply(OVER, reward=self._reward, done=True)
         position = await self._game.step(" ".join(action.split()))
         self._steps += 1
         return self._reply(position, position.observation)
 
     async def finish(self, answer: str) -> EnvironmentReply:
-        """The end: 1 if the goal holds. `answer` says nothing to the game."""
-        self._done = True
-        return EnvironmentReply(OVER, reward=self._reward, done=True)
+        """The end before the goal held. `answer` says nothing to the game."""
+        return EnvironmentReply("The game is over.", done=True)
 
     async def close(self) -> None:
         """End the game's process."""
-        self._done = True
         await self._game.close()
 
     def _reply(self, position: Position, text: str) -> EnvironmentReply:
-        self._reward = float(position.won)
-        self._done = position.won or self._steps >= self.max_steps
-        admissible = () if self._done else position.admissible
-        return EnvironmentReply(text.strip(), admissible, reward=self._reward, done=self._done)
+        done = position.won or self._steps >= self.max_steps
+        admissible = () if done else position.admissible
+        return EnvironmentReply(text.strip(), admissible, reward=float(position.won), done=done)

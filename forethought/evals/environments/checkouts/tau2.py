@@ -16,13 +16,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from forethought.evals.environments.worker import (
-    TOOL_SECONDS,
-    serve_domain,
-    stand_in,
-    time_limited,
-    tool_spec,
-)
+from forethought.evals.environments.worker import serve_domain, stand_in, tool_spec
 
 Json = dict[str, Any]
 GREETING = "Hi! How can I help you today?"
@@ -76,21 +70,20 @@ class Domain:
         self.messages.append(self.said.UserMessage(role="user", content=reply))
         return {}
 
-    def call(self, name: str, arguments: Json, seconds: float = TOOL_SECONDS) -> Json:
-        """Use a tool, for so long at most."""
+    def call(self, name: str, arguments: Json) -> Json:
+        """Use a tool."""
         call = self.said.ToolCall(id=f"call-{len(self.messages)}", name=name, arguments=arguments)
-        with time_limited(seconds):
-            answer = self.env.get_response(call)
+        answer = self.env.get_response(call)
         self.messages += [self.said.AssistantMessage(role="assistant", tool_calls=[call]), answer]
         return {"observation": str(answer.content), "done": False, "reward": 0.0}
 
     def say(self, message: str, reply: str, ends: bool) -> Json:
-        """The agent said `message`, and the user `reply`."""
+        """The agent said `message`, and the user `reply`. `reward` is asked for once that ends it."""
         self.messages.append(self.said.AssistantMessage(role="assistant", content=message))
         self.messages.append(self.said.UserMessage(role="user", content=reply))
-        return {"observation": reply, "done": ends, "reward": 0.0}
+        return {"observation": reply, "done": False, "reward": 0.0}
 
-    def reward(self, judged: Sequence[bool] | None = None) -> Json:
+    def reward(self, judged: Sequence[bool] | None = None) -> float:
         """What the episode is worth as it stands; `judged` says of each assertion whether it holds."""
         run_type: Any = importlib.import_module("tau2.data_model.simulation")
         moment = "2000-01-01T00:00:00"  # not looked at
@@ -106,13 +99,7 @@ class Domain:
         _Judged.verdicts = judged
         kind = self.evaluator.EvaluationType.ALL
         info = self.evaluator.evaluate_simulation(run, self.task, kind, solo_mode=False, domain=self.domain)
-        parts = {getattr(key, "value", key): value for key, value in (info.reward_breakdown or {}).items()}
-        failed = [name for name, value in parts.items() if value < 1]
-        return {
-            "reward": float(info.reward),
-            "explanation": f"failed: {', '.join(failed)}" if failed else "",
-            "parts": parts,
-        }
+        return float(info.reward)
 
     def floor(self, task: int) -> float | None:
         """What doing nothing is worth; None where a judge would have to say."""
@@ -120,7 +107,7 @@ class Domain:
         wanted = self.task.evaluation_criteria
         basis = [kind.value for kind in wanted.reward_basis] if wanted else []
         asserted = wanted.nl_assertions or [] if "NL_ASSERTION" in basis else []
-        worth = float(self.reward([True] * len(asserted))["reward"])
+        worth = self.reward([True] * len(asserted))
         return None if asserted and worth else worth
 
     def _writes(self, name: str) -> bool:

@@ -11,13 +11,7 @@ import importlib
 import sys
 from typing import Any
 
-from forethought.evals.environments.worker import (
-    TOOL_SECONDS,
-    serve_domain,
-    stand_in,
-    time_limited,
-    tool_spec,
-)
+from forethought.evals.environments.worker import serve_domain, stand_in, tool_spec
 
 Json = dict[str, Any]
 STOP = "###STOP###"
@@ -73,43 +67,31 @@ class Domain:
         """The user said `reply` first; the reward does not ask for it."""
         return {}
 
-    def call(self, name: str, arguments: Json, seconds: float = TOOL_SECONDS) -> Json:
-        """Use a tool, for so long at most."""
+    def call(self, name: str, arguments: Json) -> Json:
+        """Use a tool."""
         if name not in self.env.tools_map:
             return {"observation": f"There is no tool {name}.", "done": False, "reward": 0.0}
-        with time_limited(seconds):
-            return self._step(name, arguments)
+        return self._step(name, arguments)
 
     def say(self, message: str, reply: str, ends: bool) -> Json:
         """The agent said `message`, and the user `reply`."""
         self.user.says = f"{reply} {STOP}" if ends else reply
         return self._step("respond", {"content": message})
 
-    def reward(self, judged: object = None) -> Json:
+    def reward(self, judged: object = None) -> float:
         """What the episode is worth as it stands; it is over afterwards. There is nothing to judge."""
         self.user.says = ""
-        return _rewarded(self.env.calculate_reward())
+        return float(self.env.calculate_reward().reward)
 
     def floor(self, task: int) -> float:
         """What doing nothing is worth."""
         self.reset(task)
-        return float(self.reward()["reward"])
+        return self.reward()
 
     def _step(self, name: str, arguments: Json) -> Json:
         got = self.env.step(self.action(name=name, kwargs=arguments))
-        told = _rewarded(got.info.reward_info) if got.done else {"reward": 0.0}
-        return {"observation": str(got.observation), "done": got.done, **told}
-
-
-def _rewarded(result: Any) -> Json:
-    info = result.info.model_dump()
-    missing = [output for output, found in info.get("outputs", {}).items() if not found]
-    reason = "the database differs from that after the gold actions"
-    if missing:
-        reason = f"not said: {', '.join(missing)}"
-    elif result.reward or info.get("r_actions"):
-        reason = ""
-    return {"reward": float(result.reward), "explanation": reason}
+        reward = float(got.info.reward_info.reward) if got.done else 0.0
+        return {"observation": str(got.observation), "done": got.done, "reward": reward}
 
 
 def main(checkout: str, domain: str, split: str) -> None:

@@ -69,8 +69,6 @@ class ServiceDesk:
         self.case, self.name, self.task = case, case.name, case.task
         self.services = services
         self.customer = Customer(services, case.scenario)
-        self.explanation = ""
-        """Why the reward is not 1. Not for the agent."""
         self._start, self._lent = start, lent
         self._own: WorkerProcess | None = None
         self._turns: list[Turn] = []
@@ -89,14 +87,11 @@ class ServiceDesk:
         first = await self.customer.reply(self._turns)
         self._turns.append(Turn("customer", first.text))
         await checkout.ask_async("open", reply=first.text)
-        self.explanation = ""
         self._last = EnvironmentReply(f"The customer writes: {first.text}")
         return self._last
 
     async def step(self, action: str) -> EnvironmentReply:
         """Use a tool or talk to the customer; the reward stands in the reply that ends the conversation."""
-        if self._last.done:
-            return EnvironmentReply("The conversation is over.", reward=self._last.reward, done=True)
         try:
             name, arguments = parse_call(action)
         except ValueError as error:
@@ -111,7 +106,7 @@ class ServiceDesk:
     async def finish(self, answer: str) -> EnvironmentReply:
         """Send `answer` as the last message, unless it is empty, and settle the reward, whether or not the
         customer would have gone on."""
-        if not self._last.done and answer.strip():
+        if answer.strip():
             await self._respond(answer.strip())
         if not self._last.done:
             await self._settle(self._last.observation)
@@ -145,7 +140,7 @@ class ServiceDesk:
         self._turns.append(Turn("customer", heard.text))
         got = await checkout.ask_async("say", message=message, reply=heard.text, ends=heard.ends)
         text = f"{heard.text}\n\n{ENDED}".strip() if heard.ends else heard.text
-        if heard.ends and "explanation" not in got:
+        if heard.ends and not got["done"]:
             await self._settle(text)
         else:
             self._record({**got, "observation": text})
@@ -156,8 +151,7 @@ class ServiceDesk:
         if self.case.statements:
             verdicts = await judge_statements(self.services, self._turns, self.case.statements)
         got = await (await self._checkout()).ask_async("reward", judged=verdicts)
-        self._record({**got, "observation": text, "done": True})
+        self._record({"observation": text, "reward": got, "done": True})
 
     def _record(self, got: dict[str, Any]) -> None:
-        self.explanation = got.get("explanation", "")
         self._last = EnvironmentReply(got["observation"], reward=got["reward"], done=got["done"])

@@ -1,7 +1,7 @@
 """A shopping session as an Episode: search[...] and click[...] over HTTP, the reward at the purchase.
 
-The address is the operator's own and not the agent's: hosts of one's own network are allowed, and no page can
-lead the session away from it. The score that WebShop's last page shows is the reward, and is not shown.
+The address is the operator's own and not the agent's: hosts of one's own network are allowed.
+The score that WebShop's last page shows is the reward, and is not shown.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Mapping, Sequence
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 import httpx
 
@@ -23,14 +23,12 @@ HOW_TO_ACT = (
     "click[b07xyz1234], click[large], click[back to search]. Choose a product's options before "
     "click[buy now], which ends the shopping: there is one purchase."
 )
-OVER = "The shop is closed: nothing more can be done."
 SEARCH = "search[<keywords>]"
 TIMEOUT_S = 60.0
 _ACTION = re.compile(r"\s*(search|click)\s*\[(.*)\]\s*", re.IGNORECASE | re.DOTALL)
 _UNSEARCHABLE = re.compile(r"[/\\<>\x00-\x1f\x7f]+")
 """A slash would break WebShop's addresses, and <a> is a way around its search."""
 _QUERY_CHARS = 500
-_REDIRECTS = 5
 
 
 class Shop:
@@ -38,46 +36,27 @@ class Shop:
 
     def __init__(self, url: str, transport: httpx.AsyncBaseTransport | None = None) -> None:
         self.url = url.rstrip("/") + "/"
-        self._client = httpx.AsyncClient(timeout=TIMEOUT_S, transport=transport, trust_env=False)
-
-    async def open(self, session: str) -> Page:
-        """The first page of a session."""
-        return await self.get(self.url + session)
+        self._client = httpx.AsyncClient(
+            timeout=TIMEOUT_S, transport=transport, trust_env=False, follow_redirects=True
+        )
 
     async def get(self, address: str, form: Mapping[str, str] | None = None) -> Page:
-        """The page at `address`, relative ones within the shop; `form` posts it."""
-        method = "GET" if form is None else "POST"
-        for _ in range(_REDIRECTS):
-            response = await self._send(method, self._inside(address), form)
-            if not response.is_redirect:
-                return self._page(response)
-            address, method, form = urljoin(str(response.url), response.headers["location"]), "GET", None
-        raise InfrastructureError(f"the shop at {self.url} redirects without end")
-
-    async def close(self) -> None:
-        """Let the connection go."""
-        await self._client.aclose()
-
-    def _inside(self, address: str) -> str:
-        whole = urljoin(self.url, address)
-        if urlsplit(whole)[:2] != urlsplit(self.url)[:2]:
-            raise InfrastructureError(f"a page of the shop at {self.url} leads elsewhere: {whole[:200]}")
-        return whole
-
-    async def _send(self, method: str, address: str, form: Mapping[str, str] | None) -> httpx.Response:
+        """The page at `address`, relative to the shop; `form` posts it."""
         try:
-            return await self._client.request(method, address, data=form)
+            method = "GET" if form is None else "POST"
+            response = await self._client.request(method, urljoin(self.url, address), data=form)
+            response.raise_for_status()
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            said = f"{type(error).__name__}: {error}".rstrip(": ")
+            said = " ".join(f"{type(error).__name__}: {error}".split())[:200]
             raise InfrastructureError(f"the shop at {self.url} does not answer ({said})") from error
-
-    def _page(self, response: httpx.Response) -> Page:
-        if response.is_error:
-            raise InfrastructureError(f"the shop at {self.url} answered with status {response.status_code}")
         try:
             return parse_page(response.text)
         except ValueError as error:
             raise InfrastructureError(f"the shop at {self.url} is no WebShop: {error}") from error
+
+    async def close(self) -> None:
+        """Let the connection go."""
+        await self._client.aclose()
 
 
 class ShopEpisode:
@@ -99,40 +78,31 @@ class ShopEpisode:
         self._shop, self._goal, self._instruction = shop, goal, instruction
         self._page: Page | None = None
         self._chosen: dict[str, str] = {}
-        self._reward, self._done = 0.0, False
 
     async def reset(self) -> EnvironmentReply:
         """A new session at the shop's first page. Raises InfrastructureError, also where the shop asks for
         something else than it did before: WebShop draws its prices anew whenever it starts."""
-        page = await self._shop.open(session_of(self._goal))
+        page = await self._shop.get(session_of(self._goal))
         if self._instruction is not None and page.instruction != self._instruction:
             raise InfrastructureError(
                 f"the shop at {self._shop.url} was started anew, and goal {self._goal} asks for something "
                 "else now: begin the evaluation anew"
             )
         self._page, self._chosen = page, {}
-        self._reward, self._done = 0.0, False
         return self._reply()
 
     async def step(self, action: str) -> EnvironmentReply:
         """Search or click. Raises InfrastructureError; ValueError before the first reset."""
-        if self._done:
-            return EnvironmentReply(OVER, reward=self._reward, done=True)
         if self._page is None:
             raise ValueError("reset the shop before its first step")
-        problem = await self._carry_out(self._page, action)
-        self._reward = self._page.reward or 0.0
-        self._done = self._page.reward is not None
-        return self._reply(problem)
+        return self._reply(await self._carry_out(self._page, action))
 
     async def finish(self, answer: str) -> EnvironmentReply:
-        """The end; without a purchase the reward is 0. `answer` says nothing to the shop."""
-        self._done = True
-        return EnvironmentReply(OVER, reward=self._reward, done=True)
+        """The end without a purchase: the reward is 0. `answer` says nothing to the shop."""
+        return EnvironmentReply("The shop is closed.", done=True)
 
     async def close(self) -> None:
         """Let the connection go."""
-        self._done = True
         await self._shop.close()
 
     async def _carry_out(self, page: Page, action: str) -> str:
@@ -163,8 +133,10 @@ class ShopEpisode:
         assert self._page is not None
         text = self._page.text(self._chosen)
         text = f"Nothing happened: {problem}.\n\n{text}" if problem else text
-        admissible = () if self._done else admissible_actions(self._page)
-        return EnvironmentReply(text, admissible, reward=self._reward, done=self._done)
+        reward = self._page.reward
+        if reward is not None:
+            return EnvironmentReply(text, reward=reward, done=True)
+        return EnvironmentReply(text, admissible_actions(self._page))
 
 
 def session_of(goal: int) -> str:

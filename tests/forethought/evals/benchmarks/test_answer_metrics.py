@@ -18,19 +18,16 @@ from forethought.evals.benchmarks.answer_metrics import (
 TEXT = st.text(alphabet=st.sampled_from("aeth no.yes,'-\u2019\u0130\u00df9\n\u2028"), max_size=30) | st.text()
 
 
-@pytest.mark.parametrize(
-    ("text", "plain"),
-    [
-        ("The  Old Bridge.", "old bridge"),
-        ("a.b an-other", "ab another"),
-        ("THE", ""),
-        ("theatre", "theatre"),
-        ("it\u2019s", "it\u2019s"),
-        ("U.S.", "us"),
-    ],
-)
-def test_normalisation(text: str, plain: str) -> None:
-    assert normalised(text) == plain
+def test_normalisation() -> None:
+    texts = ("The  Old Bridge.", "a.b an-other", "THE", "theatre", "it\u2019s", "U.S.")
+    assert [normalised(text) for text in texts] == [
+        "old bridge",
+        "ab another",
+        "",
+        "theatre",
+        "it\u2019s",
+        "us",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -50,18 +47,12 @@ def test_overlap_of_hotpotqa(answer: str, accepted: str, f1: float, precision: f
     assert (found.f1, found.precision, found.recall) == pytest.approx((f1, precision, recall))
 
 
-def test_musique_takes_the_best_alias() -> None:
+def test_musique_takes_the_best_alias_and_two_empty_answers_agree() -> None:
     accepted = ["Federal Republic of Germany", "Germany", "BRD"]
     assert musique_exact_match("the BRD", accepted)
     assert not musique_exact_match("German", accepted)
     assert musique_f1("Republic of Germany", accepted) == pytest.approx(6 / 7)
-    assert musique_f1("yes, Germany", accepted) == pytest.approx(2 / 3)
-
-
-def test_two_empty_answers_agree_in_musique_only() -> None:
-    assert musique_f1("the", ["a"]) == 1.0
-    assert musique_f1("", ["Ulm"]) == 0.0
-    assert hotpotqa_overlap("the", "a").f1 == 0.0
+    assert (musique_f1("the", ["a"]), musique_f1("", ["Ulm"])) == (1.0, 0.0)
 
 
 @given(TEXT, TEXT)

@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from forethought.evals.benchmarks.gaia import BENCHMARK
-from forethought.evals.benchmarks.gaia_scorer import kind_of, quasi_exact_match
+from forethought.evals.benchmarks.gaia_scorer import quasi_exact_match
 from forethought.evals.types import DataError, InfrastructureError
 from tests.support.answers import score, write_jsonl
 
@@ -108,20 +106,11 @@ def test_quasi_exact_match(answer: str, expected: str, right: bool) -> None:
     assert quasi_exact_match(answer, expected) is right
 
 
-@given(st.text(), st.text(min_size=1))
-@settings(max_examples=150)
-def test_any_answer_is_judged(answer: str, expected: str) -> None:
-    quasi_exact_match(answer, expected)
-    if "nan" not in expected.lower() and not any(sign in expected for sign in "$%"):
-        assert quasi_exact_match(expected, expected)
-    assert kind_of(expected) in ("number", "list", "text")
-
-
 async def test_a_score_says_how_it_was_compared(tmp_path: Path) -> None:
     samples = BENCHMARK.samples(place(tmp_path), {})
     right = [await score(BENCHMARK, sample, str(sample.target)) for sample in samples]
-    assert [each.values["correct"] for each in right] == [1.0, 1.0, 1.0]
-    assert [each.explanation for each in right] == [
-        f"compared as a {kind}" for kind in ("number", "list", "text")
+    kinds = ("number", "list", "text")
+    assert [(each.values["correct"], each.explanation) for each in right] == [
+        (1.0, f"compared as a {kind}") for kind in kinds
     ]
     assert [BENCHMARK.floor(sample) for sample in samples] == [0.0, 0.0, 0.0]

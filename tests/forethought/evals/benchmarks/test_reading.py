@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -49,11 +50,8 @@ def test_a_file_is_found_in_the_folder_or_below_it(tmp_path: Path) -> None:
 def test_a_damaged_json_file_is_reported_in_one_line(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "x.json"
     path.write_bytes(content)
-    with pytest.raises(DataError, match=message) as error:
+    with pytest.raises(DataError, match=rf"^{path}[^\n]*{message}[^\n]*{re.escape(SOURCE.where)}$"):
         rows_of(Row, json_of(path, SOURCE), path, SOURCE)
-    assert str(error.value).startswith(str(path))
-    assert str(error.value).endswith(SOURCE.where)
-    assert "\n" not in str(error.value)
 
 
 def test_errors_name_the_line(tmp_path: Path) -> None:
@@ -69,26 +67,24 @@ def test_errors_name_the_line(tmp_path: Path) -> None:
         next(lines)
 
 
-def test_rows_of_a_csv_file_may_hold_breaks(tmp_path: Path) -> None:
-    path = tmp_path / "x.csv"
-    path.write_text('\ufeffa,b\n1,"two\nlines, and \u2028"\n3,4\n', "utf-8")
-    rows = [dict(row) for _, row in csv_of(path, ("a", "b"), SOURCE)]
-    assert rows == [{"a": "1", "b": "two\nlines, and \u2028"}, {"a": "3", "b": "4"}]
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
+        ('\ufeffa,b\n1,"two\nlines, and \u2028"\n3,4\n', ""),
         ("a\n1\n", ":1: there is no column b"),
         ("a,b\n1,2\n1\n", ":3: the row has not as many cells"),
         ('a,b\n1,"x\n', ":2: broken CSV"),
     ],
 )
-def test_a_damaged_csv_file_is_reported_with_its_line(tmp_path: Path, content: str, message: str) -> None:
+def test_a_csv_file_is_read_or_reported_with_its_line(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "x.csv"
     path.write_text(content, "utf-8")
-    with pytest.raises(DataError, match=message):
-        list(csv_of(path, ("a", "b"), SOURCE))
+    if message:
+        with pytest.raises(DataError, match=message):
+            list(csv_of(path, ("a", "b"), SOURCE))
+    else:
+        rows = [dict(row) for _, row in csv_of(path, ("a", "b"), SOURCE)]
+        assert rows == [{"a": "1", "b": "two\nlines, and \u2028"}, {"a": "3", "b": "4"}]
 
 
 def test_options_have_a_default_and_refuse_what_is_unknown() -> None:

@@ -99,12 +99,12 @@ async def test_our_agent_runs_tau2_end_to_end_with_a_scripted_model(tmp_path: Pa
     settings = Settings(base_url=None, data_dir=tmp_path / "data", model="scripted")
     with TAU2.checkout(samples[0]) as lent:
         runs = [await played(TAU2, sample, lent, settings) for sample in samples]
-        assert [(made.reward, reason) for made, reason, _ in runs] == [(1.0, "")] * 3
+        assert [made.reward for made, _ in runs] == [1.0] * 3
         first = runs[0][0]
         assert [step.tool for step in first.trajectory.steps if step.tool] == ["respond", "lend_book"]
         assert first.status == "answered"
-        assert runs[0][2].asked.count("CustomerReply") == 3  # the first message, a reply, the last one
+        assert runs[0][1].asked.count("CustomerReply") == 3  # the first message, a reply, the last one
         # The same agent for another task's gold actions: what it does is not what is asked.
         swapped = Sample(samples[0].id, samples[0].task, target=samples[2].target, data=samples[0].data)
-        made, reason, _ = await played(TAU2, swapped, lent, settings)
-        assert (made.reward, reason) == (0.0, "failed: DB")
+        made, _ = await played(TAU2, swapped, lent, settings)
+        assert made.reward == 0.0

@@ -12,7 +12,7 @@ import pytest
 
 from forethought.evals.environments.small_shop.goods import Errand, Offer, catalogue, reward
 from forethought.evals.environments.small_shop.shop import INSIDE, search, serve
-from forethought.evals.environments.webshop.episode import OVER, SEARCH, Shop, ShopEpisode
+from forethought.evals.environments.webshop.episode import SEARCH, Shop, ShopEpisode
 from forethought.evals.environments.webshop.page import BOUGHT
 from forethought.evals.types import InfrastructureError
 from forethought.rollouts.environment import replay_prefix
@@ -39,7 +39,6 @@ async def acted(episode: ShopEpisode, actions: Sequence[str]) -> list[Environmen
     replies = [await episode.reset()]
     for action in actions:
         replies.append(await episode.step(action))  # noqa: PERF401 - one after the other
-    replies.append(await episode.finish(""))
     await episode.close()
     return replies
 
@@ -79,9 +78,8 @@ def test_the_goods_are_the_same_in_another_process() -> None:
 
 async def test_the_right_purchase_earns_the_whole_reward() -> None:
     replies = await acted(inside(), way_to())
-    assert [reply.done for reply in replies] == [False] * (len(replies) - 2) + [True, True]
-    assert replies[-2].observation == BOUGHT
-    assert (replies[-2].reward, replies[-1].reward) == (1.0, 1.0)
+    assert [reply.done for reply in replies] == [False] * (len(replies) - 1) + [True]
+    assert (replies[-1].observation, replies[-1].reward) == (BOUGHT, 1.0)
     assert not any("score" in reply.observation.lower() for reply in replies)
 
 
@@ -104,7 +102,7 @@ async def test_what_can_be_done_is_what_is_shown() -> None:
     replies = await acted(inside(), way_to()[:-1])
     assert replies[0].admissible == (SEARCH,)
     assert {"click[back to search]", f"click[{ERRANDS[GOAL].wanted.lower()}]"} <= set(replies[1].admissible)
-    item = replies[-2]
+    item = replies[-1]
     assert {"click[buy now]", "click[< prev]"} <= set(item.admissible)
     for value in ERRANDS[GOAL].options:
         assert f"[{value}] (chosen)" in item.observation
@@ -130,13 +128,13 @@ async def test_any_query_can_be_searched(query: str, url: str) -> None:
     assert "Results: " in replies[1].observation
 
 
-async def test_a_session_that_was_ended_is_over_until_it_is_reset() -> None:
+async def test_a_session_without_a_purchase_is_worth_nothing() -> None:
     episode = inside()
     with pytest.raises(ValueError, match="reset"):
         await episode.step("search[mug]")
     await episode.reset()
-    assert (await episode.finish("bought")).reward == 0.0
-    assert await episode.step("search[mug]") == EnvironmentReply(OVER, done=True)
+    ended = await episode.finish("bought")
+    assert (ended.reward, ended.done) == (0.0, True)
     assert not (await episode.reset()).done
     await episode.close()
 
@@ -155,29 +153,21 @@ def test_the_shop_has_no_other_pages(path: str) -> None:
     assert serve(httpx.Request("GET", INSIDE + path)).status_code == 404
 
 
-LINK = '<div id="instruction-text"><h4>x</h4></div><a class="product-link" href="http://127.0.0.2/">A1</a>'
-
-
 @pytest.mark.parametrize(
-    ("status", "body", "headers", "message"),
+    ("status", "body", "message"),
     [
-        (200, "<h1>It works!</h1>", {}, "is no WebShop"),
-        (500, "oops", {}, "status 500"),
-        (302, "", {"location": "http://127.0.0.2:1/away"}, "leads elsewhere"),
-        (302, "", {"location": "/again"}, "redirects without end"),
-        (200, LINK, {}, "leads elsewhere"),
-        (0, "", {}, "does not answer"),
+        (200, "<h1>It works!</h1>", "is no WebShop"),
+        (500, "oops", "500 Internal"),
+        (0, "", "does not answer"),
     ],
 )
-async def test_another_server_is_no_shop(
-    status: int, body: str, headers: dict[str, str], message: str
-) -> None:
+async def test_another_server_is_no_shop(status: int, body: str, message: str) -> None:
     def answer(request: httpx.Request) -> httpx.Response:
         if not status:
             raise httpx.ConnectError("gone")
-        return httpx.Response(status, text=body, headers=headers)
+        return httpx.Response(status, text=body)
 
     episode = ShopEpisode(Shop("http://shop", httpx.MockTransport(answer)), GOAL)
     with pytest.raises(InfrastructureError, match=message):
-        await acted(episode, ["click[a1]"])
+        await episode.reset()
     await episode.close()

@@ -1,5 +1,4 @@
-"""The debugger's prompts as golden cases: stages 1 and 2 as its nodes make them, the others from values of
-theirs."""
+"""The prompts of the debugger, the distiller and the synthesizer as golden cases."""
 
 from __future__ import annotations
 
@@ -15,9 +14,34 @@ from forethought.nodes.debugger.messages import (
     salvage_messages,
     substitution_messages,
 )
+from forethought.nodes.distiller.messages import (
+    Case,
+    aggregation_messages,
+    diagnosis_messages,
+    pattern_messages,
+)
+from forethought.nodes.synthesizer.messages import (
+    Tried,
+    error_messages,
+    merge_messages,
+    reflect_messages,
+    type_messages,
+)
+from forethought.nodes.synthesizer.messages import label_messages as stretch_messages
 from forethought.prompts.render import render
 from forethought.state.debugger import DebuggerContext, Label
+from forethought.state.distiller import DistillerContext, Entry, GrownError
+from forethought.state.synthesizer import (
+    ErrorReflection,
+    ErrorType,
+    Finding,
+    SynthesizerContext,
+    TaskRecord,
+    TrialRecord,
+)
 from forethought.trajectories.types import Trajectory, TrajectoryStep
+from tests.support.distilling import task_runs
+from tests.support.synthesizing import task_of, trial_of
 
 CONTEXT = DebuggerContext.model_validate({"max_observation_chars": 200, "window": 5})
 STEPS = (
@@ -82,7 +106,41 @@ ATTEMPT = {"from_step": 2, "attempts": ["Guidance: read. It failed."], "reason":
 NOW = {"steps": SHOWN, "now": "You see a shelf."}
 TAXONOMY = load_taxonomy()
 KNOWN = (3, "Each step was tried in turn.")
-DEBUG_CASES: dict[str, Callable[[], Sequence[Message]]] = {
+ENTRY = Entry(
+    key="t1.1",
+    task="t1",
+    error_type="first_hit",
+    description="The plan settles on a first hit.",
+    impact="Another candidate was right.",
+    avoided="All candidates were compared.",
+    failure_evidence=[{"run": "F1", "step": 1, "quote": "take the one that the page names"}],
+    success_evidence=[{"run": "S1", "step": 1, "quote": "compare all of the years"}],
+)
+ERROR = GrownError(name="first_hit", description="Plans that stop early.", entries=["t1.1", "t2.1"])
+SYNTHESIZER = SynthesizerContext()
+TASK = TaskRecord(task=task_of("Ulm").task, task_id="ulm")
+TYPES = [ErrorType(name="wrong_unit", definition="A figure is given in another unit.", task="t1")]
+MACRO = ErrorReflection(reflection="Units are taken over unread. Read the scale.", cites=["Ulm-1", "Bern-1"])
+
+
+def tried(habits: Sequence[str] = ("wrong_unit", "blind_packing"), number: int = 1) -> Tried:
+    """A trial with its trajectory."""
+    loaded = trial_of("Ulm", number, habits)
+    trajectory = loaded.trajectory
+    record = TrialRecord(
+        task="t1",
+        number=number,
+        id=trajectory.id,
+        outcome=loaded.reference.outcome,
+        reason="",
+        background="order.pdf (application/pdf, 900 bytes)" if number == 1 else "",
+        stored="",
+        steps=[step.number for step in trajectory.steps],
+    )
+    return record, trajectory
+
+
+OFFLINE_CASES: dict[str, Callable[[], Sequence[Message]]] = {
     "debug_label": lambda: label_messages(RUN, 2, CONTEXT, TAXONOMY),
     "debug_label_first": lambda: label_messages(BARE, 1, CONTEXT, TAXONOMY),
     "debug_label_window": lambda: label_messages(LONG, 8, CONTEXT, TAXONOMY),
@@ -114,4 +172,29 @@ DEBUG_CASES: dict[str, Callable[[], Sequence[Message]]] = {
     "debug_values": _rendered("debug_values", actions=["go", "stay"], **NOW),
     "debug_self_refine": _rendered("debug_self_refine", steps=SHOWN, answer=""),
     "debug_vanilla": _rendered("debug_vanilla", steps=SHOWN, answer="no key", tried=["step 1: look up"]),
+    "distill_diagnose": lambda: diagnosis_messages(task_runs("fs"), DistillerContext()),
+    "distill_aggregate": lambda: aggregation_messages(ENTRY, {"first_hit": ERROR}),
+    "distill_aggregate_first": lambda: aggregation_messages(ENTRY, {}),
+    "distill_patterns": lambda: pattern_messages(
+        ERROR, [Case(1, ENTRY, task_runs("ffs"))], DistillerContext()
+    ),
+    "synthesize_reflect": lambda: reflect_messages(TASK, tried(), ["37.5 </reference> kg"], SYNTHESIZER),
+    "synthesize_reflect_bare": lambda: reflect_messages(TASK, tried(number=2), [], SYNTHESIZER),
+    "synthesize_types": lambda: type_messages(TASK, [tried(), tried((), 2)], TYPES, [], SYNTHESIZER),
+    "synthesize_types_first": lambda: type_messages(TASK, [tried()], [], [], SYNTHESIZER),
+    "synthesize_types_reference": lambda: type_messages(TASK, [tried()], TYPES, ["37.5 kg"], SYNTHESIZER),
+    "synthesize_label": lambda: stretch_messages(TASK, tried(), [1, 2], TYPES, "Pounds.", [], SYNTHESIZER),
+    "synthesize_label_reference": lambda: stretch_messages(
+        TASK, tried(), [2], TYPES, "", ["37.5 kg"], SYNTHESIZER
+    ),
+    "synthesize_error": lambda: error_messages(
+        TYPES[0], [(TASK, tried(), {1: "Pounds were given."})], SYNTHESIZER
+    ),
+    "synthesize_merge": lambda: merge_messages(
+        TASK,
+        "Step 1 weighed in pounds.",
+        {1: [Finding(error_type="wrong_unit", critique="Pounds </step_critique> were given.")]},
+        {"wrong_unit": MACRO},
+    ),
+    "synthesize_merge_bare": lambda: merge_messages(TASK, "", {}, {}),
 }

@@ -1,14 +1,15 @@
-"""The taxonomy: grown task by task, without near-duplicates, without the reference."""
+"""Meso level: the taxonomy, grown task by task without the reference, and the labels of steps."""
 
 from __future__ import annotations
 
 import pytest
 
-from forethought.nodes.synthesizer.error_types import growth_problem
-from forethought.prompts.synthesize_replies import TaxonomyGrowth
+from forethought.nodes.synthesizer.meso import growth_problem, labels_problem
+from forethought.prompts.synthesize_replies import StepLabels, TaxonomyGrowth
 from forethought.state.synthesizer import ErrorType
+from forethought.trajectories.show import PROMPT_CHARS
 from tests.support.model_server import Answer, SeenRequest
-from tests.support.synthesizing import Reader, Synthesize, kind, shown, taxonomy_of, trial_of
+from tests.support.synthesizing import HABITS, Reader, Synthesize, kind, label, shown, taxonomy_of, trial_of
 
 KNOWN = [ErrorType(name="wrong_unit", definition="A figure is given in a unit not asked for.", task="t1")]
 
@@ -74,3 +75,58 @@ async def test_without_any_type_no_step_is_labelled(synthesize: Synthesize) -> N
     out = await synthesize([trial_of("Ulm", 1, ["wrong_unit"])], Reader(instead))
     assert out.state["notes"] == ["no error type was found: no step is labelled"]
     assert list(out.state["merged"]) == ["t1.1"]
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        ([label(1)], "label step 2 too"),
+        ([label(1), label(2), label(2)], "step 2 is labelled twice"),
+        ([label(1), label(2), label(7)], "step 7 is not asked for"),
+        ([label(1, "bad_luck"), label(2)], "bad_luck: not in the taxonomy, which has wrong_unit"),
+    ],
+)
+def test_labels_that_cannot_be_used_say_why(steps: list[object], said: str) -> None:
+    assert said in str(labels_problem(StepLabels.model_validate({"steps": steps}), [1, 2], ["wrong_unit"]))
+
+
+@pytest.mark.parametrize(("size", "keys"), [(1, 4), (3, 2)])
+async def test_every_step_is_labelled_whatever_the_stretch(
+    synthesize: Synthesize, size: int, keys: int
+) -> None:
+    out = await synthesize([trial_of("Ulm", 1, HABITS)], steps_per_call=size)
+    assert len(out.state["labels"]) == keys
+    labelled = {step: found for item in out.state["labels"].values() for step, found in item["steps"].items()}
+    assert {step: [item["error_type"] for item in found] for step, found in labelled.items()} == {
+        str(at): [habit] for at, habit in enumerate(HABITS, 1)
+    }
+
+
+async def test_prompts_of_one_trial_differ_in_their_last_line_alone(synthesize: Synthesize) -> None:
+    out = await synthesize([trial_of("Ulm", 1, HABITS)], steps_per_call=2)
+    one, other = (shown(seen).rstrip().splitlines() for seen in out.asked("StepLabels"))
+    assert one[:-1] == other[:-1]
+    assert {one[-1], other[-1]} == {"1, 2", "3, 4"}
+
+
+async def test_successful_trials_of_a_failed_task_are_labelled_and_tasks_without_failures_are_not(
+    synthesize: Synthesize,
+) -> None:
+    right = trial_of("Ulm", 2, [])
+    steps = trial_of("Ulm", 2, ["wrong_unit"]).trajectory.steps
+    right = right.model_copy(update={"trajectory": right.trajectory.model_copy(update={"steps": steps})})
+    out = await synthesize([trial_of("Ulm", 1, ["wrong_unit"]), right, trial_of("Bern", 1, [])])
+    assert sorted(out.state["labels"]) == ["t1.1:1-1", "t1.2:1-1"]
+
+
+async def test_a_long_trial_is_shown_around_the_steps_in_question(synthesize: Synthesize) -> None:
+    trial = trial_of("Ulm", 1, ["wrong_unit"])
+    step = trial.trajectory.steps[0].model_copy(update={"planning": "word " * 2000})
+    steps = tuple(step.model_copy(update={"number": number}) for number in range(1, 301))
+    long = trial.trajectory.model_copy(update={"steps": steps})
+    out = await synthesize([trial.model_copy(update={"trajectory": long})], steps_per_call=2)
+    text = next(shown(seen) for seen in out.asked("StepLabels") if shown(seen).endswith("\n151, 152\n"))
+    assert len(text) < PROMPT_CHARS
+    assert "Steps 151 to 152 are shown whole" in text
+    assert "\nstep 150: go" in text
+    assert "\nStep 151\n" in text

@@ -72,7 +72,7 @@ async def submit(
             thread_id, text = f"{batch}:{task.id}", queue.encrypt(payload.model_dump_json())
             hashes = [str(reference["hash"]) for reference in payload.files]
             values = (thread_id, batch, task.id, payload.digest, text, hashes)
-            known = await (await connection.execute(_INSERT, values)).fetchone()
+            (known,) = await (await connection.execute(_INSERT, values)).fetchall()
             if known["digest"] != payload.digest:
                 raise ValueError(
                     f"batch {batch} has another task {task.id} already (its text, files or settings "

@@ -63,7 +63,9 @@ def build_agent(
     """
     settings = settings or Settings()
     enable(settings)
-    box = _usable(toolbox(settings, tools, builtin))
+    box = toolbox(settings, tools, builtin)
+    if reserved := next((name for name in RESERVED if name in box), None):
+        raise ValueError(f"a tool cannot be called {reserved}, which is a move of the agent's own: rename it")
     servers = read_servers(settings.mcp_file) if settings.mcp_file else None
     services = Services(
         settings=settings,
@@ -76,14 +78,6 @@ def build_agent(
         checkpointer=checkpointer, store=store, name="agent"
     )
     return BoundedGraph.of(compiled, settings).with_config(recursion_limit=RECURSION_LIMIT)
-
-
-def _usable(tools: dict[str, Tool]) -> dict[str, Tool]:
-    """The tools. Raises ValueError where one has the name of a move that is no call."""
-    taken = next((name for name in RESERVED if name in tools), None)
-    if taken:
-        raise ValueError(f"a tool cannot be called {taken}, which is a move of the agent's own: rename it")
-    return tools
 
 
 def _wire(

@@ -1,15 +1,12 @@
 """A graph whose clients cannot take the operator's budgets away: those of a server, Studio, a fork.
 
 A plan, a proposal, a step may be edited from outside of a run. What a run is bounded by may not: else the
-operator's budgets (`forethought.state.bounds`) would be what a client says has been spent.
+operator's budgets (`forethought.state.context`) would be what a client says has been spent.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from langchain_core.runnables import RunnableConfig
@@ -18,33 +15,22 @@ from langgraph.types import Command, Overwrite, StateUpdate
 from langgraph.typing import ContextT, InputT, OutputT, StateT
 
 from forethought.settings import Settings
-from forethought.state.bounds import bounds_budgets
+from forethought.state.context import bounds_budgets
 from forethought.state.reducers import CLEAR
 
 WIDEST = 64
 """Most subtasks of a wave that a run of any graph may send side by side (`max_parallel`)."""
-_trusted: ContextVar[bool] = ContextVar("trusted", default=False)
 
 
 class UpdateError(ValueError):
     """A write that only a run may make; one line that says which."""
 
 
-@contextmanager
-def trusted_update() -> Iterator[None]:
-    """While it is the project's own code that writes to a thread, and not whoever uses it."""
-    token = _trusted.set(True)
-    try:
-        yield
-    finally:
-        _trusted.reset(token)
-
-
 class BoundedGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
     """A compiled graph that, where the operator bounds what runs may spend, checks writes from outside.
 
-    Every way of running a graph asynchronously comes through `astream`, every update of a state through the
-    bulk ones.
+    Every way of running a graph asynchronously comes through `astream`, every update of a state through
+    `abulk_update_state`. Of what is added to `usage`, the reducer takes nothing that is below zero.
     """
 
     def __init__(self, *, bounds: bool, **kwargs: Any) -> None:
@@ -70,20 +56,10 @@ class BoundedGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
         self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
     ) -> RunnableConfig:
         """See CompiledStateGraph. Raises UpdateError before anything is written."""
-        self._check(supersteps)
-        return await super().abulk_update_state(config, supersteps)
-
-    def bulk_update_state(
-        self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
-    ) -> RunnableConfig:
-        """As `abulk_update_state`."""
-        self._check(supersteps)
-        return super().bulk_update_state(config, supersteps)
-
-    def _check(self, supersteps: Sequence[Sequence[StateUpdate]]) -> None:
-        if self.bounds and not _trusted.get():
+        if self.bounds:
             for update in (update for superstep in supersteps for update in superstep):
                 check_update(update[0])
+        return await super().abulk_update_state(config, supersteps)
 
 
 def check_update(values: Any) -> None:
@@ -109,12 +85,5 @@ def _may_write(channel: str, value: Any) -> bool:
     if channel in ("dispatch", "wave"):
         return isinstance(value, list) and len(value) <= WIDEST
     if channel == "usage":
-        return isinstance(value, Mapping) and CLEAR not in value and all(map(_is_spending, value.values()))
+        return isinstance(value, Mapping) and CLEAR not in value
     return channel != "progress"
-
-
-def _is_spending(figures: Any) -> bool:
-    return isinstance(figures, Mapping) and all(
-        isinstance(figure, int | float) and math.isfinite(figure) and figure >= 0
-        for figure in figures.values()
-    )

@@ -16,7 +16,6 @@ from langgraph.runtime import Runtime
 
 from forethought.models.allowance import Allowance
 from forethought.models.types import Message, OutOfTime, ReplySpec, Usage, reply_spec
-from forethought.nodes.support.addresses import for_person
 from forethought.nodes.support.ask import unscored_spec
 from forethought.nodes.support.budget import allowance, answer_allowance, exhausted
 from forethought.nodes.support.prompt_text import (
@@ -27,15 +26,13 @@ from forethought.nodes.support.prompt_text import (
     steps_text,
     trajectory,
 )
-from forethought.nodes.support.provenance import thread_origin
+from forethought.nodes.support.provenance import for_person, thread_origin
 from forethought.nodes.support.services import AskResult, Services, Turn
 from forethought.nodes.support.task import fail
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import (
     AnswerDraft,
-    AnswerUnscored,
     ForeseeingAnswer,
-    ForeseeingUnscored,
     RoundReflection,
 )
 from forethought.state.agent import AgentState, Draft, LongTerm, Source, Status, Step
@@ -187,11 +184,8 @@ def _source_origin(state: AgentState, n: int, origin: str) -> str:
 
 def _spec(context: Context) -> ReplySpec[AnswerDraft]:
     whole = ForeseeingAnswer if context.foresees_user else AnswerDraft
-    if context.answer_intra:
-        return reply_spec(whole, "AnswerDraft")
-    return unscored_spec(
-        whole, ForeseeingUnscored if context.foresees_user else AnswerUnscored, "AnswerDraft"
-    )
+    make = reply_spec if context.answer_intra else unscored_spec
+    return make(whole, "AnswerDraft")
 
 
 def _checker(state: AgentState) -> Callable[[AnswerDraft], str | None]:

@@ -34,7 +34,6 @@ from forethought.nodes.support.services import AskResult, Services, Turn
 from forethought.nodes.support.task import TaskError, after_begin, begin_task, fail, is_new_task, refuse
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import Plan as PlanReply
-from forethought.prompts.replies import PlanUnscored
 from forethought.state.agent import AgentState, Plan, Progress
 from forethought.state.context import Context
 from forethought.state.reducers import with_statuses
@@ -142,7 +141,7 @@ async def _scored_plan(state: AgentState, turn: Turn) -> Revised[PlanReply]:
 
 
 def _spec(context: Context) -> ReplySpec[PlanReply]:
-    return reply_spec(PlanReply) if context.plan_intra else unscored_spec(PlanReply, PlanUnscored)
+    return reply_spec(PlanReply) if context.plan_intra else unscored_spec(PlanReply)
 
 
 def _without_plan(

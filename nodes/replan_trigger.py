@@ -12,7 +12,7 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from forethought.nodes.support.budget import exhausted, wave_width
-from forethought.nodes.support.plans import close_failed, mark_finished, ready, status_update
+from forethought.nodes.support.plans import ready, settle, status_update
 from forethought.nodes.support.prompt_text import never_begun, trajectory
 from forethought.nodes.support.services import Services
 from forethought.state.agent import AgentState, Dispatch, Plan, Replan, Step
@@ -29,13 +29,13 @@ async def replan_trigger(
     turn = await services.turn(runtime)
     context, state = turn.context, with_statuses(state)
     progress = state["progress"]
-    plan = mark_finished(state.get("plan", {}), state.get("results", {}))
+    old, results = state.get("plan", {}), state.get("results", {})
+    plan = settle(old, results, attempts_spent(state, old, context))
     update: dict[str, Any] = {"proposals": {CLEAR: None}, "dispatch": []}
     may_replan = context.replanning and progress["replans"] < context.max_replans
     stopped = exhausted(state, context)
     asked = None if stopped else _requested_replan(state, context)
-    plan = close_failed(plan, attempts_spent(state, plan, context))
-    update |= status_update(state.get("plan", {}), plan)
+    update |= status_update(old, plan)
     if not stopped and may_replan:
         replan = asked or _cadence(state, plan, context)
         if replan:
@@ -45,7 +45,7 @@ async def replan_trigger(
                 "progress": {**progress, "replans": progress["replans"] + 1},
                 "decision": {"to": "planner", "reason": replan["reason"], "n": progress["n"]},
             }
-    wave = [] if stopped else ready(plan, state.get("results", {}))
+    wave = [] if stopped else ready(plan, results)
     width = wave_width(state, context)
     if wave and not width.subtasks:
         stopped, wave = width.bound, []

@@ -30,25 +30,18 @@ from forethought.nodes.support.services import AskResult, Services, Turn
 from forethought.nodes.support.state_reader import read_state
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import ToolChoice
-from forethought.prompts.tool_choice import ChoiceFields, tool_choice_spec
+from forethought.prompts.tool_choice import tool_choice_spec
 from forethought.state.agent import AgentState, Dispatch, Json, Proposal, ShortTerm, Subtask
 from forethought.state.context import Context
 from forethought.tools.base import Tool
 from forethought.tools.call import check_arguments
 from forethought.tools.registry import describe
 
-READS = (
-    "task",
-    "files",
-    "guidance",
-    "plan",
-    "results",
-    "trajectory",
-    "short_term",
-    "progress",
-    "usage",
-    "dispatch",
-)
+WAVE_CHANNELS = (
+    "task", "files", "guidance", "messages", "plan", "proposals", "results", "trajectory", "short_term",
+    "progress", "usage", "dispatch",
+)  # fmt: skip
+"""What the nodes of a wave read of the state."""
 
 
 async def tool_agent(
@@ -58,7 +51,7 @@ async def tool_agent(
     aligned."""
     started = time.monotonic()
     turn = await services.turn(runtime)
-    state = read_state(config, READS)
+    state = read_state(config, WAVE_CHANNELS)
     revised, shown = await _propose(state, dispatch, turn)
     seconds = round(time.monotonic() - started, 3)
     proposal = _proposal(revised, dispatch, turn, shown, seconds)
@@ -83,23 +76,13 @@ def memory_of(state: AgentState, key: str) -> ShortTerm:
     return state.get("short_term", {}).get(key) or {"rejected": [], "failures": [], "attempts": 0}
 
 
-def choice_fields(context: Context) -> ChoiceFields:
-    """Which parts of the reply this run's switches leave in."""
-    return ChoiceFields(
-        intra=context.tool_intra,
-        replanning=context.replanning,
-        foresight=context.foresees_tools,
-        asking=context.foresees_user,
-    )
-
-
 async def _propose(
     state: AgentState, dispatch: Dispatch, turn: Turn
 ) -> tuple[Revised[ToolChoice], list[str]]:
     """The best-scored proposal of at most 1 + max_revisions, and what its prompt showed."""
     context, tools = turn.context, turn.services.tools
     messages, shown = tool_messages(state, subtask_of(state, dispatch["subtask"]), turn.services, context)
-    spec = tool_choice_spec(tools, choice_fields(context), functions=context.proposals == "functions")
+    spec = tool_choice_spec(tools, context)
     allowed = allowance(state, context)
     width = max(len(state.get("dispatch", [])), 1)
 
@@ -198,14 +181,13 @@ def tool_messages(
     memory = memory_items(state.get("short_term", {}).get(key)) if context.short_term_memory else []
     results = result_items(state.get("results", {}), subtask["depends_on"])
     steps = [step for step in trajectory(state) if step["subtask"] == key and step["ok"]]
-    fields = choice_fields(context)
     messages = prompt_messages(
         "tool_agent",
         tools=describe(services.tools),
-        intra=fields.intra,
-        replanning=fields.replanning,
-        foresight=fields.foresight,
-        asking=fields.asking,
+        intra=context.tool_intra,
+        replanning=context.replanning,
+        foresight=context.foresees_tools,
+        asking=context.foresees_user,
         functions=context.proposals == "functions",
         task=state["task"],
         files=files_text(state.get("files", [])),

@@ -26,26 +26,11 @@ from forethought.nodes.support.provenance import made_of
 from forethought.nodes.support.services import Services, Turn
 from forethought.nodes.support.state_reader import read_state
 from forethought.nodes.support.tool_env import beyond, earlier_failure, make_call
-from forethought.nodes.tool_agent import memory_of
-from forethought.state.agent import AgentState, Dispatch, Proposal, Step, Surprise
+from forethought.nodes.tool_agent import WAVE_CHANNELS, memory_of
+from forethought.state.agent import AgentState, Dispatch, Move, Proposal, Step, Surprise
 from forethought.state.context import Context
 from forethought.text import cut
 from forethought.tools.base import Observation
-
-READS = (
-    "task",
-    "files",
-    "guidance",
-    "messages",
-    "plan",
-    "proposals",
-    "results",
-    "trajectory",
-    "short_term",
-    "progress",
-    "usage",
-    "dispatch",
-)
 
 
 @dataclass(frozen=True)
@@ -74,7 +59,7 @@ async def tool_executor(
     """Carry out the proposal of this wave for one subtask."""
     turn = await services.turn(runtime)
     context = turn.context
-    state = read_state(config, READS)
+    state = read_state(config, WAVE_CHANNELS)
     proposal = state["proposals"][dispatch["subtask"]]
     tool = services.tools.get(proposal["tool"] or "")
     asked = tool is not None and tool.asks_person
@@ -85,7 +70,6 @@ async def tool_executor(
     judged = outcome.finding.usage
     spent: list[Usage] = []
     if outcome.result:
-        seconds += outcome.result.seconds
         spent = [*outcome.result.inspected, *outcome.result.paid]
     step = _step(proposal, outcome, state, seconds, total(proposal["usage"], *spent, judged))
     update: dict[str, Any] = {"trajectory": [step], **_memory(step, state, context, outcome)}
@@ -148,20 +132,14 @@ def _step(proposal: Proposal, outcome: _Outcome, state: AgentState, seconds: flo
     progress, observation = state["progress"], outcome.observation
     text = observation.text + (f"\nHint: {observation.hint}" if observation.hint else "")
     decision = outcome.decision or ApprovalDecision(proposal["arguments"])
-    step: Step = {
-        "n": proposal["n"],
+    step: Any = {
+        **{name: value for name, value in proposal.items() if name in Move.__annotations__},
         "task": progress["task"],
         "round": progress["round"],
         "plan_version": state["plan"]["version"],
         "wave": progress["waves"],
-        "subtask": proposal["subtask"],
-        "thought": proposal["thought"],
         "action": proposal["action"],
-        "tool": proposal["tool"],
         "arguments": decision.arguments,
-        "score": proposal["score"],
-        "evaluation": proposal["evaluation"],
-        "expected": proposal["expected"],
         "observation": text,
         "ok": observation.ok,
         "finished": outcome.finished,
@@ -170,14 +148,12 @@ def _step(proposal: Proposal, outcome: _Outcome, state: AgentState, seconds: flo
         "origin": observation.origin,
         "approval": decision.word,
         "sub_steps": outcome.result.sub_steps if outcome.result else [],
-        "shown": proposal["shown"],
         "seconds": round(seconds, 3),
         "usage": usage or no_usage(),
     }
-    deviation = outcome.finding.deviation(proposal)
-    if deviation:
+    if deviation := outcome.finding.deviation(proposal):
         step["foresight"] = deviation
-    return step
+    return step  # type: ignore[no-any-return]
 
 
 def _memory(step: Step, state: AgentState, context: Context, outcome: _Outcome) -> dict[str, Any]:

@@ -79,15 +79,6 @@ class Plan(Reply):
     score: Score = Field(description="1 (useless) to 10 (nothing to improve).")
 
 
-class PlanUnscored(Reply):
-    """A Plan without self-evaluation (`plan_intra` off); sent under the name Plan."""
-
-    subtasks: Annotated[list[PlannedSubtask], BeforeValidator(_no_null)] = Field(default_factory=list)
-    discard: Annotated[list[str], BeforeValidator(_no_null)] = Field(
-        default_factory=list, description="Ids of finished subtasks whose results are no longer trusted."
-    )
-
-
 class FoundError(Reply):
     """A planning error found in a plan."""
 
@@ -147,24 +138,9 @@ class AnswerDraft(Reply):
     score: Score = Field(description="1 (does not answer) to 10 (complete, supported and clear).")
 
 
-class AnswerUnscored(Reply):
-    """An AnswerDraft without self-evaluation (`answer_intra` off); sent under the name AnswerDraft."""
-
-    answer: Shown
-    used_steps: Annotated[list[int], BeforeValidator(_no_null)] = Field(
-        default_factory=list, description="Numbers of the steps that the answer rests on."
-    )
-
-
 class ForeseeingAnswer(AnswerDraft):
     """An AnswerDraft that foresees the person's next message (SAMULE 3.2.3); sent under the name
     AnswerDraft."""
-
-    expected_reply: Text = Field("", description="What the person will probably say to this answer.")
-
-
-class ForeseeingUnscored(AnswerUnscored):
-    """As ForeseeingAnswer, without self-evaluation."""
 
     expected_reply: Text = Field("", description="What the person will probably say to this answer.")
 

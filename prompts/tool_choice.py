@@ -9,13 +9,13 @@ planning, `expected` and `surprise` without foresight.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from forethought.models.extract import find_object
 from forethought.models.schema import NotStrict, drop_nulls, json_schema, strict_schema
 from forethought.models.types import Function, ReplySpec
 from forethought.prompts.replies import ToolChoice
+from forethought.state.context import Context
 from forethought.tools.base import Tool
 
 Json = dict[str, Any]
@@ -25,35 +25,17 @@ RESERVED = (FINISH, REPLAN)
 """Names that no tool may have: in the function-calling mode they are functions beside the tools."""
 
 
-@dataclass(frozen=True)
-class ChoiceFields:
-    """Which optional parts a tool agent's reply has."""
-
-    intra: bool = True
-    replanning: bool = True
-    foresight: bool = True
-    """Of what calls show."""
-    asking: bool = False
-    """Foresight of what the person answers."""
-
-    @property
-    def expects(self) -> bool:
-        """Whether a call says what is expected of it."""
-        return self.foresight or self.asking
-
-
-def tool_choice_spec(
-    tools: Mapping[str, Tool], fields: ChoiceFields, *, functions: bool = False
-) -> ReplySpec[ToolChoice]:
-    """The spec of a ToolChoice over `tools`, as one JSON object or as `functions`."""
+def tool_choice_spec(tools: Mapping[str, Tool], context: Context) -> ReplySpec[ToolChoice]:
+    """The spec of a ToolChoice over `tools`, as one JSON object or as functions."""
+    functions = context.proposals == "functions"
     schemas, strict = argument_schemas(tools)
-    offered = _functions(tools, schemas, fields) if functions else ()
+    offered = _functions(tools, schemas, context) if functions else ()
 
     def parse(value: Any) -> ToolChoice:
         reply = _from_function(value) if functions else dict(value)
-        return _parse(reply, tools, fields)
+        return _parse(reply, tools, context)
 
-    return ReplySpec("ToolChoice", _schema(schemas, fields), parse, functions=offered, strict=strict)
+    return ReplySpec("ToolChoice", _schema(schemas, context), parse, functions=offered, strict=strict)
 
 
 def argument_schemas(tools: Mapping[str, Tool]) -> tuple[dict[str, Json], bool]:
@@ -87,9 +69,9 @@ def _text(description: str, *, nullable: bool = False) -> Json:
     return {"type": ["string", "null"] if nullable else "string", "description": description}
 
 
-def _head(fields: ChoiceFields) -> Json:
+def _head(context: Context) -> Json:
     head: Json = {"thought": _text("The situation and why this move.")}
-    if fields.foresight:
+    if context.foresees_tools:
         head["surprise"] = {
             "type": "string",
             "enum": ["none", "minor", "serious"],
@@ -98,8 +80,8 @@ def _head(fields: ChoiceFields) -> Json:
     return head
 
 
-def _tail(fields: ChoiceFields) -> Json:
-    if not fields.intra:
+def _tail(context: Context) -> Json:
+    if not context.tool_intra:
         return {}
     return {
         "evaluation": _text("Criticism of this move before it is made."),
@@ -125,10 +107,10 @@ def call_properties(schemas: Mapping[str, Json]) -> Json:
     }
 
 
-def _schema(schemas: Mapping[str, Json], fields: ChoiceFields) -> Json:
+def _schema(schemas: Mapping[str, Json], context: Context) -> Json:
     actions = ["call"] if schemas else []
-    actions += [FINISH, REPLAN] if fields.replanning else [FINISH]
-    properties = _head(fields)
+    actions += [FINISH, REPLAN] if context.replanning else [FINISH]
+    properties = _head(context)
     properties["action"] = {"type": "string", "enum": actions}
     if schemas:  # an empty enumeration would be refused
         properties |= call_properties(schemas)
@@ -137,34 +119,34 @@ def _schema(schemas: Mapping[str, Json], fields: ChoiceFields) -> Json:
             "description": "Whether the call alone completes the subtask.",
         }
     properties["result"] = _text("For finish: the subtask's result.", nullable=True)
-    if fields.replanning:
+    if context.replanning:
         properties["reason"] = _text("For replan: what the plan assumed and what is the case.", nullable=True)
-    if fields.expects:
+    if context.foresight != "off":
         properties["expected"] = _text("For call: what you expect to see.", nullable=True)
-    return closed(properties | _tail(fields))
+    return closed(properties | _tail(context))
 
 
 def _functions(
-    tools: Mapping[str, Tool], schemas: Mapping[str, Json], fields: ChoiceFields
+    tools: Mapping[str, Tool], schemas: Mapping[str, Json], context: Context
 ) -> tuple[Function, ...]:
     offered = []
     for name, tool in tools.items():
         properties = {
-            **_head(fields),
+            **_head(context),
             "arguments": schemas[name],
             "finishes": {"type": "boolean", "description": "Whether the call alone completes the subtask."},
         }
-        if fields.expects:
+        if context.foresight != "off":
             properties["expected"] = _text("What you expect to see.")
         about = f"The tool {name}, as listed above." if tool.foreign else tool.description
-        offered.append(Function(name, about, closed(properties | _tail(fields))))
-    finish = {**_head(fields), "result": _text("The subtask's result."), **_tail(fields)}
+        offered.append(Function(name, about, closed(properties | _tail(context))))
+    finish = {**_head(context), "result": _text("The subtask's result."), **_tail(context)}
     offered.append(Function(FINISH, "The subtask is done: hand its result on.", closed(finish)))
-    if fields.replanning:
+    if context.replanning:
         replan = {
-            **_head(fields),
+            **_head(context),
             "reason": _text("What the plan assumed and what is the case."),
-            **_tail(fields),
+            **_tail(context),
         }
         offered.append(Function(REPLAN, "Ask for a new plan.", closed(replan)))
     return tuple(offered)
@@ -185,10 +167,10 @@ def object_of(text: str) -> Json:
         raise ValueError(f"arguments must be an object: {error}") from None
 
 
-def _parse(reply: Json, tools: Mapping[str, Tool], fields: ChoiceFields) -> ToolChoice:
-    if fields.intra and reply.get("score") is None:
+def _parse(reply: Json, tools: Mapping[str, Tool], context: Context) -> ToolChoice:
+    if context.tool_intra and reply.get("score") is None:
         raise ValueError("score is missing: evaluate your move and score it from 1 to 10")
-    if not fields.replanning and reply.get("action") == REPLAN:
+    if not context.replanning and reply.get("action") == REPLAN:
         raise ValueError("action must be call or finish")
     reply = {key: value for key, value in reply.items() if value is not None}
     if isinstance(reply.get("arguments"), str):

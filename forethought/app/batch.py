@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from forethought.app.command_flags import BaseUrl, CommandOptions, Model, Sets, Tools
+from forethought.app.command_flags import CommandOptions, argument, flag
 from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, INTERRUPTED, CliError, echo, input_errors
 from forethought.app.options import context_of, settings_from
@@ -30,50 +30,32 @@ Db = Annotated[
 class SubmitOptions(CommandOptions):
     """The flags of `submit`."""
 
-    tasks: Annotated[
-        Path, typer.Argument(help="JSON Lines: {task}, or {id, task, files}, a line.", metavar="TASKS")
-    ]
-    batch: Annotated[
-        str | None,
-        typer.Option("--batch", help="Id of the batch, to add to it; by default of its own.", metavar="ID"),
-    ] = None
-    db: Db = None
-    model: Model = None
-    sets: Sets = None
+    offers = "model sets"
+
+    tasks: Path = argument(help="JSON Lines: {task}, or {id, task, files}, a line.", metavar="TASKS")
+    batch: str | None = flag(help="Id of the batch, to add to it; by default of its own.", metavar="ID")
+    db: str | None = flag(help="Database that all machines share: postgresql://user@host/db.", metavar="URL")
 
 
 class WorkerOptions(CommandOptions):
     """The flags of `worker`."""
 
-    concurrency: Annotated[
-        int, typer.Option("--concurrency", help="Jobs side by side.", min=1, max=256, metavar="N")
-    ] = 4
-    until_empty: Annotated[bool, typer.Option("--until-empty", help="End once no job is open any more.")] = (
-        False
-    )
-    attempts: Annotated[
-        int, typer.Option("--attempts", help="How often a job is begun at most.", min=1, max=100, metavar="N")
-    ] = 5
-    db: Db = None
-    base_url: BaseUrl = None
-    tools: Tools = None
+    offers = "base_url tools"
+
+    concurrency: int = flag(help="Jobs side by side.", metavar="N", default=4, min=1, max=256)
+    until_empty: bool = flag(help="End once no job is open any more.", default=False)
+    attempts: int = flag(help="How often a job is begun at most.", metavar="N", default=5, min=1, max=100)
+    db: str | None = flag(help="Database that all machines share: postgresql://user@host/db.", metavar="URL")
 
 
 class JobsOptions(CommandOptions):
     """The flags of `jobs`."""
 
-    batch: Annotated[str | None, typer.Option("--batch", help="Of this batch only.", metavar="ID")] = None
-    results: Annotated[
-        Path | None,
-        typer.Option("--results", help="Write the results as JSON Lines; - is stdout.", metavar="FILE"),
-    ] = None
-    cancel: Annotated[
-        bool, typer.Option("--cancel-all", help="Take out of the queue what is not under way.")
-    ] = False
-    retry: Annotated[
-        bool, typer.Option("--retry", help="Take up again what failed, and what a person has replied to.")
-    ] = False
-    db: Db = None
+    batch: str | None = flag(help="Of this batch only.", metavar="ID")
+    results: Path | None = flag(help="Write the results as JSON Lines; - is stdout.", metavar="FILE")
+    cancel: bool = flag("--cancel-all", help="Take out of the queue what is not under way.", default=False)
+    retry: bool = flag(help="Take up again what failed, and what a person has replied to.", default=False)
+    db: str | None = flag(help="Database that all machines share: postgresql://user@host/db.", metavar="URL")
 
 
 def submit(options: SubmitOptions) -> int:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from forethought.app.command_flags import BaseUrl, Model, Sets
+from forethought.app.command_flags import argument, flag
 from forethought.app.errors import ANSWERED, FAILED, NOT_PASSED, WAITS, echo
 from forethought.app.options import context_of, settings_from
 from forethought.app.trials import TrialOptions, open_collector
@@ -17,27 +14,16 @@ from forethought.state.context import Context
 class CollectOptions(TrialOptions):
     """The flags of `collect`."""
 
-    tasks: Annotated[
-        Path,
-        typer.Argument(
-            help="JSON Lines: {id, task, files, expected | checker: MODULE:NAME} a line.", metavar="TASKS"
-        ),
-    ]
-    out: Annotated[
-        Path, typer.Option("--out", help="Folder for the trajectories; goes on there.", metavar="DIR")
-    ]
-    trials: Annotated[int, typer.Option("--trials", help="Runs a task.", min=1, max=50, metavar="N")] = 3
-    parallel: Annotated[
-        int, typer.Option("--parallel", help="Runs side by side.", min=1, max=64, metavar="N")
-    ] = 4
-    budget: Annotated[
-        float | None,
-        typer.Option("--budget", help="Dollars after which no further run begins.", min=0, metavar="USD"),
-    ] = None
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Go on after the estimate without asking.")] = False
-    model: Model = None
-    base_url: BaseUrl = None
-    sets: Sets = None
+    offers = "model base_url sets"
+
+    tasks: Path = argument(
+        help="JSON Lines: {id, task, files, expected | checker: MODULE:NAME} a line.", metavar="TASKS"
+    )
+    out: Path = flag(help="Folder for the trajectories; goes on there.", metavar="DIR", default=...)
+    trials: int = flag(help="Runs a task.", metavar="N", default=3, min=1, max=50)
+    parallel: int = flag(help="Runs side by side.", metavar="N", default=4, min=1, max=64)
+    budget: float | None = flag(help="Dollars after which no further run begins.", metavar="USD", min=0)
+    yes: bool = flag("--yes", "-y", help="Go on after the estimate without asking.", default=False)
 
 
 def collect(options: CollectOptions) -> int:

@@ -1,78 +1,134 @@
-"""The flags that several commands take, commands made from a model of their flags, and how each begins."""
+"""The flags of the commands, as fields of a model a command, and how each command begins.
+
+class ShowOptions(CommandOptions):
+    offers = "db"                        # of the flags that several commands share
+    steps: bool = flag(help="Whole observations.", default=False)
+
+app.command()(typer_command(show))         # def show(options: ShowOptions) -> int
+"""
 
 from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import Annotated, Any, ClassVar, TypeVar, get_type_hints
 
 import typer
-from typer.models import ParameterInfo
+from pydantic import BaseModel, ConfigDict, Field
 
-from forethought.app.errors import echo, enable_debug
-from forethought.app.options import Flags, load_dotenv, unknown_variables
-from forethought.app.text import clean, to_json
+from forethought.app.errors import CliError, echo, enable_debug
+from forethought.app.text import clean, one_line, to_json
+from forethought.settings import Settings
 
-Model = Annotated[
-    str | None, typer.Option("--model", help="Model of every role, as provider:name.", metavar="M")
-]
-BaseUrl = Annotated[
-    str | None, typer.Option("--base-url", help="Address of an OpenAI-compatible endpoint.", metavar="URL")
-]
-Db = Annotated[
-    str | None,
-    typer.Option(
-        "--db",
-        help="Database of threads: a path, sqlite:///path or postgresql://user@host/db.",
-        metavar="URL",
-    ),
-]
-Sets = Annotated[
-    list[str] | None,
-    typer.Option(
+
+def flag(
+    *names: str,
+    help: str,
+    metavar: str | None = None,
+    default: Any = None,
+    min: float | None = None,
+    max: float | None = None,
+) -> Any:
+    """A field that is a flag, --NAME of the field unless `names` say otherwise; `...` has no default."""
+    extra: dict[str, Any] = {"names": list(names), "metavar": metavar, "min": min, "max": max}
+    return Field(default, description=help, json_schema_extra=extra)
+
+
+def argument(help: str, metavar: str, default: Any = ...) -> Any:
+    """A field that is an argument."""
+    return Field(default, description=help, json_schema_extra={"metavar": metavar})
+
+
+class Flags(BaseModel):
+    """The flags that several commands share; those that a command does not offer keep their default."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model: str | None = flag(help="Model of every role, as provider:name.", metavar="M")
+    base_url: str | None = flag(help="Address of an OpenAI-compatible endpoint.", metavar="URL")
+    db: str | None = flag(
+        help="Database of threads: a path, sqlite:///path or postgresql://user@host/db.", metavar="URL"
+    )
+    sets: list[str] | None = flag(
         "--set",
         help="A setting of the run, such as max_steps=10 (README.md lists them); may be repeated.",
         metavar="KEY=VALUE",
-    ),
-]
-Tools = Annotated[
-    str | None,
-    typer.Option("--tools", help="Module whose functions are offered as tools too.", metavar="MODULE"),
-]
-Checkers = Annotated[
-    list[str] | None,
-    typer.Option(
+    )
+    tools: str | None = flag(help="Module whose functions are offered as tools too.", metavar="MODULE")
+    checkers: list[str] | None = flag(
         "--checker",
         help="A function that tasks may name as their judge; may be repeated.",
         metavar="MODULE:NAME",
-    ),
-]
-Environment = Annotated[
-    str | None,
-    typer.Option(
-        "--environment", help="Where a trajectory is run again: what makes it.", metavar="MODULE:NAME"
-    ),
-]
-AllowWrites = Annotated[
-    bool,
-    typer.Option("--allow-writes", help="Run again though steps of the run changed something outside."),
-]
-Record = Annotated[
-    Path | None, typer.Option("--record", help="Write the model's replies to FILE.", metavar="FILE")
-]
-Replay = Annotated[
-    Path | None, typer.Option("--replay", help="Take the model's replies from FILE.", metavar="FILE")
-]
-Json = Annotated[
-    bool, typer.Option("--json", help="Print the result as JSON on stdout; all else goes to stderr.")
-]
-Debug = Annotated[bool, typer.Option("--debug", help="Log the traceback of an error.")]
-ThreadId = Annotated[str, typer.Argument(help="The thread's id, as `threads` lists it.", metavar="THREAD")]
+    )
+    environment: str | None = flag(
+        help="Where a trajectory is run again: what makes it.", metavar="MODULE:NAME"
+    )
+    allow_writes: bool = flag(
+        help="Run again though steps of the run changed something outside.", default=False
+    )
+    record: Path | None = flag(help="Write the model's replies to FILE.", metavar="FILE")
+    replay: Path | None = flag(help="Take the model's replies from FILE.", metavar="FILE")
+    as_json: bool = flag(
+        "--json", help="Print the result as JSON on stdout; all else goes to stderr.", default=False
+    )
+    debug: bool = flag(help="Log the traceback of an error.", default=False)
 
 
-def begin(debug: bool) -> None:
+class CommandOptions(Flags):
+    """The options of a command: its own fields, the shared flags that it offers, --json and --debug."""
+
+    offers: ClassVar[str] = ""
+    """Names of shared flags, besides those that its base classes offer."""
+
+    def print_result(self, value: Any, lines: Sequence[str]) -> None:
+        """Print the value where --json asks for it, else the lines."""
+        print(to_json(value) if self.as_json else clean("\n".join(lines)), flush=True)
+
+
+class ModelOptions(CommandOptions):
+    """The options of a command that calls a model."""
+
+    offers = "model base_url db sets"
+
+
+Options = TypeVar("Options", bound=CommandOptions)
+
+
+def typer_command(run: Callable[[Options], int]) -> Callable[..., int]:
+    """Make a Typer command of `run(options)`, with a flag or an argument for each field that is offered."""
+    model: type[Options] = get_type_hints(run)["options"]
+    hints = get_type_hints(model)
+
+    def command(**values: Any) -> int:
+        options = model(**values)
+        _begin(options.debug)
+        return run(options)
+
+    def parameter(name: str) -> inspect.Parameter:
+        field = model.model_fields[name]
+        extra: Any = dict(field.json_schema_extra)  # type: ignore[arg-type]
+        names = extra.pop("names", None)
+        if names is None:
+            declared = typer.Argument(help=field.description, **extra)
+        else:
+            flags = names or [f"--{name.replace('_', '-')}"]
+            declared = typer.Option(*flags, help=field.description, **extra)
+        default = inspect.Parameter.empty if field.is_required() else field.default
+        annotation = Annotated[hints[name], declared]  # type: ignore[valid-type]
+        return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+    classes = [kind for kind in model.__mro__ if issubclass(kind, CommandOptions)]
+    own = [name for kind in classes for name in kind.__annotations__ if name in model.model_fields]
+    shared = [name for kind in classes for name in vars(kind).get("offers", "").split()]
+    names = dict.fromkeys((*own, *shared, "as_json", "debug"))
+    command.__name__, command.__doc__ = run.__name__, run.__doc__
+    command.__signature__ = inspect.Signature(list(map(parameter, names)))  # type: ignore[attr-defined]
+    return command
+
+
+def _begin(debug: bool) -> None:
     """Load .env and set up logging, as every command does first."""
     enable_debug(debug)
     from forethought.telemetry.logs import configure
@@ -84,54 +140,21 @@ def begin(debug: bool) -> None:
         echo(line)
 
 
-class CommandOptions(Flags):
-    """The flags and arguments of a command: the fields that it annotates as Typer wants them."""
+def load_dotenv(folder: Path) -> None:
+    """Load `folder`/.env into the environment without overriding it; a line that is none is logged."""
+    from dotenv import load_dotenv as load
 
-    as_json: Json = False
-    debug: Debug = False
-
-    def print_result(self, value: Any, lines: Sequence[str]) -> None:
-        """Print the value where --json asks for it, else the lines."""
-        print(to_json(value) if self.as_json else clean("\n".join(lines)), flush=True)
-
-
-class ModelOptions(CommandOptions):
-    """The options of a command that calls a model."""
-
-    model: Model = None
-    base_url: BaseUrl = None
-    db: Db = None
-    sets: Sets = None
+    path = folder / ".env"
+    try:
+        load(path, encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CliError(f"{path} is not UTF-8 text: save it as UTF-8") from error
 
 
-Options = TypeVar("Options", bound=CommandOptions)
-
-
-def typer_command(run: Callable[[Options], int]) -> Callable[..., int]:
-    """Make a Typer command of `run(options)`, with a flag for each field of the options model."""
-    model: type[Options] = get_type_hints(run)["options"]
-    hints = get_type_hints(model, include_extras=True)
-
-    def command(**values: Any) -> int:
-        options = model(**values)
-        begin(options.debug)
-        return run(options)
-
-    def parameter(name: str) -> inspect.Parameter:
-        field = model.model_fields[name]
-        default = inspect.Parameter.empty if field.is_required() else field.default
-        return inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hints[name]
-        )
-
-    # `--help` lists a command's own flags before those that it shares.
-    declared = [name for kind in model.__mro__ for name in vars(kind).get("__annotations__", {})]
-    names = [name for name in dict.fromkeys(declared) if _is_offered(hints[name])]
-    command.__name__, command.__doc__ = run.__name__, run.__doc__
-    command.__signature__ = inspect.Signature(list(map(parameter, names)))  # type: ignore[attr-defined]
-    return command
-
-
-def _is_offered(hint: Any) -> bool:
-    """Whether a field is a flag or an argument of the command."""
-    return any(isinstance(part, ParameterInfo) for part in getattr(hint, "__metadata__", ()))
+def unknown_variables(names: Iterable[str]) -> Iterator[str]:
+    """A line for each FORETHOUGHT_ variable that is no setting: a misspelt bound would bind nothing."""
+    prefix = "FORETHOUGHT_"
+    known = [prefix + name.upper() for name in (*Settings.model_fields, "debug")]
+    for name in sorted(names):
+        if name.startswith(prefix) and name not in known:
+            yield f"{one_line(name)} is set, but is no setting; .env.example lists what there is"

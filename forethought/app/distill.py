@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from forethought.app.command_flags import ModelOptions
+from forethought.app.command_flags import ModelOptions, argument, flag
 from forethought.app.errors import ANSWERED, NOT_PASSED, WAITS, CliError, echo, input_errors
 from forethought.app.options import context_of, settings_from
 from forethought.settings import Settings
@@ -32,31 +30,16 @@ _CHANNELS: Json = {
 class DistillOptions(ModelOptions):
     """The flags of `distill`."""
 
-    paths: Annotated[
-        list[Path],
-        typer.Argument(
-            help="Folders of `collect`, or files of trajectories with their outcomes.", metavar="DIR|FILE..."
-        ),
-    ]
-    out: Annotated[Path, typer.Option("--out", help="File of planning errors.", metavar="FILE")] = Path(
-        "planning_errors.yaml"
+    paths: list[Path] = argument(
+        help="Folders of `collect`, or files of trajectories with their outcomes.", metavar="DIR|FILE..."
     )
-    review: Annotated[
-        bool, typer.Option("--review", help="Keep, merge or drop each error in the terminal.")
-    ] = False
-    exclude: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--exclude", help="Tasks of an evaluation, which are refused; may be repeated.", metavar="FILE"
-        ),
-    ] = None
-    source: Annotated[
-        str | None,
-        typer.Option("--source", help="The trajectories' origin, for the provenance.", metavar="TEXT"),
-    ] = None
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Begin again instead of continuing the same distillation.")
-    ] = False
+    out: Path = flag(help="File of planning errors.", metavar="FILE", default=Path("planning_errors.yaml"))
+    review: bool = flag(help="Keep, merge or drop each error in the terminal.", default=False)
+    exclude: list[Path] | None = flag(
+        help="Tasks of an evaluation, which are refused; may be repeated.", metavar="FILE"
+    )
+    source: str | None = flag(help="The trajectories' origin, for the provenance.", metavar="TEXT")
+    fresh: bool = flag(help="Begin again instead of continuing the same distillation.", default=False)
 
 
 def distill(options: DistillOptions) -> int:

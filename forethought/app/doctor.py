@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from forethought.app.command_flags import BaseUrl, CommandOptions, Db
+from forethought.app.command_flags import CommandOptions
 from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, FAILED, CliError, explain
 from forethought.app.options import settings_from
@@ -41,8 +41,7 @@ _OPTIONAL = (
 class DoctorOptions(CommandOptions):
     """The flags of `doctor`."""
 
-    db: Db = None
-    base_url: BaseUrl = None
+    offers = "db base_url"
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 from pydantic import TypeAdapter
 
-from forethought.app.command_flags import CommandOptions, typer_command
+from forethought.app.command_flags import CommandOptions, argument, flag, typer_command
 from forethought.app.errors import ANSWERED, CliError, input_errors
 from forethought.app.options import settings_from
 from forethought.app.text import one_line
@@ -31,14 +31,10 @@ lessons_app = typer.Typer(
 class LessonsOptions(CommandOptions):
     """The flags of `lessons list`, and of every command on lessons."""
 
-    db: Annotated[
-        str | None,
-        typer.Option("--db", help="Database of threads; the lessons are beside it.", metavar="URL"),
-    ] = None
-    namespace: Annotated[
-        str,
-        typer.Option("--namespace", help="The collection (lesson_namespace of the runs).", metavar="NAME"),
-    ] = "default"
+    db: str | None = flag(help="Database of threads; the lessons are beside it.", metavar="URL")
+    namespace: str = flag(
+        help="The collection (lesson_namespace of the runs).", metavar="NAME", default="default"
+    )
 
     def use(self, work: Callable[[LessonBook], Awaitable[T]]) -> T:
         """What `work` makes of the lessons. Raises CliError where there are none yet, or for a wrong name."""
@@ -68,7 +64,7 @@ class LessonsOptions(CommandOptions):
 class LessonOptions(LessonsOptions):
     """The flags of a command on one lesson."""
 
-    key: Annotated[str, typer.Argument(help="The lesson's id, as `lessons list` shows it.", metavar="ID")]
+    key: str = argument(help="The lesson's id, as `lessons list` shows it.", metavar="ID")
 
     def change(self, done: str, **changes: str) -> int:
         """Change the lesson, and say so."""
@@ -85,9 +81,9 @@ class LessonOptions(LessonsOptions):
 class EditOptions(LessonOptions):
     """The flags of `lessons edit`."""
 
-    failed: Annotated[str | None, typer.Option("--failed", help="What failed.", metavar="TEXT")] = None
-    why: Annotated[str | None, typer.Option("--why", help="Why it failed.", metavar="TEXT")] = None
-    worked: Annotated[str | None, typer.Option("--worked", help="What works instead.", metavar="TEXT")] = None
+    failed: str | None = flag(help="What failed.", metavar="TEXT")
+    why: str | None = flag(help="Why it failed.", metavar="TEXT")
+    worked: str | None = flag(help="What works instead.", metavar="TEXT")
 
 
 def list_lessons(options: LessonsOptions) -> int:

@@ -9,58 +9,20 @@ from __future__ import annotations
 import difflib
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
+from forethought.app.command_flags import Flags
 from forethought.app.errors import CliError
 from forethought.app.text import one_line
 from forethought.redaction import without_credentials
 from forethought.settings import Settings, read_settings, reason_of
-from forethought.state.bounds import bounded
-from forethought.state.context import Context
+from forethought.state.context import Context, bounded
 
 C = TypeVar("C", bound=BaseModel)
-
-
-class Flags(BaseModel):
-    """What decides on the Settings and the Context; a command offers those that it annotates for Typer."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    model: str | None = None
-    base_url: str | None = None
-    db: str | None = None
-    sets: Sequence[str] | None = None
-    tools: str | None = None
-    record: Path | None = None
-    replay: Path | None = None
-    environment: str | None = None
-    """MODULE:NAME of what makes the world that a debugged trajectory ran in."""
-    allow_writes: bool = False
-    """Whether a debugging may run again what changed something outside."""
-
-
-def load_dotenv(folder: Path) -> None:
-    """Load `folder`/.env into the environment without overriding it; a line that is none is logged."""
-    from dotenv import load_dotenv as load
-
-    path = folder / ".env"
-    try:
-        load(path, encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise CliError(f"{path} is not UTF-8 text: save it as UTF-8") from error
-
-
-def unknown_variables(names: Iterable[str]) -> Iterator[str]:
-    """A line for each FORETHOUGHT_ variable that is no setting: a misspelt bound would bind nothing."""
-    prefix = "FORETHOUGHT_"
-    known = [prefix + name.upper() for name in (*Settings.model_fields, "debug")]
-    for name in sorted(names):
-        if name.startswith(prefix) and name not in known:
-            yield f"{one_line(name)} is set, but is no setting; .env.example lists what there is"
 
 
 def settings_from(flags: Flags) -> Settings:

@@ -5,22 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
 from rich.console import Console
 from rich.text import Text
 
 from forethought.app import questions, view
-from forethought.app.command_flags import (
-    AllowWrites,
-    Environment,
-    ModelOptions,
-    Record,
-    Replay,
-    ThreadId,
-    Tools,
-)
+from forethought.app.command_flags import ModelOptions, argument, flag
 from forethought.app.display import RunDisplay
 from forethought.app.errors import CliError, echo, explain
 from forethought.app.options import resume_command, resume_flags, settings_from
@@ -40,56 +31,35 @@ Begin = Callable[[Thread], Coroutine[Any, Any, Any]]
 class RunOptions(ModelOptions):
     """The flags of `run`."""
 
-    task: Annotated[
-        str | None, typer.Argument(help="What is asked; - reads it from stdin.", metavar="TASK")
-    ] = None
-    files: Annotated[
-        list[Path] | None,
-        typer.Option("--file", "-f", help="A file for the task; may be repeated.", metavar="F"),
-    ] = None
-    thread: Annotated[
-        str | None, typer.Option("--thread", help="Go on with this thread, or create it.", metavar="ID")
-    ] = None
-    tools: Tools = None
-    record: Record = None
-    replay: Replay = None
-    demo: Annotated[
-        bool, typer.Option("--demo", help="Run the packaged example with recorded model replies.")
-    ] = False
+    offers = "tools record replay"
+
+    task: str | None = argument(help="What is asked; - reads it from stdin.", metavar="TASK", default=None)
+    files: list[Path] | None = flag("--file", "-f", help="A file for the task; may be repeated.", metavar="F")
+    thread: str | None = flag(help="Go on with this thread, or create it.", metavar="ID")
+    demo: bool = flag(help="Run the packaged example with recorded model replies.", default=False)
 
 
 class ResumeOptions(ModelOptions):
     """The flags of `resume`."""
 
-    thread: ThreadId
-    reply: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--reply",
-            help="Answer to what waits: text, `approve`, `reject: reason`, or JSON {decision, value, "
-            "reason}; ID= before it where several wait.",
-            metavar="[ID=]VALUE",
-        ),
-    ] = None
-    tools: Tools = None
-    environment: Environment = None
-    allow_writes: AllowWrites = False
-    record: Record = None
-    replay: Replay = None
+    offers = "tools environment allow_writes record replay"
+
+    thread: str = argument("The thread's id, as `threads` lists it.", "THREAD")
+    reply: list[str] | None = flag(
+        help="Answer to what waits: text, `approve`, `reject: reason`, or JSON {decision, value, reason}; "
+        "ID= before it where several wait.",
+        metavar="[ID=]VALUE",
+    )
 
 
 class ForkOptions(ModelOptions):
     """The flags of `fork`."""
 
-    thread: ThreadId
-    before: Annotated[
-        int, typer.Option("--before", help="Number of the step to do again.", min=1, metavar="N")
-    ]
-    guidance: Annotated[
-        str,
-        typer.Option("--guidance", help="A correction that every role sees from there on.", metavar="TEXT"),
-    ] = ""
-    tools: Tools = None
+    offers = "tools"
+
+    thread: str = argument("The thread's id, as `threads` lists it.", "THREAD")
+    before: int = flag(help="Number of the step to do again.", metavar="N", default=..., min=1)
+    guidance: str = flag(help="A correction that every role sees from there on.", metavar="TEXT", default="")
 
 
 def run(options: RunOptions) -> int:

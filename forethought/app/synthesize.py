@@ -8,11 +8,9 @@ from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from forethought.app.command_flags import ModelOptions
+from forethought.app.command_flags import ModelOptions, argument, flag
 from forethought.app.errors import ANSWERED, NOT_PASSED, CliError, echo
 from forethought.app.options import context_of, settings_from
 from forethought.app.trials import TrialOptions, open_collector
@@ -46,24 +44,14 @@ _CHANNELS: Json = {
 class SynthesizeOptions(TrialOptions, ModelOptions):
     """The flags of `synthesize`."""
 
-    paths: Annotated[
-        list[Path],
-        typer.Argument(
-            help="A tasks file (as for `collect`) whose tasks are tried; or folders of `collect` and files "
-            "of trajectories with their outcomes.",
-            metavar="TASKS|TRAJECTORIES...",
-        ),
-    ]
-    out: Annotated[
-        Path, typer.Option("--out", help="File for the records, as `train export` reads.", metavar="FILE")
-    ]
-    trials: Annotated[
-        int | None,
-        typer.Option("--trials", help="Trials of a task at most (3).", min=1, max=20, metavar="K"),
-    ] = None
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Begin again instead of continuing the same synthesis.")
-    ] = False
+    paths: list[Path] = argument(
+        help="A tasks file (as for `collect`) whose tasks are tried; or folders of `collect` and files "
+        "of trajectories with their outcomes.",
+        metavar="TASKS|TRAJECTORIES...",
+    )
+    out: Path = flag(help="File for the records, as `train export` reads.", metavar="FILE", default=...)
+    trials: int | None = flag(help="Trials of a task at most (3).", metavar="K", min=1, max=20)
+    fresh: bool = flag(help="Begin again instead of continuing the same synthesis.", default=False)
 
 
 def synthesize(options: SynthesizeOptions) -> int:

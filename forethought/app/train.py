@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from forethought.app.command_flags import CommandOptions, typer_command
+from forethought.app.command_flags import CommandOptions, argument, flag, typer_command
 from forethought.app.errors import ANSWERED, NOT_PASSED, echo, input_errors
 from forethought.app.options import settings_from
 
@@ -24,49 +24,33 @@ Seed = Annotated[int, typer.Option("--seed", help="Seed of all that is drawn.", 
 class ExportOptions(CommandOptions):
     """The flags of `train export`."""
 
-    records: Annotated[
-        list[Path], typer.Argument(help="Files of synthesized reflections (JSONL).", metavar="RECORDS")
-    ]
-    out: Annotated[Path, typer.Option("--out", help="Folder for the dataset.", metavar="DIR")]
-    held_out: Annotated[
-        float,
-        typer.Option("--held-out", help="Share of the tasks that is held out.", min=0, max=0.9, metavar="S"),
-    ] = 0.1
-    seed: Seed = 0
+    records: list[Path] = argument(help="Files of synthesized reflections (JSONL).", metavar="RECORDS")
+    out: Path = flag(help="Folder for the dataset.", metavar="DIR", default=...)
+    held_out: float = flag(
+        help="Share of the tasks that is held out.", metavar="S", default=0.1, min=0, max=0.9
+    )
+    seed: int = flag(help="Seed of all that is drawn.", metavar="N", default=0)
 
 
 class TrainRunOptions(CommandOptions):
     """The flags of `train run`; what is not given is as the paper has it."""
 
-    data: Annotated[Path, typer.Argument(help="Folder that `export` wrote.", metavar="DATA")]
-    out: Annotated[Path, typer.Option("--out", help="Folder for the adapter; goes on there.", metavar="DIR")]
-    base: Annotated[
-        str | None,
-        typer.Option("--base", help="Base model: a folder, or a name on the Hub.", metavar="MODEL_OR_PATH"),
-    ] = None
-    epochs: Annotated[
-        int | None, typer.Option("--epochs", help="Passes over the rows.", min=1, metavar="N")
-    ] = None
-    learning_rate: Annotated[
-        float | None, typer.Option("--learning-rate", help="At first; falls linearly to 0.", metavar="R")
-    ] = None
-    max_length: Annotated[
-        int | None, typer.Option("--max-length", help="Most tokens of a row.", min=64, metavar="N")
-    ] = None
-    seed: Seed = 0
+    data: Path = argument(help="Folder that `export` wrote.", metavar="DATA")
+    out: Path = flag(help="Folder for the adapter; goes on there.", metavar="DIR", default=...)
+    base: str | None = flag(help="Base model: a folder, or a name on the Hub.", metavar="MODEL_OR_PATH")
+    epochs: int | None = flag(help="Passes over the rows.", metavar="N", min=1)
+    learning_rate: float | None = flag(help="At first; falls linearly to 0.", metavar="R")
+    max_length: int | None = flag(help="Most tokens of a row.", metavar="N", min=64)
+    seed: int = flag(help="Seed of all that is drawn.", metavar="N", default=0)
 
 
 class GateOptions(CommandOptions):
     """The flags of `train gate`."""
 
-    folder: Annotated[Path, typer.Argument(help="Folder of the trained model.", metavar="MODEL")]
-    prompted: Annotated[
-        Path, typer.Option("--prompted", help="Trials after prompted reflections (JSONL).", metavar="FILE")
-    ]
-    trained: Annotated[
-        Path, typer.Option("--trained", help="Trials after the model's reflections (JSONL).", metavar="FILE")
-    ]
-    seed: Seed = 0
+    folder: Path = argument(help="Folder of the trained model.", metavar="MODEL")
+    prompted: Path = flag(help="Trials after prompted reflections (JSONL).", metavar="FILE", default=...)
+    trained: Path = flag(help="Trials after the model's reflections (JSONL).", metavar="FILE", default=...)
+    seed: int = flag(help="Seed of all that is drawn.", metavar="N", default=0)
 
 
 def export(options: ExportOptions) -> int:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-import typer
-
-from forethought.app.command_flags import Checkers, CommandOptions, Tools
+from forethought.app.command_flags import CommandOptions, flag
 from forethought.app.errors import input_errors
 from forethought.settings import Settings
 from forethought.state.context import Context
@@ -23,15 +21,10 @@ if TYPE_CHECKING:
 class TrialOptions(CommandOptions):
     """How runs are judged, and with which tools they are made."""
 
-    success: Annotated[
-        Literal["exact", "model"], typer.Option("--success", help="How `expected` judges.")
-    ] = "exact"
-    judge_model: Annotated[
-        str | None,
-        typer.Option("--judge-model", help="Model that judges; by default that of the runs.", metavar="M"),
-    ] = None
-    checkers: Checkers = None
-    tools: Tools = None
+    offers = "checkers tools"
+
+    success: Literal["exact", "model"] = flag(help="How `expected` judges.", default="exact")
+    judge_model: str | None = flag(help="Model that judges; by default that of the runs.", metavar="M")
 
     def read_tasks(self, path: Path) -> list[CollectTask]:
         """The tasks in a file. Raises CliError, also for a checker that no flag names."""
@@ -58,7 +51,7 @@ async def open_collector(
     from forethought.collecting.success import judge_for
     from forethought.graph.agent import build_agent
     from forethought.models import Models
-    from forethought.state.bounds import models_of
+    from forethought.state.context import models_of
 
     models, judge_model = Models(settings), options.judge_model or context.model
     async with AsyncExitStack() as stack:

@@ -20,8 +20,7 @@ from forethought.models.types import ConfigurationError, ModelError, TransportEr
 from forethought.redaction import redact_error, redactor
 from forethought.settings import Settings
 from forethought.shutdown import Halt, Shutdown
-from forethought.state.bounds import bounded
-from forethought.state.context import Context
+from forethought.state.context import Context, bounded
 from forethought.storage import StorageError
 from forethought.storage.errors import is_postgres, is_storage_failure, postgres_line
 from forethought.telemetry import entered, operation

@@ -13,8 +13,7 @@ from forethought.batch.payload import Payload, digest, share_files
 from forethought.batch.queue import Queue, enqueue
 from forethought.batch.tasks import BatchTask, with_ids
 from forethought.settings import Settings
-from forethought.state.bounds import bounded
-from forethought.state.context import Context
+from forethought.state.context import Context, bounded
 from forethought.tools.files import FileStore, from_path
 
 Json = dict[str, Any]

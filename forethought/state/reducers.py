@@ -24,10 +24,12 @@ def delta(reducer: Callable[[Any, Any], Any]) -> Any:
     """A channel of which a checkpoint stores the new writes alone, and not its whole value again."""
     from langgraph.channels import DeltaChannel
 
-    def fold(old: Any, writes: Sequence[Any]) -> Any:
-        return functools.reduce(reducer, writes, old)
+    return DeltaChannel(_fold(reducer), snapshot_frequency=500)
 
-    return DeltaChannel(fold, snapshot_frequency=500)
+
+@functools.cache  # LangGraph tells channels of one name apart by it
+def _fold(reducer: Callable[[Any, Any], Any]) -> Callable[[Any, Sequence[Any]], Any]:
+    return lambda old, writes: functools.reduce(reducer, writes, old)
 
 
 def merge(old: Json | None, new: Json | None) -> Json:

@@ -15,8 +15,14 @@ from typing import Any, Literal, TypeVar
 
 from langgraph.types import interrupt
 
-from forethought.nodes.support.addresses import address_key, approved_addresses, known_addresses
-from forethought.nodes.support.provenance import Influence, influence, origins_text, records
+from forethought.nodes.support.provenance import (
+    Influence,
+    address_key,
+    approved_addresses,
+    influence,
+    known_addresses,
+    records,
+)
 from forethought.state.agent import AgentState, Proposal
 from forethought.state.context import Context
 from forethought.tools.base import Tool
@@ -68,9 +74,7 @@ def _asks_for_writes(context: Context, seen: Influence) -> bool:
 def _why_writing(seen: Influence) -> str:
     if not seen.outside:
         return "It changes something, and every change is to be approved."
-    return (
-        f"It changes something, after text from outside came into the thread: {origins_text(seen.outside)}."
-    )
+    return f"It changes something, after text from outside came into the thread: {', '.join(seen.outside)}."
 
 
 def _why_sending(tool: Tool, seen: Influence) -> str:
@@ -80,8 +84,8 @@ def _why_sending(tool: Tool, seen: Influence) -> str:
         else "It sends its arguments out"
     )
     return (
-        f"{what}, so it could carry out what is private: {origins_text(seen.private)}. "
-        f"From outside came: {origins_text(seen.outside)}."
+        f"{what}, so it could carry out what is private: {', '.join(seen.private)}. "
+        f"From outside came: {', '.join(seen.outside)}."
     )
 
 

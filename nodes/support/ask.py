@@ -26,16 +26,23 @@ class Scored(Protocol):
 
 S = TypeVar("S", bound=Scored)
 M = TypeVar("M", bound=BaseModel)
+_OWN = ("evaluation", "score")
+"""What an author says of its own reply."""
 
 
-def unscored_spec(scored: type[M], unscored: type[BaseModel], name: str | None = None) -> ReplySpec[M]:
-    """The spec of a reply that its author does not score: `unscored` is asked for, with the best score."""
-    spec = reply_spec(unscored, name or scored.__name__)
+def unscored_spec(scored: type[M], name: str | None = None) -> ReplySpec[M]:
+    """The spec of a reply that its author neither criticises nor scores: it has the best score."""
+    spec = reply_spec(scored, name)
+    schema = {
+        **spec.schema,
+        "properties": {key: value for key, value in spec.schema["properties"].items() if key not in _OWN},
+        "required": [key for key in spec.schema["required"] if key not in _OWN],
+    }
 
     def parse(value: Any) -> M:
-        return scored(**spec.parse(value).model_dump(), score=10)
+        return spec.parse({**value, "evaluation": "", "score": 10} if isinstance(value, dict) else value)
 
-    return ReplySpec(spec.name, spec.schema, parse, strict=spec.strict)
+    return ReplySpec(spec.name, schema, parse, strict=spec.strict)
 
 
 @dataclass

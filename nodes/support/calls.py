@@ -18,7 +18,6 @@ names its attempt. Once a reply is acted upon, the thread neither waits for it n
 
 from __future__ import annotations
 
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -48,8 +47,6 @@ class CallResult:
     """What models cost that it asked."""
     paid: list[Usage] = field(default_factory=list)
     """What else the tool paid for."""
-    seconds: float = 0.0
-    """How long it took before this run of the step; 0 where it was made in it."""
     by_person: bool = False
     """Whether it is a person's word on a call that was broken off."""
 
@@ -114,7 +111,6 @@ async def call_once(
     attempt = prior.last + 1
     intent = {"arguments": decision.arguments, "word": decision.word, "pinned": decision.pinned}
     await _write(n, attempt, "intent", {"tool": tool.name, **intent})
-    started = time.monotonic()
     try:
         with finish_when_stopping():
             result = await make()
@@ -122,7 +118,7 @@ async def call_once(
         # The tool asks the person something, before it does anything.
         await current_journal().write(f"call {n} {attempt} asks", {})
         raise
-    await _write(n, attempt, "outcome", {**asdict(result), "seconds": time.monotonic() - started})
+    await _write(n, attempt, "outcome", asdict(result))
     return result
 
 

@@ -137,42 +137,47 @@ class ForesightModel:
         if not expected or as_expected(expected, said):
             return Finding()
         former = state["progress"]["earlier"][-1:]
-        values = {
-            "task": former[0]["task"] if former else said,
-            "subtask": "",
-            "steps": "",
-            "move": f"The agent answered: {cut(answer, _FORMER_TASK_CHARS)}",
-            "expected": expected,
-            "came": cut(said, OBSERVATION_CHARS),
-            "origin": "user",
-            "user": True,
-        }
-        return await self._ask("planner", values, {})
+        move = f"The agent answered: {cut(answer, _FORMER_TASK_CHARS)}"
+        task = former[0]["task"] if former else said
+        return await self._ask("planner", {}, task=task, move=move, expected=expected, came=said)
 
     async def _judge(
         self, proposal: Proposal, observation: Observation, state: AgentState, *, user: bool
     ) -> Finding:
         if self.allowance.spent():
             return Finding()
-        subtask = next(item for item in state["plan"]["subtasks"] if item["id"] == proposal["subtask"])
-        before = [step for step in trajectory(state) if step["subtask"] == proposal["subtask"]]
-        values = {
-            "task": state["task"],
-            "subtask": subtask_text(subtask),
-            "steps": steps_text(before),
-            "move": call_text(proposal),
-            "expected": proposal["expected"],
-            "came": cut(observation.text, OBSERVATION_CHARS),
-            "origin": observation.origin,
-            "user": user,
-        }
-        return await self._ask("tool", values, {"subtask": proposal["subtask"], "n": proposal["n"]})
+        key = proposal["subtask"]
+        subtask = next(item for item in state["plan"]["subtasks"] if item["id"] == key)
+        return await self._ask(
+            "tool",
+            {"subtask": key, "n": proposal["n"]},
+            task=state["task"],
+            subtask=subtask_text(subtask),
+            steps=steps_text([step for step in trajectory(state) if step["subtask"] == key]),
+            move=call_text(proposal),
+            expected=proposal["expected"],
+            came=observation.text,
+            origin=observation.origin,
+            user=user,
+        )
 
-    async def _ask(self, role: str, values: Mapping[str, Any], details: Mapping[str, Any]) -> Finding:
+    async def _ask(
+        self,
+        role: str,
+        details: Mapping[str, Any],
+        *,
+        came: str,
+        subtask: str = "",
+        steps: str = "",
+        origin: str = "user",
+        user: bool = True,
+        **values: str,
+    ) -> Finding:
         """The model's finding. A model that gives none has failed, not the step: nothing is found then."""
+        shown = {"subtask": subtask, "steps": steps, "origin": origin, "user": user, **values}
         result = await self.turn.ask(
             role,
-            prompt_messages("foresight", **values),
+            prompt_messages("foresight", came=cut(came, OBSERVATION_CHARS), **shown),
             reply_spec(ForesightVerdict),
             self.allowance,
             lenient=True,

@@ -23,7 +23,7 @@ from forethought.models.types import (
     reply_spec,
 )
 from forethought.settings import Settings
-from forethought.state.bounds import bounded
+from forethought.state.context import bounded
 from forethought.state.offline import Job, OfflineContext
 from forethought.tools.files import FileStore
 from forethought.trajectories.questions import normalised

@@ -167,12 +167,13 @@ def status_update(old: Plan, new: Plan) -> dict[str, Any]:
     return {"statuses": changed} if changed else {}
 
 
-def close_failed(plan: Plan, failed: Collection[str]) -> Plan:
-    """The plan with `failed` subtasks marked so, and all pending ones that depend on a failed or blocked one
-    blocked."""
+def settle(plan: Plan, results: Mapping[str, Result], failed: Collection[str] = ()) -> Plan:
+    """The plan with every subtask that has a result finished, the pending ones in `failed` failed, and those
+    that depend on a failed or blocked one blocked."""
     subtasks: list[Subtask] = []
     for subtask in plan.get("subtasks", []):
-        status = "failed" if subtask["id"] in failed and subtask["status"] == "pending" else subtask["status"]
+        status = "finished" if subtask["id"] in results else subtask["status"]
+        status = "failed" if status == "pending" and subtask["id"] in failed else status
         subtasks.append({**subtask, "status": status})
     lost = {subtask["id"] for subtask in subtasks if subtask["status"] in ("failed", "blocked")}
     grew = True
@@ -184,16 +185,6 @@ def close_failed(plan: Plan, failed: Collection[str]) -> Plan:
                 lost.add(subtask["id"])
                 grew = True
     return {**plan, "subtasks": subtasks}
-
-
-def mark_finished(plan: Plan, results: Mapping[str, Result]) -> Plan:
-    """The plan with every subtask that has a result marked finished."""
-    return {
-        **plan,
-        "subtasks": [
-            {**s, "status": "finished"} if s["id"] in results else s for s in plan.get("subtasks", [])
-        ],
-    }
 
 
 def ready(plan: Plan, results: Mapping[str, Result]) -> list[str]:

@@ -12,8 +12,7 @@ from forethought.models.allowance import Allowance
 from forethought.models.ask import Models
 from forethought.models.types import Message, ModelError, ReplayError, ReplyError, ReplySpec, T, Usage
 from forethought.settings import Settings
-from forethought.state.bounds import bounded
-from forethought.state.context import Context, Role
+from forethought.state.context import Context, Role, bounded
 from forethought.tools.base import Tool
 from forethought.tools.files import FileStore
 from forethought.tools.mcp import McpBox

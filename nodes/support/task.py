@@ -18,8 +18,7 @@ from forethought.nodes.support.attachments import take_attachments
 from forethought.nodes.support.services import Services
 from forethought.settings import Settings
 from forethought.state.agent import AgentState, FileRef, Json, Progress
-from forethought.state.bounds import models_of
-from forethought.state.context import Context
+from forethought.state.context import Context, models_of
 from forethought.state.reducers import CLEAR
 from forethought.text import sanitize_text
 from forethought.tools.files import FilesError, take_in

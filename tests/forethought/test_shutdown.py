@@ -18,10 +18,11 @@ from langgraph.errors import GraphDrained
 from langgraph.graph import START, StateGraph
 from typing_extensions import TypedDict
 
-from forethought.models import Message, Models, reply_spec
+from forethought.models import Message, Models
 from forethought.models.live import LiveTransport
 from forethought.models.retry import Backoff
-from forethought.prompts.replies import AnswerUnscored
+from forethought.nodes.support.ask import unscored_spec
+from forethought.prompts.replies import AnswerDraft
 from forethought.settings import Settings
 from forethought.shutdown import (
     Halt,
@@ -155,7 +156,7 @@ async def test_no_request_is_begun_while_draining(
 
     async def ask(state: Notes) -> Notes:
         question = [Message("user", "?")]
-        asked = await models.ask(role="tool", model="m", messages=question, reply=reply_spec(AnswerUnscored))
+        asked = await models.ask(role="tool", model="m", messages=question, reply=unscored_spec(AnswerDraft))
         return {"notes": [asked.reply.answer]}
 
     graph: Any = StateGraph(Notes).add_node(ask).add_edge(START, "ask").compile()

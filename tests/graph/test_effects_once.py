@@ -161,31 +161,6 @@ async def test_made_again_and_broken_off_again_it_is_asked_for_again(settings: S
     assert len(set(desk.ids)) == 1, "one key for all attempts, or a service could not tell them for one"
 
 
-async def test_a_tool_that_has_changed_since_is_asked_of_all_the_same(settings: Settings) -> None:
-    desk = Desk(settings)
-    await desk.broken_off(TASK, CONTEXT)
-
-    async def pay(what: str, note: str = "") -> str:
-        """Pay something.
-
-        Args:
-            what: What to pay.
-            note: A remark.
-        """
-        desk.effects.append(what)
-        return f"paid {what}"
-
-    changed: Any = build_agent(
-        tools=[make_tool(pay, effect="write"), World(desk.seen, settings).tools()[1]],
-        settings=settings,
-        checkpointer=desk.graph.checkpointer,
-        transport=Answers(reply, name, desk.seen),
-    )
-    await changed.ainvoke(None, CONFIG, context=CONTEXT)
-    assert "unknown" in ((await asked(changed)) or {})
-    assert desk.effects == ["rent"]
-
-
 @pytest.mark.parametrize("by_id", [False, True], ids=["plain", "by-id"])
 async def test_a_tool_that_asks_is_given_no_answer_to_another_question(
     settings: Settings, by_id: bool

@@ -16,16 +16,14 @@ from langgraph.types import Command
 
 from forethought.graph.agent import build_agent
 from forethought.journal import CHANNEL
-from forethought.models.types import ModelRequest, TransportError
 from forethought.settings import Settings
 from forethought.shutdown import Halt, Shutdown, sleep_unless_stopping
 from forethought.state.agent import AgentState
-from forethought.state.history import GraphCheckpoints, before_execution, before_step, fork, substitute
+from forethought.state.history import GraphCheckpoints, before_step, fork
 from forethought.storage import address_of, open_threads
-from forethought.tools.base import ToolEnv, make_tool
+from forethought.tools.base import make_tool
 from tests.support.crashes import Answers, Moment, Seen, Witness
 from tests.support.paying import CONFIG, CONTEXT, TASK, World, name, reply, to_the_end
-from tests.support.replies import answer, call, diagnosis, plan, sub
 
 Json = dict[str, Any]
 
@@ -115,19 +113,6 @@ async def test_an_idempotency_key_is_the_same_when_a_call_is_made_again_and_anot
     assert state["status"] == "answered"
     assert len(seen.effects) == 3
     assert seen.effects[2] != seen.effects[1]
-
-
-async def test_a_finished_step_that_is_forked_at_its_execution_is_carried_out_again(
-    settings: Settings,
-) -> None:
-    seen = Seen()
-    graph = World(seen, settings).graph(InMemorySaver())
-    await to_the_end(graph, seen)
-    checkpoints = GraphCheckpoints(graph, CONFIG)
-    place = await before_execution(checkpoints, 1)
-    await fork(checkpoints, substitute(place, place.proposal))
-    assert (await to_the_end(graph, seen))[1] == []
-    assert len(seen.effects) == 2
 
 
 @asynccontextmanager
@@ -225,74 +210,6 @@ async def test_in_every_database_the_journal_is_encrypted_and_goes_with_its_thre
 
         await saver.adelete_thread("t")
         assert await saver.rows(f"SELECT 1 FROM {table}") == []
-
-
-async def test_of_a_run_that_is_kept_at_its_exit_changes_are_kept_before(settings: Settings) -> None:
-    seen = Seen()
-    witness = Witness(seen)
-    graph = World(seen, settings).graph(witness)
-    await graph.ainvoke(TASK, CONFIG, context=CONTEXT, durability="exit")
-    kept = {entry["key"] for moment in witness.moments for entry in moment.journal}
-    assert kept == {"call 1 1 intent", "call 1 1 outcome"}
-    assert (await graph.aget_state(CONFIG)).values["status"] == "answered"
-
-
-async def test_a_writing_tool_that_asks_the_person_is_not_taken_for_broken_off(settings: Settings) -> None:
-    seen = Seen()
-
-    async def pay(env: ToolEnv, what: str) -> str:
-        """Pay something.
-
-        Args:
-            what: What to pay.
-        """
-        assert env.ask is not None
-        said = env.ask(f"Pay {what}?", ["yes", "no"])
-        seen.effects.append(what)
-        return f"the person said {said}"
-
-    tools = [make_tool(pay, effect="write"), World(seen, settings).tools()[1]]
-    transport = Answers(reply, name, seen)
-    graph: Any = build_agent(
-        tools=tools, settings=settings, checkpointer=InMemorySaver(), transport=transport
-    )
-    await graph.ainvoke(TASK, CONFIG, context=CONTEXT)
-    assert (await waits(graph))["question"] == "Pay rent?"
-    await graph.ainvoke(Command(resume="yes"), CONFIG, context=CONTEXT)
-    assert seen.effects == ["rent"]
-    assert (await graph.aget_state(CONFIG)).values["status"] == "answered"
-
-
-async def test_after_an_error_the_failed_node_alone_asks_its_model_again(settings: Settings) -> None:
-    """Its sibling had asked too, and what that was told is kept."""
-    seen, failed = Seen(), list[str]()
-
-    def failing(request: ModelRequest) -> Json:
-        if request.reply == "Plan":
-            return plan(sub("a"), sub("b"))
-        if request.reply == "PlanDiagnosis":
-            return diagnosis()
-        if request.reply == "AnswerDraft":
-            return answer("done")
-        revised = len(request.messages) > 2
-        if name(request) == "ToolChoice b 4" and not failed:
-            failed.append("b")
-            raise TransportError("the connection was lost")
-        return call(tool="look_up", name="three", score=9 if revised else 5)
-
-    look_up = World(seen, settings).tools()[1]
-    saver = InMemorySaver()
-    graph: Any = build_agent(
-        tools=[look_up], settings=settings, checkpointer=saver, transport=Answers(failing, name, seen)
-    )
-    with pytest.raises(TransportError):
-        await graph.ainvoke(TASK, CONFIG, context=CONTEXT)
-    await graph.ainvoke(None, CONFIG, context=CONTEXT)
-    state = (await graph.aget_state(CONFIG)).values
-    assert state["status"] == "answered"
-    assert [asked for asked in set(seen.asked) if seen.asked.count(asked) > 1] == ["ToolChoice b 2"]
-    assert state["usage"]["tool"]["calls"] == 4
-    assert [step["n"] for step in state["trajectory"]] == [1, 2]
 
 
 @pytest.mark.parametrize(("own", "kept"), [(None, True), (False, False)], ids=["subgraph", "uncheckpointed"])

@@ -16,7 +16,6 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import START, StateGraph
-from langgraph.types import interrupt
 from pydantic import BaseModel
 
 from forethought.graph import node_wrapper
@@ -69,17 +68,6 @@ async def test_no_error_of_a_node_is_stored_with_a_secret(
     stored = str([saver.storage, saver.writes, saver.blobs])
     assert "[secret]" in stored
     assert SECRET not in stored + repr(caught.value)
-
-
-async def test_a_question_to_a_person_passes_through(settings: Callable[..., Settings]) -> None:
-    async def node(state: Any, services: Any) -> Any:
-        return {"said": interrupt("which?")}
-
-    graph: Any = StateGraph(dict)
-    graph.add_node("node", wrap_node(node, SimpleNamespace(settings=settings(api_key=SECRET))))
-    graph.add_edge(START, "node")
-    got = await graph.compile(checkpointer=InMemorySaver()).ainvoke({"x": 1}, CONFIG)
-    assert got["__interrupt__"][0].value == "which?"
 
 
 Json = dict[str, Any]

@@ -24,13 +24,6 @@ async def test_nothing_is_executed_before_the_plan_is_approved(drive: Drive) -> 
     assert out.kinds == ["Plan", "PlanDiagnosis", "ToolChoice", "AnswerDraft"]
 
 
-@pytest.mark.parametrize("reply", ["approve", {"decision": "Approve "}])
-async def test_bare_text_approves(drive: Drive, reply: Any) -> None:
-    out = await drive(Script(), approve_plan=True)
-    await out.reply(reply)
-    assert out.status == "answered"
-
-
 async def test_an_edited_plan_is_diagnosed_and_executed_as_it_was_written(drive: Drive) -> None:
     out = await drive(Script(), approve_plan=True)
     await out.reply({"decision": "edit", "value": [sub("mine", description="my own way")]})
@@ -108,12 +101,6 @@ async def test_replans_are_approved_too(drive: Drive) -> None:
     assert out.status == "answered"
 
 
-async def test_without_approval_nobody_is_asked(drive: Drive) -> None:
-    out = await drive(Script())
-    assert await out.waiting() == []
-    assert out.status == "answered"
-
-
 async def test_the_operator_can_require_approval(drive: Drive) -> None:
     out = await drive(Script(), setting={"require_plan_approval": True}, approve_plan=False)
     assert [item["kind"] for item in await out.waiting()] == ["plan"]
@@ -142,20 +129,6 @@ async def test_a_question_waits_while_siblings_finish_and_do_not_run_again(drive
         "origin": "user",
     }
     assert out.status == "answered"
-
-
-async def test_two_questions_of_a_wave_are_answered_by_id(drive: Drive) -> None:
-    moves = {"p": [question("first?")], "q": [question("second?")]}
-    out = await drive(Script(plans=[plan(sub("p"), sub("q"))], moves=moves))
-    from langgraph.types import Command
-
-    waiting = (await out.graph.aget_state(out.config)).interrupts
-    assert {item.value["question"] for item in waiting} == {"first?", "second?"}
-    await out.go(Command(resume={item.id: f"to {item.value['question']}" for item in waiting}))
-    assert {key: result["text"] for key, result in out.state["results"].items()} == {
-        "p": "Asked: first?\nAnswered: to first?",
-        "q": "Asked: second?\nAnswered: to second?",
-    }
 
 
 async def test_waiting_for_a_person_is_not_active_time(drive: Drive) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from forethought.models.types import TransportError
 from tests.support.agent import Drive, Driven, Script, kind_of, subtask_of
 from tests.support.model_server import Fault, SeenRequest
-from tests.support.replies import answer, call, diagnosis, finish, plan, sub
+from tests.support.replies import answer, call, finish, plan, sub
 
 CHAIN = plan(sub("a"), sub("b", ["a"]), sub("c", ["b"]))
 
@@ -55,34 +54,6 @@ async def test_after_an_exception_only_the_failed_call_is_made_again(
     assert [step["n"] for step in out.steps] == [1, 2, 3]
 
 
-async def test_a_wave_before_the_failure_does_not_run_again(drive: Drive) -> None:
-    script = Script(plans=[plan(sub("a"), sub("b"))])
-    out = await drive(failing_once(script, "ToolChoice", "b"), task=None, max_parallel=1)
-    with pytest.raises(TransportError):
-        await out.go()
-    await out.go(None)
-    assert out.world.calls == ["a", "b"]
-    assert out.status == "answered"
-
-
-async def test_a_sibling_that_was_done_does_not_run_again(drive: Drive) -> None:
-    policy = failing_once(Script(plans=[plan(sub("a"), sub("b"))]), "ToolChoice", "b")
-
-    def late_failure(seen: SeenRequest) -> Any:
-        if kind_of(seen) == "ToolChoice" and subtask_of(seen) == "b":
-            time.sleep(0.4)
-        return policy(seen)
-
-    out = await drive(late_failure, task=None)
-    with pytest.raises(TransportError):
-        await out.go()
-    await out.go(None)
-    assert len(out.asked("ToolChoice", "a")) == 1
-    assert len(out.asked("ToolChoice", "b")) == 2
-    assert [(step["subtask"], step["wave"]) for step in out.steps] == [("a", 1), ("b", 1)]
-    assert out.status == "answered"
-
-
 async def before(out: Driven, n: int) -> Any:
     """The checkpoint whose pending tasks are the wave of step `n`, walked from the head."""
     snapshot = await out.graph.aget_state(out.config)
@@ -115,20 +86,6 @@ async def test_a_fork_before_a_step_runs_only_what_follows_and_shows_the_guidanc
     assert out.state["answer"] == "second"
     assert [step["n"] for step in out.steps][:3] == [1, 2, 3]
     assert out.state["guidance"] == []
-
-
-async def test_guidance_reaches_the_reflector_too(drive: Drive) -> None:
-    script = Script(plans=[CHAIN], diagnoses=[diagnosis()])
-    out = await drive(script, forced_replans=(2,))
-    count = len(out.requests)
-    snapshot = await before(out, 2)
-    forked = await out.graph.aupdate_state(
-        snapshot.config, {"guidance": ["mind it"]}, as_node="replan_trigger"
-    )
-    await out.graph.ainvoke(None, forked, context=out.context)
-    kinds = {kind_of(seen) for seen in out.requests[count:]}
-    assert {"PlanDiagnosis", "Plan"} <= kinds
-    assert all("mind it" in seen.text for seen in out.requests[count:])
 
 
 async def test_a_plan_edited_at_a_checkpoint_is_what_is_executed(drive: Drive) -> None:
@@ -177,14 +134,3 @@ async def test_an_edited_proposal_for_a_tool_that_is_not_there_is_a_failed_step(
     assert "hammer" in out.steps[0]["observation"]
     assert not out.steps[0]["ok"]
     assert out.status == "answered"
-
-
-async def test_old_branches_stay(drive: Drive) -> None:
-    out = await drive(Script(plans=[CHAIN], answers=[answer("first"), answer("second")]))
-    leaf = (await out.graph.aget_state(out.config)).config
-    snapshot = await before(out, 3)
-    forked = await out.graph.aupdate_state(snapshot.config, {"guidance": ["again"]}, as_node="replan_trigger")
-    await out.graph.ainvoke(None, forked, context=out.context)
-    assert (await out.graph.aget_state(leaf)).values["answer"] == "first"
-    assert (await out.graph.aget_state(out.config)).values["answer"] == "second"
-    assert len((await out.graph.aget_state(leaf)).values["trajectory"]) == 3

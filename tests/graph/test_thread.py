@@ -121,16 +121,6 @@ async def test_files_and_guidance_reach_the_prompts_and_files_stay(drive: Drive)
     assert not any("use 2024 only" in seen.text for seen in later), "guidance is for one task"
 
 
-async def test_guidance_of_a_failed_task_does_not_reach_the_next(drive: Drive) -> None:
-    plans: list[Any] = [Fault("badjson")] * 3 + [plan(sub("a"))]
-    out = await drive(Script(plans=plans), task={"task": "one", "guidance": ["go left"]})
-    assert out.status == "failed"
-    count = len(out.requests)
-    await out.go("two")
-    assert out.status == "answered"
-    assert not any("go left" in seen.text for seen in out.requests[count:])
-
-
 HALF = "caf\udce9\0"
 """As a command line that is no UTF-8, or a client's JSON, may bring it."""
 
@@ -154,12 +144,6 @@ async def test_half_a_surrogate_pair_comes_no_further(drive: Drive, given: Any) 
     assert "caf\udce9" not in str([out.state, out.requests])
 
 
-async def test_a_message_object_works_too(drive: Drive) -> None:
-    out = await drive(Script(), task={"messages": [HumanMessage("hello")]})
-    assert out.state["task"] == "hello"
-    assert out.status == "answered"
-
-
 async def test_state_is_plain_json_at_every_checkpoint(drive: Drive) -> None:
     world = World({"x": [broken()]})
     script = Script(
@@ -174,15 +158,6 @@ async def test_state_is_plain_json_at_every_checkpoint(drive: Drive) -> None:
         count += 1
     assert count > 8
     assert out.status == "answered"
-
-
-async def test_an_unknown_model_or_missing_key_costs_no_call(drive: Drive) -> None:
-    out = await drive(
-        Script(), task=None, setting={"allowed_models": "openai:scripted"}, model="openai:other"
-    )
-    with pytest.raises(ValueError, match="not allowed"):
-        await out.go()
-    assert out.requests == []
 
 
 async def test_memory_and_attempts_of_a_task_do_not_reach_the_next(drive: Drive) -> None:

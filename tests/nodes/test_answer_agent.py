@@ -85,21 +85,6 @@ async def test_a_round_without_new_steps_is_remembered_without_nonsense(drive: D
     assert out.kinds.count("AnswerDraft") == 3
 
 
-async def test_long_term_memory_off_leaves_no_trace(drive: Drive) -> None:
-    world = World({"x": [broken("locked")]})
-    script = Script(
-        plans=[plan(sub("a")), plan(sub("b"))], moves={"a": [call("x"), call("y")]}, answers=[LOW, answer()]
-    )
-    out = await drive(script, world, long_term_memory=False, round_reflection=True)
-    assert out.status == "answered"
-    assert out.state["progress"]["round"] == 2
-    assert not out.state.get("long_term")
-    assert "RoundReflection" not in out.kinds
-    assert not any(
-        "Long-term memory" in seen.text or "the unit is missing" in seen.text for seen in out.requests
-    )
-
-
 async def test_round_reflection_is_exactly_one_call_a_failed_round_and_is_read(drive: Drive) -> None:
     script = Script(
         plans=[plan(sub("a")), plan(sub("b")), plan(sub("c"))],

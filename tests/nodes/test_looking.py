@@ -7,14 +7,11 @@ import io
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from PIL import Image as PIL
 
-from forethought.models import ConfigurationError, Models, RecordingTransport, ReplayTransport
+from forethought.models import RecordingTransport, ReplayTransport
 from forethought.models.live import LiveTransport
 from forethought.settings import Settings
-from forethought.state.bounds import bounded
-from forethought.state.context import Context
 from tests.support.agent import Drive, Script
 from tests.support.model_server import Answer, Fault, Reply, SeenRequest
 from tests.support.replies import Json, call, plan, sub
@@ -90,13 +87,3 @@ async def test_a_run_with_a_picture_is_replayed(drive: Drive, tmp_path: Path) ->
     assert again.requests == []
     assert again.status == first.status == "answered"
     assert again.steps[0]["observation"] == first.steps[0]["observation"]
-
-
-def test_a_vision_model_that_is_not_allowed_is_refused_before_the_run(
-    settings: Callable[..., Settings],
-) -> None:
-    context = Context(model="openai:a", vision_model="openai:b")
-    with pytest.raises(ValueError, match="openai:b is not allowed"):
-        bounded(context, settings(allowed_models=("openai:a",)))
-    with pytest.raises(ConfigurationError):
-        Models(settings(allowed_models=("openai:a",))).verify(["openai:b"])

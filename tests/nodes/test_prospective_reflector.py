@@ -136,12 +136,6 @@ async def test_without_the_catalogue_error_types_are_free_text_and_nothing_of_it
         assert not any(any(shown(seen, texts(error.failures))) for error in ERRORS)
 
 
-async def test_switched_off_it_makes_no_call_and_leaves_no_record(drive: Drive) -> None:
-    out = await drive(Script(), prospective_reflection=False)
-    assert out.kinds == ["Plan", "ToolChoice", "AnswerDraft"]
-    assert not out.state.get("plan_reviews")
-
-
 async def test_an_id_that_failed_under_an_earlier_plan_does_not_carry_its_failures_into_a_revision(
     drive: Drive,
 ) -> None:

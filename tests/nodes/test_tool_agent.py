@@ -18,12 +18,6 @@ async def test_a_low_proposal_is_revised_before_it_is_made_and_sees_its_evaluati
     assert out.world.calls == ["right"]
 
 
-@pytest.mark.parametrize(("score", "asked"), [(8, 2), (9, 1), (10, 1)])
-async def test_a_score_equal_to_the_threshold_passes(drive: Drive, score: int, asked: int) -> None:
-    out = await drive(Script(moves={"a": [call("1", score=score), call("2")]}))
-    assert len(out.asked("ToolChoice")) == asked
-
-
 @pytest.mark.parametrize("best", [5, 6, 8])
 async def test_after_the_revisions_the_best_is_tried_at_the_floor_or_above(drive: Drive, best: int) -> None:
     moves = [call("x", score=3), call("y", score=best), call("z", score=4)]
@@ -119,22 +113,3 @@ async def test_short_term_memory_is_the_subtasks_own(drive: Drive) -> None:
     )
     out = await drive(script, world)
     assert not any("the door is locked" in seen.text for seen in out.asked("ToolChoice", "b"))
-
-
-async def test_short_term_memory_off_leaves_no_trace(drive: Drive) -> None:
-    world = World({"x": [broken("the door is locked")]})
-    moves = [call("x"), call("bad", score=1), call("y")]
-    out = await drive(Script(moves={"a": moves}), world, short_term_memory=False)
-    assert not any("Short-term memory" in seen.text for seen in out.requests)
-    assert not out.state.get("short_term")
-    assert out.steps[1]["shown"] == []
-    assert out.status == "answered"
-
-
-async def test_without_intra_reflection_nothing_is_scored_or_revised(drive: Drive) -> None:
-    out = await drive(Script(moves={"a": [call("a", score=1)]}), tool_intra=False)
-    (seen,) = out.asked("ToolChoice")
-    assert {"score", "evaluation"}.isdisjoint(seen.schema["properties"])
-    assert "Self-evaluation" not in seen.text
-    assert out.world.calls == ["a"]
-    assert out.steps[0]["score"] == 0

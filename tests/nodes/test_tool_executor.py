@@ -177,19 +177,6 @@ async def test_a_serious_surprise_asks_for_a_new_plan(drive: Drive) -> None:
     assert out.subtasks == {"a": "finished", "c": "finished"}
 
 
-async def test_foresight_off_leaves_no_trace_and_predicts_nothing(drive: Drive) -> None:
-    moves = [call("x", expected='"not there"', surprise="serious")]
-    out = await drive(Script(moves={"a": moves}), foresight="off")
-    (seen,) = out.asked("ToolChoice")
-    assert {"expected", "surprise"}.isdisjoint(seen.schema["properties"])
-    assert "oresight" not in seen.text
-    assert "surprise" not in seen.text.lower()
-    assert len(out.steps) == 1
-    assert out.steps[0]["surprise"] == "none"
-    assert out.steps[0]["expected"] == ""
-    assert not out.state.get("replans")
-
-
 async def test_a_failure_goes_to_the_rounds_record_and_names_what_failed(drive: Drive) -> None:
     world = World({"x": [broken("locked")]})
     out = await drive(Script(moves={"a": [call("x"), call("y")]}), world)

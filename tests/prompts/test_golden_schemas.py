@@ -43,7 +43,7 @@ from forethought.prompts.synthesize_replies import (
     TypeReflection,
 )
 from forethought.prompts.synthesize_replies import StepLabels as StretchLabels
-from forethought.prompts.tool_choice import ChoiceFields, tool_choice_spec
+from forethought.prompts.tool_choice import tool_choice_spec
 from forethought.settings import Settings
 from forethought.state.context import Context
 from forethought.tools.registry import toolbox
@@ -53,6 +53,8 @@ from tests.support.strict_subset import gemini_faults, openai_faults
 
 GOLDEN = Path(__file__).with_name("golden")
 ONE_TOOL = {"lookup": World().tool()}
+BARE = Context(tool_intra=False, replanning=False, foresight="off")
+BARE_FUNCTIONS = BARE.model_copy(update={"proposals": "functions"})
 SPECS: dict[str, ReplySpec[Any]] = {
     "Plan": plan_spec(Context()),
     "Plan_no_intra": plan_spec(Context(plan_intra=False)),
@@ -86,12 +88,12 @@ SPECS: dict[str, ReplySpec[Any]] = {
         )
     },
     "StepLabels_synthesizer": reply_spec(StretchLabels),
-    "ToolChoice": tool_choice_spec(ONE_TOOL, ChoiceFields()),
-    "ToolChoice_asking": tool_choice_spec(ONE_TOOL, ChoiceFields(foresight=False, asking=True)),
-    "ToolChoice_bare": tool_choice_spec(ONE_TOOL, ChoiceFields(False, False, False)),
-    "ToolChoice_functions": tool_choice_spec(ONE_TOOL, ChoiceFields(), functions=True),
+    "ToolChoice": tool_choice_spec(ONE_TOOL, Context()),
+    "ToolChoice_asking": tool_choice_spec(ONE_TOOL, Context(foresight="user")),
+    "ToolChoice_bare": tool_choice_spec(ONE_TOOL, BARE),
+    "ToolChoice_functions": tool_choice_spec(ONE_TOOL, Context(proposals="functions")),
     "ToolChoice_functions_bare": tool_choice_spec(
-        ONE_TOOL, ChoiceFields(False, False, False), functions=True
+        ONE_TOOL, BARE.model_copy(update={"proposals": "functions"})
     ),
 }
 
@@ -129,7 +131,13 @@ def test_the_built_in_tools_fit_in_every_combination(
 ) -> None:
     tools = toolbox(settings())
     for flags in product([False, True], repeat=3):
-        spec = tool_choice_spec(tools, ChoiceFields(*flags), functions=functions)
+        context = Context(
+            tool_intra=flags[0],
+            replanning=flags[1],
+            foresight="tools" if flags[2] else "off",
+            proposals="functions" if functions else "json",
+        )
+        spec = tool_choice_spec(tools, context)
         assert spec.strict
         for shape in shapes(spec).values():
             assert openai_faults(shape) == []

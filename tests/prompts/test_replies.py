@@ -6,10 +6,10 @@ import pytest
 from pydantic import ValidationError
 
 from forethought.models.ask import describe
-from forethought.prompts.replies import AnswerDraft, AnswerUnscored, ForeseeingAnswer, ForeseeingUnscored
+from forethought.prompts.replies import AnswerDraft, ForeseeingAnswer
 
 
-@pytest.mark.parametrize("kind", [AnswerDraft, AnswerUnscored, ForeseeingAnswer, ForeseeingUnscored])
+@pytest.mark.parametrize("kind", [AnswerDraft, ForeseeingAnswer])
 def test_an_answer_that_nobody_can_see_is_none(kind: type[AnswerDraft]) -> None:
     for text in ("\u200b", " \u3164\n", "\x00", "```\n\u200b\n```"):
         with pytest.raises(ValidationError) as caught:

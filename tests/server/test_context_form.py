@@ -32,32 +32,6 @@ def test_the_form_describes_and_bounds_every_field_and_holds_nothing_that_could_
     assert [name for name in fields if HARMFUL.search(name)] == []
 
 
-def test_the_form_says_which_node_asks_which_model(schemas: Json) -> None:
-    fields = schemas["context_schema"]["properties"]
-    models = {
-        name: field["langgraph_nodes"]
-        for name, field in fields.items()
-        if field.get("langgraph_type") == "model"
-    }
-    assert models == {
-        "model": [
-            "planner",
-            "prospective_reflector",
-            "tool_agent",
-            "tool_executor",
-            "answer_agent",
-            "lesson_keeper",
-        ],
-        "planner_model": ["planner"],
-        "reflector_model": ["prospective_reflector"],
-        "tool_model": ["tool_agent", "tool_executor"],
-        "vision_model": ["tool_executor"],
-        "answer_model": ["answer_agent"],
-        "retrospective_model": ["answer_agent", "lesson_keeper"],
-        "fallback_model": models["model"],
-    }
-
-
 def test_input_and_output_have_schemas(schemas: Json) -> None:
     assert set(schemas["input_schema"]["properties"]) == {"messages", "task", "files", "guidance"}
     assert {"answer", "status", "sources", "messages"} <= set(schemas["output_schema"]["properties"])

@@ -7,13 +7,11 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-import typer
-
-from forethought.app.command_flags import AllowWrites, Environment, ModelOptions, Tools
+from forethought.app.command_flags import Flags, ModelOptions, argument, flag
 from forethought.app.errors import ANSWERED, CliError, explain
-from forethought.app.options import Flags, must_be_repeated, resume_command
+from forethought.app.options import must_be_repeated, resume_command
 from forethought.app.text import one_line, to_json
 from forethought.state.debugger import JudgeName, RerunMethod, SearchMethod
 
@@ -31,35 +29,16 @@ _LISTED = 10
 class DebugOptions(ModelOptions):
     """The flags of `debug`."""
 
-    thread: Annotated[
-        str | None, typer.Argument(help="A thread, as `threads` lists it.", metavar="THREAD")
-    ] = None
-    trajectory: Annotated[
-        Path | None,
-        typer.Option("--trajectory", help="A recorded trajectory instead.", metavar="FILE"),
-    ] = None
-    pick: Annotated[
-        str | None, typer.Option("--pick", help="Which one of the file's trajectories.", metavar="ID")
-    ] = None
-    expect: Annotated[
-        str | None, typer.Option("--expect", help="The answer of a right run.", metavar="TEXT")
-    ] = None
-    rerun: Annotated[
-        RerunMethod | None,
-        typer.Option("--rerun", help="Run again from the critical step; alone it means agentdebug."),
-    ] = None
-    method: Annotated[
-        SearchMethod | None, typer.Option("--method", help="How the critical error is found (agentdebug).")
-    ] = None
-    judge: Annotated[JudgeName | None, typer.Option("--judge", help="Who says whether a run succeeded.")] = (
-        None
-    )
-    max_reruns: Annotated[
-        int | None, typer.Option("--max-reruns", help="Re-runs at most (5).", min=1, max=20, metavar="N")
-    ] = None
-    environment: Environment = None
-    allow_writes: AllowWrites = False
-    tools: Tools = None
+    offers = "environment allow_writes tools"
+
+    thread: str | None = argument(help="A thread, as `threads` lists it.", metavar="THREAD", default=None)
+    trajectory: Path | None = flag(help="A recorded trajectory instead.", metavar="FILE")
+    pick: str | None = flag(help="Which one of the file's trajectories.", metavar="ID")
+    expect: str | None = flag(help="The answer of a right run.", metavar="TEXT")
+    rerun: RerunMethod | None = flag(help="Run again from the critical step; alone it means agentdebug.")
+    method: SearchMethod | None = flag(help="How the critical error is found (agentdebug).")
+    judge: JudgeName | None = flag(help="Who says whether a run succeeded.")
+    max_reruns: int | None = flag(help="Re-runs at most (5).", metavar="N", min=1, max=20)
 
 
 def with_rerun_method(arguments: Sequence[str]) -> list[str]:

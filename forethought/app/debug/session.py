@@ -16,8 +16,9 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from forethought.app.command_flags import Flags
 from forethought.app.errors import CliError
-from forethought.app.options import Flags, context_of, resume_command, settings_from
+from forethought.app.options import context_of, resume_command, settings_from
 from forethought.app.report import status_of, task_error, unfinished
 from forethought.app.runner import Session
 from forethought.app.text import one_line

@@ -4,20 +4,10 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from forethought.app.command_flags import (
-    BaseUrl,
-    CommandOptions,
-    Debug,
-    Json,
-    Model,
-    Sets,
-    begin,
-    typer_command,
-)
+from forethought.app.command_flags import CommandOptions, argument, flag, typer_command
 from forethought.app.errors import CliError
 
 eval_app = typer.Typer(
@@ -25,109 +15,47 @@ eval_app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-Logs = Annotated[
-    list[Path],
-    typer.Argument(help="Folders that `eval run` wrote, or inspect logs in them.", metavar="LOG..."),
-]
-OwnBenchmark = Annotated[
-    str | None,
-    typer.Option(
-        "--benchmark",
-        help="An own benchmark, whose figures are wanted: it is imported.",
-        metavar="MODULE:OBJECT",
-    ),
-]
 
 
 class EvalOptions(CommandOptions):
     """The flags of `eval run`."""
 
-    name: Annotated[str, typer.Argument(help="The benchmark, as `eval list` names it.", metavar="NAME")]
-    method: Annotated[
-        str,
-        typer.Option("--method", help="Methods, comma-separated; compared with the first.", metavar="M,..."),
-    ] = "ours"
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Folder for the results; goes on there.", metavar="DIR")
-    ] = None
-    limit: Annotated[
-        int | None,
-        typer.Option("--limit", help="So many samples, drawn by --seed; by default all.", min=1, metavar="N"),
-    ] = None
-    sample: Annotated[
-        str | None, typer.Option("--sample", help="These samples, comma-separated.", metavar="ID,...")
-    ] = None
-    trials: Annotated[
-        int, typer.Option("--trials", help="Runs of a method on a sample.", min=1, max=100, metavar="K")
-    ] = 1
-    seed: Annotated[int, typer.Option("--seed", help="Seed of all that is drawn.", metavar="S")] = 0
-    parallel: Annotated[
-        int, typer.Option("--parallel", help="Samples side by side.", min=1, max=256, metavar="P")
-    ] = 4
-    steps: Annotated[
-        int | None,
-        typer.Option(
-            "--steps",
-            help="Tool calls or actions of a sample; by default 20, or as many as the benchmark takes.",
-            min=1,
-            metavar="N",
-        ),
-    ] = None
-    tokens: Annotated[
-        int, typer.Option("--tokens", help="Tokens of a sample, input and output.", min=1_000, metavar="N")
-    ] = 400_000
-    seconds: Annotated[
-        float, typer.Option("--seconds", help="Longest time of a sample.", min=1, max=1_000_000, metavar="S")
-    ] = 3_600
-    data: Annotated[
-        Path | None, typer.Option("--data", help="Folder of the benchmark's data.", metavar="DIR")
-    ] = None
-    option: Annotated[
-        list[str] | None,
-        typer.Option("--option", help="An option of the benchmark; may be repeated.", metavar="KEY=VALUE"),
-    ] = None
-    train: Annotated[
-        int, typer.Option("--train", help="Samples that a method learns from first.", min=1, metavar="N")
-    ] = 8
-    train_option: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--train-option", help="Another option for these samples; may be repeated.", metavar="KEY=VALUE"
-        ),
-    ] = None
-    judge_model: Annotated[
-        str | None, typer.Option("--judge-model", help="Model that judges; by default --model.", metavar="M")
-    ] = None
-    user_model: Annotated[
-        str | None,
-        typer.Option("--user-model", help="Model that plays users; by default --model.", metavar="M"),
-    ] = None
-    max_usd: Annotated[
-        float | None,
-        typer.Option("--max-usd", help="Dollars after which no further sample begins.", min=0, metavar="USD"),
-    ] = None
-    max_tokens_total: Annotated[
-        int | None,
-        typer.Option(
-            "--max-tokens-total", help="Tokens after which no further sample begins.", min=1, metavar="N"
-        ),
-    ] = None
-    fail_after: Annotated[
-        int,
-        typer.Option(
-            "--fail-after",
-            help="Stop after so many samples in a row that cannot be tried.",
-            min=1,
-            metavar="N",
-        ),
-    ] = 5
-    scripted: Annotated[
-        bool, typer.Option("--scripted", help="Say in the table that the model is a script.")
-    ] = False
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Go on after the estimate without asking.")] = False
-    model: Model = None
-    base_url: BaseUrl = None
-    sets: Sets = None
+    offers = "model base_url sets"
+
+    name: str = argument(help="The benchmark, as `eval list` names it.", metavar="NAME")
+    method: str = flag(
+        help="Methods, comma-separated; compared with the first.", metavar="M,...", default="ours"
+    )
+    out: Path | None = flag(help="Folder for the results; goes on there.", metavar="DIR")
+    limit: int | None = flag(help="So many samples, drawn by --seed; by default all.", metavar="N", min=1)
+    sample: str | None = flag(help="These samples, comma-separated.", metavar="ID,...")
+    trials: int = flag(help="Runs of a method on a sample.", metavar="K", default=1, min=1, max=100)
+    seed: int = flag(help="Seed of all that is drawn.", metavar="S", default=0)
+    parallel: int = flag(help="Samples side by side.", metavar="P", default=4, min=1, max=256)
+    steps: int | None = flag(
+        help="Tool calls or actions of a sample; by default 20, or as many as the benchmark takes.",
+        metavar="N",
+        min=1,
+    )
+    tokens: int = flag(help="Tokens of a sample, input and output.", metavar="N", default=400_000, min=1_000)
+    seconds: float = flag(help="Longest time of a sample.", metavar="S", default=3_600, min=1, max=1_000_000)
+    data: Path | None = flag(help="Folder of the benchmark's data.", metavar="DIR")
+    option: list[str] | None = flag(help="An option of the benchmark; may be repeated.", metavar="KEY=VALUE")
+    train: int = flag(help="Samples that a method learns from first.", metavar="N", default=8, min=1)
+    train_option: list[str] | None = flag(
+        help="Another option for these samples; may be repeated.", metavar="KEY=VALUE"
+    )
+    judge_model: str | None = flag(help="Model that judges; by default --model.", metavar="M")
+    user_model: str | None = flag(help="Model that plays users; by default --model.", metavar="M")
+    max_usd: float | None = flag(help="Dollars after which no further sample begins.", metavar="USD", min=0)
+    max_tokens_total: int | None = flag(
+        help="Tokens after which no further sample begins.", metavar="N", min=1
+    )
+    fail_after: int = flag(
+        help="Stop after so many samples in a row that cannot be tried.", metavar="N", default=5, min=1
+    )
+    scripted: bool = flag(help="Say in the table that the model is a script.", default=False)
+    yes: bool = flag("--yes", "-y", help="Go on after the estimate without asking.", default=False)
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -166,47 +94,49 @@ def run(options: EvalOptions) -> int:
     return evaluate(options)
 
 
-eval_app.command("run")(typer_command(run))
+class LogsOptions(CommandOptions):
+    """The flags of a command on evaluations that are there."""
+
+    logs: list[Path] = argument("Folders that `eval run` wrote, or inspect logs in them.", "LOG...")
+    benchmark: str | None = flag(
+        help="An own benchmark, whose figures are wanted: it is imported.", metavar="MODULE:OBJECT"
+    )
 
 
-@eval_app.command("list")
-def list_(as_json: Json = False, debug: Debug = False) -> int:
+class ReportOptions(LogsOptions):
+    """The flags of `eval report`."""
+
+    html: bool = flag(help="Draw the plots and write report.html too.", default=False)
+
+
+class CompareOptions(LogsOptions):
+    """The flags of `eval compare`."""
+
+    html: Path | None = flag(help="Write a page of the comparison.", metavar="FILE")
+
+
+def list_(options: CommandOptions) -> int:
     """List benchmarks, whether their data is here or where to get it, and methods."""
-    begin(debug)
     from forethought.app.eval import report as eval_report
 
-    return eval_report.list_evaluations(as_json)
+    return eval_report.list_evaluations(options)
 
 
-@eval_app.command()
-def report(
-    logs: Logs,
-    html: Annotated[bool, typer.Option("--html", help="Draw the plots and write report.html too.")] = False,
-    benchmark: OwnBenchmark = None,
-    as_json: Json = False,
-    debug: Debug = False,
-) -> int:
+def report(options: ReportOptions) -> int:
     """Show an evaluation's tables and write them into its folder."""
-    begin(debug)
     need_evals()
     from forethought.app.eval import report as eval_report
 
-    return eval_report.report(logs, html, as_json, benchmark)
+    return eval_report.report(options.logs, options.html, options.as_json, options.benchmark)
 
 
-@eval_app.command()
-def compare(
-    logs: Logs,
-    html: Annotated[
-        Path | None, typer.Option("--html", help="Write a page of the comparison.", metavar="FILE")
-    ] = None,
-    benchmark: OwnBenchmark = None,
-    as_json: Json = False,
-    debug: Debug = False,
-) -> int:
+def compare(options: CompareOptions) -> int:
     """Hold methods, or several evaluations of one benchmark, against the first one, sample by sample."""
-    begin(debug)
     need_evals()
     from forethought.app.eval import report as eval_report
 
-    return eval_report.compare(logs, html, as_json, benchmark)
+    return eval_report.compare(options.logs, options.html, options.as_json, options.benchmark)
+
+
+for _name, _command in (("run", run), ("list", list_), ("report", report), ("compare", compare)):
+    eval_app.command(_name)(typer_command(_command))

@@ -11,9 +11,10 @@ from typing import Any
 from rich.markdown import Markdown
 from rich.text import Text
 
+from forethought.app.command_flags import CommandOptions
 from forethought.app.display import make_console
 from forethought.app.errors import CliError, echo
-from forethought.app.options import Flags, settings_from
+from forethought.app.options import settings_from
 from forethought.app.text import clean, one_line, to_json
 from forethought.evals import registry
 from forethought.evals.results import Evaluation, ResultsError, Run, as_json_text, merged, read_evaluations
@@ -23,12 +24,12 @@ from forethought.settings import Settings
 Json = dict[str, Any]
 
 
-def list_evaluations(as_json: bool) -> int:
+def list_evaluations(options: CommandOptions) -> int:
     """Show what can be evaluated. Returns the exit code. Raises CliError."""
-    settings = settings_from(Flags())
+    settings = settings_from(options)
     benchmarks = [_benchmark(name, settings) for name in registry.BENCHMARKS]
     methods = [{"name": name, "about": registry.method(name).about} for name in registry.method_names()]
-    if as_json:
+    if options.as_json:
         print(to_json({"benchmarks": benchmarks, "methods": methods}))
         return 0
     console = make_console()

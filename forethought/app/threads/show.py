@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from rich.console import RenderableType
 from rich.text import Text
 
 from forethought.app import view
-from forethought.app.command_flags import CommandOptions, Db, ThreadId
+from forethought.app.command_flags import CommandOptions, argument, flag
 from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, CliError
 from forethought.app.report import report
@@ -34,22 +33,15 @@ _ALL_LINES = 10_000
 class ShowOptions(CommandOptions):
     """The flags of `show`."""
 
-    thread: ThreadId
-    steps: Annotated[
-        bool, typer.Option("--steps", help="Whole observations, and the thread's checkpoints.")
-    ] = False
-    branches: Annotated[
-        bool, typer.Option("--branches", help="List the thread's branches instead: forks and re-runs.")
-    ] = False
-    diff: Annotated[
-        str | None,
-        typer.Option(
-            "--diff",
-            help="Show instead how the thread's head differs from another branch: its number or its id.",
-            metavar="BRANCH",
-        ),
-    ] = None
-    db: Db = None
+    offers = "db"
+
+    thread: str = argument("The thread's id, as `threads` lists it.", "THREAD")
+    steps: bool = flag(help="Whole observations, and the thread's checkpoints.", default=False)
+    branches: bool = flag(help="List the thread's branches instead: forks and re-runs.", default=False)
+    diff: str | None = flag(
+        help="Show instead how the thread's head differs from another branch: its number or its id.",
+        metavar="BRANCH",
+    )
 
 
 def show(options: ShowOptions) -> int:

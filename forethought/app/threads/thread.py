@@ -11,8 +11,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from forethought.app.command_flags import Flags
 from forethought.app.errors import CliError
-from forethought.app.options import Flags, check_repeated, context_of, settings_from
+from forethought.app.options import check_repeated, context_of, settings_from
 from forethought.app.runner import Session
 from forethought.app.text import one_line
 from forethought.settings import Settings
@@ -116,7 +117,7 @@ def _providers(
     from forethought.models import Models, RecordingTransport
     from forethought.models.live import LiveTransport
     from forethought.redaction import secret_values
-    from forethought.state.bounds import models_of
+    from forethought.state.context import models_of
 
     live = LiveTransport(settings) if record else None
     Models(settings, live).verify(models_of(context))

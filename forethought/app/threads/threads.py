@@ -6,13 +6,12 @@ import asyncio
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
 from rich.table import Table
 from rich.text import Text
 
-from forethought.app.command_flags import CommandOptions, Db
+from forethought.app.command_flags import CommandOptions, flag
 from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, WAITS, CliError, echo
 from forethought.app.options import settings_from
@@ -42,27 +41,20 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 class ThreadsOptions(CommandOptions):
     """The flags of `threads`."""
 
-    limit: Annotated[int, typer.Option("--limit", help="How many, newest first.", min=1, metavar="N")] = 50
-    every: Annotated[bool, typer.Option("--all", help="Debuggings (`forethought debug`) too.")] = False
-    prune: Annotated[
-        bool, typer.Option("--prune", help="Delete old threads for good, and files unused for as long.")
-    ] = False
-    older_than: Annotated[
-        str,
-        typer.Option(
-            "--older-than", help="With --prune: last written to so long ago (m, h, d, w).", metavar="30d"
-        ),
-    ] = "30d"
-    status: Annotated[
-        str,
-        typer.Option(
-            "--status",
-            help="With --prune: those of these statuses; by default finished ones.",
-            metavar="S,...",
-        ),
-    ] = _FINISHED
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="With --prune: do not ask.")] = False
-    db: Db = None
+    offers = "db"
+
+    limit: int = flag(help="How many, newest first.", metavar="N", default=50, min=1)
+    every: bool = flag("--all", help="Debuggings (`forethought debug`) too.", default=False)
+    prune: bool = flag(help="Delete old threads for good, and files unused for as long.", default=False)
+    older_than: str = flag(
+        help="With --prune: last written to so long ago (m, h, d, w).", metavar="30d", default="30d"
+    )
+    status: str = flag(
+        help="With --prune: those of these statuses; by default finished ones.",
+        metavar="S,...",
+        default=_FINISHED,
+    )
+    yes: bool = flag("--yes", "-y", help="With --prune: do not ask.", default=False)
 
 
 def threads(options: ThreadsOptions) -> int:

@@ -69,8 +69,8 @@ class ServiceBenchmark(Benchmark):
 
     def samples(self, data: Path, options: Mapping[str, str]) -> list[Sample]:
         """The tasks of the chosen domains, in the order of the repository."""
-        chosen = choice(options, "domain", ("all", *self.splits))
-        domains = list(self.splits) if chosen == "all" else [chosen]
+        domain_option = choice(options, "domain", ("all", *self.splits))
+        domains = list(self.splits) if domain_option == "all" else [domain_option]
         return [
             sample
             for domain in domains
@@ -86,22 +86,22 @@ class ServiceBenchmark(Benchmark):
             )
         try:
             with open_checkout(self.worker, data, domain, split) as checkout:
-                found = checkout.ask("describe")
+                description = checkout.ask("describe")
         except InfrastructureError as error:
             what = "pip install 'forethought[evals]'" if "ModuleNotFoundError" in str(error) else get
-            told = f"{data} is no checkout of {self.repository} that runs ({error}): {what}"
-            raise DataError(told) from error
-        for number, task in enumerate(found["tasks"]):
-            yield self._sample(data, domain, split, number, task, found)
+            problem = f"{data} is no checkout of {self.repository} that runs ({error}): {what}"
+            raise DataError(problem) from error
+        for number, task in enumerate(description["tasks"]):
+            yield self._sample(data, domain, split, number, task, description)
 
     def _sample(
-        self, data: Path, domain: str, split: str, number: int, task: Mapping[str, Any], found: Any
+        self, data: Path, domain: str, split: str, number: int, task: Mapping[str, Any], description: Any
     ) -> Sample:
         wanted = task.get("evaluation_criteria") or {}
         judges = "NL_ASSERTION" in wanted.get("reward_basis", [])
         return Sample(
             id=f"{domain}-{split}-{task.get('id', number)}",
-            task=_BRIEF + found["policy"].strip() + "\n",
+            task=_BRIEF + description["policy"].strip() + "\n",
             answer_format="The last message to the customer, exactly as it is to be sent.",
             target={key: task[key] for key in ("actions", "outputs", "evaluation_criteria") if key in task},
             groups={"domain": domain},
@@ -111,7 +111,7 @@ class ServiceBenchmark(Benchmark):
                 "number": number,
                 "scenario": task["instruction"],
                 "statements": (wanted.get("nl_assertions") or []) if judges else [],
-                "tools": found["tools"],
+                "tools": description["tools"],
             },
         )
 

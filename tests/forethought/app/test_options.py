@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forethought.app.command_flags import Flags
 from forethought.app.errors import CliError
-from forethought.app.options import Flags, check_repeated, context_of, settings_from
+from forethought.app.options import check_repeated, context_of, settings_from
 from forethought.graph.resume import run_metadata, run_options
 from forethought.settings import Settings
 from forethought.state.context import Context

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from forethought.app.options import Flags, resume_flags
+from forethought.app.command_flags import Flags
+from forethought.app.options import resume_flags
 from tests.forethought.app.conftest import Cli
 from tests.forethought.app.debug_script import Start, failed_run, trajectory, write
 from tests.forethought.app.scripted import Script

@@ -13,7 +13,6 @@ from urllib.parse import quote
 
 import pytest
 
-from forethought.tools.web import engines
 from tests.forethought.app.conftest import Cli
 from tests.support.agent import Script
 from tests.support.model_server import Answer, Fault, ModelServer, SeenRequest
@@ -66,7 +65,7 @@ def echo(monkeypatch: pytest.MonkeyPatch) -> Iterator[WebServer]:
         return Sent(f"<p>{said}</p>") if asked.path == "/page" else Sent(said, status=401)
 
     server = WebServer(repeat)
-    monkeypatch.setattr(engines, "TAVILY_URL", server.url)
+    monkeypatch.setattr("forethought.tools.web_search.TAVILY_URL", server.url)
     monkeypatch.setenv("FORETHOUGHT_ALLOWED_HOSTS", "127.0.0.1")
     yield server
     server.close()
@@ -164,7 +163,7 @@ def test_no_key_is_in_anything_that_a_run_sends_shows_or_keeps(
     assert len(steps) == 9, done.err
     for how in ("raise", "print", "json", "page", "file", "code", "refuse"):
         assert "[secret]" in steps[how]["observation"], steps[how]
-    assert steps["search"]["ok"] is False, "Tavily refused, and there is no other"
+    assert steps["search"]["ok"] is False, "Tavily refused, and no other can be reached"
     search(stdout=done.out, stderr=done.err, log=caplog.text, **kept(tmp_path))
     for seen in server.requests:
         search(request=json.dumps(seen.body, ensure_ascii=False))

@@ -18,9 +18,9 @@ from forethought.models.types import (
     ModelUnavailable,
     OutOfTime,
     ReplyResult,
-    reply_spec,
 )
-from forethought.prompts.replies import AnswerUnscored
+from forethought.nodes.support.ask import unscored_spec
+from forethought.prompts.replies import AnswerDraft
 from tests.forethought.models.conftest import Serve
 from tests.support.model_server import Answer, Fault, SeenRequest
 
@@ -37,13 +37,13 @@ def only(fault: Fault, model: str = "gpt-4.1") -> Callable[[SeenRequest], Answer
 
 async def ask(
     models: Models, other: str | None = NAMES[1], allowance: Allowance | None = None
-) -> ReplyResult[AnswerUnscored]:
+) -> ReplyResult[AnswerDraft]:
     return await models.ask(
         role="answer",
         model=NAMES[0],
         fallback=other,
         messages=[Message("user", "Is it so?")],
-        reply=reply_spec(AnswerUnscored),
+        reply=unscored_spec(AnswerDraft),
         allowance=allowance,
     )
 

@@ -175,20 +175,6 @@ def test_what_is_not_content_is_refused_in_one_line(take: Take, block: dict[str,
     assert "root:" not in str(raised.value)
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["../../etc/passwd", "/etc/passwd", "C:\\x\\y.txt", "a\n\x1b[31mb", "..", "\u202etxt.exe", "a" * 5000],
-)
-def test_names_are_names_only(take: Take, store: FileStore, tmp_path: Path, name: str) -> None:
-    [file], _ = take({"type": "file", "base64": B64, "filename": name})
-    assert "/" not in file["name"]
-    assert "\\" not in file["name"]
-    assert file["name"].isprintable()
-    assert len(file["name"]) <= 200
-    assert [path.name for path in store.root.iterdir()] == [file["hash"]]
-    assert {path.name for path in tmp_path.iterdir()} <= {"blobs", "data"}
-
-
 KEYS = st.sampled_from(
     "url base64 data file source image_url text mime_type filename metadata type".split()  # noqa: SIM905
 )

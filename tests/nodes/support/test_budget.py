@@ -9,12 +9,10 @@ from typing import Any
 
 import pytest
 
-from forethought.models.live import LiveTransport
 from forethought.models.tokens import estimate_tokens
 from forethought.models.types import ModelReply, ModelRequest
 from forethought.nodes.support.budget import Width, exhausted, left_text, reserve_tokens, spent, wave_width
 from forethought.nodes.support.tool_env import earlier_failure
-from forethought.settings import Settings
 from forethought.state.context import Context
 from tests.support.agent import Drive, Script, World, kind_of
 from tests.support.model_server import Reply, SeenRequest
@@ -73,13 +71,6 @@ async def test_tokens_are_kept_back_so_that_the_answer_is_written_within_the_bud
     assert used >= budget * 0.5, "the budget is used"
 
 
-async def test_a_wide_wave_shrinks_to_the_tokens_left(drive: Drive) -> None:
-    out = await drive(costly(Script(plans=lambda seen: WIDE), 4_000), max_tokens=24_000, max_parallel=7)
-    assert len(out.steps) <= 3
-    assert spent(out.state).tokens <= 28_000
-    assert out.status == "budget_exhausted"
-
-
 async def test_revisions_and_reflections_stop_when_tokens_are_spent(drive: Drive) -> None:
     low = Script(plans=[plan(sub("a"), score=2)], diagnoses=[diagnosis("ineffective_tool_selection")])
     out = await drive(costly(low, 6_000), max_tokens=8_000)
@@ -100,30 +91,6 @@ async def test_a_replan_is_not_made_on_a_spent_budget(drive: Drive) -> None:
     out = await drive(script, max_steps=1)
     assert out.kinds.count("Plan") == 1
     assert out.status == "budget_exhausted"
-
-
-async def test_active_seconds_end_a_run_and_siblings_count_once(drive: Drive) -> None:
-    long = plan(*(sub(f"s{n}", [f"s{n - 2}"] if n > 1 else []) for n in range(20)))
-    out = await drive(Script(plans=lambda seen: long), World(seconds=0.3), max_seconds=2, max_parallel=2)
-    assert out.status == "budget_exhausted"
-    assert out.state["progress"]["stopped"] == "seconds"
-    assert 4 <= len(out.steps) <= 14
-    assert out.kinds[-1] == "AnswerDraft"
-
-
-async def test_dollars_end_a_run(drive: Drive) -> None:
-    class Priced:
-        def __init__(self, settings: Settings) -> None:
-            self.inner = LiveTransport(settings)
-
-        async def send(self, request: ModelRequest) -> ModelReply:
-            return replace(await self.inner.send(request), usd=0.01)
-
-    chain = plan(*(sub(f"s{n}", [f"s{n - 1}"] if n else []) for n in range(9)))
-    out = await drive(Script(plans=[chain]), max_usd=0.06, transport=Priced)
-    assert out.status == "budget_exhausted"
-    assert out.state["progress"]["stopped"] == "usd"
-    assert spent(out.state).usd == pytest.approx(0.06), "the answer's own call included"
 
 
 async def test_each_task_of_a_thread_has_its_own_budget(drive: Drive) -> None:
@@ -149,15 +116,6 @@ def test_what_is_left_names_no_time_and_never_less_than_nothing() -> None:
 async def test_a_call_that_costs_nothing_known_is_not_free(drive: Drive) -> None:
     out = await drive(Script(moves={"a": [call("a")]}))
     assert out.state["usage"]["planner"]["unpriced"] == 1
-
-
-async def test_siblings_leave_room_for_each_others_revisions(drive: Drive) -> None:
-    keys = "abcd"
-    script = Script(plans=[plan(*map(sub, keys))], moves={key: [call(key, score=4)] for key in keys})
-    out = await drive(costly(script, 1_800), max_tokens=24_000)
-    assert out.status == "budget_exhausted"
-    assert len(out.steps) == 4
-    assert spent(out.state).tokens <= 24_000
 
 
 @dataclass
@@ -316,16 +274,6 @@ async def test_a_rounds_reflection_is_paid_from_what_its_answer_left(drive: Driv
     costs = {"AnswerDraft": 8_000, "RoundReflection": 4_000}
     out = await drive(paid(script, **costs), max_tokens=17_000, round_reflection=True, max_rounds=2)
     assert len(out.asked("RoundReflection")) == 1
-
-
-@pytest.mark.parametrize(("budget", "asked"), [(40_000, 8), (80_000, 16)])
-async def test_a_waves_revisions_are_begun_only_if_all_of_them_can_be_paid(
-    drive: Drive, budget: int, asked: int
-) -> None:
-    script = Script(plans=[plan(*map(sub, EIGHT))], moves={key: [call(key, score=5)] for key in EIGHT})
-    out = await drive(paid(script, ToolChoice=3_100), max_tokens=budget, max_parallel=8, max_rounds=1)
-    assert len(out.asked("ToolChoice")) == asked
-    assert spent(out.state).tokens <= budget
 
 
 async def test_no_tool_is_called_once_the_time_is_spent(drive: Drive) -> None:

@@ -8,13 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forethought.nodes.support.plans import (
-    close_failed,
     dropped_ids,
     join_plan,
-    mark_finished,
     plan_problem,
     plan_update,
     ready,
+    settle,
     status_update,
 )
 from forethought.prompts.replies import PlannedSubtask
@@ -63,7 +62,7 @@ def test_every_subtask_becomes_ready_blocked_or_finished(
             needed = next(s for s in plan["subtasks"] if s["id"] == key)["depends_on"]
             assert set(needed) <= set(results), "dependencies are respected"
         results |= {key: result() for key in wave if key not in doomed}
-        plan = close_failed(mark_finished(plan, results), doomed & set(wave))
+        plan = settle(plan, results, doomed & set(wave))
     assert "pending" not in {s["status"] for s in plan["subtasks"]}, "no standstill"
     blocked = {s["id"] for s in plan["subtasks"] if s["status"] == "blocked"}
     assert blocked.isdisjoint(results)
@@ -157,7 +156,7 @@ def test_a_plan_in_force_is_written_without_its_statuses_and_joined_with_them() 
     update = plan_update(made)
     assert not any("status" in item for item in update["plan"]["subtasks"])
     assert update["statuses"] == {CLEAR: None, "a": "pending", "b": "pending"}
-    done = mark_finished(made, {"a": result()})
+    done = settle(made, {"a": result()})
     assert status_update(made, done) == {"statuses": {"a": "finished"}}
     assert status_update(done, done) == {}
     state = {"plan": update["plan"], "statuses": {"a": "finished"}}

@@ -77,11 +77,6 @@ def test_a_finished_subtask_is_told_by_its_result_alone() -> None:
     assert len(text) < HEAD_CHARS + 300
 
 
-def test_what_stands_whole_among_the_results_is_not_repeated() -> None:
-    text = steps_text([_step(1, "s", "w" * 1000)], {"s": _result(1)})
-    assert "wwww" not in text
-
-
 def steps(count: int, chars: int = 3_000, a_subtask: int = 5) -> list[Any]:
     """As many steps, `a_subtask` of each subtask, every tenth of them failed."""
     return [

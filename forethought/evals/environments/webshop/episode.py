@@ -47,8 +47,8 @@ class Shop:
             response = await self._client.request(method, urljoin(self.url, address), data=form)
             response.raise_for_status()
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            said = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-            raise InfrastructureError(f"the shop at {self.url} does not answer ({said})") from error
+            reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+            raise InfrastructureError(f"the shop at {self.url} does not answer ({reason})") from error
         try:
             return parse_page(response.text)
         except ValueError as error:
@@ -107,10 +107,10 @@ class ShopEpisode:
 
     async def _carry_out(self, page: Page, action: str) -> str:
         """Go where `action` leads; why it leads nowhere, or ''."""
-        found = _ACTION.fullmatch(action)
-        if found is None:
+        match = _ACTION.fullmatch(action)
+        if match is None:
             return "an action is search[...] or click[...]"
-        verb, what = found[1].lower(), found[2].strip().lower()
+        verb, what = match[1].lower(), match[2].strip().lower()
         if verb == "search":
             query = " ".join(_UNSEARCHABLE.sub(" ", what).split())[:_QUERY_CHARS].strip()
             if page.search is None:

@@ -61,7 +61,7 @@ def parse_page(html: str) -> Page:
         instruction=instruction,
         search=_of(form, "action") if form else None,
         controls=dict(_controls(soup)),
-        reward=_number(reward.get_text()) if reward else None,
+        reward=float(reward.get_text()) if reward else None,
         soup=soup,
     )
 
@@ -69,13 +69,6 @@ def parse_page(html: str) -> Page:
 def _of(tag: Tag, attribute: str) -> str:
     value = tag.get(attribute) or ""
     return value if isinstance(value, str) else " ".join(value)
-
-
-def _number(text: str) -> float:
-    value = float(text)
-    if not 0.0 <= value <= 1.0:
-        raise ValueError(f"a score of {value:g} is not between 0 and 1")
-    return value
 
 
 def _controls(soup: BeautifulSoup) -> Iterator[tuple[str, Control]]:

@@ -17,7 +17,7 @@ from forethought.evals.results import read_evaluation
 from forethought.evals.types import Attempt, Sample, TrialContext
 from forethought.tools.base import ToolEnv
 from forethought.tools.call import call_tool
-from forethought.tools.web.engines import EngineFailed, Hit
+from forethought.tools.web_search import EngineFailed
 from forethought.trajectories.read import read_trajectories
 from tests.forethought.app.conftest import Cli
 from tests.forethought.app.eval.conftest import Counting, Start, command, lines, write_data
@@ -219,7 +219,7 @@ def test_a_method_is_given_no_target_and_nothing_of_the_world_s_making(
 def test_a_sample_whose_searches_all_failed_was_not_tried(
     cli: Cli, counting: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def down(query: str) -> list[Hit]:
+    async def down(query: str, settings: object) -> list[object]:
         raise EngineFailed("connection refused")
 
     counting(Counting())
@@ -230,11 +230,11 @@ def test_a_sample_whose_searches_all_failed_was_not_tried(
         return await run(self, workshop)
 
     monkeypatch.setattr(Tiny, "builtin_tools", ("web_search",))
-    monkeypatch.setattr("forethought.tools.web_search.engines", lambda settings: {"engine": down})
+    monkeypatch.setattr("forethought.tools.web_search._ddgs", down)
     monkeypatch.setattr(Asks, "run", searching)
     out = cli(*command("--yes", "--sample", "cats"))
     assert out.code == 1
-    assert "the search failed: engine (connection refused) did not answer" in out.err
+    assert "the search failed: ddgs (connection refused) did not answer" in out.err
     assert lines()[0]["score"] is None
 
 

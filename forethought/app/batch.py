@@ -7,9 +7,7 @@ import sys
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from forethought.app.command_flags import CommandOptions, argument, flag
 from forethought.app.display import make_console
@@ -20,11 +18,6 @@ from forethought.state.context import Context
 
 if TYPE_CHECKING:
     from forethought.batch import Progress
-
-Db = Annotated[
-    str | None,
-    typer.Option("--db", help="Database that all machines share: postgresql://user@host/db.", metavar="URL"),
-]
 
 
 class SubmitOptions(CommandOptions):

@@ -98,7 +98,7 @@ def _database(settings: Settings) -> str:
 
     async def read() -> None:
         with suppress(NoThreads):
-            async with open_threads(address, settings.key, read_only=True) as saver:
+            async with open_threads(address, settings.key, create=False) as saver:
                 await saver.newest(1)
 
     if address.exists:

@@ -119,10 +119,8 @@ async def retry(queue: Queue, batch: str | None = None) -> int:
     Their threads are gone on with; one that nobody has replied to waits again. Returns how many. Raises
     psycopg.Error.
     """
-    from forethought.storage.postgres import psycopg_query
-
     async with queue.threads.pool.connection() as connection, connection.transaction():
-        cursor = await connection.execute(psycopg_query(_REOPEN), (batch, batch))
+        cursor = await connection.execute(_REOPEN.replace("?", "%s"), (batch, batch))
         thread_ids = [row["thread_id"] for row in await cursor.fetchall()]
         await enqueue(queue, connection, thread_ids)
     return len(thread_ids)

@@ -112,7 +112,7 @@ async def read_debugging(thread_id: str, flags: Flags) -> AsyncIterator[DebugSes
     """A debugging, to be looked at only. Raises CliError when there is none."""
     check_thread_id(thread_id)
     settings = settings_from(flags)
-    async with open_threads(address_of(settings), settings.key, create=False, read_only=True) as saver:
+    async with open_threads(address_of(settings), settings.key, create=False) as saver:
         checkpoint = await saver.aget_tuple({"configurable": {"thread_id": thread_id}})
         if checkpoint is None:
             raise unknown_thread(thread_id)

@@ -134,7 +134,7 @@ async def read_thread(thread_id: str, flags: Flags) -> AsyncIterator[Thread]:
 
     check_thread_id(thread_id)
     settings = settings_from(flags)
-    async with open_threads(address_of(settings), settings.key, create=False, read_only=True) as saver:
+    async with open_threads(address_of(settings), settings.key, create=False) as saver:
         if await saver.aget_tuple({"configurable": {"thread_id": thread_id}}) is None:
             raise unknown_thread(thread_id)
         graph = build_agent(settings=settings.model_copy(update={"tools": None}), checkpointer=saver)

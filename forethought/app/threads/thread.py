@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forethought.app.command_flags import Flags
-from forethought.app.errors import CliError
+from forethought.app.errors import CliError, input_errors
 from forethought.app.options import check_repeated, context_of, settings_from
 from forethought.app.runner import Session
 from forethought.app.text import one_line
@@ -89,10 +89,8 @@ async def open_thread(
         store = None
         if context.lessons:
             store = await stack.enter_async_context(open_lessons(address_of(settings)))
-        try:
+        with input_errors():
             graph = build_agent(settings=settings, checkpointer=saver, store=store, transport=transport)
-        except ValueError as error:
-            raise CliError(str(error)) from error
         metadata = run_metadata(context, settings)
         yield Thread(thread_id, saver, graph, context, settings, found is not None, metadata=metadata)
 

@@ -58,11 +58,11 @@ def _without_secrets(node: Callable[..., Awaitable[Any]]) -> Callable[..., Await
         except Exception as error:
             scrub = redactor(services.settings)
             redact_error(error, scrub)
-            told = repr(error)
-            if scrub(told) == told:
+            text = repr(error)
+            if scrub(text) == text:
                 raise
             # Its class keeps its words to itself, as pydantic's do.
-            raise RuntimeError(scrub(told)) from None
+            raise RuntimeError(scrub(text)) from None
 
     return run
 

@@ -57,13 +57,13 @@ def task_text(state: AgentState) -> tuple[str, HumanMessage | None]:
     progress = state.get("progress", {})
     human = last_human(state.get("messages", []))
     fresh = human is not None and human.id != progress.get("message_id")
-    given = state.get("task") or ""
-    if not isinstance(given, str):
+    task = state.get("task") or ""
+    if not isinstance(task, str):
         raise TaskError("the task must be text: send what is asked, in plain words")
-    if human is not None and fresh and (not given.strip() or given == progress.get("asked")):
+    if human is not None and fresh and (not task.strip() or task == progress.get("asked")):
         text = str(human.text)
     else:
-        text, human = given, None
+        text, human = task, None
     if not text.strip():
         raise TaskError("the task is empty: send a human message, or `task` with what is asked")
     if len(text) > MAX_TASK_CHARS:
@@ -94,10 +94,10 @@ async def begin_task(
     _check_prices(services, context, models)
     guidance = guidance_of(state, text)
     progress = counters(state, text)
-    asked = human or HumanMessage(text, id=f"task-{progress['task']}")
-    progress["message_id"] = asked.id or ""
+    message = human or HumanMessage(text, id=f"task-{progress['task']}")
+    progress["message_id"] = message.id or ""
     return {
-        "messages": [*mended, *replaced, *([] if human else [asked])],
+        "messages": [*mended, *replaced, *([] if human else [message])],
         "task": text,
         "files": files,
         "progress": progress,
@@ -133,13 +133,13 @@ def guidance_of(state: AgentState, text: str) -> list[str]:
 
     Raises TaskError when they are no list of texts.
     """
-    given = state.get("guidance") or []
-    if not isinstance(given, list) or not all(isinstance(item, str) for item in given):
+    guidance = state.get("guidance") or []
+    if not isinstance(guidance, list) or not all(isinstance(item, str) for item in guidance):
         raise TaskError("guidance must be a list of texts, each a correction that holds for the whole task")
     old = state.get("progress", {})
     ended = state.get("status") not in ("running", "failed")
-    left_behind = not ended and given == old.get("guidance") and text != old.get("asked")
-    return [] if left_behind else given
+    left_behind = not ended and guidance == old.get("guidance") and text != old.get("asked")
+    return [] if left_behind else guidance
 
 
 def counters(state: AgentState, text: str) -> Progress:
@@ -194,8 +194,8 @@ def _finished_task(state: AgentState) -> list[Json]:
     if not state.get("progress") or not state.get("answer"):
         return []
     # Not the channel `task`, which holds the next one by now.
-    asked = state["progress"]["asked"]
-    return [{"task": asked, "answer": state.get("answer", ""), "status": state.get("status", "")}]
+    text = state["progress"]["asked"]
+    return [{"task": text, "answer": state.get("answer", ""), "status": state.get("status", "")}]
 
 
 def after_begin(state: AgentState, update: dict[str, Any]) -> AgentState:

@@ -227,7 +227,7 @@ def _searches(checkout: str) -> list[Tool]:
         return search("distance_matrix", origin=origin, destination=destination, mode=mode)
 
     return [
-        make_tool(function)
+        make_tool(function, timeout_s=120)  # the first one waits for the database
         for function in (
             accommodation_search,
             restaurant_search,

@@ -111,7 +111,9 @@ def wait_for_siblings(node: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[
             try:
                 return await node(*args, **kwargs)
             finally:
-                _stop(wave)
+                wave.working -= 1
+                if not wave.working:
+                    wave.idle.set()
         except GraphBubbleUp:
             raise
         except Exception:
@@ -123,12 +125,6 @@ def wait_for_siblings(node: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[
                 _waves.pop(key, None)
 
     return run
-
-
-def _stop(wave: _Wave) -> None:
-    wave.working -= 1
-    if not wave.working:
-        wave.idle.set()
 
 
 async def _others(wave: _Wave) -> None:

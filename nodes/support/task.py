@@ -17,7 +17,7 @@ from forethought.models.types import ConfigurationError
 from forethought.nodes.support.attachments import take_attachments
 from forethought.nodes.support.services import Services
 from forethought.settings import Settings
-from forethought.state.agent import AgentState, FileRef, Json, Progress
+from forethought.state.agent import AgentState, FileRef, Json, Progress, Status
 from forethought.state.context import Context, models_of
 from forethought.state.reducers import CLEAR
 from forethought.text import sanitize_text
@@ -96,12 +96,20 @@ async def begin_task(
     progress = counters(state, text)
     message = human or HumanMessage(text, id=f"task-{progress['task']}")
     progress["message_id"] = message.id or ""
+    messages = [*mended, *replaced, *([] if human else [message])]
+    return _task_update("running", text, files, guidance, progress, messages)
+
+
+def _task_update(
+    status: Status, text: str, files: list[Any], guidance: list[str], progress: Progress, messages: list[Any]
+) -> dict[str, Any]:
+    """The update by which a task takes the thread over: nothing is left of the one before but its files."""
     return {
-        "messages": [*mended, *replaced, *([] if human else [message])],
+        "messages": messages,
         "task": text,
         "files": files,
         "progress": progress,
-        "status": "running",
+        "status": status,
         "guidance": guidance,
         "plan": {},
         "dispatch": [],
@@ -231,19 +239,8 @@ async def refuse(state: AgentState, reason: str, services: Services, user: str =
         "refused": sanitize_text(reason),
         "lost_files": len(state.get("files", [])) - len(files),
     }
-    return {
-        "status": "failed",
-        "task": text,
-        "answer": "",
-        "sources": [],
-        "plan": {},
-        "statuses": {CLEAR: None},
-        "draft": {},
-        "guidance": guidance,
-        "files": [CLEAR, *files],
-        "progress": progress,
-        "messages": [AIMessage(f"I cannot take this on: {progress['refused']}")],
-    }
+    refusal = AIMessage(f"I cannot take this on: {progress['refused']}")
+    return _task_update("failed", text, [CLEAR, *files], guidance, progress, [refusal])
 
 
 def _usable_files(state: AgentState, services: Services, user: str) -> list[FileRef]:

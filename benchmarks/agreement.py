@@ -165,20 +165,20 @@ def compare_gaia(inspect_evals: Path) -> Iterable[Comparison]:
     official = official_module(source / "inspect_evals/gaia/scorer.py", "gaia_scorer")
     logging.disable(logging.WARNING)  # it logs every answer that is no number
     rng = random.Random(0)
-    found = {kind: Comparison(f"GAIA, expected {kind}") for kind in ("number", "list", "text")}
+    by_kind = {kind: Comparison(f"GAIA, expected {kind}") for kind in ("number", "list", "text")}
     for _ in range(GAIA_ANSWERS):
         wanted = _expected(rng)
-        dressed = [
+        variants = [
             f"${wanted}",
             f"{wanted}%",
             f"{wanted},000",
             wanted.replace(", ", ","),
             f"{wanted}, {wanted}",
         ]
-        for answer in (*near_misses(wanted, [_expected(rng)], rng), *dressed):
+        for answer in (*near_misses(wanted, [_expected(rng)], rng), *variants):
             theirs, _ = official.question_scorer(answer, wanted)
-            found[kind_of(wanted)].add(theirs, quasi_exact_match(answer, wanted), f"{answer} / {wanted}")
-    return found.values()
+            by_kind[kind_of(wanted)].add(theirs, quasi_exact_match(answer, wanted), f"{answer} / {wanted}")
+    return by_kind.values()
 
 
 def _expected(rng: random.Random) -> str:

@@ -5,25 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-"""Letters and a symbol that are blank: Hangul fillers, Braille without a dot."""
-_CODE_FENCE = re.compile(r"^ {0,3}(?:`{3,}[^`\n]*|~{3,}[^\n]*)$", re.MULTILINE)
-"""A line that opens or closes a block of code in Markdown; it is not shown itself."""
 _INSTRUCTION_TAGS = ("task", "guidance", "subtask")
 """Tags whose text says what is to be done; what any other holds is data."""
 
 
 def has_visible_text(text: str) -> bool:
-    """Whether a person would see anything of `text`.
-
-    White space, control and format characters, fillers, marks without a letter and the fences of empty code
-    blocks cannot be seen.
-    """
-    return any(map(_is_visible, _CODE_FENCE.sub("", text)))
-
-
-def _is_visible(character: str) -> bool:
-    return unicodedata.category(character)[0] not in "CZM" and character not in _FILLERS
+    """Whether a person would see anything of `text`: a letter, a digit, a sign."""
+    return any(unicodedata.category(character)[0] in "LNPS" for character in text)
 
 
 def sanitize_text(text: str) -> str:

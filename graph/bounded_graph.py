@@ -1,7 +1,7 @@
 """A graph whose clients cannot take the operator's budgets away: those of a server, Studio, a fork.
 
 A plan, a proposal, a step may be edited from outside of a run. What a run is bounded by may not: else the
-operator's budgets (`forethought.state.bounds`) would be what a client says has been spent.
+operator's budgets (`forethought.state.context`) would be what a client says has been spent.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from langgraph.types import Command, Overwrite, StateUpdate
 from langgraph.typing import ContextT, InputT, OutputT, StateT
 
 from forethought.settings import Settings
-from forethought.state.bounds import bounds_budgets
+from forethought.state.context import bounds_budgets
 from forethought.state.reducers import CLEAR
 
 WIDEST = 64

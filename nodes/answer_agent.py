@@ -16,7 +16,6 @@ from langgraph.runtime import Runtime
 
 from forethought.models.allowance import Allowance
 from forethought.models.types import Message, OutOfTime, ReplySpec, Usage, reply_spec
-from forethought.nodes.support.addresses import for_person
 from forethought.nodes.support.ask import unscored_spec
 from forethought.nodes.support.budget import allowance, answer_allowance, exhausted
 from forethought.nodes.support.prompt_text import (
@@ -27,7 +26,7 @@ from forethought.nodes.support.prompt_text import (
     steps_text,
     trajectory,
 )
-from forethought.nodes.support.provenance import thread_origin
+from forethought.nodes.support.provenance import for_person, thread_origin
 from forethought.nodes.support.services import AskResult, Services, Turn
 from forethought.nodes.support.task import fail
 from forethought.prompts.render import prompt_messages
@@ -193,12 +192,9 @@ def _checker(state: AgentState) -> Callable[[AnswerDraft], str | None]:
     good = [step["n"] for step in trajectory(state) if step["ok"]]
 
     def check(reply: AnswerDraft) -> str | None:
-        wrong = [n for n in reply.used_steps if n not in good]
-        if wrong:
-            return (
-                f"used_steps names step {wrong[0]}, which is no successful step; those are: {good or 'none'}"
-            )
-        return None
+        wrong = next((n for n in reply.used_steps if n not in good), None)
+        problem = f"used_steps names step {wrong}, which is no successful step; those are: {good or 'none'}"
+        return None if wrong is None else problem
 
     return check
 

@@ -27,7 +27,7 @@ from forethought.nodes.support.services import Services, Turn
 from forethought.nodes.support.state_reader import read_state
 from forethought.nodes.support.tool_env import beyond, earlier_failure, make_call
 from forethought.nodes.tool_agent import WAVE_CHANNELS, memory_of
-from forethought.state.agent import AgentState, Dispatch, Proposal, Step, Surprise
+from forethought.state.agent import AgentState, Dispatch, Move, Proposal, Step, Surprise
 from forethought.state.context import Context
 from forethought.text import cut
 from forethought.tools.base import Observation
@@ -70,7 +70,6 @@ async def tool_executor(
     judged = outcome.finding.usage
     spent: list[Usage] = []
     if outcome.result:
-        seconds += outcome.result.seconds
         spent = [*outcome.result.inspected, *outcome.result.paid]
     step = _step(proposal, outcome, state, seconds, total(proposal["usage"], *spent, judged))
     update: dict[str, Any] = {"trajectory": [step], **_memory(step, state, context, outcome)}
@@ -120,33 +119,27 @@ async def _call(proposal: Proposal, state: AgentState, turn: Turn) -> _Outcome:
         "acting", n=proposal["n"], subtask=proposal["subtask"], tool=tool.name, arguments=decision.arguments
     )
     result = await make_call(tool, proposal, decision, prior, state, turn, allowed)
-    found = Finding(proposal["surprise"])
+    finding = Finding(proposal["surprise"])
     if not result.by_person:
-        found = await ForesightModel(turn, allowed).call(tool, proposal, result.observation, state)
-    seen = result.observation
-    finished = seen.ok and proposal["finishes"] and not found.note and not seen.partial
-    outcome = _Outcome(seen, finished, found.surprise, decision, result, found)
-    return outcome.with_note(found.note)
+        finding = await ForesightModel(turn, allowed).call(tool, proposal, result.observation, state)
+    observation = result.observation
+    finished = observation.ok and proposal["finishes"] and not finding.note and not observation.partial
+    outcome = _Outcome(observation, finished, finding.surprise, decision, result, finding)
+    return outcome.with_note(finding.note)
 
 
 def _step(proposal: Proposal, outcome: _Outcome, state: AgentState, seconds: float, usage: Usage) -> Step:
     progress, observation = state["progress"], outcome.observation
     text = observation.text + (f"\nHint: {observation.hint}" if observation.hint else "")
     decision = outcome.decision or ApprovalDecision(proposal["arguments"])
-    step: Step = {
-        "n": proposal["n"],
+    step: Any = {
+        **{name: value for name, value in proposal.items() if name in Move.__annotations__},
         "task": progress["task"],
         "round": progress["round"],
         "plan_version": state["plan"]["version"],
         "wave": progress["waves"],
-        "subtask": proposal["subtask"],
-        "thought": proposal["thought"],
         "action": proposal["action"],
-        "tool": proposal["tool"],
         "arguments": decision.arguments,
-        "score": proposal["score"],
-        "evaluation": proposal["evaluation"],
-        "expected": proposal["expected"],
         "observation": text,
         "ok": observation.ok,
         "finished": outcome.finished,
@@ -155,14 +148,12 @@ def _step(proposal: Proposal, outcome: _Outcome, state: AgentState, seconds: flo
         "origin": observation.origin,
         "approval": decision.word,
         "sub_steps": outcome.result.sub_steps if outcome.result else [],
-        "shown": proposal["shown"],
         "seconds": round(seconds, 3),
         "usage": usage or no_usage(),
     }
-    deviation = outcome.finding.deviation(proposal)
-    if deviation:
+    if deviation := outcome.finding.deviation(proposal):
         step["foresight"] = deviation
-    return step
+    return step  # type: ignore[no-any-return]
 
 
 def _memory(step: Step, state: AgentState, context: Context, outcome: _Outcome) -> dict[str, Any]:

@@ -45,7 +45,12 @@ async def call_tool(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Obse
     `ToolError` says. LangGraph's interrupts and cancellation pass through untouched.
     """
     with operation("execute_tool", tool.name, gen_ai__tool__name=tool.name) as span:
-        observation = await _call_again(tool, arguments, env)
+        started = time.monotonic()
+        observation = await _attempt(tool, arguments, env)
+        passing = _may_repeat(tool) and observation.retryable and observation.cause == "transport"
+        if passing and time.monotonic() - started <= _QUICK_S:
+            await asyncio.sleep(PAUSE_S)
+            observation = await _attempt(tool, arguments, env)
         span.set(forethought__effect=tool.effect)
         if not observation.ok:
             span.failed(observation.cause or "tool")
@@ -68,27 +73,38 @@ async def call_tool(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Obse
     )
 
 
-async def _call_again(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Observation:
-    started = time.monotonic()
-    observation = await _call(tool, arguments, env)
-    passing = _may_repeat(tool) and observation.retryable and observation.cause == "transport"
-    if not passing or time.monotonic() - started > _QUICK_S:
-        return observation
-    await asyncio.sleep(PAUSE_S)
-    return await _call(tool, arguments, env)
-
-
 def _may_repeat(tool: Tool) -> bool:
     return tool.retryable and tool.repeatable
 
 
-async def _call(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Observation:
-    """One attempt. Only a call that was begun can have taken effect."""
+async def _attempt(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Observation:
+    """What the tool returns or raises; where a change broke off, that it may have taken effect."""
+    scope = asyncio.timeout(tool.timeout_s or None)
+    broke_off = False
     try:
         valid = _validated(tool, arguments)
+        async with scope:
+            result = await tool.run(env, **dict(valid))
+        observation = result if isinstance(result, Observation) else Observation(_as_text(result))
+    except (GraphBubbleUp, KeyboardInterrupt, GeneratorExit):
+        raise
     except ToolError as error:
-        return _failure(error)
-    observation, broke_off = await _run(tool, valid, env)
+        hint, retryable = error.hint, error.retryable
+        observation = Observation(error.message, ok=False, cause=error.cause, hint=hint, retryable=retryable)
+    # Not only Exception: a library in Rust that panics, a task that a tool itself cancelled and exit() are
+    # none, and would end the run as well.
+    except BaseException as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():  # by somebody else: it is not the tool's fault
+            raise
+        if scope.expired():
+            message = f"{tool.name} did not finish within {tool.timeout_s:g} s"
+            observation = Observation(message, ok=False, cause="timeout", retryable=True)
+        else:
+            _log.error("tool %s failed\n%s", tool.name, redactor(env.settings)(traceback.format_exc()))
+            message = one_line(f"{type(error).__name__}: {error}")
+            observation = Observation(message, ok=False, cause="tool")
+            broke_off = any(isinstance(link, _CONNECTION_ERRORS) for link in chain(error))
     if observation.ok or tool.repeatable or not (broke_off or observation.cause in _BROKEN_OFF):
         return observation
     text = observation.text if observation.text.strip() else _silent(tool)
@@ -96,38 +112,8 @@ async def _call(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Observat
     return replace(observation, text=f"{DOUBT}: {text}", hint=hint)
 
 
-async def _run(tool: Tool, arguments: BaseModel, env: ToolEnv) -> tuple[Observation, bool]:
-    """What the tool returns or raises, and whether it raised the error of a lost connection."""
-    scope = asyncio.timeout(tool.timeout_s or None)
-    try:
-        async with scope:
-            result = await tool.run(env, **dict(arguments))
-        return result if isinstance(result, Observation) else Observation(_as_text(result)), False
-    except (GraphBubbleUp, KeyboardInterrupt, GeneratorExit):
-        raise
-    except ToolError as error:
-        return _failure(error), False
-    # Not only Exception: a library in Rust that panics, a task that a tool itself cancelled and exit() are
-    # none, and would end the run as well.
-    except BaseException as error:
-        if _is_cancelled():
-            raise
-        if scope.expired():
-            message = f"{tool.name} did not finish within {tool.timeout_s:g} s"
-            return Observation(message, ok=False, cause="timeout", retryable=True), True
-        _log.error("tool %s failed\n%s", tool.name, redactor(env.settings)(traceback.format_exc()))
-        lost = any(isinstance(link, _CONNECTION_ERRORS) for link in chain(error))
-        return Observation(one_line(f"{type(error).__name__}: {error}"), ok=False, cause="tool"), lost
-
-
 def _silent(tool: Tool) -> str:
     return f"{tool.name} failed and did not say why"
-
-
-def _is_cancelled() -> bool:
-    """Whether somebody else cancels this call: what it raises then is not the tool's fault."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
 
 
 def check_arguments(tool: Tool, arguments: dict[str, Any]) -> str | None:
@@ -175,10 +161,6 @@ def _complaint(item: Any) -> str:
     if item["type"] == "extra_forbidden":
         return f"{name} is not an argument"
     return f"{name}: {item['msg'][0].lower()}{item['msg'][1:]}"
-
-
-def _failure(error: ToolError) -> Observation:
-    return Observation(error.message, ok=False, cause=error.cause, hint=error.hint, retryable=error.retryable)
 
 
 def _as_text(result: Any) -> str:

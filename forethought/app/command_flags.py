@@ -11,16 +11,15 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeVar, get_type_hints
 
 import typer
 from pydantic import BaseModel, ConfigDict, Field
 
-from forethought.app.errors import CliError, echo, enable_debug
-from forethought.app.text import clean, one_line, to_json
-from forethought.settings import Settings
+from forethought.app.errors import CliError, enable_debug
+from forethought.app.text import clean, to_json
 
 
 def flag(
@@ -136,8 +135,6 @@ def _begin(debug: bool) -> None:
     load_dotenv(Path.cwd())
     configure(os.environ)
     enable_debug(debug)
-    for line in unknown_variables(os.environ):
-        echo(line)
 
 
 def load_dotenv(folder: Path) -> None:
@@ -149,12 +146,3 @@ def load_dotenv(folder: Path) -> None:
         load(path, encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise CliError(f"{path} is not UTF-8 text: save it as UTF-8") from error
-
-
-def unknown_variables(names: Iterable[str]) -> Iterator[str]:
-    """A line for each FORETHOUGHT_ variable that is no setting: a misspelt bound would bind nothing."""
-    prefix = "FORETHOUGHT_"
-    known = [prefix + name.upper() for name in (*Settings.model_fields, "debug")]
-    for name in sorted(names):
-        if name.startswith(prefix) and name not in known:
-            yield f"{one_line(name)} is set, but is no setting; .env.example lists what there is"

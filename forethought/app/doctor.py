@@ -98,7 +98,7 @@ def _database(settings: Settings) -> str:
 
     async def read() -> None:
         with suppress(NoThreads):
-            async with open_threads(address, settings.key, read_only=True) as saver:
+            async with open_threads(address, settings.key, create=False) as saver:
                 await saver.newest(1)
 
     if address.exists:
@@ -110,12 +110,11 @@ def _keys(settings: Settings) -> Iterator[Check]:
     from forethought.models.providers import KEYS, keys_set
     from forethought.models.types import ConfigurationError
 
-    keys: list[str] = []
-    for name in (name for names in KEYS.values() for name in names):
-        try:
-            keys += keys_set([name])
-        except ConfigurationError as error:
-            yield Check(name, False, str(error))
+    try:
+        keys = keys_set([name for names in KEYS.values() for name in names])
+    except ConfigurationError as error:
+        yield Check("model keys", False, str(error))
+        return
     hint = "none set: set one, such as OPENAI_API_KEY, or a base URL"
     yield Check("model keys", bool(keys or settings.base_url), ", ".join(keys) or hint)
     if settings.base_url:

@@ -16,12 +16,11 @@ from typing import Any, TypeVar, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 
 from forethought.app.command_flags import Flags
-from forethought.app.errors import CliError
+from forethought.app.errors import CliError, input_errors
 from forethought.app.text import one_line
 from forethought.redaction import without_credentials
 from forethought.settings import Settings, read_settings, reason_of
-from forethought.state.bounds import bounded
-from forethought.state.context import Context
+from forethought.state.context import Context, bounded
 
 C = TypeVar("C", bound=BaseModel)
 
@@ -29,10 +28,8 @@ C = TypeVar("C", bound=BaseModel)
 def settings_from(flags: Flags) -> Settings:
     """The operator's settings, with the flags. Raises CliError that names the flag or variable in error."""
     chosen = {name: value for name in ("base_url", "tools", "db") if (value := getattr(flags, name))}
-    try:
+    with input_errors():
         settings = read_settings(**chosen)
-    except ValueError as error:
-        raise CliError(str(error)) from error
     if (settings.tools or flags.environment) and str(Path.cwd()) not in sys.path:
         # Last, so that a file that happens to lie here takes no installed module's place.
         sys.path.append(str(Path.cwd()))
@@ -55,11 +52,11 @@ def context_of(
         values["model"] = flags.model
     values |= dict(parse_set(item, kind) for item in flags.sets or ())
     try:
-        return bounded(kind.model_validate({**values, **(overrides or {})}), settings)
+        context = kind.model_validate({**values, **(overrides or {})})
     except ValidationError as error:
         raise CliError(_wrong_setting(error, flags)) from error
-    except ValueError as error:
-        raise CliError(str(error)) from error
+    with input_errors():
+        return bounded(context, settings)
 
 
 def parse_set(item: str, of: type[BaseModel] = Context) -> tuple[str, Any]:

@@ -51,7 +51,7 @@ async def open_collector(
     from forethought.collecting.success import judge_for
     from forethought.graph.agent import build_agent
     from forethought.models import Models
-    from forethought.state.bounds import models_of
+    from forethought.state.context import models_of
 
     models, judge_model = Models(settings), options.judge_model or context.model
     async with AsyncExitStack() as stack:

@@ -9,14 +9,21 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from forethought.models import providers
-from forethought.models.backends import Backends
 from forethought.models.errors import describe, is_filtered, status_of
 from forethought.models.http_client import http_client
 from forethought.models.methods import Method, bind_request, methods_for
 from forethought.models.pricing import price
 from forethought.models.provider_reply import model_reply
 from forethought.models.retry import Backoff, with_retries
-from forethought.models.types import ConfigurationError, ModelError, ModelReply, ModelRequest, ReplyError
+from forethought.models.types import (
+    BACKENDS,
+    Backend,
+    ConfigurationError,
+    ModelError,
+    ModelReply,
+    ModelRequest,
+    ReplyError,
+)
 from forethought.redaction import redact_error, redactor
 from forethought.settings import Settings
 from forethought.shutdown import sleep_unless_stopping
@@ -38,7 +45,7 @@ class LiveTransport:
 
     def __init__(self, settings: Settings, backoff: Backoff | None = None) -> None:
         self.settings, self.backoff = settings, backoff or Backoff()
-        self._backends = Backends(settings)
+        self._backends: dict[str, Backend] = {}
         self._chats: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, BaseChatModel]] = (
             WeakKeyDictionary()
         )
@@ -47,7 +54,7 @@ class LiveTransport:
 
     def verify(self, model: str) -> None:
         """Raises ConfigurationError when the provider is unknown or not installed, or its key is not set."""
-        if backend := self._backends.of(model):
+        if backend := self._backend(model):
             backend.verify(model)
             return
         providers.check_key(model, self.settings)
@@ -55,7 +62,7 @@ class LiveTransport:
 
     def priced(self, model: str) -> bool:
         """Whether calls of `model` can be counted in dollars."""
-        if self._backends.of(model):
+        if self._backend(model):
             return True
         provider, name = providers.split(model, self.settings.base_url)
         return price(name, provider, self.settings.base_url, 1, 1, 0) is not None
@@ -66,7 +73,7 @@ class LiveTransport:
         Raises TransportError when the retries are used up, ConfigurationError, and ReplyError when a content
         filter stops it or the model takes no images.
         """
-        if backend := self._backends.of(request.model):
+        if backend := self._backend(request.model):
             return await backend.send(request)
         chat = await self._chat(request.model)
         has_images = _has_images(request)
@@ -93,6 +100,15 @@ class LiveTransport:
             provider, name = providers.split(request.model, self.settings.base_url)
             return model_reply(raw, request, provider, name, self.settings.base_url)
         raise AssertionError("the schema in the prompt is always tried, and never left out")
+
+    def _backend(self, model: str) -> Backend | None:
+        """What asks `model` otherwise than over the network, made at its first use; None: a provider does."""
+        for prefix, make in BACKENDS.items():
+            if model.startswith(prefix):
+                if prefix not in self._backends:
+                    self._backends[prefix] = make(self.settings)
+                return self._backends[prefix]
+        return None
 
     async def _chat(self, model: str) -> BaseChatModel:
         """The chat model for this event loop."""

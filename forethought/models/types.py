@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from typing_extensions import TypedDict
 
 from forethought.models.schema import NotStrict, drop_nulls, json_schema, strict_schema
+from forethought.settings import Settings
 
 T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
@@ -141,7 +142,6 @@ class ReplyResult(Generic[T]):
     text: str
     """JSON text of the reply."""
     usage: Usage
-    seconds: float
     repairs: int
     """How often a bad reply was sent back (0 to 2)."""
     model: str
@@ -211,6 +211,18 @@ class Provider(Protocol):
     def priced(self, model: str) -> bool:
         """Whether calls of `model` can be counted in dollars."""
         ...
+
+
+class Backend(Transport, Protocol):
+    """Carries requests to the models of one prefix, such as `local:`, which cost no dollars."""
+
+    def verify(self, model: str) -> None:
+        """Raises ConfigurationError when the model cannot be asked."""
+        ...
+
+
+BACKENDS: dict[str, Callable[[Settings], Backend]] = {}
+"""Makers of the backends of models that are asked otherwise than over the network, by their names' prefix."""
 
 
 class WrappedTransport:

@@ -1,7 +1,7 @@
 """Access to a LangGraph server: each user sees and changes only their own threads, runs and lessons.
 
 langgraph.json names `auth`. What a run may ask for (models, budgets, approval) is bounded by the settings,
-whoever asks (forethought/state/bounds.py).
+whoever asks (forethought/state/context.py).
 """
 
 from __future__ import annotations

@@ -111,30 +111,36 @@ class Dispatch(TypedDict):
     n: int
 
 
-class Proposal(TypedDict):
-    """What the tool agent hands to the executor for one dispatch."""
+class Move(TypedDict):
+    """What was proposed for one dispatch, as the proposal and the step that came of it hold it."""
 
-    subtask: str
     n: int
-    action: Literal["call", "finish", "replan", "none"]
-    """'none': no usable proposal; the turn is a failed attempt, for the reason in `reason`."""
+    subtask: str
     thought: str
     tool: str | None
     arguments: Json
+    score: int
+    evaluation: str
+    expected: str
+    surprise: Surprise
+    """Of a proposal: the tool agent's judgement of the previous observation of this subtask."""
+    shown: list[str]
+    """Ids of the memories and results that stood in its prompt."""
+    seconds: float
+    usage: Usage
+
+
+class Proposal(Move):
+    """What the tool agent hands to the executor for one dispatch."""
+
+    action: Literal["call", "finish", "replan", "none"]
+    """'none': no usable proposal; the turn is a failed attempt, for the reason in `reason`."""
     finishes: bool
     result: str
     reason: str
-    expected: str
-    surprise: Surprise
-    """Its judgement of the previous observation of this subtask."""
-    evaluation: str
-    score: int
     revisions: int
     rejected: list[Json]
     """Proposals that scored too low: {action, tool, arguments, evaluation, score}."""
-    shown: list[str]
-    seconds: float
-    usage: Usage
 
 
 class Deviation(TypedDict):
@@ -151,24 +157,16 @@ class Deviation(TypedDict):
     """The tool agent's own judgement of the observation before this one."""
 
 
-class Step(TypedDict):
+class Step(Move):
     """One dispatch of one subtask, recorded whatever became of it. Readers sort by `n`."""
 
-    n: int
     task: int
     """Which task of the thread, from 1."""
     round: int
     plan_version: int
     wave: int
     """Which wave of the task, from 1: the steps of one wave ran side by side."""
-    subtask: str
-    thought: str
     action: str
-    tool: str | None
-    arguments: Json
-    score: int
-    evaluation: str
-    expected: str
     observation: str
     ok: bool
     finished: bool
@@ -176,7 +174,6 @@ class Step(TypedDict):
     cause: str
     """'' if ok; else arguments, not_found, timeout, transport, tool, empty, repeat, rejected, proposal,
     replan, ..."""
-    surprise: Surprise
     origin: str
     """Where the observation comes from: user, file:NAME, web:HOST or tool:NAME, several joined by ', '; with
     'model' among them, a model wrote it about the others."""
@@ -185,10 +182,6 @@ class Step(TypedDict):
     foresight: NotRequired[Deviation]
     """Where what came deviates significantly from what was expected."""
     sub_steps: list[Json]
-    shown: list[str]
-    """Ids of the memories and results that stood in its prompt."""
-    seconds: float
-    usage: Usage
 
 
 class Result(TypedDict):

@@ -10,9 +10,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from forethought.models.types import Usage
-from forethought.state.offline import Job, OfflineContext
-from forethought.state.reducers import add_usage, merge
+from forethought.state.offline import Job, LearningOutput, OfflineContext
+from forethought.state.reducers import merge
 
 Json = dict[str, Any]
 DistillStatus = Literal["running", "distilled", "no_mixed", "no_errors", "stopped"]
@@ -128,7 +127,7 @@ class DistillerInput(TypedDict, total=False):
     """Tasks of evaluation sets: they are refused."""
 
 
-class DistillerOutput(TypedDict, total=False):
+class DistillerOutput(LearningOutput, total=False):
     """What a finished distillation returns."""
 
     seen: dict[str, int]
@@ -149,14 +148,6 @@ class DistillerOutput(TypedDict, total=False):
     final: dict[str, Json]
     """By generated name: {name, description, failures, successes, by}; what a person has made of each error
     in the review; `by` is 'person' where its text was changed."""
-    problems: Annotated[dict[str, str], merge]
-    """By node and key: why nothing came of it."""
-    notes: list[str]
-    models: dict[str, str]
-    """What the distillation was made with: {model}."""
-    usage: Annotated[dict[str, Usage], add_usage]
-    problem: str
-    """Why it ended without errors, in one line."""
     status: DistillStatus
 
 

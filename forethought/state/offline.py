@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args, get_origin
+from typing import Annotated, Any, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict, get_type_hints
 
+from forethought.models.types import Usage
 from forethought.state.context import ModelName
-from forethought.state.reducers import CLEAR
+from forethought.state.reducers import CLEAR, add_usage, merge
 
 
 class Job(TypedDict):
@@ -38,6 +39,19 @@ class OfflineContext(BaseModel):
     max_usd: float | None = Field(
         None, gt=0, allow_inf_nan=False, description="Dollars of the whole, its re-runs or trials included."
     )
+
+
+class LearningOutput(TypedDict, total=False):
+    """What distillations and syntheses return alike."""
+
+    problems: Annotated[dict[str, str], merge]
+    """By node and key: why nothing came of it."""
+    notes: list[str]
+    models: dict[str, str]
+    """What it was made with: {model}."""
+    usage: Annotated[dict[str, Usage], add_usage]
+    problem: str
+    """Why it ended without a result, in one line."""
 
 
 def empty_channels(state: type) -> dict[str, Any]:

@@ -11,9 +11,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from forethought.models.types import Usage
-from forethought.state.offline import Job, OfflineContext
-from forethought.state.reducers import add_usage, merge
+from forethought.state.offline import Job, LearningOutput, OfflineContext
+from forethought.state.reducers import merge
 
 Json = dict[str, Any]
 SynthesisStatus = Literal["running", "synthesized", "no_failures", "no_reflections", "stopped"]
@@ -92,7 +91,7 @@ class SynthesizerInput(TypedDict, total=False):
     can be read."""
 
 
-class SynthesizerOutput(TypedDict, total=False):
+class SynthesizerOutput(LearningOutput, total=False):
     """What a finished synthesis returns."""
 
     seen: dict[str, int]
@@ -111,14 +110,6 @@ class SynthesizerOutput(TypedDict, total=False):
     """Macro level, by the type's name."""
     merged: Annotated[dict[str, str], merge]
     """The final reflections, by trial key."""
-    problems: Annotated[dict[str, str], merge]
-    """By node and key: why nothing came of it."""
-    notes: list[str]
-    models: dict[str, str]
-    """What the synthesis was made with: {model}."""
-    usage: Annotated[dict[str, Usage], add_usage]
-    problem: str
-    """Why it ended without reflections, in one line."""
     status: SynthesisStatus
 
 

@@ -22,9 +22,9 @@ LESSONS = "lessons.sqlite"
 
 
 def open_threads(
-    address: Address, key: bytes | None = None, *, create: bool = True, read_only: bool = False
+    address: Address, key: bytes | None = None, *, create: bool = True
 ) -> AbstractAsyncContextManager[ThreadSaver]:
-    """The checkpointer on a database, which is set up where it is new, unless it is only read.
+    """The checkpointer on a database, which is set up, unless it is one that is there already (not `create`).
 
     Raises StorageError: there is none and none is to be made, the extra or the key is missing, the key is
     another one, another release made it. Also sqlite3.Error, psycopg.Error and OSError, when it fails.
@@ -35,10 +35,10 @@ def open_threads(
     if address.path is not None:
         from forethought.storage.sqlite import open_sqlite_threads
 
-        return open_sqlite_threads(address.path, cipher, create=create, read_only=read_only)
+        return open_sqlite_threads(address.path, cipher, create=create)
     from forethought.storage.postgres import open_postgres_threads
 
-    return open_postgres_threads(address, cipher, create=create, read_only=read_only)
+    return open_postgres_threads(address, cipher, create=create)
 
 
 def open_lessons(address: Address, *, create: bool = True) -> AbstractAsyncContextManager[BaseStore]:

@@ -15,18 +15,16 @@ _KEY_CHECK = "forethought"
 _SETUP_S = 60.0
 
 
-async def set_up(
-    saver: ThreadSaver, make_tables: Callable[[], Awaitable[None]], *, create: bool, read_only: bool
-) -> None:
+async def set_up(saver: ThreadSaver, make_tables: Callable[[], Awaitable[None]], *, create: bool) -> None:
     """Check that a database is one of ours, and bring its tables up to date, one process at a time.
 
     Raises StorageError for one of another program or release, for another key, and where there are no threads
     and none are to be made.
     """
     is_ours = await _is_ours(saver)
-    if not is_ours and (read_only or not create):
-        raise NoThreads(saver.shown)
-    if read_only:
+    if not create:
+        if not is_ours:
+            raise NoThreads(saver.shown)
         return
     async with hold(saver.locks, "setting up", _SETUP_S):
         if not is_ours:

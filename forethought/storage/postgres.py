@@ -61,7 +61,7 @@ class PostgresThreads(ThreadSaver, AsyncPostgresSaver):
     async def rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """See ThreadSaver."""
         async with self.pool.connection() as connection, connection.cursor(row_factory=tuple_row) as cursor:
-            await cursor.execute(psycopg_query(query), values)
+            await cursor.execute(query.replace("?", "%s"), values)
             return await cursor.fetchall() if cursor.description else []
 
     async def has_table(self, name: str) -> bool:
@@ -89,16 +89,16 @@ async def connect(address: Address) -> AsyncConnection[Any]:
 
 @asynccontextmanager
 async def open_postgres_threads(
-    address: Address, cipher: Cipher | None, *, create: bool, read_only: bool
+    address: Address, cipher: Cipher | None, *, create: bool
 ) -> AsyncIterator[PostgresThreads]:
     """The checkpointer on a server.
 
     Raises StorageError when it cannot be used or is not one of ours; psycopg.Error, with the address as a
     note, when it fails later.
     """
-    async with _open_pool(address, read_only=read_only) as pool:
+    async with _open_pool(address) as pool:
         saver = PostgresThreads(pool, address, cipher)
-        await set_up(saver, saver.setup, create=create, read_only=read_only)
+        await set_up(saver, saver.setup, create=create)
         yield saver
 
 
@@ -118,14 +118,9 @@ async def open_postgres_lessons(address: Address, *, create: bool) -> AsyncItera
 
 
 @asynccontextmanager
-async def _open_pool(address: Address, *, read_only: bool = False) -> AsyncIterator[Pool]:
+async def _open_pool(address: Address) -> AsyncIterator[Pool]:
     """Connections to a database that can be reached."""
     await (await connect(address)).close()  # the pool would try again for its whole timeout
-
-    async def configure(connection: AsyncConnection[Any]) -> None:
-        setting = "; SET default_transaction_read_only = on" if read_only else ""
-        await connection.execute(KEEPALIVES + setting, prepare=False)
-
     try:
         async with AsyncConnectionPool(
             address.conninfo or "",
@@ -134,7 +129,6 @@ async def _open_pool(address: Address, *, read_only: bool = False) -> AsyncItera
             open=False,
             timeout=30,
             kwargs=_OPTIONS,
-            configure=configure,
             check=AsyncConnectionPool.check_connection,
         ) as pool:
             yield pool
@@ -142,7 +136,3 @@ async def _open_pool(address: Address, *, read_only: bool = False) -> AsyncItera
         if is_postgres(error):
             error.add_note(address.shown)
         raise
-
-
-def psycopg_query(text: str) -> Any:
-    return text.replace("?", "%s")

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 import aiosqlite
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
@@ -58,16 +57,16 @@ class SqliteThreads(ThreadSaver, AsyncSqliteSaver):
 
 @asynccontextmanager
 async def open_sqlite_threads(
-    path: Path, cipher: Cipher | None, *, create: bool, read_only: bool
+    path: Path, cipher: Cipher | None, *, create: bool
 ) -> AsyncIterator[SqliteThreads]:
     """The checkpointer on `path`, in WAL mode.
 
     Raises StorageError when it does not exist and is not to be made, or is not one of ours; sqlite3.Error,
     with the path as a note, when it fails.
     """
-    async with _connect(path, create=create, read_only=read_only, missing="no threads yet") as connection:
+    async with _connect(path, create=create, missing="no threads yet") as connection:
         saver = SqliteThreads(connection, path, cipher)
-        await set_up(saver, saver.setup, create=create, read_only=read_only)
+        await set_up(saver, saver.setup, create=create)
         saver.is_setup = True
         yield saver
 
@@ -89,22 +88,22 @@ async def open_sqlite_lessons(path: Path, *, create: bool) -> AsyncIterator[Asyn
 
 @asynccontextmanager
 async def _connect(
-    path: Path, *, create: bool, missing: str, read_only: bool = False, isolation_level: str | None = ""
+    path: Path, *, create: bool, missing: str, isolation_level: str | None = ""
 ) -> AsyncIterator[aiosqlite.Connection]:
-    target = _target(path, create, read_only, missing)
+    _check_folder(path, create, missing)
     # sqlite3's own default of the level is "", which aiosqlite's signature does not know.
-    options: Any = {"uri": True, "timeout": _BUSY_S, "isolation_level": isolation_level}
+    options: Any = {"timeout": _BUSY_S, "isolation_level": isolation_level}
     try:
-        async with aiosqlite.connect(target, **options) as connection:
+        async with aiosqlite.connect(path, **options) as connection:
             yield connection
     except sqlite3.Error as error:
         error.add_note(str(path))
         raise
 
 
-def _target(path: Path, create: bool, read_only: bool, missing: str) -> str:
-    """The file as SQLite's address, in a folder that exists. Raises StorageError."""
-    if not path.exists() and (read_only or not create):
+def _check_folder(path: Path, create: bool, missing: str) -> None:
+    """Make the file's folder. Raises StorageError where that fails, or the file is to be there."""
+    if not path.exists() and not create:
         raise StorageError(f"{missing}: there is no database at {path}", wrong_use=True)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -113,4 +112,3 @@ def _target(path: Path, create: bool, read_only: bool, missing: str) -> str:
             f"the database of threads {path}: its folder cannot be made ({error.strerror}); "
             "choose another place with --db or FORETHOUGHT_DB"
         ) from error
-    return f"file:{quote(str(path.absolute()))}?mode={'ro' if read_only else 'rwc'}"

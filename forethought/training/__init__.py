@@ -3,7 +3,7 @@
 Importing it makes models named `local:PATH` known.
 """
 
-from forethought.models.backends import Backend, register_backend
+from forethought.models.types import BACKENDS, Backend
 from forethought.settings import Settings
 
 
@@ -13,4 +13,4 @@ def _local_models(settings: Settings) -> Backend:
     return LocalModels(settings)
 
 
-register_backend("local:", _local_models)
+BACKENDS["local:"] = _local_models

@@ -92,3 +92,9 @@ def _of_json(value: Any) -> Iterator[str]:
             yield from _of_json(named)
         else:
             yield from _of_json([item for item in value.values() if isinstance(item, dict | list)])
+
+
+def word_sequences(text: str, size: int) -> list[str]:
+    """All `size` words in a row of the normalised text."""
+    words = normalised(text).split()
+    return [" ".join(words[at : at + size]) for at in range(len(words) - size + 1)]

@@ -163,17 +163,15 @@ def _evidence_problem(reply: CriticalError, trajectory: Trajectory) -> str | Non
 
 
 def _cascade_problem(reply: CriticalError, trajectory: Trajectory) -> str | None:
-    numbers = {step.number for step in trajectory.steps}
-    if unknown := [item.step for item in reply.cascading_effects if item.step not in numbers]:
-        return f"cascading_effects names steps that there are not: {', '.join(map(str, unknown))}"
-    early = [item.step for item in reply.cascading_effects if item.step <= reply.critical_step]
-    if early:
-        return (
-            f"cascading_effects names step {', '.join(map(str, early))}, which is not later than the "
-            f"critical step {reply.critical_step}: a cause comes before its effects; leave that entry out, "
-            "or name the earlier step as critical if it is the cause"
-        )
-    return None
+    later = {step.number for step in trajectory.steps if step.number > reply.critical_step}
+    wrong = [str(effect.step) for effect in reply.cascading_effects if effect.step not in later]
+    if not wrong:
+        return None
+    return (
+        f"cascading_effects names step {', '.join(wrong)}, which is no step after the critical step "
+        f"{reply.critical_step}: a cause comes before its effects; leave that entry out, or name the earlier "
+        "step as critical if it is the cause"
+    )
 
 
 def _text(step: TrajectoryStep) -> str:

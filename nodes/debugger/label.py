@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
 from forethought.knowledge.error_taxonomy import Taxonomy
@@ -20,7 +19,6 @@ from forethought.nodes.debugger.critical import NOT_FIRST, canonical, is_no_erro
 from forethought.nodes.debugger.messages import label_messages
 from forethought.nodes.debugger.services import DebugServices
 from forethought.nodes.support.offline import exhausted
-from forethought.nodes.support.state_reader import read_state
 from forethought.prompts.debug_replies import NO_ERROR, StepLabels
 from forethought.state.debugger import DebuggerContext, DebuggerState, Label
 from forethought.state.offline import Job
@@ -63,15 +61,11 @@ def _wave_width(state: DebuggerState, context: DebuggerContext, labelled: int) -
 
 
 async def label_step(
-    job: Job,
-    runtime: Runtime[DebuggerContext],
-    config: RunnableConfig,
-    *,
-    services: DebugServices,
+    job: Job, runtime: Runtime[DebuggerContext], *, services: DebugServices
 ) -> dict[str, Any]:
     """The labels of one step; where no valid ones came, why. Raises the other ModelErrors."""
     context, key = services.context(runtime), job["key"]
-    trajectory = Trajectory.model_validate(read_state(config, ("subject",))["subject"])
+    trajectory = Trajectory.model_validate(services.read("subject")["subject"])
     step = trajectory.step(int(key))
     by_rule = _labels_by_rule(trajectory, step)
     try:

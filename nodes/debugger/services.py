@@ -46,7 +46,13 @@ class DebugServices(OfflineServices[DebuggerContext]):
         does not hold yet. Raises RolloutError when nowhere."""
         if self.rollouts is None:
             raise RolloutError("there is no place to run in: debug a thread, or give an environment")
-        return self.rollouts(trajectory, state.get("thread") or None, remaining(state, context, now))
+        used = total(*state.get("usage", {}).values(), now or no_usage())
+        left: dict[str, float] = {}
+        if context.max_tokens is not None:
+            left["max_tokens"] = max(context.max_tokens - tokens_of(used), 1)
+        if context.max_usd is not None:
+            left["max_usd"] = max(context.max_usd - used["usd"], 0.0)
+        return self.rollouts(trajectory, state.get("thread") or None, context.model_copy(update=left))
 
 
 async def verdict_on(evaluator: Evaluator, run: Trajectory, reward: float | None) -> Verdict:
@@ -60,14 +66,3 @@ async def verdict_on(evaluator: Evaluator, run: Trajectory, reward: float | None
         reason, usage = getattr(error, "problem", "") or str(error), getattr(error, "usage", None)
         reason = f"it could not be judged and counts as failed: {reason}"
         return Verdict(False, reason, usage=usage or no_usage())
-
-
-def remaining(state: DebuggerState, context: DebuggerContext, now: Usage | None = None) -> DebuggerContext:
-    """`context` with what is left of its budgets: what a single re-run may cost."""
-    used = total(*state.get("usage", {}).values(), now or no_usage())
-    left: dict[str, float] = {}
-    if context.max_tokens is not None:
-        left["max_tokens"] = max(context.max_tokens - tokens_of(used), 1)
-    if context.max_usd is not None:
-        left["max_usd"] = max(context.max_usd - used["usd"], 0.0)
-    return context.model_copy(update=left)

@@ -12,16 +12,15 @@ from dataclasses import dataclass
 
 from forethought.nodes.distiller.runs import TaskRuns
 from forethought.prompts.distill_replies import Aggregation, ComparativeDiagnosis, PatternSet, Quote
-from forethought.trajectories.questions import framed, normalised
+from forethought.trajectories.questions import framed, normalised, word_sequences
 from forethought.trajectories.quotes import misquoted
-from forethought.trajectories.show import all_text
+from forethought.trajectories.show import all_text, whole_text
 from forethought.trajectories.types import Outcome
 
 COPIED_WORDS = 8
 """Words in a row that stand in a run too: from so many on, a text is copied."""
 _QUESTION_WORDS = 3
 """Words that a task needs for its text to be looked for in a pattern."""
-_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 
 
 def diagnosis_problem(reply: ComparativeDiagnosis, runs: TaskRuns) -> str | None:
@@ -61,7 +60,7 @@ def aggregation_problem(reply: Aggregation, names: Sequence[str], copies: Copies
         return f"merge: there is no error {reply.name!r} in the set; its errors are: {known}"
     if reply.decision == "new" and name in names:
         return f"new: the name {name} is in the set; choose another, or merge into it"
-    if not _NAME.fullmatch(name) or len(name) > 80:
+    if not name:
         return f"{reply.name!r} is no name: write two to five words in snake_case"
     if not reply.description.strip():
         return f"{reply.decision} needs the error's whole description"
@@ -101,58 +100,40 @@ def patterns_problem(
 
 @dataclass(frozen=True)
 class Copies:
-    """What a text must not copy: the runs of some tasks, and the tasks themselves."""
+    """What a text must not copy: some tasks, their runs, and telling answers of these."""
 
-    sequences: Mapping[tuple[str, ...], str]
-    """COPIED_WORDS words in a row, and where they stand."""
-    questions: tuple[str, ...]
-    """The tasks, normalised."""
-    answers: tuple[str, ...] = ()
-    """What successful runs answered, normalised, where it tells: names, or several words."""
+    phrases: Mapping[str, str]
+    """Normalised, each with what it is."""
 
     @classmethod
     def of(cls, tasks: Iterable[TaskRuns]) -> Copies:
         """Of these tasks and all their runs."""
-        sequences: dict[tuple[str, ...], str] = {}
-        questions, answers = [], []
+        phrases: dict[str, str] = {}
         for runs in tasks:
-            questions.append(normalised(runs.task))
-            sequences.update(dict.fromkeys(_sequences(runs.task), "the task"))
+            if len(normalised(runs.task).split()) >= _QUESTION_WORDS:
+                phrases[normalised(runs.task)] = "is the text of a task: tell it without its subject"
+            texts = {"the task": runs.task}
             for label, outcome, trajectory in runs.labelled():
-                for text in (*map(all_text, trajectory.steps), trajectory.answer):
-                    sequences.update(dict.fromkeys(_sequences(text), f"run {label}"))
-                if outcome == "success" and _tells(trajectory.answer):
-                    answers.append(normalised(trajectory.answer))
-        return cls(sequences, tuple(questions), tuple(dict.fromkeys(answers)))
+                texts[f"run {label}"] = whole_text(trajectory)
+                answer = trajectory.answer
+                if outcome == "success" and _tells(answer):
+                    phrases[normalised(answer)] = "is the answer of a run: tell it without its subject"
+            for place, text in texts.items():
+                copied = f"stands word for word in {place}: say it in words of your own"
+                phrases |= dict.fromkeys(word_sequences(text, COPIED_WORDS), copied)
+        return cls(phrases)
 
     def problem(self, text: str) -> str | None:
         """What is copied in `text`, with the words, so that they can be put otherwise."""
         plain = framed(text)
-        for question in self.questions:
-            if question.count(" ") + 1 >= _QUESTION_WORDS and f" {question} " in plain:
-                return "it holds the text of a task: tell it without its subject"
-        for answer in self.answers:
-            if f" {answer} " in plain:
-                return f'"{answer}" is the answer of a run: tell it without its subject'
-        for words in _sequences(text):
-            if words in self.sequences:
-                return (
-                    f'"{" ".join(words)}" stands word for word in {self.sequences[words]}: say it in words '
-                    "of your own"
-                )
-        return None
+        found = ((phrase, what) for phrase, what in self.phrases.items() if f" {phrase} " in plain)
+        return next((f'"{phrase}" {what}' for phrase, what in found), None)
 
 
 def _tells(answer: str) -> bool:
     """Whether an answer could give its task away: a name or several words, but no yes, no or single word."""
     words = normalised(answer).split()
     return 2 <= len(words) <= COPIED_WORDS or (len(words) == 1 and len(words[0]) > 3 and answer[:1].isupper())
-
-
-def _sequences(text: str) -> Iterable[tuple[str, ...]]:
-    """All COPIED_WORDS words in a row."""
-    words = normalised(text).split()
-    return zip(*(words[at:] for at in range(COPIED_WORDS)), strict=False)
 
 
 def slug(text: str) -> str:

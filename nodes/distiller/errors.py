@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
 from forethought.nodes.distiller.checks import Copies, aggregation_problem, diagnosis_problem, slug
 from forethought.nodes.distiller.messages import aggregation_messages, diagnosis_messages
 from forethought.nodes.distiller.runs import DistillServices, TaskRuns
 from forethought.nodes.support.offline import next_wave, open_jobs, problem_key, stopped
-from forethought.nodes.support.state_reader import read_state
 from forethought.prompts.distill_replies import Aggregation, ComparativeDiagnosis
 from forethought.state.distiller import (
     Decision,
@@ -39,16 +37,12 @@ async def diagnose_wave(
 
 
 async def diagnose_task(
-    job: Job,
-    runtime: Runtime[DistillerContext],
-    config: RunnableConfig,
-    *,
-    services: DistillServices,
+    job: Job, runtime: Runtime[DistillerContext], *, services: DistillServices
 ) -> dict[str, Any]:
     """What separates the task's failed runs from its successful ones; where no valid reply came, why. Raises
     the other ModelErrors."""
     key = job["key"]
-    state: DistillerState = read_state(config, ("tasks",))
+    state: DistillerState = services.read("tasks")
     runs = await TaskRuns.load(services, key, state["tasks"][key])
     reply, update = await services.ask(
         runtime,

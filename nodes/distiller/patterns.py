@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
 from forethought.knowledge.planning_errors import BRIEF_FAILURES
@@ -14,7 +13,6 @@ from forethought.nodes.distiller.errors import entries_of
 from forethought.nodes.distiller.messages import Case, pattern_messages
 from forethought.nodes.distiller.runs import DistillServices, TaskRuns
 from forethought.nodes.support.offline import next_wave, open_jobs, problem_key
-from forethought.nodes.support.state_reader import read_state
 from forethought.prompts.distill_replies import PatternSet, WrittenPattern
 from forethought.state.distiller import (
     DistillerContext,
@@ -23,8 +21,6 @@ from forethought.state.distiller import (
     WrittenExample,
 )
 from forethought.state.offline import Job
-
-READS = ("tasks", "diagnoses", "errors")
 
 
 async def pattern_wave(
@@ -41,15 +37,11 @@ async def pattern_wave(
 
 
 async def write_patterns(
-    job: Job,
-    runtime: Runtime[DistillerContext],
-    config: RunnableConfig,
-    *,
-    services: DistillServices,
+    job: Job, runtime: Runtime[DistillerContext], *, services: DistillServices
 ) -> dict[str, Any]:
     """An error's patterns; where no valid reply came, why. Raises the other ModelErrors."""
     context, name = services.context(runtime), job["key"]
-    state: DistillerState = read_state(config, READS)
+    state: DistillerState = services.read("tasks", "diagnoses", "errors")
     error, entries = state["errors"][name], entries_of(state)
     cases = []
     for number, key in enumerate(error["entries"][: context.max_cases], 1):

@@ -47,34 +47,21 @@ class TaskRuns:
         return None
 
 
-def compared_runs(runs: Sequence[Loaded], most: int) -> list[Loaded]:
-    """At most `most` of a task's runs, failed ones first and each kind in its order: half of each, or all of
-    the kind that there are fewer of."""
+def compared_runs(runs: Sequence[Loaded], most: int) -> dict[str, Loaded]:
+    """At most `most` of a task's runs by label, failed ones (F1, F2, ...) before successful ones (S1, ...):
+    half of each, or all of the kind that there are fewer of."""
     failed = [run for run in runs if run.reference.outcome == "failure"]
     successful = [run for run in runs if run.reference.outcome == "success"]
     of_failed = max(most - len(successful), most - most // 2)
-    return failed[:of_failed] + successful[: most - min(len(failed), of_failed)]
+    chosen = {f"F{number}": run for number, run in enumerate(failed[:of_failed], 1)}
+    of_successful = most - len(chosen)
+    return chosen | {f"S{number}": run for number, run in enumerate(successful[:of_successful], 1)}
 
 
-def run_records(runs: Sequence[Loaded], files: Mapping[str, str], hashes: Sequence[str]) -> list[Run]:
-    """The runs' records, labelled F1, F2, ... and S1, S2, ... in their order.
-
-    `files` tells by trajectory id where they were read from, `hashes` where each is stored.
-    """
-    counts = {"failure": 0, "success": 0}
-    records: list[Run] = []
-    for loaded, stored in zip(runs, hashes, strict=True):
-        outcome, trajectory = loaded.reference.outcome, loaded.trajectory
-        assert outcome != "unknown"
-        counts[outcome] += 1
-        records.append(
-            Run(
-                label=f"{'F' if outcome == 'failure' else 'S'}{counts[outcome]}",
-                id=trajectory.id,
-                outcome=outcome,
-                file=files.get(trajectory.id, ""),
-                source=trajectory.source,
-                stored=stored,
-            )
-        )
-    return records
+def run_record(label: str, run: Loaded, file: str, stored: str) -> Run:
+    """The record of a run, which was read from `file` and is `stored` under a hash."""
+    trajectory, outcome = run.trajectory, run.reference.outcome
+    assert outcome != "unknown"
+    return Run(
+        label=label, id=trajectory.id, outcome=outcome, file=file, source=trajectory.source, stored=stored
+    )

@@ -8,7 +8,7 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.nodes.distiller.runs import DistillServices, compared_runs, run_records
+from forethought.nodes.distiller.runs import DistillServices, compared_runs, run_record
 from forethought.nodes.support.offline import runs_by_task
 from forethought.state.distiller import DistillerContext, DistillerState, MixedTask
 from forethought.state.offline import empty_channels
@@ -33,9 +33,11 @@ async def take(
     tasks: dict[str, MixedTask] = {}
     for runs in judged:
         if _outcomes(runs) == {"success", "failure"}:
-            compared = compared_runs(runs, context.max_runs)
-            hashes = [await services.save(run.trajectory) for run in compared]
-            records = run_records(compared, state.get("files") or {}, hashes)
+            files = state.get("files") or {}
+            records = [
+                run_record(label, run, files.get(run.trajectory.id, ""), await services.save(run.trajectory))
+                for label, run in compared_runs(runs, context.max_runs).items()
+            ]
             tasks[f"t{len(tasks) + 1}"] = MixedTask(task=runs[0].trajectory.task, runs=records)
     outcomes = [_outcomes(runs) for runs in judged]
     seen = {

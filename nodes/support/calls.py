@@ -18,7 +18,6 @@ names its attempt. Once a reply is acted upon, the thread neither waits for it n
 
 from __future__ import annotations
 
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -48,8 +47,6 @@ class CallResult:
     """What models cost that it asked."""
     paid: list[Usage] = field(default_factory=list)
     """What else the tool paid for."""
-    seconds: float = 0.0
-    """How long it took before this run of the step; 0 where it was made in it."""
     by_person: bool = False
     """Whether it is a person's word on a call that was broken off."""
 
@@ -114,7 +111,6 @@ async def call_once(
     attempt = prior.last + 1
     intent = {"arguments": decision.arguments, "word": decision.word, "pinned": decision.pinned}
     await _write(n, attempt, "intent", {"tool": tool.name, **intent})
-    started = time.monotonic()
     try:
         with finish_when_stopping():
             result = await make()
@@ -122,7 +118,7 @@ async def call_once(
         # The tool asks the person something, before it does anything.
         await current_journal().write(f"call {n} {attempt} asks", {})
         raise
-    await _write(n, attempt, "outcome", {**asdict(result), "seconds": time.monotonic() - started})
+    await _write(n, attempt, "outcome", asdict(result))
     return result
 
 
@@ -177,26 +173,26 @@ def ask_outcome(
     if word == again:
         return None
     if word == HAPPENED:
-        said = f" and says: {text}" if text else ""
-        seen = (
-            f"The call was broken off before its result came; the person has seen that it took effect{said}"
+        remark = f" and says: {text}" if text else ""
+        outcome = (
+            f"The call was broken off before its result came; the person has seen that it took effect{remark}"
         )
-        return CallResult(Observation(seen, origin="user"), by_person=True)
+        return CallResult(Observation(outcome, origin="user"), by_person=True)
     why = f": {text}" if text else ""
-    left = (
+    outcome = (
         "The call was broken off before its result came. The person does not want it made again"
         f"{why}. It may have taken effect."
     )
-    return CallResult(Observation(left, ok=False, cause="unknown", origin="user"), by_person=True)
+    return CallResult(Observation(outcome, ok=False, cause="unknown", origin="user"), by_person=True)
 
 
 def _choice(reply: Any) -> tuple[str, str]:
     """The choice and what was said besides; a rejection gives the call up."""
-    said, reason = reply, ""
+    words, reason = reply, ""
     if isinstance(reply, dict):
         reason = str(reply.get("reason") or "")
         if reply.get("decision") == "reject":
             return GIVE_UP, reason
-        said = reply.get("value") if reply.get("decision") == "answer" else reply.get("decision")
-    word, _, text = str(said if said is not None else "").partition(":")
+        words = reply.get("value") if reply.get("decision") == "answer" else reply.get("decision")
+    word, _, text = str(words if words is not None else "").partition(":")
     return word.strip().lower(), text.strip() or reason

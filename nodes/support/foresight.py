@@ -117,62 +117,67 @@ class ForesightModel:
     ) -> Finding:
         """What a call's observation is against what was expected of it. Raises ReplayError."""
         context, expected = self.turn.context, proposal["expected"]
-        judged, of_person = False, tool.asks_person and context.foresees_user
-        found = Finding(proposal["surprise"])
+        asks_model, of_person = False, tool.asks_person and context.foresees_user
+        finding = Finding(proposal["surprise"])
         if of_person:
-            judged = bool(observation.ok and expected and not as_expected(expected, observation.text))
+            asks_model = bool(observation.ok and expected and not as_expected(expected, observation.text))
         elif context.foresees_tools:
-            found = compare(expected, observation)
+            finding = compare(expected, observation)
             unseen = observation.ok and proposal["finishes"] and not observation.partial
-            undecided = bool(expected) and not quoted_terms(expected) and not found.note
-            judged = context.foresight_judgement and unseen and undecided
-        if judged:
-            found = await self._judge(proposal, observation, state, user=of_person)
+            undecided = bool(expected) and not quoted_terms(expected) and not finding.note
+            asks_model = context.foresight_judgement and unseen and undecided
+        if asks_model:
+            finding = await self._judge(proposal, observation, state, user=of_person)
         # The agent's own serious surprise at what it saw before is not lost.
-        return replace(found, surprise="serious") if proposal["surprise"] == "serious" else found
+        return replace(finding, surprise="serious") if proposal["surprise"] == "serious" else finding
 
     async def next_message(self, expected: str, answer: str, state: AgentState) -> Finding:
         """What a person's new message is against what was foreseen when the task before was answered."""
-        said = state["task"]
-        if not expected or as_expected(expected, said):
+        message = state["task"]
+        if not expected or as_expected(expected, message):
             return Finding()
         former = state["progress"]["earlier"][-1:]
-        values = {
-            "task": former[0]["task"] if former else said,
-            "subtask": "",
-            "steps": "",
-            "move": f"The agent answered: {cut(answer, _FORMER_TASK_CHARS)}",
-            "expected": expected,
-            "came": cut(said, OBSERVATION_CHARS),
-            "origin": "user",
-            "user": True,
-        }
-        return await self._ask("planner", values, {})
+        move = f"The agent answered: {cut(answer, _FORMER_TASK_CHARS)}"
+        task = former[0]["task"] if former else message
+        return await self._ask("planner", {}, task=task, move=move, expected=expected, came=message)
 
     async def _judge(
         self, proposal: Proposal, observation: Observation, state: AgentState, *, user: bool
     ) -> Finding:
         if self.allowance.spent():
             return Finding()
-        subtask = next(item for item in state["plan"]["subtasks"] if item["id"] == proposal["subtask"])
-        before = [step for step in trajectory(state) if step["subtask"] == proposal["subtask"]]
-        values = {
-            "task": state["task"],
-            "subtask": subtask_text(subtask),
-            "steps": steps_text(before),
-            "move": call_text(proposal),
-            "expected": proposal["expected"],
-            "came": cut(observation.text, OBSERVATION_CHARS),
-            "origin": observation.origin,
-            "user": user,
-        }
-        return await self._ask("tool", values, {"subtask": proposal["subtask"], "n": proposal["n"]})
+        key = proposal["subtask"]
+        subtask = next(item for item in state["plan"]["subtasks"] if item["id"] == key)
+        return await self._ask(
+            "tool",
+            {"subtask": key, "n": proposal["n"]},
+            task=state["task"],
+            subtask=subtask_text(subtask),
+            steps=steps_text([step for step in trajectory(state) if step["subtask"] == key]),
+            move=call_text(proposal),
+            expected=proposal["expected"],
+            came=observation.text,
+            origin=observation.origin,
+            user=user,
+        )
 
-    async def _ask(self, role: str, values: Mapping[str, Any], details: Mapping[str, Any]) -> Finding:
+    async def _ask(
+        self,
+        role: str,
+        details: Mapping[str, Any],
+        *,
+        came: str,
+        subtask: str = "",
+        steps: str = "",
+        origin: str = "user",
+        user: bool = True,
+        **values: str,
+    ) -> Finding:
         """The model's finding. A model that gives none has failed, not the step: nothing is found then."""
+        fields = {"subtask": subtask, "steps": steps, "origin": origin, "user": user, **values}
         result = await self.turn.ask(
             role,
-            prompt_messages("foresight", **values),
+            prompt_messages("foresight", came=cut(came, OBSERVATION_CHARS), **fields),
             reply_spec(ForesightVerdict),
             self.allowance,
             lenient=True,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Self, TypeVar
 
+from langgraph.config import get_config
 from langgraph.runtime import Runtime
 from pydantic import BaseModel
 
@@ -22,8 +23,9 @@ from forethought.models.types import (
     no_usage,
     reply_spec,
 )
+from forethought.nodes.support.state_reader import read_state
 from forethought.settings import Settings
-from forethought.state.bounds import bounded
+from forethought.state.context import bounded
 from forethought.state.offline import Job, OfflineContext
 from forethought.tools.files import FileStore
 from forethought.trajectories.questions import normalised
@@ -62,6 +64,10 @@ class OfflineServices(Generic[C]):
     def context(self, runtime: Runtime[C]) -> C:
         """The context within the operator's bounds. Raises ValueError for a model that is not allowed."""
         return bounded(self.context_type.model_validate(runtime.context or {}), self.settings)
+
+    def read(self, *channels: str) -> Any:
+        """These channels as they stood before this superstep, for a node that was started with a job."""
+        return read_state(get_config(), channels)
 
     async def request(
         self,

@@ -18,11 +18,10 @@ from typing import Any
 from forethought.journal import current_journal
 from forethought.models.allowance import Allowance
 from forethought.models.types import Image, Message, ReplayError, ReplyError, Usage, reply_spec
-from forethought.nodes.support.addresses import for_person
 from forethought.nodes.support.approval import ApprovalDecision, ask_person
 from forethought.nodes.support.calls import CallResult, PriorCall, call_once
 from forethought.nodes.support.prompt_text import compact, never_begun, trajectory
-from forethought.nodes.support.provenance import joined
+from forethought.nodes.support.provenance import for_person, joined
 from forethought.nodes.support.services import Turn
 from forethought.prompts.render import prompt_messages, render
 from forethought.prompts.replies import DocumentAnswer
@@ -110,8 +109,8 @@ def earlier_failure(
         if tool.retryable and tool.repeatable and call["cause"] in ("transport", "timeout"):
             continue
         if compact(normalise(tool, call["arguments"])) == same:
-            said = f"the same call failed at step {at} ({call['cause']}): {cut(call['observation'], 800)}"
-            return Observation(f"Not called: {said}", ok=False, cause="repeat", origin=f"tool:{tool.name}")
+            reason = f"the same call failed at step {at} ({call['cause']}): {cut(call['observation'], 800)}"
+            return Observation(f"Not called: {reason}", ok=False, cause="repeat", origin=f"tool:{tool.name}")
     return None
 
 
@@ -204,12 +203,12 @@ class CodeActions:
         """Make a call; whatever goes wrong is an observation."""
         tool = self._tools.get(name)
         if tool is None:
-            said = f"a program cannot call {name!r}"
+            problem = f"a program cannot call {name!r}"
             hint = f"it can call {', '.join(self._tools)}"
-            return Observation(said, ok=False, cause="arguments", hint=hint, origin="model")
+            return Observation(problem, ok=False, cause="arguments", hint=hint, origin="model")
         if len(self.sub_steps) >= MAX_CALLS:
-            said, hint = f"a program may make at most {MAX_CALLS} calls", "go on in another program"
-            return Observation(said, ok=False, cause="limit", hint=hint, origin="model")
+            problem, hint = f"a program may make at most {MAX_CALLS} calls", "go on in another program"
+            return Observation(problem, ok=False, cause="limit", hint=hint, origin="model")
         over = self._inspection.allowance.spent()
         if over == "seconds" or (over and self._inspection.paid):
             # Reading costs only time, unless a tool pays by itself; what asks a model is refused there.

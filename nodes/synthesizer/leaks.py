@@ -10,11 +10,10 @@ statement that they are the answer is refused.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from forethought.trajectories.questions import framed, normalised
+from forethought.trajectories.questions import framed, normalised, word_sequences
 
 COPIED_WORDS = 6
 """Words in a row that a reflection may not share with a long reference, unless the trial has them too."""
@@ -80,21 +79,22 @@ class References:
         return None
 
     def _given_away(self, reference: str, text: str) -> str:
-        words, plain = _bare(reference), framed(text)
+        words, plain, task = _bare(reference), framed(text), framed(self.task)
         if not words:
             return ""
-        if self._innocent(words):
+        if len(words) == 1 or words in _BLAND or f" {words} " in task:
+            # The words alone tell nothing.
             return words if _is_stated(words, plain) else ""
         if f" {words} " in plain or (_UNSPACED.search(words) and words in plain):
             return words
         found = self._number(reference, text)
         if found or words.count(" ") + 1 < LONG_WORDS:
             return found
-        return self._part(reference, plain) or self._sequence(words, plain)
-
-    def _innocent(self, words: str) -> bool:
-        """Whether the words alone tell nothing."""
-        return len(words) == 1 or words in _BLAND or f" {words} " in f" {normalised(self.task)} "
+        # A line or item of two words or more, or words in a row, that neither the task nor the trial says.
+        items = [part for part in map(_bare, re.split(r"[\n,;|]", reference)) if " " in part]
+        known = f"{task}|{framed(self.trial)}"
+        parts = [f" {part} " for part in (*items, *word_sequences(words, COPIED_WORDS))]
+        return next((part.strip() for part in parts if part in plain and part not in known), "")
 
     def _number(self, reference: str, text: str) -> str:
         """A telling number of the reference that stands in the text: any of a quantity; of more words, those
@@ -110,25 +110,6 @@ class References:
             and (words <= _UNIT_WORDS or sum(char.isdigit() for char in written) >= _TELLING_DIGITS)
         }
         return next((written for value, written in numbers(text).items() if value in telling), "")
-
-    def _part(self, reference: str, plain: str) -> str:
-        """A line or item of a long reference, of two words or more."""
-        parts = (_bare(part) for part in re.split(r"[\n,;|]", reference))
-        return next((part for part in parts if " " in part and f" {part} " in plain and self._new(part)), "")
-
-    def _sequence(self, words: str, plain: str) -> str:
-        """Words in a row of a long reference."""
-        return next(
-            (some for some in _sequences(words.split()) if f" {some} " in plain and self._new(some)), ""
-        )
-
-    def _new(self, words: str) -> bool:
-        """Whether neither the task nor the trial says the words."""
-        return f" {words} " not in f" {normalised(self.task)} | {normalised(self.trial)} "
-
-
-def _sequences(words: Sequence[str]) -> Iterable[str]:
-    return (" ".join(words[at : at + COPIED_WORDS]) for at in range(len(words) - COPIED_WORDS + 1))
 
 
 def _bare(text: str) -> str:

@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
 from forethought.nodes.support.offline import next_wave, open_jobs, problem_key
-from forethought.nodes.support.state_reader import read_state
 from forethought.nodes.synthesizer.leaks import References
 from forethought.nodes.synthesizer.meso import error_path
 from forethought.nodes.synthesizer.messages import error_messages, merge_messages
@@ -23,8 +21,6 @@ from forethought.state.offline import Job
 from forethought.state.synthesizer import ErrorReflection, SynthesizerContext, SynthesizerState, TrialRecord
 from forethought.trajectories.show import whole_text
 
-_MACRO = ("tasks", "trials", "pool", "taxonomy", "labels", "references")
-_MERGE = ("tasks", "trials", "reflections", "labels", "error_reflections", "references")
 LEAST_TASKS = 2
 """Tasks that an error type needs for what recurs in it to be more than a task's own."""
 
@@ -48,15 +44,11 @@ async def macro_wave(
 
 
 async def reflect_error(
-    job: Job,
-    runtime: Runtime[SynthesizerContext],
-    config: RunnableConfig,
-    *,
-    services: SynthesizeServices,
+    job: Job, runtime: Runtime[SynthesizerContext], *, services: SynthesizeServices
 ) -> dict[str, Any]:
     """The reflection on one error type; where no usable one came, why. Raises the other ModelErrors."""
     context, name = services.context(runtime), job["key"]
-    state: SynthesizerState = read_state(config, _MACRO)
+    state: SynthesizerState = services.read("tasks", "trials", "pool", "taxonomy", "labels", "references")
     error = next(item for item in state["taxonomy"] if item["name"] == name)
     chosen = {key: state["trials"][key] for key in _spread(state, cluster(state, name), context.max_cases)}
     cases = [
@@ -144,16 +136,14 @@ async def merge_wave(
 
 
 async def merge_reflections(
-    job: Job,
-    runtime: Runtime[SynthesizerContext],
-    config: RunnableConfig,
-    *,
-    services: SynthesizeServices,
+    job: Job, runtime: Runtime[SynthesizerContext], *, services: SynthesizeServices
 ) -> dict[str, Any]:
     """The final reflection on one failed trial; where no usable one came, why. Raises the other
     ModelErrors."""
     key = job["key"]
-    state: SynthesizerState = read_state(config, _MERGE)
+    state: SynthesizerState = services.read(
+        "tasks", "trials", "reflections", "labels", "error_reflections", "references"
+    )
     trial, path = state["trials"][key], error_path(state, key)
     task = state["tasks"][trial["task"]]
     types = {finding["error_type"] for findings in path.values() for finding in findings}

@@ -10,13 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 from rapidfuzz import fuzz
 
 from forethought.nodes.distiller.checks import slug
 from forethought.nodes.support.offline import next_wave, open_jobs, stopped
-from forethought.nodes.support.state_reader import read_state
 from forethought.nodes.synthesizer.messages import label_messages, type_messages
 from forethought.nodes.synthesizer.take import SynthesizeServices
 from forethought.prompts.synthesize_replies import StepLabels, TaxonomyGrowth
@@ -120,17 +118,13 @@ async def label_wave(
 
 
 async def label_steps(
-    job: Job,
-    runtime: Runtime[SynthesizerContext],
-    config: RunnableConfig,
-    *,
-    services: SynthesizeServices,
+    job: Job, runtime: Runtime[SynthesizerContext], *, services: SynthesizeServices
 ) -> dict[str, Any]:
     """The labels of a stretch; where no valid reply came, why. Raises the other ModelErrors."""
     context, key = services.context(runtime), job["key"]
     # The references are not even read, but for the ablation.
     channels = (*READS, "references") if context.meso_reference else READS
-    state: SynthesizerState = read_state(config, channels)
+    state: SynthesizerState = services.read(*channels)
     trial_key, steps = stretch(state, key)
     trial, taxonomy = state["trials"][trial_key], state["taxonomy"]
     task = trial["task"]

@@ -6,12 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
 from forethought.models.types import ReplyError
 from forethought.nodes.support.offline import next_wave, open_jobs, problem_key
-from forethought.nodes.support.state_reader import read_state
 from forethought.nodes.synthesizer.leaks import References
 from forethought.nodes.synthesizer.messages import reflect_messages
 from forethought.nodes.synthesizer.take import SynthesizeServices, trial_record
@@ -53,18 +51,14 @@ async def trial_wave(
 
 
 async def attempt_trial(
-    job: Job,
-    runtime: Runtime[SynthesizerContext],
-    config: RunnableConfig,
-    *,
-    services: SynthesizeServices,
+    job: Job, runtime: Runtime[SynthesizerContext], *, services: SynthesizeServices
 ) -> dict[str, Any]:
     """One trial, with the reflection on the one before it as guidance; where it came to no end or nobody
     could judge it, why. Raises the ModelErrors of models that cannot be reached."""
     key, problem = job["key"], problem_key(job)
     task, _, digits = key.rpartition(".")
     number = int(digits)
-    state: SynthesizerState = read_state(config, ("given", "reflections"))
+    state: SynthesizerState = services.read("given", "reflections")
     assert services.attempt is not None
     runtime.stream_writer({"event": "thinking", "role": "trial", "about": key})
     before = state.get("reflections", {}).get(f"{task}.{number - 1}")
@@ -82,15 +76,11 @@ async def attempt_trial(
 
 
 async def reflect_trial(
-    job: Job,
-    runtime: Runtime[SynthesizerContext],
-    config: RunnableConfig,
-    *,
-    services: SynthesizeServices,
+    job: Job, runtime: Runtime[SynthesizerContext], *, services: SynthesizeServices
 ) -> dict[str, Any]:
     """The reflection on one failed trial; where no usable one came, why. Raises the other ModelErrors."""
     key = job["key"]
-    state: SynthesizerState = read_state(config, ("tasks", "trials", "references"))
+    state: SynthesizerState = services.read("tasks", "trials", "references")
     trial = state["trials"][key]
     task, references = state["tasks"][trial["task"]], state["references"].get(trial["task"], [])
     trajectory = await services.load(trial["stored"])

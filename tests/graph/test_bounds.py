@@ -8,8 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from forethought.settings import Settings
-from forethought.state.bounds import bounded, models_of
-from forethought.state.context import Context
+from forethought.state.context import Context, bounded, models_of
 
 Make = Callable[..., Settings]
 

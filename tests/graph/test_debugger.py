@@ -107,7 +107,7 @@ async def test_all_that_is_kept_is_plain_json(debug: Debug) -> None:
     )
     for channel in ("labels", "critical", "branches"):
         assert out[channel], channel
-    assert json.loads(json.dumps(dict(out), allow_nan=False)) == dict(out)
+    assert json.loads(json.dumps(out.state, allow_nan=False)) == out.state
 
 
 async def test_a_context_may_be_a_dict_and_is_held_to_the_operators_bounds(

@@ -21,6 +21,7 @@ from forethought.rollouts.types import Continuation, Environment, Policy, Rollou
 from forethought.settings import Settings
 from forethought.state.debugger import DebuggerContext
 from forethought.trajectories.types import Module, Trajectory, TrajectoryStep
+from tests.support.graph_run import GraphRun
 from tests.support.model_server import Answer, Fault, ModelServer, SeenRequest
 
 Json = dict[str, Any]
@@ -170,21 +171,16 @@ async def record_run(
     return replace(continuation, branch="original")
 
 
-class Debugging(dict[str, Any]):
-    """The state that a debugging ended with; `server`, `graph` and `config` are what it was done with."""
+class Debugging(GraphRun):
+    """A debugger under test, and the state that it ended with."""
 
-    server: ModelServer
-    graph: Any
-    config: Json
+    def __getitem__(self, channel: str) -> Any:
+        return self.state[channel]
 
     @property
     def kinds(self) -> list[str]:
         """Reply types asked for, in order."""
         return self.server.names
-
-    def asked(self, kind: str) -> list[SeenRequest]:
-        """The requests for one reply type."""
-        return [seen for seen in self.server.requests if seen.reply_name == kind]
 
 
 Debug = Callable[..., Any]
@@ -196,7 +192,7 @@ def debug(model_server: Callable[..., ModelServer], settings: Callable[..., Sett
 
     async def start(
         subject: Trajectory | Json, reader: Callable[[SeenRequest], Answer] | None = None, **options: Any
-    ) -> Debugging:
+    ) -> Any:
         server = model_server(reader or Reader())
         parts = {
             name: options.pop(name) for name in ("load_thread", "rollouts", "environment") if name in options
@@ -208,11 +204,6 @@ def debug(model_server: Callable[..., ModelServer], settings: Callable[..., Sett
         given = {"trajectory": subject.model_dump()} if isinstance(subject, Trajectory) else dict(subject)
         if expect:
             given["expect"] = expect
-        config = {"configurable": {"thread_id": "t"}}
-        context = DebuggerContext.model_validate(options)
-        await graph.ainvoke(given, config, context=context)
-        out = Debugging((await graph.aget_state(config)).values)
-        out.server, out.graph, out.config = server, graph, config
-        return out
+        return await Debugging(graph, server, DebuggerContext.model_validate(options)).go(given)
 
     return start

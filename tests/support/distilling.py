@@ -19,7 +19,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from forethought.graph.distiller import build_distiller
-from forethought.nodes.distiller.runs import TaskRuns, run_records
+from forethought.nodes.distiller.runs import TaskRuns, compared_runs, run_record
 from forethought.settings import Settings
 from forethought.state.distiller import DistillerContext
 from forethought.trajectories.types import Loaded, Outcome, Reference, Trajectory, TrajectoryStep
@@ -67,13 +67,10 @@ def runs(name: str, outcomes: str) -> list[Loaded]:
 
 def task_runs(outcomes: str, name: str = "Ulm", answer: str | None = None) -> TaskRuns:
     """Labelled runs of one task; `answer` replaces theirs."""
-    loaded = runs(name, outcomes)
-    records = run_records(loaded, {}, [""] * len(loaded))
+    loaded = compared_runs(runs(name, outcomes), len(outcomes))
     changed = {} if answer is None else {"answer": answer}
-    trajectories = {
-        record["label"]: item.trajectory.model_copy(update=changed)
-        for record, item in zip(records, loaded, strict=True)
-    }
+    trajectories = {label: run.trajectory.model_copy(update=changed) for label, run in loaded.items()}
+    records = [run_record(label, run, "", "") for label, run in loaded.items()]
     return TaskRuns("t1", question(name), tuple(records), trajectories)
 
 

@@ -3,8 +3,8 @@
     out = await synthesize({"Ulm": ("blind_packing",)})
     assert out.state["status"] == "synthesized"
 
-The world is a shipping desk. Its agent knows the way, but for the bad habits that a test plants by task; it
-drops a habit once its guidance names the remedy. The model of a test reads the trials that it is shown: it
+A trial shows the bad habits that a test plants by task; it drops one once its guidance names the remedy. The
+model of a test reads the trials that it is shown: it
 reflects on the first habit it sees, names those that the taxonomy lacks, labels steps, cites all cases.
 """
 
@@ -19,12 +19,10 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from forethought.graph.synthesizer import build_synthesizer
-from forethought.rollouts.types import Act, EnvironmentReply
 from forethought.settings import Settings
 from forethought.state.synthesizer import SynthesizerContext
 from forethought.trajectories.tasks import Attempted, CollectTask
 from forethought.trajectories.types import Loaded, Reference, Trajectory, TrajectoryStep
-from tests.support.debugging import record_run
 from tests.support.graph_run import GraphRun
 from tests.support.model_server import Answer, ModelServer, SeenRequest
 
@@ -35,7 +33,7 @@ SIGNS = {
     "unconfirmed_close": "nobody was told",
     "stubborn_retry": "the belt is still stuck",
 }
-"""By habit: what the desk says when it is acted out."""
+"""By habit: what is observed when it is acted out."""
 REMEDIES = {
     "blind_packing": "look at the shelf before packing",
     "wrong_unit": "weigh in the unit of the scale",
@@ -54,62 +52,8 @@ def task_of(name: str) -> CollectTask:
 
 
 @dataclass
-class Desk:
-    """The environment."""
-
-    name: str
-    task: str
-    done: list[str] = field(default_factory=list)
-
-    async def reset(self) -> EnvironmentReply:
-        """An empty desk."""
-        self.done = []
-        return EnvironmentReply("An order lies on the desk.")
-
-    async def step(self, action: str) -> EnvironmentReply:
-        """What the desk says of an action."""
-        before, self.done = self.done, [*self.done, action]
-        if action == "close":
-            told = (
-                "it is closed" if "confirm" in before else f"it is closed, and {SIGNS['unconfirmed_close']}"
-            )
-            return EnvironmentReply(told, done=True)
-        if action.startswith("pack"):
-            blind = "look" not in before
-            said = [SIGNS["blind_packing"]] if blind else ["packed"]
-            said += [SIGNS["wrong_unit"]] if action.endswith("lb") else []
-            return EnvironmentReply("; ".join(said))
-        if action == "push" and "push" in before and "free" not in before:
-            return EnvironmentReply(SIGNS["stubborn_retry"])
-        answers = {"look": "the parcel is on the shelf", "push": "the belt is stuck", "free": "it moves"}
-        return EnvironmentReply(answers.get(action, "done"))
-
-
-@dataclass
-class Clerk:
-    """The policy: the way, with its bad habits."""
-
-    habits: Sequence[str]
-
-    async def act(
-        self, task: str, steps: Sequence[TrajectoryStep], now: EnvironmentReply, guidance: Sequence[str]
-    ) -> Act:
-        """The next step of the way."""
-        told = " ".join(guidance)
-        bad = {habit for habit in self.habits if REMEDIES[habit] not in told}
-        way = [
-            *([] if "blind_packing" in bad else ["look"]),
-            "pack in lb" if "wrong_unit" in bad else "pack in kg",
-            *(["push", "push"] if "stubborn_retry" in bad else ["push", "free", "push"]),
-            *([] if "unconfirmed_close" in bad else ["confirm"]),
-            "close",
-        ]
-        return Act(action=way[len(steps)], planning=f"Next comes {way[len(steps)]}.")
-
-
-@dataclass
 class Trials:
-    """An `Attempt` by the clerk at the desk; what the reflections of a task remedied stays remedied."""
+    """An `Attempt` that acts out its habits; what the reflections of a task remedied stays remedied."""
 
     habits: Habits
     given: dict[str, list[Sequence[str]]] = field(default_factory=dict)
@@ -121,18 +65,12 @@ class Trials:
         """See `Attempt`."""
         told = self.given.setdefault(task.id, [])
         told.append(guidance)
-        whole = [text for texts in told for text in texts]
+        whole = " ".join(text for texts in told for text in texts)
         name = task.id.capitalize()
-        continuation = await record_run(
-            Desk(f"{task.id}/{trial}", task.task), Clerk(self.habits[name]), guidance=whole
-        )
-        right = not any(
-            sign in step.observation for step in continuation.trajectory.steps for sign in SIGNS.values()
-        )
-        unknown = self.judge(task.id, trial)
-        outcome = "unknown" if unknown else "success" if right else "failure"
-        made = continuation.trajectory.model_copy(update={"answer": "so many kilograms"})
-        return Attempted(Loaded(trajectory=made, reference=Reference(outcome=outcome)), reason=unknown)
+        loaded = trial_of(name, trial, [bad for bad in self.habits[name] if REMEDIES[bad] not in whole])
+        if unknown := self.judge(task.id, trial):
+            loaded = loaded.model_copy(update={"reference": Reference()})
+        return Attempted(loaded, reason=unknown)
 
 
 def trial_of(name: str, number: int, habits: Sequence[str]) -> Loaded:

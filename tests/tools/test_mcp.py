@@ -74,14 +74,19 @@ async def call(tool: Tool, **arguments: Any) -> Observation:
 
 
 async def test_tools_of_a_program_over_stdio(load: Load) -> None:
-    tools = await load({"rooms": {**STDIO, "tools": {"search": {"timeout_s": 3}}}}, reserved=("lookup",))
+    tools = await load({"rooms": STDIO})
+    seen = await call(tools["free"], day="Monday")
+    assert (seen.text, seen.ok, seen.origin) == ("on Monday, floor 1: A, B", True, "tool:free")
+
+
+async def test_tools_of_a_server_at_an_address(load: Load, address: str) -> None:
+    servers = {"rooms": {"url": address, "type": "http", "tools": {"search": {"timeout_s": 3}}}}
+    tools = await load(servers, reserved=("lookup",))
     assert {"free", "book", "search", "note", "rooms__lookup", "read_file", "fail"} <= set(tools)
     assert all(tool.foreign for tool in tools.values())
     assert [tools[name].effect for name in ("free", "book", "search")] == ["read", "write", "egress"]
     assert (tools["free"].timeout_s, tools["search"].timeout_s) == (60, 3)
     assert (tools["free"].retryable, tools["book"].retryable) == (True, False)
-    seen = await call(tools["free"], day="Monday")
-    assert (seen.text, seen.ok, seen.origin) == ("on Monday, floor 1: A, B", True, "tool:free")
     assert (await call(tools["book"], room="A", guest={"name": "Ann"})).text == "A for Ann"
     assert (await call(tools["note"], fields={"b": 1, "a": "x"})).text == "a=x, b=1"
     assert (await call(tools["rooms__lookup"], key="k")).text == "from the server: k"
@@ -106,7 +111,7 @@ async def test_failures_of_a_server_are_observations_without_keys(
 ) -> None:
     monkeypatch.setenv("OF_THE_ROOMS", "key-of-the-rooms")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-user-0001")
-    server = {**STDIO, "env": {"ROOMS_KEY": "${OF_THE_ROOMS}"}, "tools": {"fail": {"timeout_s": 5}}}
+    server = {**STDIO, "env": {"ROOMS_KEY": "${OF_THE_ROOMS}"}}
     tools = await load({"rooms": server})
     seen = await call(tools["fail"], how="Z")
     assert (seen.ok, seen.cause) == (False, "tool")
@@ -114,9 +119,8 @@ async def test_failures_of_a_server_are_observations_without_keys(
     assert (await call(tools["key"])).text == "[secret] None"
     gone = await call(tools["fail"], how="exit")
     assert (gone.ok, gone.cause) == (False, "transport")
-    began = time.monotonic()
-    assert (await call(tools["fail"], how="slow")).cause == "timeout"
-    assert time.monotonic() - began < 15
+    slow = await load({"rooms": {**STDIO, "tools": {"fail": {"timeout_s": 1}}}})
+    assert (await call(slow["fail"], how="slow")).cause == "timeout"
 
 
 @pytest.mark.parametrize(
@@ -132,11 +136,6 @@ def test_a_missing_hint_counts_as_the_more_dangerous(hints: dict[str, bool], eff
     assert _effect(hints) == effect
 
 
-async def test_the_operators_effect_overrides_the_servers(load: Load, address: str) -> None:
-    tools = await load({"rooms": {"url": address, "effect": "egress", "tools": {"book": {"effect": "read"}}}})
-    assert (tools["free"].effect, tools["book"].effect) == ("egress", "read")
-
-
 async def test_a_long_description_is_cut(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
     async def offer(*_: object, **__: object) -> list[StructuredTool]:
         return [StructuredTool(name="long", description="x" * 100_000, args_schema={"type": "object"})]
@@ -147,16 +146,12 @@ async def test_a_long_description_is_cut(load: Load, monkeypatch: pytest.MonkeyP
 
 async def test_two_servers_with_the_same_tools_get_prefixes(load: Load, address: str) -> None:
     server = {"url": address}
-    tools = await load({"a": server, "b": server, "c": {**server, "disabled": True}})
+    egress = {**server, "effect": "egress", "tools": {"book": {"effect": "read"}}}
+    tools = await load({"a": egress, "b": server, "c": {**server, "disabled": True}})
+    assert (tools["a__free"].effect, tools["a__book"].effect) == ("egress", "read"), "as the operator says"
     assert {"a__free", "b__free", "a__read_file"} <= set(tools)
     assert not {name for name in tools if name.startswith("c__")}
     assert (await call(tools["b__free"], day="x")).ok
-
-
-async def test_a_server_at_an_address(load: Load, address: str) -> None:
-    for kind in ({}, {"type": "http"}, {"transport": "streamable_http"}):
-        tools = await load({"rooms": {"url": address, **kind}})
-        assert (await call(tools["free"], day="Monday", floor=2)).text == "on Monday, floor 2: A, B"
 
 
 async def test_schemas_that_cannot_be_strict_are_sent_as_not_strict(load: Load, address: str) -> None:
@@ -186,7 +181,6 @@ async def test_schemas_that_cannot_be_strict_are_sent_as_not_strict(load: Load, 
         ({"servers": {"a": {"url": "https://[h/mcp"}}}, "servers.a: Invalid IPv6 URL"),
         ({"servers": {"a": {"command": "x", "effect": "harmless"}}}, "effect"),
         ({"servers": {"a": {"command": "x", "timeout_s": 0}}}, "timeout_s"),
-        ({"servers": {"a": {"command": "x", "type": "http"}}}, "transport http does not fit"),
         ({"servers": {"a": {"command": "x", "env": {"K": "${NOT_SET}"}}}}, "no variable NOT_SET"),
     ],
 )

@@ -36,8 +36,6 @@ def run(env: ToolEnv) -> Run:
 @pytest.mark.parametrize(
     ("code", "shown"),
     [
-        ("2**100", str(2**100)),
-        ("print('a')\n'b'", "a\nb"),
         ("results['s2'].splitlines()", "['a', 'b']"),
         ("sorted(files)", "['note.txt', 'prices.csv']"),
         ("files['note.txt']", "café"),
@@ -120,13 +118,6 @@ def test_an_error_names_the_line_and_what_to_do(run: Run, code: str, said: str, 
     assert run(code) == seen
 
 
-@pytest.mark.parametrize("code", ["x = 1", "", "print()"])
-def test_no_output_asks_for_print(run: Run, code: str) -> None:
-    seen = run(code)
-    assert (seen.ok, seen.cause) == (False, "empty")
-    assert "print" in seen.hint
-
-
 def test_calls_share_nothing(run: Run) -> None:
     run("x = 1")
     assert "name 'x' is not defined" in run("x").text
@@ -152,37 +143,29 @@ def test_a_file_without_text_does_not_hide_the_others(env: ToolEnv) -> None:
     assert "[not in `files`: gone.txt" in failed.text
 
 
-@pytest.mark.parametrize("code", ["'a' * (1 << 34)", "9**9**9"])
-def test_memory_is_limited(run: Run, code: str) -> None:
-    began = time.monotonic()
-    seen = run(code)
-    assert (seen.ok, seen.cause) == (False, "limit")
-    assert seen.text.startswith("the code needed more than 64 MB of memory")
-    assert time.monotonic() - began < 5
+TOO_BIG = "the code needed more than 64 MB of memory or printed more than 1 MB"
+TOO_SLOW = "the code ran longer than 1 s and was stopped"
 
 
-def test_printing_is_limited(run: Run) -> None:
-    seen = run("while True: print('a' * 1000)")
-    assert seen.cause == "limit"
-    assert len(seen.text) < 3000
-
-
-def test_a_value_that_is_huge_as_text_is_limited(run: Run) -> None:
-    """Lists that share their parts are small in memory and a thousand million numbers when written out."""
-    began = time.monotonic()
-    seen = run("x = [0] * 1000\ny = [x] * 1000\nz = [y] * 1000\nz")
-    assert seen.text.startswith("[[[0, 0") or seen.cause == "limit"
-    assert time.monotonic() - began < 5
-
-
-@pytest.mark.parametrize("code", ["while True: pass", "sum(range(10**12))"])
-def test_time_is_limited_and_nothing_runs_on(run: Run, code: str) -> None:
-    before = threading.active_count()
-    began = time.monotonic()
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("'a' * (1 << 34)", TOO_BIG),
+        ("9**9**9", TOO_BIG),
+        ("while True: print('a' * 1000)", TOO_BIG),
+        ("while True: pass", TOO_SLOW),
+        ("sum(range(10**12))", TOO_SLOW),
+        # Lists that share their parts are small in memory and a thousand million numbers when written out.
+        ("x = [0] * 1000\ny = [x] * 1000\nz = [y] * 1000\nz", ""),
+    ],
+)
+def test_memory_output_and_time_are_limited_and_nothing_runs_on(run: Run, code: str, said: str) -> None:
+    before, began = threading.active_count(), time.monotonic()
     seen = run(code)
     assert time.monotonic() - began < 5
-    assert (seen.ok, seen.cause) == (False, "limit")
-    assert seen.text == "the code ran longer than 1 s and was stopped"
+    assert seen.cause == "limit" or (not said and seen.text.startswith("[[[0, 0"))
+    assert seen.text.startswith(said)
+    assert said == "" or len(seen.text) < 3000
     assert threading.active_count() <= before
     assert _busy_children() == []
 

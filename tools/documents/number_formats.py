@@ -11,13 +11,17 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
-_TOKEN = re.compile(r'"([^"]*)"|\\(.)|\[([^\]]*)\]|[_*].|General|[eE][+-]|[#0?]|.', re.IGNORECASE | re.DOTALL)
+_LITERAL = re.compile(r'"([^"]*)"|\\(.)|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]|[_*].', re.DOTALL)
+"""Words in quotes, an escaped sign, a currency; a colour; white space as wide as a sign."""
 _CONDITION = re.compile(r"\[[<>=]")
+_NUMBER = re.compile(r"General|[#0?](?:.*[#0?])?", re.IGNORECASE)
 _UNIT = re.compile(r"[^\W\d_]|[%$€£¥₩₹₽₺₴°‰¢]")
 _LETTER = re.compile(r"[^\W\d_]")
 _DATE = re.compile(r"[dmyhs]", re.IGNORECASE)
 """Letters that stand for a part of a date where they are not quoted."""
-_ZEROS = re.compile(r"0{2,}\Z")
+_ZEROS = re.compile(r"0{2,}")
+_ASIDE = 0xF0000
+"""Added to the characters of words, so that none is taken for a mark of the format."""
 _LONGEST = 1000
 """Characters of a format; Excel allows 255."""
 
@@ -68,55 +72,38 @@ def _chosen(value: Decimal, number_format: str) -> _Section:
 
 @lru_cache(maxsize=512)
 def _sections(number_format: str) -> tuple[_Section, ...]:
-    parts: list[list[re.Match[str]]] = [[]]
-    for token in _TOKEN.finditer(number_format):
-        if token[0] == ";":
-            parts.append([])
-        else:
-            parts[-1].append(token)
-    # Which section a condition such as [<1] chooses is not worked out: the number stands without a unit.
-    plain = not number_format.strip() or _CONDITION.search(number_format)
-    return (_Section(),) if plain else tuple(_section(part) for part in parts)
+    if _CONDITION.search(number_format):  # which section it chooses is not worked out
+        return (_Section(),)
+    return tuple(map(_section, _LITERAL.sub(_put_aside, number_format).split(";")))
 
 
-def _section(tokens: list[re.Match[str]]) -> _Section:
-    texts: tuple[list[str], list[str]] = ([], [])
-    digits = percent = False
-    for token in tokens:
-        words = next((group for group in token.groups()[:2] if group is not None), None)
-        mark = token[0]
-        if token[3] is not None:
-            if token[3].startswith("$"):
-                words = token[3][1:].rpartition("-")[0] if "-" in token[3] else token[3][1:]
-        elif words is None and (mark in "#0?" or mark.lower() == "general"):
-            digits = True
-            texts[1].clear()  # what stands between digits belongs to the number
-        elif words is None and mark == "%":
-            percent = True
-        elif words is None and _DATE.match(mark):
-            return _Section()
-        elif words is None and not re.match(r"[_*]|[eE][+-]", mark):
-            words = mark
-        if words is not None:
-            texts[digits].append(words)
-    before, after = ("".join(part) for part in texts)
-    thousands = len(after) - len(after.lstrip(",")) if digits else 0
+def _put_aside(literal: re.Match[str]) -> str:
+    words = next((group for group in literal.groups() if group is not None), "")
+    return "".join(chr(_ASIDE + ord(character)) for character in words if ord(character) <= 0xFFFF)
+
+
+def _section(text: str) -> _Section:
+    number = _NUMBER.search(text)
+    before, after = (text[: number.start()], text[number.end() :]) if number else (text, "")
+    if _DATE.search(before + after):
+        return _Section()
+    thousands = len(after) - len(after.lstrip(","))
     before, after = _unit(before), _unit(after[thousands:])
-    shape = "".join(token[0] for token in tokens)
     return _Section(
-        before=before.lstrip() if digits else before.strip(),
+        before=before.lstrip() if number else before.strip(),
         after=after.rstrip(),
-        percent=percent,
+        percent="%" in text,
         thousands=thousands,
-        digits=digits or not before,
-        zeros=len(shape) if _ZEROS.match(shape) else 0,
+        digits=number is not None or not before,
+        zeros=len(text) if _ZEROS.fullmatch(text) else 0,
     )
 
 
 def _unit(text: str) -> str:
     """The words and signs of a unit; not brackets and dashes, which only say that a number is negative."""
-    kept = text.replace("@", "")
+    plain = re.sub("[@%]", "", text)
+    unit = "".join(chr(ord(c) - _ASIDE) if ord(c) >= _ASIDE else c for c in plain)
     for open_, close in ("()", ")("):
-        kept = kept if close in kept else kept.replace(open_, "")
-    kept = " ".join(re.split(r"\s+", kept.strip("-+") if _LETTER.search(kept) else re.sub(r"[-+]", "", kept)))
-    return kept if _UNIT.search(kept) else ""
+        unit = unit if close in unit else unit.replace(open_, "")
+    unit = " ".join(re.split(r"\s+", unit.strip("-+") if _LETTER.search(unit) else re.sub(r"[-+]", "", unit)))
+    return unit if _UNIT.search(unit) else ""

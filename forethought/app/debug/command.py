@@ -53,29 +53,24 @@ def with_rerun_method(arguments: Sequence[str]) -> list[str]:
 def debug(options: DebugOptions) -> int:
     """Find the step that doomed a run and, with --rerun, run it again from there."""
     from forethought.app.debug.session import DebugRequest, open_debugging
-    from forethought.app.threads.thread import check_thread_id, is_debugging
+    from forethought.app.threads.thread import is_debugging
 
-    thread = options.thread
+    thread, run = options.thread, None
     if (thread is None) == (options.trajectory is None):
         raise CliError("name what is to be debugged: either a THREAD or --trajectory FILE")
     if thread and (options.pick or options.environment):
         raise CliError("--pick and --environment go with --trajectory; a thread is run in its checkpoints")
-    graph_input: Json = {"expect": options.expect or ""}
-    has_answer, run = bool(options.expect), None
-    if options.trajectory is None:
-        check_thread_id(thread or "")
-        if is_debugging(thread or ""):
-            go_on = resume_command(thread or "", options)
-            raise CliError(f"{thread} is a debugging itself; go on with it: {go_on}")
-        graph_input["thread_id"] = thread
-    else:
+    if thread and is_debugging(thread):
+        go_on = resume_command(thread, options)
+        raise CliError(f"{thread} is a debugging itself; go on with it: {go_on}")
+    graph_input: Json = {"thread_id": thread or "", "expect": options.expect or ""}
+    if options.trajectory:
         loaded = _pick(options.trajectory, options.pick)
-        graph_input["trajectory"] = loaded.model_dump(mode="json")
-        has_answer, run = has_answer or bool(loaded.reference.gold), loaded.trajectory
-    by_reward = options.environment and not options.expect
-    judge = "environment" if by_reward else "gold" if has_answer else "none"
-    named = {name: getattr(options, name) for name in ("rerun", "method", "judge", "max_reruns")}
-    choices = {"judge": judge, **{name: value for name, value in named.items() if value is not None}}
+        graph_input["trajectory"], run = loaded.model_dump(mode="json"), loaded.trajectory
+    choices: Json = {"judge": "environment"} if options.environment and not options.expect else {}
+    for name in ("rerun", "method", "judge", "max_reruns"):
+        if (value := getattr(options, name)) is not None:
+            choices[name] = value
     request = DebugRequest(
         choices, thread, environment=options.environment, allow_writes=options.allow_writes
     )

@@ -13,7 +13,6 @@ import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from forethought.app.command_flags import Flags
@@ -67,11 +66,6 @@ class DebugSession(Session):
 
     request: DebugRequest
 
-    def seconds(self, snapshot: StateSnapshot) -> float:
-        """From the debugging's beginning to `snapshot`, waiting and breaks included."""
-        ended = datetime.fromisoformat(snapshot.created_at).timestamp() if snapshot.created_at else 0.0
-        return max(0.0, ended - self.request.started)
-
 
 @asynccontextmanager
 async def open_debugging(
@@ -91,7 +85,11 @@ async def open_debugging(
             if request.environment and trajectory:
                 parts = _in_environment(request.environment, trajectory, settings)
         else:
-            debugged = await stack.enter_async_context(_open_debugged(request, flags))
+            # --model and --set are the debugger's: the thread keeps its own Context, whose models are first
+            # asked by a re-run.
+            own = Flags(base_url=flags.base_url, db=flags.db, tools=flags.tools)
+            opening = open_thread(request.thread, own, must_exist=True, calls_models=False)
+            debugged = await _debugged(request, await stack.enter_async_context(opening), flags)
             saver, model = debugged.thread.saver, debugged.thread.context.model
             parts = {"load_thread": debugged.load, "rollouts": debugged.rollouts}
             request = replace(request, leaf=debugged.head.id)
@@ -112,7 +110,7 @@ async def read_debugging(thread_id: str, flags: Flags) -> AsyncIterator[DebugSes
     """A debugging, to be looked at only. Raises CliError when there is none."""
     check_thread_id(thread_id)
     settings = settings_from(flags)
-    async with open_threads(address_of(settings), settings.key, create=False, read_only=True) as saver:
+    async with open_threads(address_of(settings), settings.key, create=False) as saver:
         checkpoint = await saver.aget_tuple({"configurable": {"thread_id": thread_id}})
         if checkpoint is None:
             raise unknown_thread(thread_id)
@@ -167,27 +165,19 @@ class DebuggedThread:
         )
 
 
-@asynccontextmanager
-async def _open_debugged(request: DebugRequest, flags: Flags) -> AsyncIterator[DebuggedThread]:
-    """The request's thread, claimed by this process, and its branch to debug.
-
-    --model and --set are the debugger's: the thread keeps its own Context, whose models are first asked by a
-    re-run. Raises CliError when there is no such thread, another process runs it, or its task is not over.
-    """
-    assert request.thread is not None
-    flags = Flags(base_url=flags.base_url, db=flags.db, tools=flags.tools)
-    async with open_thread(request.thread, flags, must_exist=True, calls_models=False) as thread:
-        snapshot = await (state_at(thread, request.leaf) if request.leaf else thread.snapshot())
-        if not snapshot.values.get("progress") and not snapshot.tasks:
-            raise CliError(f"thread {thread.id} holds no task of the agent's: there is nothing to debug")
-        is_broken = unfinished(snapshot) and not task_error(snapshot)
-        if not request.leaf and (snapshot.interrupts or is_broken):
-            raise CliError(
-                f"thread {thread.id} is not over ({status_of(snapshot)}): finish it before it is debugged, "
-                f"with: {resume_command(thread.id, flags)}"
-            )
-        plans = await _replaced_plans(thread, snapshot)
-        yield DebuggedThread(thread, point_of(snapshot), plans, request.allow_writes)
+async def _debugged(request: DebugRequest, thread: Thread, flags: Flags) -> DebuggedThread:
+    """The thread with its branch to debug. Raises CliError when its task is not over."""
+    snapshot = await (state_at(thread, request.leaf) if request.leaf else thread.snapshot())
+    if not snapshot.values.get("progress") and not snapshot.tasks:
+        raise CliError(f"thread {thread.id} holds no task of the agent's: there is nothing to debug")
+    goes_on = snapshot.interrupts or (unfinished(snapshot) and not task_error(snapshot))
+    if goes_on and not request.leaf:
+        raise CliError(
+            f"thread {thread.id} is not over ({status_of(snapshot)}): finish it before it is debugged, with: "
+            f"{resume_command(thread.id, flags)}"
+        )
+    plans = await _replaced_plans(thread, snapshot)
+    return DebuggedThread(thread, point_of(snapshot), plans, request.allow_writes)
 
 
 async def _replaced_plans(thread: Thread, leaf: StateSnapshot) -> tuple[Json, ...]:

@@ -6,6 +6,7 @@ Text comes from models and from trajectories; it is cleaned and goes in as `Text
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -110,6 +111,7 @@ def debug_report(session: DebugSession, snapshot: StateSnapshot, error: str | No
     """The debugging as one JSON object, shaped as the channels are."""
     state: Json = snapshot.values
     subject = state.get("subject") or {}
+    ended = datetime.fromisoformat(snapshot.created_at).timestamp() if snapshot.created_at else 0.0
     result: dict[str, Any] = {
         "thread_id": session.id,
         "subject": {
@@ -124,7 +126,7 @@ def debug_report(session: DebugSession, snapshot: StateSnapshot, error: str | No
         "verdict": state.get("verdict") or None,
         "usage": usage_of(state),
         "notes": list(state.get("notes") or []),
-        "seconds": round(session.seconds(snapshot), 3),
+        "seconds": round(max(0.0, ended - session.request.started), 3),
     }
     if snapshot.interrupts:
         result["interrupts"] = [waiting(item) for item in snapshot.interrupts]

@@ -24,8 +24,7 @@ from forethought.evals.methods.ours import Ours
 from forethought.evals.types import Benchmark, Budget, Method, Sample
 from forethought.models import Models
 from forethought.settings import Settings
-from forethought.state.bounds import models_of
-from forethought.state.context import Context
+from forethought.state.context import Context, models_of
 
 _BUDGET = {"max_steps": "--steps", "max_tokens": "--tokens"}
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forethought.app.command_flags import Flags
-from forethought.app.errors import CliError
+from forethought.app.errors import CliError, input_errors
 from forethought.app.options import check_repeated, context_of, settings_from
 from forethought.app.runner import Session
 from forethought.app.text import one_line
@@ -74,10 +74,7 @@ async def open_thread(
         found = await saver.aget_tuple({"configurable": {"thread_id": thread_id}})
         if found is None and must_exist:
             raise unknown_thread(thread_id)
-        try:
-            saved = run_options(found.metadata if found else None)
-        except ValueError as error:
-            raise CliError(f"thread {thread_id}: {error}") from error
+        saved = run_options(found.metadata if found else None)
         check_repeated(f"thread {thread_id}", flags, settings, tools=saved.tools, base_url=saved.base_url)
         # With another Context than the recorded run's, the prompts would differ.
         recorded = replay.header.get("context") if replay else None
@@ -89,10 +86,8 @@ async def open_thread(
         store = None
         if context.lessons:
             store = await stack.enter_async_context(open_lessons(address_of(settings)))
-        try:
+        with input_errors():
             graph = build_agent(settings=settings, checkpointer=saver, store=store, transport=transport)
-        except ValueError as error:
-            raise CliError(str(error)) from error
         metadata = run_metadata(context, settings)
         yield Thread(thread_id, saver, graph, context, settings, found is not None, metadata=metadata)
 
@@ -117,7 +112,7 @@ def _providers(
     from forethought.models import Models, RecordingTransport
     from forethought.models.live import LiveTransport
     from forethought.redaction import secret_values
-    from forethought.state.bounds import models_of
+    from forethought.state.context import models_of
 
     live = LiveTransport(settings) if record else None
     Models(settings, live).verify(models_of(context))
@@ -134,7 +129,7 @@ async def read_thread(thread_id: str, flags: Flags) -> AsyncIterator[Thread]:
 
     check_thread_id(thread_id)
     settings = settings_from(flags)
-    async with open_threads(address_of(settings), settings.key, create=False, read_only=True) as saver:
+    async with open_threads(address_of(settings), settings.key, create=False) as saver:
         if await saver.aget_tuple({"configurable": {"thread_id": thread_id}}) is None:
             raise unknown_thread(thread_id)
         graph = build_agent(settings=settings.model_copy(update={"tools": None}), checkpointer=saver)

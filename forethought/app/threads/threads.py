@@ -66,7 +66,7 @@ def threads(options: ThreadsOptions) -> int:
 
     async def read() -> list[Json]:
         try:
-            async with open_threads(address, settings.key, read_only=True) as saver:
+            async with open_threads(address, settings.key, create=False) as saver:
                 return await list_threads(saver, options.limit, options.every)
         except NoThreads:
             return []
@@ -179,7 +179,7 @@ def _age(text: str) -> timedelta:
 async def _choose(settings: Settings, options: ThreadsOptions, age: timedelta) -> list[str]:
     """Ids of the threads that go."""
     try:
-        async with open_threads(address_of(settings), settings.key, read_only=True) as saver:
+        async with open_threads(address_of(settings), settings.key, create=False) as saver:
             entries = await list_threads(saver, 1_000_000_000, debuggings=True)
     except NoThreads:
         return []

@@ -47,10 +47,10 @@ class AgentErrorBench(Benchmark):
     def samples(self, data: Path, options: Mapping[str, str]) -> list[Sample]:
         """See `Benchmark`."""
         try:
-            found = _annotated_runs(data, load_taxonomy())
+            runs = _annotated_runs(data, load_taxonomy())
         except ValueError as error:
             raise DataError(f"{error}. {SOURCE.where}") from error
-        samples = [_sample(loaded) for loaded in found]
+        samples = [_sample(loaded) for loaded in runs]
         check_unique([sample.id for sample in samples], data, SOURCE)
         wanted = options.get("environment")
         known = sorted({sample.groups["environment"] for sample in samples})
@@ -112,8 +112,8 @@ def _annotated_runs(folder: Path, taxonomy: Taxonomy) -> list[Loaded]:
                     known[text(row.get("trajectory_id"))] = _annotation(row, taxonomy)
                 except ValueError as error:
                     raise ValueError(f"{file}: label {number}: {error}") from error
-    found = [_with_label(loaded, known) for loaded in read_trajectories(folder)]
-    annotated = [loaded for loaded in found if loaded.reference.annotation]
+    runs = [_with_label(loaded, known) for loaded in read_trajectories(folder)]
+    annotated = [loaded for loaded in runs if loaded.reference.annotation]
     if not annotated:
         raise ValueError(
             f"{folder}: no trajectory has an annotation; add a JSON list of trajectory_id (its id or file's "
@@ -142,9 +142,9 @@ def _annotation(row: Json, taxonomy: Taxonomy) -> Annotation:
     module = taxonomy.module(named)
     if module is None:
         raise ValueError(f"{_MODULE_KEYS[0]} {named[:40]!r} is no module; use one of memory to system")
-    noted = map(mapping, items(row.get("step_annotations")))
-    details = [row, *(mapping(each.get(named)) for each in noted if text(each.get("step")) == step)]
-    kind = next((found for each in details if (found := text(first(each, *_TYPE_KEYS)).strip())), "")
+    notes = map(mapping, items(row.get("step_annotations")))
+    details = [row, *(mapping(each.get(named)) for each in notes if text(each.get("step")) == step)]
+    kind = next((name for each in details if (name := text(first(each, *_TYPE_KEYS)).strip())), "")
     # A type that the taxonomy does not know is kept as it is: it counts as a label that nobody can meet.
     canonical = taxonomy.resolve(named, kind) or kind
     return Annotation(critical_step=int(step), critical_module=module, error_type=canonical)

@@ -42,10 +42,10 @@ def exact_match(answer: str, accepted: str) -> bool:
 
 def hotpotqa_overlap(answer: str, accepted: str) -> Overlap:
     """F1, precision and recall of the words; a yes, no or noanswer on either side is right or wrong whole."""
-    given, wanted = normalised(answer), normalised(accepted)
-    if given != wanted and (given in _CLOSED or wanted in _CLOSED):
+    words, reference = normalised(answer), normalised(accepted)
+    if words != reference and (words in _CLOSED or reference in _CLOSED):
         return _NONE
-    return _overlap(given.split(), wanted.split())
+    return _overlap(words.split(), reference.split())
 
 
 def musique_exact_match(answer: str, accepted: Sequence[str]) -> bool:
@@ -55,17 +55,17 @@ def musique_exact_match(answer: str, accepted: Sequence[str]) -> bool:
 
 def musique_f1(answer: str, accepted: Sequence[str]) -> float:
     """The best F1 over the accepted answers; two answers without any word agree."""
-    given = normalised(answer).split()
+    words = normalised(answer).split()
 
-    def one(wanted: Sequence[str]) -> float:
-        return _overlap(given, wanted).f1 if given and wanted else float(given == wanted)
+    def one(reference: Sequence[str]) -> float:
+        return _overlap(words, reference).f1 if words and reference else float(words == reference)
 
     return max(one(normalised(each).split()) for each in accepted)
 
 
-def _overlap(given: Sequence[str], wanted: Sequence[str]) -> Overlap:
-    common = (Counter(given) & Counter(wanted)).total()
+def _overlap(words: Sequence[str], reference: Sequence[str]) -> Overlap:
+    common = (Counter(words) & Counter(reference)).total()
     if not common:
         return _NONE
-    precision, recall = common / len(given), common / len(wanted)
+    precision, recall = common / len(words), common / len(reference)
     return Overlap(2 * precision * recall / (precision + recall), precision, recall)

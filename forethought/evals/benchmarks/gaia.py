@@ -73,8 +73,8 @@ class Gaia(Benchmark):
         split, level = choice(options, "split", _SPLITS), choice(options, "level", _LEVELS)
         folders = (f"2023/{split}", split, "")
         path = find(data, ("metadata.jsonl", "metadata.parquet"), SOURCE, folders)
-        read = _parquet if path.suffix == ".parquet" else _jsonl
-        samples = [_sample(row, path.parent, split, place) for place, row in read(path)]
+        reader = _parquet if path.suffix == ".parquet" else _jsonl
+        samples = [_sample(row, path.parent, split, place) for place, row in reader(path)]
         if not samples:
             raise SOURCE.fault(str(path), "the file is empty")
         check_unique([sample.id for sample in samples], path, SOURCE)

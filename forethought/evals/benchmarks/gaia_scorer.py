@@ -19,11 +19,11 @@ def quasi_exact_match(answer: str, expected: str) -> bool:
     """Whether `answer` is right by GAIA's rules (Mialon et al. 2023, section 3)."""
     if (number := _number(expected)) is not None:
         return _read_number(answer) == number
-    wanted = _SEPARATOR.split(expected)
-    if len(wanted) == 1:
+    reference = _SEPARATOR.split(expected)
+    if len(reference) == 1:
         return _plain(answer).translate(_PUNCTUATION) == _plain(expected).translate(_PUNCTUATION)
-    given = _SEPARATOR.split(answer)
-    return len(given) == len(wanted) and all(map(_same_element, given, wanted))
+    parts = _SEPARATOR.split(answer)
+    return len(parts) == len(reference) and all(map(_same_element, parts, reference))
 
 
 def kind_of(expected: str) -> str:
@@ -33,9 +33,9 @@ def kind_of(expected: str) -> str:
     return "list" if _SEPARATOR.search(expected) else "text"
 
 
-def _same_element(given: str, wanted: str) -> bool:
-    number = _number(wanted)
-    return _plain(given) == _plain(wanted) if number is None else _read_number(given) == number
+def _same_element(part: str, reference: str) -> bool:
+    number = _number(reference)
+    return _plain(part) == _plain(reference) if number is None else _read_number(part) == number
 
 
 def _number(text: str) -> float | None:

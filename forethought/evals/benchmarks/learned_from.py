@@ -26,10 +26,10 @@ def without_learned_from(
 ) -> list[Sample]:
     """The samples whose question (the same place in `questions`) was not learned from; the log says how many
     were left out. Raises DataError when the file that the option names cannot be read."""
-    given = options.get(OPTION)
-    if given == "none":
+    option = options.get(OPTION)
+    if option == "none":
         return list(samples)
-    errors = SHIPPED if given is None else Path(given)
+    errors = SHIPPED if option is None else Path(option)
     record = provenance.provenance_path(errors)
     if not record.is_file():
         raise DataError(
@@ -40,13 +40,13 @@ def without_learned_from(
         used = provenance.used_fingerprints(errors)
     except FileError as error:
         raise DataError(str(error)) from error
-    kept = [
+    remaining = [
         sample
         for sample, question in zip(samples, questions, strict=True)
         if fingerprint(question) not in used
     ]
-    if left := len(samples) - len(kept):
+    if left := len(samples) - len(remaining):
         _log.warning(
             "%d of %d questions left out: %s was distilled from them", left, len(samples), errors.name
         )
-    return kept
+    return remaining

@@ -88,8 +88,8 @@ class NaturalPlan(Benchmark):
 
     async def score(self, sample: Sample, attempt: Attempt, services: Services) -> Score:
         """1 for a plan that is solved by the official rules."""
-        found = await asyncio.to_thread(_judge, sample, attempt.answer)
-        return Score({"solve_rate": float(found["solved"])}, found["explanation"])
+        verdict = await asyncio.to_thread(_judge, sample, attempt.answer)
+        return Score({"solve_rate": float(verdict["solved"])}, verdict["explanation"])
 
     def summary(self, scored: Sequence[tuple[Sample, Sequence[Score]]]) -> Mapping[str, float]:
         """The solve rate of each task, where there are several."""
@@ -110,7 +110,7 @@ class NaturalPlan(Benchmark):
 
 
 def _judge(sample: Sample, answer: str) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = ask_checkout(
+    verdict: Mapping[str, Any] = ask_checkout(
         "natural_plan",
         sample.data["checkout"],
         "judge",
@@ -118,7 +118,7 @@ def _judge(sample: Sample, answer: str) -> Mapping[str, Any]:
         row=sample.target,
         answer=answer,
     )
-    return found
+    return verdict
 
 
 def _read(task: str, data: Path, shots: str) -> list[Sample]:

@@ -40,10 +40,10 @@ def paragraph_tools(paragraphs: Sequence[Paragraph]) -> list[Tool]:
         Args:
             query: Words to look for, such as a name.
         """
-        found = ranked(query, paragraphs)[:FOUND]
-        if not found:
+        matches = ranked(query, paragraphs)[:FOUND]
+        if not matches:
             raise ToolError("no paragraph has any of these words", cause="not_found", hint=titles)
-        return "\n".join(f"{title}: {one_line(text, _BEGINNING)}" for title, text in found)
+        return "\n".join(f"{title}: {one_line(text, _BEGINNING)}" for title, text in matches)
 
     async def read_paragraph(title: str) -> str:
         """Read the whole of a paragraph that belongs to the question.
@@ -51,10 +51,10 @@ def paragraph_tools(paragraphs: Sequence[Paragraph]) -> list[Tool]:
         Args:
             title: Its title, as search_paragraphs names it.
         """
-        found = [text for name, text in paragraphs if _plain(name) == _plain(title)]
-        if not found:
+        matches = [text for name, text in paragraphs if _plain(name) == _plain(title)]
+        if not matches:
             raise ToolError(f"there is no paragraph {title[:80]!r}", cause="not_found", hint=titles)
-        return "\n\n".join(found)
+        return "\n\n".join(matches)
 
     return [make_tool(search_paragraphs), make_tool(read_paragraph)]
 

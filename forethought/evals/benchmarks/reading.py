@@ -6,9 +6,9 @@ from __future__ import annotations
 import ast
 import csv
 import io
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from forethought.evals.types import DataError
+from forethought.json_files import FileError, parse_json, read_text
 
 Row = TypeVar("Row", bound=BaseModel)
 
@@ -46,24 +47,14 @@ def find(data: Path, names: Sequence[str], source: Source, folders: Sequence[str
 
 def text_of(path: Path, source: Source) -> str:
     """The file's text, UTF-8 with or without a mark. Raises DataError."""
-    try:
-        return path.read_text("utf-8-sig")
-    except OSError as error:
-        raise source.fault(str(path), f"cannot be read ({error.strerror or error})") from error
-    except UnicodeDecodeError as error:
-        raise source.fault(str(path), f"not UTF-8 text (byte {error.start})") from error
+    with _with_source(source):
+        return read_text(path)
 
 
 def json_of(path: Path, source: Source) -> Any:
     """The JSON in a file. Raises DataError."""
-    try:
-        return json.loads(text_of(path, source))
-    except json.JSONDecodeError as error:
-        raise source.fault(
-            f"{path}:{error.lineno}", f"broken JSON ({error.msg}); is the file whole?"
-        ) from error
-    except (ValueError, RecursionError) as error:
-        raise source.fault(str(path), f"broken JSON ({error})") from error
+    with _with_source(source):
+        return parse_json(read_text(path), path)
 
 
 def jsonl_of(path: Path, source: Source) -> Iterator[tuple[str, Any]]:
@@ -71,12 +62,17 @@ def jsonl_of(path: Path, source: Source) -> Iterator[tuple[str, Any]]:
     # Not splitlines: it also breaks at characters that JSON allows within a text.
     for number, line in enumerate(text_of(path, source).split("\n"), 1):
         if line.strip():
-            try:
-                yield f"{path}:{number}", json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise source.fault(
-                    f"{path}:{number}", f"broken JSON ({error}); is the file whole?"
-                ) from error
+            with _with_source(source):
+                value = parse_json(line, path, number)
+            yield f"{path}:{number}", value
+
+
+@contextmanager
+def _with_source(source: Source) -> Iterator[None]:
+    try:
+        yield
+    except FileError as error:
+        raise DataError(f"{error}. {source.where}") from error
 
 
 def csv_of(path: Path, columns: Sequence[str], source: Source) -> Iterator[tuple[str, Mapping[str, str]]]:

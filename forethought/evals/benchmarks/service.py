@@ -8,6 +8,7 @@ COMMUNICATE and ACTION by the checkout's evaluators, NL_ASSERTION by the judge m
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -52,8 +53,8 @@ class ServiceBenchmark(Benchmark):
     worker: str
     splits: Mapping[str, Sequence[str]]
     """By domain, the first one being the default."""
-    files: Mapping[str, Sequence[str]]
-    """By domain, what must be there."""
+    package: str
+    """Where a checkout has its code."""
     steps: int = 20
     """Calls, `respond` among them, that a sample may take."""
     main_metric: str = "reward"
@@ -69,8 +70,8 @@ class ServiceBenchmark(Benchmark):
 
     def samples(self, data: Path, options: Mapping[str, str]) -> list[Sample]:
         """The tasks of the chosen domains, in the order of the repository."""
-        chosen = choice(options, "domain", ("all", *self.splits))
-        domains = list(self.splits) if chosen == "all" else [chosen]
+        domain_option = choice(options, "domain", ("all", *self.splits))
+        domains = list(self.splits) if domain_option == "all" else [domain_option]
         return [
             sample
             for domain in domains
@@ -79,29 +80,27 @@ class ServiceBenchmark(Benchmark):
 
     def _of_domain(self, data: Path, domain: str, split: str) -> Iterator[Sample]:
         get = f"get it with: git clone https://github.com/{self.repository}"
-        missing = [name for name in self.files[domain] if not (data / name).is_file()]
-        if missing:
-            raise DataError(
-                f"{data} is no whole checkout of {self.repository}, {missing[0]} is missing: {get}"
-            )
+        if not (data / self.package).is_dir():
+            raise DataError(f"{data} is no checkout of {self.repository}, {self.package} is missing: {get}")
         try:
             with open_checkout(self.worker, data, domain, split) as checkout:
-                found = checkout.ask("describe")
+                description = checkout.ask("describe")
         except InfrastructureError as error:
-            what = "pip install 'forethought[evals]'" if "ModuleNotFoundError" in str(error) else get
-            told = f"{data} is no checkout of {self.repository} that runs ({error}): {what}"
-            raise DataError(told) from error
-        for number, task in enumerate(found["tasks"]):
-            yield self._sample(data, domain, split, number, task, found)
+            absent = re.search(r"No module named '(?!tau)", str(error))
+            what = "pip install 'forethought[evals]'" if absent else get
+            problem = f"{data} is no checkout of {self.repository} that runs ({error}): {what}"
+            raise DataError(problem) from error
+        for number, task in enumerate(description["tasks"]):
+            yield self._sample(data, domain, split, number, task, description)
 
     def _sample(
-        self, data: Path, domain: str, split: str, number: int, task: Mapping[str, Any], found: Any
+        self, data: Path, domain: str, split: str, number: int, task: Mapping[str, Any], description: Any
     ) -> Sample:
         wanted = task.get("evaluation_criteria") or {}
         judges = "NL_ASSERTION" in wanted.get("reward_basis", [])
         return Sample(
             id=f"{domain}-{split}-{task.get('id', number)}",
-            task=_BRIEF + found["policy"].strip() + "\n",
+            task=_BRIEF + description["policy"].strip() + "\n",
             answer_format="The last message to the customer, exactly as it is to be sent.",
             target={key: task[key] for key in ("actions", "outputs", "evaluation_criteria") if key in task},
             groups={"domain": domain},
@@ -111,7 +110,7 @@ class ServiceBenchmark(Benchmark):
                 "number": number,
                 "scenario": task["instruction"],
                 "statements": (wanted.get("nl_assertions") or []) if judges else [],
-                "tools": found["tools"],
+                "tools": description["tools"],
             },
         )
 
@@ -157,17 +156,6 @@ def _floor(worker: str, folder: str, domain: str, split: str, number: int) -> fl
         return worth
 
 
-def _tau_bench_files(domain: str, *tables: str) -> tuple[str, ...]:
-    own = [f"data/{table}.json" for table in tables] + ["env.py", "wiki.md", "tasks_test.py"]
-    return ("tau_bench/envs/base.py", *(f"tau_bench/envs/{domain}/{name}" for name in own))
-
-
-def _tau2_files(domain: str) -> tuple[str, ...]:
-    code = [f"src/tau2/{name}.py" for name in (f"domains/{domain}/environment", "evaluator/evaluator")]
-    data = [f"data/tau2/domains/{domain}/{name}" for name in ("db.json", "policy.md", "tasks.json")]
-    return (*code, *data)
-
-
 TAU_BENCH = ServiceBenchmark(
     name="tau-bench",
     title="tau-bench",
@@ -177,10 +165,7 @@ TAU_BENCH = ServiceBenchmark(
     worker="tau_bench",
     steps=30,  # as its own agents have
     splits={"retail": ("test", "train", "dev"), "airline": ("test",)},
-    files={
-        "retail": _tau_bench_files("retail", "orders", "products", "users"),
-        "airline": _tau_bench_files("airline", "flights", "reservations", "users"),
-    },
+    package="tau_bench",
 )
 TAU2 = ServiceBenchmark(
     name="tau2",
@@ -191,5 +176,5 @@ TAU2 = ServiceBenchmark(
     worker="tau2",
     steps=50,  # its 100 count the answers too
     splits={"retail": ("base", "train", "test"), "airline": ("base", "train", "test")},
-    files={"retail": _tau2_files("retail"), "airline": _tau2_files("airline")},
+    package="src/tau2",
 )

@@ -108,10 +108,10 @@ class TravelPlanner(Benchmark):
         if by_model:
             reply = await services.ask("judge", "travel_parse", TravelPlan, answer=attempt.answer)
             plan = reply.days
-        judged = _UNDELIVERED
+        verdicts = _UNDELIVERED
         if plan:
             days = [{"days": n, **day.model_dump(exclude_unset=True)} for n, day in enumerate(plan, 1)]
-            judged = await asyncio.to_thread(
+            verdicts = await asyncio.to_thread(
                 ask_checkout,
                 "travel_planner",
                 sample.data["checkout"],
@@ -119,8 +119,8 @@ class TravelPlanner(Benchmark):
                 query=sample.target,
                 plan=days,
             )
-        values = _values(sample.target, judged)
-        lines = [_explanation(judged)]
+        values = _values(sample.target, verdicts)
+        lines = [_explanation(verdicts)]
         if by_model:
             lines.append("the plan was turned into JSON by the judge's model")
         return Score(values, "\n".join(lines), "passed" if values["final_pass"] else "")
@@ -143,19 +143,19 @@ class TravelPlanner(Benchmark):
 
 def read_plan(answer: str) -> list[TravelDay] | None:
     """The days of the JSON list in an answer; None where it has none, and a model has to read it."""
-    found = _LIST.search(answer)
+    match = _LIST.search(answer)
     try:
-        return _PLAN.validate_json(found[0]) if found else None
+        return _PLAN.validate_json(match[0]) if match else None
     except ValidationError:
         return None
 
 
 def _sample(id: str, row: _Row, common: Mapping[str, str]) -> Sample:
     sole = common["stage"] == "sole-planning"
-    given = f"{_SOLE}\n\n# Given information\n{row.reference_information}" if sole else _TWO_STAGE
+    information = f"{_SOLE}\n\n# Given information\n{row.reference_information}" if sole else _TWO_STAGE
     return Sample(
         id=id,
-        task=f"{row.query}\n\n{given}",
+        task=f"{row.query}\n\n{information}",
         answer_format=FORMAT,
         target=row.model_dump(exclude={"query", "reference_information"}),
         groups={"level": row.level, "days": str(row.days)},
@@ -163,72 +163,72 @@ def _sample(id: str, row: _Row, common: Mapping[str, str]) -> Sample:
     )
 
 
-def _values(query: Mapping[str, Any], judged: Mapping[str, Any]) -> dict[str, float]:
+def _values(query: Mapping[str, Any], verdicts: Mapping[str, Any]) -> dict[str, float]:
     """The metrics of one plan. A hard constraint that the query does not have is left out; one that was not
     judged is not met, and no macro pass is counted then, as in the official evaluation."""
     hard = ["budget", *(name for name, (key, _) in HARD.items() if query["local_constraint"].get(key))]
     met = {
-        f"{kind}_{name}": float(judged[kind].get(name, (False, ""))[0])
+        f"{kind}_{name}": float(verdicts[kind].get(name, (False, ""))[0])
         for kind, names in (("commonsense", COMMONSENSE), ("hard", hard))
         for name in names
     }
     macro = {
-        f"{kind}_macro": float(bool(judged["hard"]) and all(met for met, _ in judged[kind].values()))
+        f"{kind}_macro": float(bool(verdicts["hard"]) and all(met for met, _ in verdicts[kind].values()))
         for kind in ("commonsense", "hard")
     }
     final = float(all(macro.values()))
-    return {"delivery": float(bool(judged["commonsense"])), **macro, "final_pass": final, **met}
+    return {"delivery": float(bool(verdicts["commonsense"])), **macro, "final_pass": final, **met}
 
 
-def _explanation(judged: Mapping[str, Any]) -> str:
+def _explanation(verdicts: Mapping[str, Any]) -> str:
     """The constraints that are not met, and why."""
-    if not judged["commonsense"]:
+    if not verdicts["commonsense"]:
         return "no plan was delivered"
     unmet = [
         f"{kind} {name}: {reason}"
-        for kind, found in judged.items()
-        for name, (met, reason) in found.items()
+        for kind, constraints in verdicts.items()
+        for name, (met, reason) in constraints.items()
         if not met
     ]
-    if not judged["hard"]:
+    if not verdicts["hard"]:
         unmet.append("all hard constraints, since the plan is incomplete or names what does not exist")
     return f"not met: {'; '.join(unmet)}" if unmet else "all constraints are met"
 
 
 def _searches(checkout: str) -> list[Tool]:
-    def found(tool: str, **arguments: str) -> str:
+    def search(tool: str, **arguments: str) -> str:
         text: str = ask_checkout("travel_planner", checkout, "search", tool=tool, arguments=arguments)
         return text
 
     def accommodation_search(city: str) -> str:
         """Find places to stay in a city, with price a night, room type, rules, minimum nights and maximum
         occupancy."""
-        return found("accommodation_search", city=city)
+        return search("accommodation_search", city=city)
 
     def restaurant_search(city: str) -> str:
         """Find restaurants in a city, with the average cost of a meal, cuisines and rating."""
-        return found("restaurant_search", city=city)
+        return search("restaurant_search", city=city)
 
     def attraction_search(city: str) -> str:
         """Find attractions in a city."""
-        return found("attraction_search", city=city)
+        return search("attraction_search", city=city)
 
     def city_search(state: str) -> str:
         """List the cities of a state."""
-        return found("city_search", state=state)
+        return search("city_search", state=state)
 
     def flight_search(origin: str, destination: str, date: str) -> str:
         """Find flights between two cities on a day (YYYY-MM-DD), with price for one person and times."""
-        return found("flight_search", origin=origin, destination=destination, departure_date=date)
+        return search("flight_search", origin=origin, destination=destination, departure_date=date)
 
     def distance_matrix(origin: str, destination: str, mode: Literal["self-driving", "taxi"]) -> str:
         """Say how long and far it is by road between two cities, and what one car (5 people) or taxi (4)
         costs."""
-        return found("distance_matrix", origin=origin, destination=destination, mode=mode)
+        return search("distance_matrix", origin=origin, destination=destination, mode=mode)
 
     return [
-        make_tool(search)
-        for search in (
+        make_tool(function, timeout_s=120)  # the first one waits for the database
+        for function in (
             accommodation_search,
             restaurant_search,
             attraction_search,

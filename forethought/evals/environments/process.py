@@ -124,7 +124,7 @@ def _environment() -> dict[str, str]:
     }
 
 
-_KEPT: dict[tuple[str, str], WorkerProcess] = {}
+_WORKERS: dict[tuple[str, str], WorkerProcess] = {}
 _LOCK = threading.Lock()
 
 
@@ -141,17 +141,17 @@ def ask_checkout(worker: str, folder: str, operation: str, **arguments: Any) -> 
     """
     key = (worker, folder)
     with _LOCK:
-        process = _KEPT.get(key) or _KEPT.setdefault(key, open_checkout(worker, Path(folder)))
+        process = _WORKERS.get(key) or _WORKERS.setdefault(key, open_checkout(worker, Path(folder)))
     try:
         return process.ask(operation, **arguments)
     except InfrastructureError:
         with _LOCK:
-            _KEPT.pop(key, None)
+            _WORKERS.pop(key, None)
         process.close()
         raise
 
 
 @atexit.register
 def _close() -> None:
-    for process in _KEPT.values():
+    for process in _WORKERS.values():
         process.close()

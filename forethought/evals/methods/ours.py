@@ -18,8 +18,7 @@ from forethought.evals.methods.readout import Readout, read_out
 from forethought.evals.toolset import Toolset, opening
 from forethought.evals.types import Attempt, BudgetSpent, InfrastructureError, Method, TrialContext
 from forethought.graph.agent import AgentGraph, build_agent
-from forethought.state.bounds import models_of
-from forethought.state.context import Context
+from forethought.state.context import Context, models_of
 from forethought.tools.files import FilesError
 from forethought.trajectories.own import from_state
 

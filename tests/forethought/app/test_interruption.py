@@ -1,4 +1,4 @@
-"""Ctrl-C, kills and two processes on one thread: nothing is lost and nothing is corrupted."""
+"""Ctrl-C, SIGTERM and a reader that leaves: nothing is lost, and how to go on is said."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,29 +26,41 @@ from tests.support.processes import ROOT
 Scripted = Callable[..., Any]
 
 
-def held_at(
-    scripted: Scripted, wanted: str, act: Callable[[], None] = lambda: None
-) -> tuple[Any, threading.Event, threading.Event]:
-    """A scripted model that acts and holds its reply when asked about `wanted`: (server, reached, go on)."""
+@pytest.fixture
+def hold() -> Iterator[threading.Event]:
+    """Lets go of the models that a test holds; at its end at the latest."""
+    event = threading.Event()
+    yield event
+    event.set()
+
+
+def signalled(scripted: Scripted, *signals: signal.Signals, until: threading.Event | None = None) -> Any:
+    """A scripted model that sends this process signals when it is asked for the move of the last subtask.
+
+    It holds its reply `until` then.
+    """
     script, server = scripted()
-    reached, go_on = threading.Event(), threading.Event()
+    sent: list[int] = []
 
-    def hold(seen: SeenRequest) -> None:
-        if seen.reply_name == "ToolChoice" and wanted in seen.last:
-            reached.set()
-            if not go_on.is_set():
-                act()
-            go_on.wait(30)
+    def stop(seen: SeenRequest) -> None:
+        if seen.reply_name == "ToolChoice" and "Compare both" in seen.last and not sent:
+            sent.append(seen.n)
+            for number in signals:
+                os.kill(os.getpid(), number)
+                time.sleep(0.1)
+            if until is not None:
+                until.wait(30)
 
-    script.fault = hold
-    return server, reached, go_on
+    script.fault = stop
+    return server
 
 
-def test_ctrl_c_says_how_to_go_on_and_the_thread_does(cli: Cli, scripted: Scripted) -> None:
-    server, reached, go_on = held_at(scripted, "Compare both", lambda: os.kill(os.getpid(), signal.SIGINT))
+def test_ctrl_c_says_how_to_go_on_and_the_thread_does(
+    cli: Cli, scripted: Scripted, hold: threading.Event
+) -> None:
+    server = signalled(scripted, signal.SIGINT, until=hold)
     done = cli("run", "What is 40 + 2?", "--thread", "t1")
-    go_on.set()
-    assert reached.is_set()
+    hold.set()
     assert done.code == 130
     assert done.err == "forethought: interrupted; continue with: forethought resume t1\n"
     assert "wave 2: join" in done.out
@@ -59,6 +71,48 @@ def test_ctrl_c_says_how_to_go_on_and_the_thread_does(cli: Cli, scripted: Script
     done = cli("resume", "t1", "--json")
     assert (done.code, done.json["status"]) == (0, "answered"), done.err
     assert server.names[calls:] == ["ToolChoice", "AnswerDraft"], "only what was broken off is done again"
+
+
+@pytest.mark.parametrize("flags", [(), ("--json",)])
+def test_on_sigterm_the_call_under_way_finishes_and_the_thread_goes_on_from_there(
+    cli: Cli, scripted: Scripted, flags: tuple[str, ...]
+) -> None:
+    server = signalled(scripted, signal.SIGTERM)
+    before = signal.getsignal(signal.SIGTERM)
+    stopped = cli("run", "What is 40 + 2?", "--thread", "t1", *flags)
+    assert stopped.code == 0
+    assert stopped.err.endswith("forethought: stopped by SIGTERM; continue with: forethought resume t1\n")
+    if flags:
+        assert (stopped.json["status"], stopped.json["answer"]) == ("running", "")
+    assert signal.getsignal(signal.SIGTERM) is before
+
+    calls = len(server.requests)
+    done = cli("resume", "t1", "--json")
+    assert (done.code, done.json["status"]) == (0, "answered"), done.err
+    assert server.names[calls:] == ["AnswerDraft"], "the call that was under way is not made again"
+
+
+@pytest.mark.parametrize(("seconds", "times"), [("0.3", 1), ("60", 2)], ids=["time-is-up", "second-signal"])
+def test_a_call_that_is_not_to_be_waited_for_is_broken_off(
+    cli: Cli,
+    scripted: Scripted,
+    hold: threading.Event,
+    monkeypatch: pytest.MonkeyPatch,
+    seconds: str,
+    times: int,
+) -> None:
+    server = signalled(scripted, *[signal.SIGTERM] * times, until=hold)
+    monkeypatch.setenv("FORETHOUGHT_DRAIN_S", seconds)
+    started = time.monotonic()
+    stopped = cli("run", "What is 40 + 2?", "--thread", "t1")
+    assert time.monotonic() - started < 20
+    assert stopped.code == 0
+    assert stopped.err.startswith("forethought: stopped by SIGTERM, with calls broken off; continue with")
+
+    hold.set()
+    calls = len(server.requests)
+    assert cli("resume", "t1").code == 0
+    assert server.names[calls:] == ["ToolChoice", "AnswerDraft"]
 
 
 async def test_a_task_that_was_broken_off_leaves_no_half_of_its_writes(tmp_path: Path) -> None:
@@ -87,18 +141,15 @@ def test_a_reader_that_leaves_early_is_no_error(
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.parametrize("reader", ["leaves", "disk is full"])
 def test_a_run_whose_output_cannot_be_written_says_how_to_find_it_again(
-    cli: Cli, scripted: Scripted, monkeypatch: pytest.MonkeyPatch, reader: str
+    cli: Cli, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scripted()
-    error = BrokenPipeError() if reader == "leaves" else OSError(28, "No space left on device")
 
     def fail(*given: Any, **options: Any) -> None:
-        raise error
+        raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr("forethought.app.main.os.dup2", lambda *given: None)
         patched.setattr("forethought.app.view.step", fail)
         patched.setattr("forethought.app.run.show_result", fail)
         done = cli("run", "x", "--thread", "t1")

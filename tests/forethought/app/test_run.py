@@ -105,16 +105,6 @@ def test_a_failed_task_says_why_and_is_resumed_where_it_failed(cli: Cli, scripte
     assert server.names[before:] == ["AnswerDraft"], "what was done is not done again"
 
 
-def test_a_task_that_never_got_a_plan_is_resumed_at_the_planner(cli: Cli, scripted: Scripted) -> None:
-    script, _ = scripted()
-    script.fault = lambda seen: Fault("badjson") if seen.reply_name == "Plan" else None
-    assert cli("run", "What is 40 + 2?", "--thread", "t1").code == 1
-    script.fault = lambda seen: None
-    done = cli("resume", "t1", "--json")
-    assert (done.code, done.json["answer"]) == (0, "42"), done.err
-    assert done.json["steps"][0]["task"] == 1, "the same task, not a next one"
-
-
 def test_a_dead_model_leaves_a_thread_that_goes_on(cli: Cli, scripted: Scripted) -> None:
     script, server = scripted()
     script.fault = lambda seen: (
@@ -178,29 +168,6 @@ def test_the_address_is_saved_without_its_password(
     assert cli("resume", "t1", "--reply", "red").code == 0, "it is the same one"
 
 
-def test_own_tools_are_offered_again_on_resume(cli: Cli, scripted: Scripted, tmp_path: Path) -> None:
-    _, server = scripted(question="Which colour?")
-    (tmp_path / "choir_tools.py").write_text(
-        'def pitch(note: str) -> str:\n    """Say a note\'s pitch."""\n    return "440"\n'
-    )
-    assert cli("run", "What is it?", "--thread", "t1", "--tools", "choir_tools").code == 4
-    assert "pitch(note" in server.requests[0].text
-    asked = len(server.requests)
-    assert cli("resume", "t1", "--reply", "red").code == 2, "code is named again"
-    assert cli("resume", "t1", "--reply", "red", "--tools", "choir_tools").code == 0
-    later = next(seen for seen in server.requests[asked:] if seen.reply_name == "ToolChoice")
-    assert "pitch(note" in later.text
-
-
-def test_a_new_task_does_not_throw_an_unfinished_one_away(cli: Cli, scripted: Scripted) -> None:
-    scripted(question="Which colour?")
-    assert cli("run", "What is it?", "--thread", "t1").code == 4
-    refused = cli("run", "Something else", "--thread", "t1")
-    assert refused.code == 2
-    assert "unfinished task" in refused.err
-    assert cli("resume", "t1", "--reply", "red").code == 0
-
-
 def test_text_of_models_neither_marks_up_nor_moves_the_cursor(cli: Cli, scripted: Scripted) -> None:
     script, _ = scripted(answer="[bold]x[/bold] \x1b[2J\x1b]0;title\x07\u202ereversed\u202c :smile: \x9b31m")
     script.description = "Compute 40 + 2 [red]\x1b[31mnow\r\x08"
@@ -214,13 +181,6 @@ def test_text_of_models_neither_marks_up_nor_moves_the_cursor(cli: Cli, scripted
     as_json = cli("show", "t1", "--json")
     assert as_json.json["answer"].startswith("[bold]x[/bold] \x1b[2J"), "JSON keeps the text as it is"
     assert not set(as_json.out) & set("\x1b\x9b\u202e"), "but escapes it"
-
-
-def test_markup_in_a_task_or_thread_list_stays_text(cli: Cli, scripted: Scripted) -> None:
-    scripted()
-    cli("run", "[link=file:///etc]click[/link]\x1b[31m", "--thread", "t1")
-    assert "[link=file:///etc]click[/link]" in cli("threads").out
-    assert "\x1b" not in cli("threads").out
 
 
 def test_replies_recorded_are_replayed_without_a_model(cli: Cli, scripted: Scripted, tmp_path: Path) -> None:

@@ -52,11 +52,11 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "step 0 with an error": (critical(0), "error_type must be no_error"),
     "an effect before its cause": (
         critical(2, cascading_effects=[{"step": 1, "impact": "x"}]),
-        "names step 1, which is not later than the critical step 2",
+        "names step 1, which is no step after the critical step 2",
     ),
     "an effect in no step": (
         critical(2, cascading_effects=[{"step": 8, "impact": "x"}]),
-        "names steps that there are not: 8",
+        "names step 8, which is no step after the critical step 2",
     ),
 }
 

@@ -102,7 +102,7 @@ async def test_no_prompt_holds_an_accepted_answer_or_an_annotation(debug: Debug)
             assert "zebra" not in str(seen.body)
             assert "giraffe" not in str(seen.body)
         assert out["accepted"] == [GOLD]
-        assert "giraffe" not in str(dict(out))
+        assert "giraffe" not in str(out.state)
 
 
 async def test_a_model_judge_alone_sees_what_is_expected(debug: Debug) -> None:

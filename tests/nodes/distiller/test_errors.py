@@ -165,7 +165,7 @@ async def test_a_redundant_entry_is_discarded_and_gives_no_pattern(distil: Disti
         (aggregation("new", "first_hit"), "the name first_hit is in the set"),
         (aggregation("new", "!!!"), "is no name"),
         ({**aggregation("new", "other"), "description": ""}, "new needs the error's whole description"),
-        (aggregation("new", "other", question("Bern")), "it holds the text of a task"),
+        (aggregation("new", "other", question("Bern")), "is the text of a task"),
     ],
 )  # fmt: skip
 async def test_a_decision_that_cannot_be_carried_out_is_sent_back(

@@ -41,7 +41,7 @@ async def test_each_pattern_names_its_task_and_run(distil: Distil) -> None:
     [
         ([pattern(1, "F1", "It would look up the bridges of Ulm and take the one on top."), pattern(1, "F2")],
          "stands word for word in run F"),
-        ([pattern(1, "F1", f"So: {question('Ulm')}"), pattern(1, "F2")], "it holds the text of a task"),
+        ([pattern(1, "F1", f"So: {question('Ulm')}"), pattern(1, "F2")], "is the text of a task"),
         ([pattern(1, "F1"), pattern(1, "F1", "Another text.")], "run F1 of case 1 is retold twice"),
         ([pattern(1, "F1"), pattern(4, "F1")], "there is no case 4: the cases are 1"),
         ([pattern(1, "F1"), pattern(1, "S1", "Told as a failure.")], "S1 is no failed (F) run"),

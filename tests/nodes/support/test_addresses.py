@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from forethought.nodes.support.addresses import (
+from forethought.nodes.support.provenance import (
     address_key,
     addresses_in,
     approved_addresses,

@@ -159,7 +159,7 @@ PASSWD = "/etc/passwd"
         ({"type": "file", "file": {"file_id": "file-123"}}, "only names where it is"),
         ({"type": "image", "source": {"type": "url", "url": f"file://{PASSWD}"}}, "only names where it is"),
         ({"type": "image", "base64": ""}, "block is empty"),
-        ({"type": "image", "base64": [PASSWD]}, "content in base64"),
+        ({"type": "image", "base64": [PASSWD]}, "not valid base64"),
         ({"type": "image_url", "image_url": ["x"]}, "block is empty"),
         ({"type": "image", "base64": PASSWD}, "not valid base64"),
         ({"type": "image", "url": "data:image/png;base64,@@"}, "not valid base64"),

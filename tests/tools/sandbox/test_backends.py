@@ -53,6 +53,7 @@ def test_both_backends_show_the_same(backend: Name, code: str, shown: str) -> No
         ("def f(x):\n  return 1 / x\nf(0)", "line 2, `return 1 / x`: ZeroDivisionError", "tool"),
         ("print('so far')\n1 / 0", "printed before that:\nso far", "tool"),
         ("x = 1", "showed nothing", "empty"),
+        ("print()", "showed nothing", "empty"),
         ("import no_such_module", "No module named 'no_such_module'", "tool"),
         ("'\ud800'", "not valid Unicode", "arguments"),
     ],

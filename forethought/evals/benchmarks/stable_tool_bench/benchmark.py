@@ -104,11 +104,11 @@ class StableToolBench(Benchmark):
 
 async def _judge(services: Services, sample: Sample, attempt: Attempt) -> AnswerStatus:
     """An answer is judged by itself; where that does not tell, what was done for it is looked at."""
-    seen = {"query": sample.task, "answer": attempt.answer}
-    verdict = await services.ask("judge", "stb_answer", AnswerStatus, **seen)
+    values = {"query": sample.task, "answer": attempt.answer}
+    verdict = await services.ask("judge", "stb_answer", AnswerStatus, **values)
     if verdict.status == "unsure":
-        seen["calls"] = shown_calls(attempt.trajectory)
-        verdict = await services.ask("judge", "stb_execution", AnswerStatus, **seen)
+        values["calls"] = shown_calls(attempt.trajectory)
+        verdict = await services.ask("judge", "stb_execution", AnswerStatus, **values)
     return verdict
 
 

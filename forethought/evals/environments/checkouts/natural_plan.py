@@ -27,10 +27,11 @@ def judge(task: str, row: Json, answer: str) -> Json:
     """
     script: Any = importlib.import_module(SCRIPTS[task])
     try:
-        solved, read = {"trip": _trip, "meeting": _meeting, "calendar": _calendar}[task](script, row, answer)
+        scorer = {"trip": _trip, "meeting": _meeting, "calendar": _calendar}[task]
+        solved, details = scorer(script, row, answer)
     except Exception as error:
-        solved, read = False, f"the official function stops with {type(error).__name__}: {error}"
-    return {"solved": bool(solved), "explanation": read}
+        solved, details = False, f"the official function stops with {type(error).__name__}: {error}"
+    return {"solved": bool(solved), "explanation": details}
 
 
 def _trip(script: Any, row: Json, answer: str) -> tuple[bool, str]:

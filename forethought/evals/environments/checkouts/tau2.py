@@ -29,7 +29,7 @@ class Domain:
     def __init__(self, domain: str, split: str) -> None:
         self.domain = domain
         self.own: Any = importlib.import_module(f"tau2.domains.{domain}.environment")
-        self.said: Any = importlib.import_module("tau2.data_model.message")
+        self.message_types: Any = importlib.import_module("tau2.data_model.message")
         self.tasks: list[Any] = self.own.get_tasks(split)
         self.env: Any = self.own.get_environment()
         self.evaluator: Any = _evaluator(self.own.get_environment)
@@ -62,25 +62,25 @@ class Domain:
             if start.message_history:
                 raise ValueError(f"task {self.task.id} begins in the middle of a conversation")
             self.env.set_state(start.initialization_data, start.initialization_actions, [])
-        self.messages = [self.said.AssistantMessage(role="assistant", content=GREETING)]
+        self.messages = [self.message_types.AssistantMessage(role="assistant", content=GREETING)]
         return {}
 
     def open(self, reply: str) -> Json:
         """The user said `reply` first."""
-        self.messages.append(self.said.UserMessage(role="user", content=reply))
+        self.messages.append(self.message_types.UserMessage(role="user", content=reply))
         return {}
 
     def call(self, name: str, arguments: Json) -> Json:
         """Use a tool."""
-        call = self.said.ToolCall(id=f"call-{len(self.messages)}", name=name, arguments=arguments)
+        call = self.message_types.ToolCall(id=f"call-{len(self.messages)}", name=name, arguments=arguments)
         answer = self.env.get_response(call)
-        self.messages += [self.said.AssistantMessage(role="assistant", tool_calls=[call]), answer]
+        self.messages += [self.message_types.AssistantMessage(role="assistant", tool_calls=[call]), answer]
         return {"observation": str(answer.content), "done": False, "reward": 0.0}
 
     def say(self, message: str, reply: str, ends: bool) -> Json:
         """The agent said `message`, and the user `reply`. `reward` is asked for once that ends it."""
-        self.messages.append(self.said.AssistantMessage(role="assistant", content=message))
-        self.messages.append(self.said.UserMessage(role="user", content=reply))
+        self.messages.append(self.message_types.AssistantMessage(role="assistant", content=message))
+        self.messages.append(self.message_types.UserMessage(role="user", content=reply))
         return {"observation": reply, "done": False, "reward": 0.0}
 
     def reward(self, judged: Sequence[bool] | None = None) -> float:

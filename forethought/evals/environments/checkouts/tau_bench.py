@@ -41,7 +41,7 @@ class Domain:
     def __init__(self, domain: str, split: str) -> None:
         self.user = _ToldUser()
         base: Any = importlib.import_module("tau_bench.envs.base")
-        base.load_user = lambda **given: self.user
+        base.load_user = lambda **options: self.user
         envs: Any = importlib.import_module("tau_bench.envs")
         self.action: Any = importlib.import_module("tau_bench.types").Action
         self.env: Any = envs.get_env(domain, "told", "", split, task_index=0)
@@ -89,9 +89,9 @@ class Domain:
         return self.reward()
 
     def _step(self, name: str, arguments: Json) -> Json:
-        got = self.env.step(self.action(name=name, kwargs=arguments))
-        reward = float(got.info.reward_info.reward) if got.done else 0.0
-        return {"observation": str(got.observation), "done": got.done, "reward": reward}
+        response = self.env.step(self.action(name=name, kwargs=arguments))
+        reward = float(response.info.reward_info.reward) if response.done else 0.0
+        return {"observation": str(response.observation), "done": response.done, "reward": reward}
 
 
 def main(checkout: str, domain: str, split: str) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 from forethought.evals.environments.worker import serve, stand_in
 
 Json = dict[str, Any]
-Found = dict[str, tuple[bool, str]]
+Verdicts = dict[str, tuple[bool, str]]
 """By constraint: whether it is met, and why not."""
 COMMONSENSE = {
     "within_sandbox": "is_valid_information_in_sandbox",
@@ -58,21 +58,21 @@ class Evaluation:
 
     def search(self, tool: str, arguments: Json) -> str:
         """What one of the two-stage mode's tools finds, as the official agents see it."""
-        found = self.searches[tool].run(**arguments)
-        return str(found.to_string(index=False) if hasattr(found, "to_string") else found)
+        result = self.searches[tool].run(**arguments)
+        return str(result.to_string(index=False) if hasattr(result, "to_string") else result)
 
-    def judge(self, query: Json, plan: list[Json]) -> dict[str, Found]:
+    def judge(self, query: Json, plan: list[Json]) -> dict[str, Verdicts]:
         """Each constraint; the hard ones only of a plan that is complete and names what exists."""
         common = {
-            name: _judged(getattr(self.commonsense, function), query, plan)
+            name: _verdict(getattr(self.commonsense, function), query, plan)
             for name, function in COMMONSENSE.items()
         }
         if not (common["complete_information"][0] and common["within_sandbox"][0]):
             return {"commonsense": common, "hard": {}}
-        hard = {"budget": _judged(self._is_affordable, query, plan)}
+        hard = {"budget": _verdict(self._is_affordable, query, plan)}
         for name, (key, function) in HARD.items():
             if query["local_constraint"].get(key):
-                hard[name] = _judged(getattr(self.hard, function), query, plan)
+                hard[name] = _verdict(getattr(self.hard, function), query, plan)
         return {"commonsense": common, "hard": hard}
 
     def _is_affordable(self, query: Json, plan: list[Json]) -> tuple[bool, str]:
@@ -80,7 +80,7 @@ class Evaluation:
         return cost <= query["budget"], f"the trip costs {cost}"
 
 
-def _judged(check: Callable[[Json, list[Json]], Any], query: Json, plan: list[Json]) -> tuple[bool, str]:
+def _verdict(check: Callable[[Json, list[Json]], Any], query: Json, plan: list[Json]) -> tuple[bool, str]:
     try:
         met, reason = check(query, plan)
     except Exception as error:

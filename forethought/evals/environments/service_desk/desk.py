@@ -127,31 +127,31 @@ class ServiceDesk:
 
     async def _use_tool(self, name: str, arguments: dict[str, Any]) -> EnvironmentReply:
         checkout = await self._checkout()
-        got = await checkout.ask_async("call", name=name, arguments=arguments)
+        response = await checkout.ask_async("call", name=name, arguments=arguments)
         shown = json.dumps({"name": name, "arguments": arguments}, ensure_ascii=False)
-        self._turns.append(Turn("tool", f"{shown}\n{got['observation']}"))
-        self._record(got)
+        self._turns.append(Turn("tool", f"{shown}\n{response['observation']}"))
+        self._record(response, response["observation"])
         return self._last
 
     async def _respond(self, message: str) -> EnvironmentReply:
         checkout = await self._checkout()
         self._turns.append(Turn("agent", message))
-        heard = await self.customer.reply(self._turns)
-        self._turns.append(Turn("customer", heard.text))
-        got = await checkout.ask_async("say", message=message, reply=heard.text, ends=heard.ends)
-        text = f"{heard.text}\n\n{ENDED}".strip() if heard.ends else heard.text
-        if heard.ends and not got["done"]:
+        reply = await self.customer.reply(self._turns)
+        self._turns.append(Turn("customer", reply.text))
+        response = await checkout.ask_async("say", message=message, reply=reply.text, ends=reply.ends)
+        text = f"{reply.text}\n\n{ENDED}".strip() if reply.ends else reply.text
+        if reply.ends and not response["done"]:
             await self._settle(text)
         else:
-            self._record({**got, "observation": text})
+            self._record(response, text)
         return self._last
 
     async def _settle(self, text: str) -> None:
         verdicts = None
         if self.case.statements:
             verdicts = await judge_statements(self.services, self._turns, self.case.statements)
-        got = await (await self._checkout()).ask_async("reward", judged=verdicts)
-        self._record({"observation": text, "reward": got, "done": True})
+        reward = await (await self._checkout()).ask_async("reward", judged=verdicts)
+        self._last = EnvironmentReply(text, reward=reward, done=True)
 
-    def _record(self, got: dict[str, Any]) -> None:
-        self._last = EnvironmentReply(got["observation"], reward=got["reward"], done=got["done"])
+    def _record(self, response: dict[str, Any], text: str) -> None:
+        self._last = EnvironmentReply(text, reward=response["reward"], done=response["done"])

@@ -44,16 +44,16 @@ class Customer:
 
     async def reply(self, turns: Sequence[Turn]) -> CustomerMessage:
         """The next message after `turns` (without tool calls). Raises InfrastructureError."""
-        heard = tuple(turn for turn in turns if turn.speaker != "tool")
-        if heard not in self._replies:
+        spoken = tuple(turn for turn in turns if turn.speaker != "tool")
+        if spoken not in self._replies:
             try:
                 reply = await self.services.ask(
-                    "user", "user", CustomerReply, scenario=self.scenario, turns=heard
+                    "user", "user", CustomerReply, scenario=self.scenario, turns=spoken
                 )
             except ModelError as error:
                 raise InfrastructureError(f"the model that plays the customer: {error}") from error
-            self._replies[heard] = CustomerMessage(reply.message, reply.state != "continues")
-        return self._replies[heard]
+            self._replies[spoken] = CustomerMessage(reply.message, reply.state != "continues")
+        return self._replies[spoken]
 
 
 async def judge_statements(
@@ -64,8 +64,10 @@ async def judge_statements(
     wanted = list(range(1, len(statements) + 1))
 
     def check(reply: AssertionVerdicts) -> str | None:
-        got = [verdict.number for verdict in reply.verdicts]
-        return None if got == wanted else f"verdicts must have the numbers {wanted}, in order; got {got}"
+        numbers = [verdict.number for verdict in reply.verdicts]
+        return (
+            None if numbers == wanted else f"verdicts must have the numbers {wanted}, in order; got {numbers}"
+        )
 
     try:
         reply = await services.ask(

@@ -64,8 +64,8 @@ def _page(
         return _rendered("search", errand, back="", here=f"/{session}")
     back, query = f"/{session}", fields["q"]
     if place == "results":
-        found = [(offer, _address(session, "item", query, offer.id)) for offer in search(query)]
-        return _rendered("results", errand, back=back, offers=found)
+        offers = [(offer, _address(session, "item", query, offer.id)) for offer in search(query)]
+        return _rendered("results", errand, back=back, offers=offers)
     offer = catalogue()[0][fields["id"]]
     if any(value not in offer.options[name] for name, value in options.items()):
         raise ValueError("no such option")
@@ -88,8 +88,8 @@ def _page(
 def _address(
     session: str, place: str, query: str, id: str = "", options: Mapping[str, str] | None = None
 ) -> str:
-    chosen = [("o", f"{name}={value}") for name, value in (options or {}).items()]
-    return f"/{session}/{place}?{urlencode([('q', query), ('id', id), *chosen])}"
+    fields = [("o", f"{name}={value}") for name, value in (options or {}).items()]
+    return f"/{session}/{place}?{urlencode([('q', query), ('id', id), *fields])}"
 
 
 def _rendered(name: str, errand: Errand, **values: Any) -> str:

@@ -47,8 +47,8 @@ class Shop:
             response = await self._client.request(method, urljoin(self.url, address), data=form)
             response.raise_for_status()
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            said = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-            raise InfrastructureError(f"the shop at {self.url} does not answer ({said})") from error
+            reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+            raise InfrastructureError(f"the shop at {self.url} does not answer ({reason})") from error
         try:
             return parse_page(response.text)
         except ValueError as error:
@@ -77,7 +77,7 @@ class ShopEpisode:
         self.name, self.task = name, task
         self._shop, self._goal, self._instruction = shop, goal, instruction
         self._page: Page | None = None
-        self._chosen: dict[str, str] = {}
+        self._choices: dict[str, str] = {}
 
     async def reset(self) -> EnvironmentReply:
         """A new session at the shop's first page. Raises InfrastructureError, also where the shop asks for
@@ -88,7 +88,7 @@ class ShopEpisode:
                 f"the shop at {self._shop.url} was started anew, and goal {self._goal} asks for something "
                 "else now: begin the evaluation anew"
             )
-        self._page, self._chosen = page, {}
+        self._page, self._choices = page, {}
         return self._reply()
 
     async def step(self, action: str) -> EnvironmentReply:
@@ -107,10 +107,10 @@ class ShopEpisode:
 
     async def _carry_out(self, page: Page, action: str) -> str:
         """Go where `action` leads; why it leads nowhere, or ''."""
-        found = _ACTION.fullmatch(action)
-        if found is None:
+        match = _ACTION.fullmatch(action)
+        if match is None:
             return "an action is search[...] or click[...]"
-        verb, what = found[1].lower(), found[2].strip().lower()
+        verb, what = match[1].lower(), match[2].strip().lower()
         if verb == "search":
             query = " ".join(_UNSEARCHABLE.sub(" ", what).split())[:_QUERY_CHARS].strip()
             if page.search is None:
@@ -124,14 +124,14 @@ class ShopEpisode:
             return f"there is no {what[:100]!r} to click here"
         self._page = await self._shop.get(control.address, {} if control.posts else None)
         if control.option:
-            self._chosen[control.option] = what
+            self._choices[control.option] = what
         elif control.opens_product:
-            self._chosen = {}
+            self._choices = {}
         return ""
 
     def _reply(self, problem: str = "") -> EnvironmentReply:
         assert self._page is not None
-        text = self._page.text(self._chosen)
+        text = self._page.text(self._choices)
         text = f"Nothing happened: {problem}.\n\n{text}" if problem else text
         reward = self._page.reward
         if reward is not None:

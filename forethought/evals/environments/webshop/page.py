@@ -40,11 +40,11 @@ class Page:
     """What the purchase earned; None where nothing was bought."""
     soup: BeautifulSoup = field(repr=False)
 
-    def text(self, chosen: Mapping[str, str]) -> str:
-        """What is read on it: what can be clicked stands in brackets, and the options `chosen` are marked."""
+    def text(self, choices: Mapping[str, str]) -> str:
+        """What is read on it: what can be clicked stands in brackets, and `choices` of options are marked."""
         if self.reward is not None:
             return BOUGHT
-        return "\n".join(_lines(self.soup, chosen))
+        return "\n".join(_lines(self.soup, choices))
 
 
 def parse_page(html: str) -> Page:
@@ -61,7 +61,7 @@ def parse_page(html: str) -> Page:
         instruction=instruction,
         search=_of(form, "action") if form else None,
         controls=dict(_controls(soup)),
-        reward=_number(reward.get_text()) if reward else None,
+        reward=float(reward.get_text()) if reward else None,
         soup=soup,
     )
 
@@ -69,13 +69,6 @@ def parse_page(html: str) -> Page:
 def _of(tag: Tag, attribute: str) -> str:
     value = tag.get(attribute) or ""
     return value if isinstance(value, str) else " ".join(value)
-
-
-def _number(text: str) -> float:
-    value = float(text)
-    if not 0.0 <= value <= 1.0:
-        raise ValueError(f"a score of {value:g} is not between 0 and 1")
-    return value
 
 
 def _controls(soup: BeautifulSoup) -> Iterator[tuple[str, Control]]:
@@ -90,7 +83,7 @@ def _controls(soup: BeautifulSoup) -> Iterator[tuple[str, Control]]:
         yield _of(tag, "value").lower(), Control(_of(tag, "data-url"), option=_of(tag, "name"))
 
 
-def _lines(soup: BeautifulSoup, chosen: Mapping[str, str]) -> Iterator[str]:
+def _lines(soup: BeautifulSoup, choices: Mapping[str, str]) -> Iterator[str]:
     for text in soup.find_all(string=True):
         tag, shown = text.parent, " ".join(text.split())
         if not shown or isinstance(text, Comment) or not isinstance(tag, Tag):
@@ -100,7 +93,7 @@ def _lines(soup: BeautifulSoup, chosen: Mapping[str, str]) -> Iterator[str]:
         if tag.name == "label":
             radio = soup.find("input", id=_of(tag, "for"))
             option = _of(radio, "name") if isinstance(radio, Tag) else ""
-            yield f"  [{shown}]" + (" (chosen)" if chosen.get(option) == shown.lower() else "")
+            yield f"  [{shown}]" + (" (chosen)" if choices.get(option) == shown.lower() else "")
         elif tag.name == "button" or "product-link" in _of(tag, "class").split():
             yield "(a search box)" if shown.lower() == "search" else f"[{shown}]"
         else:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from forethought.evals.benchmarks.stable_tool_bench.apis import apis_of, function_name, identifier, unique
+from forethought.evals.benchmarks.stable_tool_bench.apis import function_name, identifier, unique
 from forethought.evals.benchmarks.stable_tool_bench.benchmark import BENCHMARK, majority
 from forethought.evals.types import Attempt, DataError, InfrastructureError, Sample, Score
 from forethought.prompts.tool_choice import RESERVED
@@ -142,12 +142,6 @@ async def test_a_server_that_is_not_there_is_no_fault_of_the_agent(sample: Sampl
     assert (got.ok, got.cause) == (False, "transport")
 
 
-@pytest.mark.parametrize("entry", [{}, listed("a", required_parameters=[{}])])
-def test_an_entry_that_is_no_api_is_refused(entry: Any) -> None:
-    with pytest.raises(DataError, match="api_list"):
-        apis_of([entry])
-
-
 @pytest.mark.parametrize(
     ("queries", "options", "message"),
     [
@@ -155,6 +149,7 @@ def test_an_entry_that_is_no_api_is_refused(entry: Any) -> None:
         (None, {"server": "localhost"}, "option server=localhost: give an address"),
         ([{"query": "q"}], {}, "record 1: query_id: Field required"),
         ([{**query(), "api_list": [{}]}], {}, "query 7: an entry of api_list"),
+        ([query(7, listed("a", required_parameters=[{}]))], {}, "query 7: an entry of api_list"),
     ],
 )
 def test_data_that_is_not_what_it_should_be(

@@ -20,6 +20,7 @@ from tests.support.model_server import Answer, Fault, ModelServer, SeenRequest
 
 Json = dict[str, Any]
 LEND = call_text("lend_book", tiny_checkouts.LEND)
+LOOK = call_text("get_book", {"book_id": "b2"})
 ASK = call_text("respond", {"message": "Who are you?"})
 Desk = tuple[ServiceBenchmark, list[Sample], WorkerProcess]
 
@@ -79,13 +80,6 @@ async def test_the_gold_actions_are_worth_1(open_desk: Any) -> None:
     assert {seen.body["model"] for seen in server.requests} == {"user"}
 
 
-async def test_another_database_is_worth_0(open_desk: Any) -> None:
-    desk, _ = open_desk()
-    await desk.reset()
-    await desk.step(call_text("lend_book", {"book_id": "b1", "member": "m9"}))
-    assert (await desk.finish("Done.")).reward == 0.0
-
-
 async def test_doing_nothing_is_worth_the_floor(made: Desk, open_desk: Any) -> None:
     benchmark, samples, _ = made
     floors = []
@@ -97,12 +91,27 @@ async def test_doing_nothing_is_worth_the_floor(made: Desk, open_desk: Any) -> N
     assert floors == [0.0, 0.0, 1.0]
 
 
-async def test_what_must_be_said_must_be_said_to_the_customer(open_desk: Any) -> None:
-    for words, worth in (("It costs 30; m7 has it.", 1.0), ("It is dear; m7 has it.", 0.0)):
-        desk, _ = open_desk(1)
-        await desk.reset()
-        await desk.step(call_text("get_book", {"book_id": "b2"}))
-        assert (await desk.finish(words)).reward == worth
+@pytest.mark.parametrize(
+    ("task", "action", "words", "worth"),
+    [
+        (0, call_text("lend_book", {"book_id": "b1", "member": "m9"}), "Done.", 0.0),
+        (1, LOOK, "It costs 30; m7 has it.", 1.0),
+        (1, LOOK, "It is dear; m7 has it.", 0.0),
+        (2, call_text("lend_book", {"book": "b1"}), "No.", 1.0),
+        (2, call_text("burn_book", {}), "No.", 1.0),
+        (2, "lend me a book", "No.", 1.0),
+        (2, call_text("respond", {"message": " "}), "No.", 1.0),
+    ],
+)
+async def test_the_reward_is_for_what_was_done_and_said(
+    open_desk: Any, task: int, action: str, words: str, worth: float
+) -> None:
+    desk, _ = open_desk(task)
+    await desk.reset()
+    reply = await desk.step(action)
+    assert not reply.done
+    assert ("Error" in reply.observation or "no tool" in reply.observation) == (task == 2)
+    assert (await desk.finish(words)).reward == worth
 
 
 async def test_the_customer_ends_the_conversation_and_the_reward_is_settled(open_desk: Any) -> None:
@@ -139,26 +148,6 @@ async def test_after_a_reset_all_is_as_it_was(open_desk: Any) -> None:
     assert len(server.requests) == 3  # the same conversation is not asked about again
 
 
-@pytest.mark.parametrize(
-    ("action", "told"),
-    [
-        ("lend me a book", "an action here is a call as JSON"),
-        (call_text("respond", {"message": " "}), "needs a message"),
-        (call_text("lend_book", {"book": "b1"}), "Error"),
-        (call_text("burn_book", {}), "burn_book"),
-    ],
-)
-async def test_an_impossible_call_is_reported_and_changes_nothing(
-    open_desk: Any, action: str, told: str
-) -> None:
-    desk, _ = open_desk(2)
-    await desk.reset()
-    reply = await desk.step(action)
-    assert told in reply.observation
-    assert not reply.done
-    assert (await desk.finish("")).reward == 1
-
-
 @tau2_only
 async def test_a_model_that_fails_is_no_failure_of_the_agent(open_desk: Any) -> None:
     desk, _ = open_desk(0, [Fault("401")])
@@ -186,16 +175,11 @@ async def test_handing_over_to_a_person_ends_the_episode_in_tau_bench(made: Desk
 
 
 @tau2_only
-@pytest.mark.parametrize(
-    ("words", "worth"), [("30. And m7 has it.", 1.0), ("30. I cannot say who has it.", 0.0)]
-)
-async def test_an_assertion_is_judged_on_the_whole_conversation(
-    open_desk: Any, words: str, worth: float
-) -> None:
+async def test_an_assertion_is_judged_on_the_whole_conversation(open_desk: Any) -> None:
     desk, server = open_desk(1)
     await desk.reset()
-    await desk.step(call_text("get_book", {"book_id": "b2"}))
-    assert (await desk.finish(words)).reward == worth
+    await desk.step(LOOK)
+    assert (await desk.finish("30. I cannot say who has it.")).reward == 0.0
     (judged,) = [seen for seen in server.requests if seen.reply_name == "AssertionVerdicts"]
     assert judged.body["model"] == "judge"
     assert tiny_checkouts.ASSERTED in judged.last

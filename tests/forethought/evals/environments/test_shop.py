@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import httpx
@@ -13,21 +13,13 @@ import pytest
 from forethought.evals.environments.small_shop.goods import Errand, Offer, catalogue, reward
 from forethought.evals.environments.small_shop.shop import INSIDE, search, serve
 from forethought.evals.environments.webshop.episode import SEARCH, Shop, ShopEpisode
-from forethought.evals.environments.webshop.page import BOUGHT
+from forethought.evals.environments.webshop.page import BOUGHT, Control, parse_page
 from forethought.evals.types import InfrastructureError
-from forethought.rollouts.environment import replay_prefix
 from forethought.rollouts.types import EnvironmentReply
-from forethought.trajectories.types import TrajectoryStep
 from tests.support.shop_server import serve_shop
 
 GOAL = 3
 OFFERS, ERRANDS = catalogue()
-
-
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    with serve_shop() as address:
-        yield address
 
 
 def inside(goal: int = GOAL, **options: Any) -> ShopEpisode:
@@ -83,19 +75,33 @@ async def test_the_right_purchase_earns_the_whole_reward() -> None:
     assert not any("score" in reply.observation.lower() for reply in replies)
 
 
-async def test_over_http_it_is_the_same_shop_and_every_session_begins_anew(url: str) -> None:
+async def test_over_http_it_is_the_same_shop_and_every_session_begins_anew() -> None:
     actions = way_to()
-    seen = await acted(ShopEpisode(Shop(url), GOAL), actions)
-    assert seen == await acted(inside(), actions)
-    steps = [
-        TrajectoryStep(number=number, action=action, observation=reply.observation)
-        for number, (action, reply) in enumerate(zip(actions[:3], seen[1:], strict=False), 1)
-    ]
-    episode = ShopEpisode(Shop(url), GOAL)
-    for _ in range(2):
-        replayed = await replay_prefix(episode, steps)
-        assert (replayed.diverged, replayed.reply) == ("", seen[3])
-    await episode.close()
+    seen = await acted(inside(), actions)
+    with serve_shop() as url:
+        episode = ShopEpisode(Shop(url), GOAL)
+        for _ in range(2):
+            assert [await episode.reset(), *[await episode.step(action) for action in actions]] == seen
+        await episode.close()
+
+
+ITEM = """<html><head><title>T</title></head><body><div id="instruction-text">
+<h4>Instruction:<br>buy &lt;a&gt; mug</h4></div><!-- unseen -->
+<form method="post" action="/back"><button class="btn btn-success">Back to Search</button></form>
+<h4>color</h4>
+<input type="radio" id="r0" name="color" value="Red" data-url="/item?o=red"><label for="r0">Red</label>
+<h2>A  mug</h2><h4><a class="product-link" href="/item/B1">B0X</a></h4></body></html>"""
+
+
+def test_a_page_as_webshop_sends_it() -> None:
+    page = parse_page(ITEM)
+    assert (page.instruction, page.search, page.reward) == ("buy <a> mug", None, None)
+    assert page.controls == {
+        "back to search": Control("/back", posts=True),
+        "red": Control("/item?o=red", option="color"),
+        "b0x": Control("/item/B1", opens_product=True),
+    }
+    assert page.text({"color": "red"}) == "[Back to Search]\ncolor\n  [Red] (chosen)\nA mug\n[B0X]"
 
 
 async def test_what_can_be_done_is_what_is_shown() -> None:
@@ -123,8 +129,9 @@ async def test_what_cannot_be_done_changes_nothing(action: str, why: str) -> Non
 
 
 @pytest.mark.parametrize("query", ["a/b <a> x 50% off? #1 & more é 'quoted\" \\ x", "x" * 5_000])
-async def test_any_query_can_be_searched(query: str, url: str) -> None:
-    replies = await acted(ShopEpisode(Shop(url), GOAL), [f"search[{query}]"])
+async def test_any_query_can_be_searched(query: str) -> None:
+    with serve_shop() as url:
+        replies = await acted(ShopEpisode(Shop(url), GOAL), [f"search[{query}]"])
     assert "Results: " in replies[1].observation
 
 

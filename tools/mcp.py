@@ -96,24 +96,24 @@ def _effect(hints: Mapping[str, Any]) -> Effect:
     return "read" if hints.get("openWorldHint") is False else "egress"
 
 
-async def _call(server_name: str, offered: BaseTool, arguments: dict[str, Any]) -> Observation:
+async def _call(server_name: str, tool: BaseTool, arguments: dict[str, Any]) -> Observation:
     from langchain_core.tools import ToolException
     from mcp import McpError
     from mcp.types import CONNECTION_CLOSED
 
     try:
         # Not `ainvoke`, which would tell LangChain's tracing of the call a second time.
-        blocks, artifact = await offered.coroutine(**arguments)  # type: ignore[attr-defined]
+        blocks, artifact = await tool.coroutine(**arguments)  # type: ignore[attr-defined]
     except ToolException as error:
         raise ToolError(str(error)) from error
     except Exception as error:
         _pass_on_cancellation()
         cause = _innermost(error)
-        answered = isinstance(cause, McpError) and cause.error.code != CONNECTION_CLOSED
+        from_server = isinstance(cause, McpError) and cause.error.code != CONNECTION_CLOSED
         raise ToolError(
             f"the MCP server {server_name} did not carry it out: {_why(error)}",
-            cause="tool" if answered else "transport",
-            retryable=not answered,
+            cause="tool" if from_server else "transport",
+            retryable=not from_server,
         ) from error
     if not blocks and artifact:
         return Observation(json.dumps(artifact["structured_content"], ensure_ascii=False))

@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import urlsplit
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -51,9 +51,8 @@ class McpServer(BaseModel):
     env: dict[str, str] = {}
     cwd: str | None = None
     url: str | None = None
-    transport: (
-        Literal["stdio", "http", "streamable_http", "streamable-http", "streamableHttp", "sse"] | None
-    ) = Field(None, validation_alias=AliasChoices("transport", "type"))
+    transport: str | None = Field(None, validation_alias=AliasChoices("transport", "type"))
+    """`sse` for an address of the older kind; any other word says what command or url say already."""
     headers: dict[str, str] = {}
     disabled: bool = False
     effect: Effect | None = Field(
@@ -67,8 +66,6 @@ class McpServer(BaseModel):
         if (self.command is None) == (self.url is None):
             raise ValueError("give either a command or a url")
         urlsplit(self.url or "")  # which refuses what is no address
-        if (self.transport == "stdio") != (self.command is not None) and self.transport is not None:
-            raise ValueError(f"transport {self.transport} does not fit")
         return self
 
     def connection(self) -> Any:

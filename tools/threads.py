@@ -54,8 +54,3 @@ class SharedWork(Generic[Result]):
             while len(self._futures) > self._size:
                 self._futures.popitem(last=False)
             return future
-
-    def clear(self) -> None:
-        """Forget all results."""
-        with self._lock:
-            self._futures.clear()

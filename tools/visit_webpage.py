@@ -75,16 +75,13 @@ async def page_text(page: Page, raw: bool = False) -> str:
 
     Raises ToolError for what is no text.
     """
-    return await in_daemon_thread(lambda: _read_apart(page, raw))
-
-
-def _read_apart(page: Page, raw: bool) -> str:
     job = {"job": "page", "url": page.url, "media_type": page.media_type, "charset": page.charset, "raw": raw}
     try:
-        return str(answer_apart(job, page.body, READING_S)["text"])
+        answer = await in_daemon_thread(lambda: answer_apart(job, page.body, READING_S))
     except Unreadable as error:
         hint = error.hint if error.cause == "unavailable" else "use another source"
         raise ToolError(f"{page.url} {error.what}", cause=error.cause, hint=hint) from error
+    return str(answer["text"])
 
 
 def _refused(page: Page, heading: str, origin: str) -> Observation:
@@ -94,18 +91,18 @@ def _refused(page: Page, heading: str, origin: str) -> Observation:
     return Observation(text, ok=False, cause=cause, hint=hint, origin=origin, retryable=page.status >= 500)
 
 
-def _matches(parts: list[str], wanted: str, start: int) -> str:
-    """The passages with `wanted` from part `start` on, and how to come to those that do not fit."""
+def _matches(parts: list[str], needle: str, start: int) -> str:
+    """The passages with `needle` from part `start` on, and how to come to those that do not fit."""
     everywhere = [
         (number, passage, part[passage.start : passage.end][:PART_CHARACTERS])
         for number, part in enumerate(parts, 1)
-        for passage in find_passages(part, wanted)
+        for passage in find_passages(part, needle)
     ]
     passages = [place for place in everywhere if place[0] >= start]
     if not passages:
         where = "occurs only before this part" if everywhere else "does not occur on the page"
         raise ToolError(
-            f"'{wanted}' {where} ({len(parts)} parts)",
+            f"'{needle}' {where} ({len(parts)} parts)",
             cause="not_found",
             hint="look for a shorter or different wording, or read the page without `find`",
         )
@@ -118,4 +115,4 @@ def _matches(parts: list[str], wanted: str, start: int) -> str:
         places = f"{passage.matches} places, " if passage.matches > 1 else ""
         blocks.append(f"[{places}part {number} of {len(parts)}]\n{text}")
     total = sum(passage.matches for _, passage, _ in everywhere)
-    return f"'{wanted}' occurs in {total} place{'s' * (total > 1)}\n\n" + "\n\n".join(blocks)
+    return f"'{needle}' occurs in {total} place{'s' * (total > 1)}\n\n" + "\n\n".join(blocks)

@@ -72,8 +72,8 @@ async def _tavily(query: str, settings: Settings) -> list[dict[str, Any]]:
     try:
         async with AsyncTavilyClient(api_key=key, api_base_url=TAVILY_URL) as client:
             reply = await client.search(query, max_results=MAX_RESULTS, timeout=SECONDS)
-        found: list[dict[str, Any]] = reply["results"]
-        return found
+        results: list[dict[str, Any]] = reply["results"]
+        return results
     except Exception as error:
         # The client's errors have no common base class, and their texts may hold the key.
         raise EngineFailed(type(error).__name__) from error

@@ -47,8 +47,8 @@ def parse_xml(data: bytes) -> Any:
 
 def shown_name(name: str) -> str:
     """An entry's name for reading only: no control or direction characters, no longer than 200 characters."""
-    kept = "".join(c if unicodedata.category(c)[0] not in "CZ" else " " for c in name)
-    return one_line(kept, 200) or "(no name)"
+    plain = "".join(c if unicodedata.category(c)[0] not in "CZ" else " " for c in name)
+    return one_line(plain, 200) or "(no name)"
 
 
 def _row(member: zipfile.ZipInfo) -> list[str]:

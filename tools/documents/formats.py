@@ -61,12 +61,12 @@ _OLE_STREAMS = {
 def read_document(data: bytes, name: str) -> Document:
     """The bytes of a file called `name` as a document, read in this process. Raises Unreadable."""
     kind = kind_of(data, name)
-    promised = named_kind(name)
+    by_name = named_kind(name)
     try:
         document = READERS[kind](data)
     except Unreadable:
-        if kind == "text" and promised not in TEXTUAL:
-            raise _damaged(promised, None) from None
+        if kind == "text" and by_name not in TEXTUAL:
+            raise _damaged(by_name, None) from None
         raise
     except MemoryError:  # says nothing of the file
         raise
@@ -75,9 +75,9 @@ def read_document(data: bytes, name: str) -> Document:
         raise _damaged(kind, error) from error
     if not any(section.text.strip() for section in document.sections):
         raise Unreadable("has no text in it", cause="empty", hint="Ask the user for the file again.")
-    if kind != promised and promised not in TEXTUAL:
-        found = {"text": "plain text", "zip": "an archive"}.get(kind, f".{kind}")
-        note = f"The file is not .{promised} as its name says but {found}."
+    if kind != by_name and by_name not in TEXTUAL:
+        actual = {"text": "plain text", "zip": "an archive"}.get(kind, f".{kind}")
+        note = f"The file is not .{by_name} as its name says but {actual}."
         return replace(document, note=f"{note} {document.note}".strip())
     return document
 
@@ -111,12 +111,12 @@ def kind_of(data: bytes, name: str) -> str:
     return kind
 
 
-def _kind(data: bytes, promised: str) -> str:
+def _kind(data: bytes, by_name: str) -> str:
     if not data:
         raise Unreadable("is empty (0 bytes)", cause="empty", hint="Ask the user for the file again.")
     if data.startswith(_OLE):
-        found = (kind for stream, kind in _OLE_STREAMS.items() if stream.encode("utf-16-le") in data)
-        return next(found, promised if promised in ("doc", "ppt", "xls") else "msg")
+        kinds = (kind for stream, kind in _OLE_STREAMS.items() if stream.encode("utf-16-le") in data)
+        return next(kinds, by_name if by_name in ("doc", "ppt", "xls") else "msg")
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _zip_kind(data)
     if picture_kind(data):
@@ -127,8 +127,8 @@ def _kind(data: bytes, promised: str) -> str:
         return "pdf"
     if data.startswith(b"{\\rtf"):
         return "rtf"
-    if promised in TEXTUAL:
-        return promised
+    if by_name in TEXTUAL:
+        return by_name
     start = data[:1000].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     return "html" if start.startswith((b"<html", b"<!doctype html")) else "text"
 

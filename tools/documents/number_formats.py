@@ -102,8 +102,8 @@ def _section(text: str) -> _Section:
 def _unit(text: str) -> str:
     """The words and signs of a unit; not brackets and dashes, which only say that a number is negative."""
     plain = re.sub("[@%]", "", text)
-    kept = "".join(chr(ord(c) - _ASIDE) if ord(c) >= _ASIDE else c for c in plain)
+    unit = "".join(chr(ord(c) - _ASIDE) if ord(c) >= _ASIDE else c for c in plain)
     for open_, close in ("()", ")("):
-        kept = kept if close in kept else kept.replace(open_, "")
-    kept = " ".join(re.split(r"\s+", kept.strip("-+") if _LETTER.search(kept) else re.sub(r"[-+]", "", kept)))
-    return kept if _UNIT.search(kept) else ""
+        unit = unit if close in unit else unit.replace(open_, "")
+    unit = " ".join(re.split(r"\s+", unit.strip("-+") if _LETTER.search(unit) else re.sub(r"[-+]", "", unit)))
+    return unit if _UNIT.search(unit) else ""

@@ -45,7 +45,6 @@ _START = (
 
 _documents: SharedWork[Document] = SharedWork(8)
 _idle: list[_Reader] = []
-_lock = threading.Lock()
 
 
 def load_document(store: FileStore, content_hash: str, name: str) -> Document:
@@ -80,12 +79,10 @@ def answer_apart(job: Mapping[str, Any], data: bytes, seconds: float) -> dict[st
     except BaseException:
         reader.end()
         raise
-    with _lock:
-        keep = not answer.pop("last") and len(_idle) < _MOST_IDLE
-        if keep:
-            _idle.append(reader)
-    if not keep:
+    if answer.pop("last") or len(_idle) >= _MOST_IDLE:
         reader.end()
+    else:
+        _idle.append(reader)
     if "unreadable" in answer:
         what, hint, cause = answer["unreadable"]
         raise Unreadable(what, hint=hint, cause=cause)
@@ -93,14 +90,13 @@ def answer_apart(job: Mapping[str, Any], data: bytes, seconds: float) -> dict[st
 
 
 def _idle_reader() -> _Reader | None:
-    while True:
-        with _lock:
-            if not _idle:
-                return None
+    with suppress(IndexError):  # from an empty list
+        while True:
             reader = _idle.pop()
-        if reader.process.poll() is None:
-            return reader
-        reader.end()
+            if reader.process.poll() is None:
+                return reader
+            reader.end()
+    return None
 
 
 class _Reader:

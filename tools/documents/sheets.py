@@ -49,7 +49,7 @@ def section(sheet: Worksheet, computed: Worksheet, number: str) -> Section:
 
 def _text(cell: Any, computed: Any) -> str:
     if cell.data_type != "f":
-        return cell_text(cell.value, cell.number_format) if cell.value is not None else ""
+        return cell_text(cell.value, cell.number_format)
     formula = str(getattr(cell.value, "text", cell.value) or "")
     formula = formula if formula.startswith("=") else f"={formula}"
     value = cell_text(computed.value, computed.number_format) if computed is not None else ""
@@ -89,7 +89,7 @@ def _spread(cells: dict[int, dict[int, str]], area: CellRange, repeated: set[tup
 def _blocks(cells: dict[int, dict[int, str]]) -> Iterator[list[int]]:
     """The numbers of consecutive rows with something in them: an empty row ends a table."""
     block: list[int] = []
-    for row in sorted(number for number, found in cells.items() if found):
+    for row in sorted(number for number, columns in cells.items() if columns):
         if block and row > block[-1] + 1:
             yield block
             block = []

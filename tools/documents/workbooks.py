@@ -61,12 +61,15 @@ def _copy(old: Any, sheet: Any, copy: Any) -> None:
     from openpyxl.comments import Comment
     from openpyxl.utils import get_column_letter
     from openpyxl.worksheet.cell_range import CellRange
+    from xlrd import XL_CELL_TEXT as TEXT
 
     copy.sheet_state = "hidden" if sheet.visibility else "visible"
     for row in range(sheet.nrows):
-        for column, found in enumerate(sheet.row(row), 1):
-            cell = copy.cell(row + 1, column, _value(old, found))
-            style = old.format_map.get(old.xf_list[found.xf_index].format_key)
+        for column, source in enumerate(sheet.row(row), 1):
+            cell = copy.cell(row + 1, column, _value(old, source))
+            if source.ctype == TEXT:
+                cell.data_type = "s"  # also where it begins with '=', as no formula does here
+            style = old.format_map.get(old.xf_list[source.xf_index].format_key)
             cell.number_format = style.format_str if style else "General"
     for top, bottom, left, right in sheet.merged_cells:
         copy.merged_cells.add(CellRange(None, left + 1, top + 1, right, bottom))

@@ -28,9 +28,6 @@ MOST_PIXELS = 89_000_000
 _QUALITY = 80
 _FORMATS = ("JPEG", "PNG", "GIF", "BMP", "WEBP")
 """The only decoders that are tried, whatever a file says it is."""
-_ORIENTATION = 0x0112
-_TURNED = (5, 6, 7, 8)
-"""EXIF's orientation, and those of its values that exchange width and height."""
 _LIGHT = 200
 """Mean brightness, of 255, of a drawing without background above which it is laid on black, not white."""
 
@@ -78,11 +75,8 @@ def _decoded(data: bytes, name: str) -> tuple[Pixels, tuple[int, int], bool]:
         # MPO is a JPEG with a second picture, as some telephones make: no film.
         animated = image.format != "MPO" and bool(getattr(image, "is_animated", False))
         image.seek(0)
-        size = image.size
-        if image.getexif().get(_ORIENTATION, 1) in _TURNED:
-            size = (size[1], size[0])
-        ImageOps.exif_transpose(image, in_place=True)
-        plain = _plain(image)
+        upright = ImageOps.exif_transpose(image)
+        size, plain = upright.size, _plain(upright)
         plain.thumbnail((LONGEST_SIDE, LONGEST_SIDE), PIL.Resampling.LANCZOS)
         flat = _on_ground(plain) if plain.mode == "RGBA" else plain.copy()
         flat.info = {}

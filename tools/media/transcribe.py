@@ -21,9 +21,9 @@ _transcripts: SharedWork[Transcript] = SharedWork(16)
 
 
 def chosen_way(settings: Settings) -> str:
-    """Name of the way that is wanted and set up. Raises ToolError, which says what is missing."""
-    wanted = [name for name in _WAYS if settings.transcription in ("auto", name)]
-    lacks = {name: ffmpeg_lacks() or _WAYS[name][0](settings) for name in wanted}
+    """Name of the way that is asked for and set up. Raises ToolError, which says what is missing."""
+    names = [name for name in _WAYS if settings.transcription in ("auto", name)]
+    lacks = {name: ffmpeg_lacks() or _WAYS[name][0](settings) for name in names}
     for name, missing in lacks.items():
         if not missing:
             return name

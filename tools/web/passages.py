@@ -25,12 +25,12 @@ class Passage:
     matches: int = 1
 
 
-def find_passages(text: str, wanted: str) -> list[Passage]:
-    """Where `wanted`, which is no pattern, occurs, whatever the case, the white space and the form of quotes
+def find_passages(text: str, needle: str) -> list[Passage]:
+    """Where `needle`, which is no pattern, occurs, whatever the case, the white space and the form of quotes
     and dashes. Places that overlap are one passage.
     """
     # A page has no-break spaces, line ends and typographic marks where nobody types them.
-    words = ("".join(map(_character, word)) for word in wanted.split())
+    words = ("".join(map(_character, word)) for word in needle.split())
     pattern = re.compile(r"\s+".join(words), re.IGNORECASE)
     passages: list[Passage] = []
     for match in pattern.finditer(text):
@@ -45,6 +45,6 @@ def find_passages(text: str, wanted: str) -> list[Passage]:
     return passages
 
 
-def _character(wanted: str) -> str:
-    alike = next((marks for marks in _ALIKE if wanted in marks), "")
-    return f"[{re.escape(alike)}]" if alike else re.escape(wanted)
+def _character(needle: str) -> str:
+    alike = next((marks for marks in _ALIKE if needle in marks), "")
+    return f"[{re.escape(alike)}]" if alike else re.escape(needle)

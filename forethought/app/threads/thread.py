@@ -74,10 +74,7 @@ async def open_thread(
         found = await saver.aget_tuple({"configurable": {"thread_id": thread_id}})
         if found is None and must_exist:
             raise unknown_thread(thread_id)
-        try:
-            saved = run_options(found.metadata if found else None)
-        except ValueError as error:
-            raise CliError(f"thread {thread_id}: {error}") from error
+        saved = run_options(found.metadata if found else None)
         check_repeated(f"thread {thread_id}", flags, settings, tools=saved.tools, base_url=saved.base_url)
         # With another Context than the recorded run's, the prompts would differ.
         recorded = replay.header.get("context") if replay else None

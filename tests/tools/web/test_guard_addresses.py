@@ -152,10 +152,6 @@ def refuse(
     return visit
 
 
-def test_at_least_sixty_disguises_are_tried() -> None:
-    assert len({*LOOPBACK, *OTHERS}) >= 60
-
-
 async def test_the_wire_notices_what_does_go_out(
     wire: Wire, settings: Callable[..., Settings], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,7 +23,7 @@ from forethought.tools.call import MAX_CHARACTERS, call_tool
 from forethought.tools.files import FileStore
 from forethought.tools.inspect_audio import INSPECT_AUDIO, clock
 from forethought.tools.media import whisper as local_whisper
-from forethought.tools.media.transcribe import load_transcript
+from forethought.tools.media.transcription import load_transcript
 from tests.support.web_server import Sent, StartServer, WebServer
 
 FILES = Path(__file__).with_name("media") / "files"

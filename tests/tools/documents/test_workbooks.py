@@ -17,7 +17,7 @@ from openpyxl.worksheet.formula import ArrayFormula
 
 from forethought.tools.documents.document import Document, Unreadable
 from forethought.tools.documents.formats import read_document
-from forethought.tools.documents.sheets import cell_text, section
+from forethought.tools.documents.workbooks import cell_text, section
 
 PRICES = Path(__file__).with_name("prices.xls").read_bytes()
 """Written with xlwt: a title row, a table from A3 on, a merged cell, a hidden sheet."""

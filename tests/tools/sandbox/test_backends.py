@@ -13,7 +13,7 @@ from forethought.settings import Settings
 from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
 from forethought.tools.call import call_tool
 from forethought.tools.python import PYTHON, python_tool
-from forethought.tools.sandbox.backend import Program
+from forethought.tools.sandbox.program import Program
 from forethought.tools.sandbox.sandlock import run_sandlock, why_not
 
 Name = Literal["monty", "sandlock"]

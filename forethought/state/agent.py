@@ -199,8 +199,6 @@ class ShortTerm(TypedDict):
     """Proposals that scored below the threshold: {n, tool, arguments, evaluation, score}."""
     failures: list[Json]
     """Failed calls with their error text: {n, tool, arguments, cause, error}."""
-    attempts: int
-    """Failed attempts so far."""
     reflections: NotRequired[list[Json]]
     """Reflections on what came otherwise than expected (SAMULE 3.2.3): {n, text}."""
 

@@ -22,7 +22,6 @@ from forethought.nodes.support.offline import exhausted
 from forethought.prompts.debug_replies import NO_ERROR, StepLabels
 from forethought.state.debugger import DebuggerContext, DebuggerState, Label
 from forethought.state.offline import Job
-from forethought.trajectories.rules import system_label
 from forethought.trajectories.types import MODULES, Trajectory, TrajectoryStep
 
 _RESERVE = 100_000
@@ -95,10 +94,23 @@ def _labels_by_rule(trajectory: Trajectory, step: TrajectoryStep) -> dict[str, L
         label = Label(error_type=NO_ERROR, evidence="", reasoning=reason, by="rule")
         labels = dict.fromkeys(NOT_FIRST, label)
     if found := system_label(trajectory, step):
-        labels["system"] = Label(
-            error_type=found.error_type, evidence=found.evidence, reasoning=found.reasoning, by="rule"
-        )
+        labels["system"] = found
     return labels
+
+
+def system_label(trajectory: Trajectory, step: TrajectoryStep) -> Label | None:
+    """The system error that the source of the run records (Table 2); what only words say, the model judges.
+
+    A halted run's last step is its step limit, whatever else it met: that is what ended it.
+    """
+    if trajectory.halted and step.number == trajectory.steps[-1].number:
+        reason = f"The run was halted by its limit after step {step.number}."
+        return Label(error_type="step_limit", evidence="", reasoning=reason, by="rule")
+    if step.failure:
+        evidence = step.observation.strip()[:200].split("\n", 1)[0].strip()
+        reason = "The source records this failure of the step."
+        return Label(error_type=step.failure, evidence=evidence, reasoning=reason, by="rule")
+    return None
 
 
 def _labels_problem(

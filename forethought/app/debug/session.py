@@ -158,10 +158,10 @@ class DebuggedThread:
             GraphThread(self.thread.graph, self.thread.config, context=self.thread.context),
             trajectory,
             self.read,
+            self.head.at,
             allow_writes=self.allow_writes,
             max_tokens=context.max_tokens,
             max_usd=context.max_usd,
-            leaf=self.head,
         )
 
 

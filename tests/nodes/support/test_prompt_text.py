@@ -202,7 +202,6 @@ def test_the_memory_of_a_subtask_that_goes_on_and_on_is_bounded() -> None:
             {"n": n, "tool": "t", "arguments": {"code": "c" * 5_000}, "cause": "tool", "error": "e" * 5_000}
             for n in range(1_000)
         ],
-        "attempts": 0,
     }
     items = memory_items(memory)
     assert [item["id"] for item in items] == [f"failure:{n}" for n in range(1_000 - MANY, 1_000)]

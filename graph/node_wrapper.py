@@ -35,13 +35,14 @@ _TURNS = 10
 """Turns of the event loop in which a task begins, or ends once its node has returned."""
 
 
-def wrap_node(node: Any, services: Any, *, kept: bool = True, side_by_side: bool = False) -> Any:
+def wrap_node(node: Any, services: Any, *, checkpointed: bool = True, side_by_side: bool = False) -> Any:
     """`node` with its services, for `add_node`.
 
-    What it does is told under its name (spans, log lines), and what its calls gave is in its journal unless
-    the graph is not `kept`. An error of one that runs `side_by_side` with its like cancels none of them.
+    What it does is told under its name (spans, log lines), and its calls with an effect are in its journal
+    if the graph is `checkpointed`. An error of one that runs `side_by_side` with its like cancels none of
+    them.
     """
-    at_work = journalled(node, kept)
+    at_work = journalled(node, checkpointed)
     done = observed(wait_for_siblings(at_work) if side_by_side else at_work)
     return partial(_without_secrets(done), services=services)
 
@@ -58,11 +59,11 @@ def _without_secrets(node: Callable[..., Awaitable[Any]]) -> Callable[..., Await
         except Exception as error:
             scrub = redactor(services.settings)
             redact_error(error, scrub)
-            told = repr(error)
-            if scrub(told) == told:
+            text = repr(error)
+            if scrub(text) == text:
                 raise
             # Its class keeps its words to itself, as pydantic's do.
-            raise RuntimeError(scrub(told)) from None
+            raise RuntimeError(scrub(text)) from None
 
     return run
 
@@ -111,7 +112,9 @@ def wait_for_siblings(node: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[
             try:
                 return await node(*args, **kwargs)
             finally:
-                _stop(wave)
+                wave.working -= 1
+                if not wave.working:
+                    wave.idle.set()
         except GraphBubbleUp:
             raise
         except Exception:
@@ -123,12 +126,6 @@ def wait_for_siblings(node: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[
                 _waves.pop(key, None)
 
     return run
-
-
-def _stop(wave: _Wave) -> None:
-    wave.working -= 1
-    if not wave.working:
-        wave.idle.set()
 
 
 async def _others(wave: _Wave) -> None:

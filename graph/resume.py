@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StateUpdate
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from forethought.redaction import without_credentials
 from forethought.settings import Settings
@@ -48,17 +48,11 @@ def run_metadata(context: Context, settings: Settings) -> Json:
 
 
 def run_options(metadata: Mapping[str, Any] | None) -> RunOptions:
-    """What `run_metadata` kept; empty for another program's thread. Settings of other releases are dropped.
-
-    Raises ValueError, in one line, for what it has not written.
-    """
+    """What `run_metadata` kept, without settings of other releases; empty for another program's thread."""
     text = (metadata or {}).get(_KEY)
     if not isinstance(text, str):
         return RunOptions()
-    try:
-        options = RunOptions.model_validate_json(text)
-    except ValidationError as error:
-        raise ValueError("what it was run with is damaged") from error
+    options = RunOptions.model_validate_json(text)
     options.context = {key: value for key, value in options.context.items() if key in Context.model_fields}
     return options
 

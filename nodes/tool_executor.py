@@ -119,13 +119,13 @@ async def _call(proposal: Proposal, state: AgentState, turn: Turn) -> _Outcome:
         "acting", n=proposal["n"], subtask=proposal["subtask"], tool=tool.name, arguments=decision.arguments
     )
     result = await make_call(tool, proposal, decision, prior, state, turn, allowed)
-    found = Finding(proposal["surprise"])
+    finding = Finding(proposal["surprise"])
     if not result.by_person:
-        found = await ForesightModel(turn, allowed).call(tool, proposal, result.observation, state)
-    seen = result.observation
-    finished = seen.ok and proposal["finishes"] and not found.note and not seen.partial
-    outcome = _Outcome(seen, finished, found.surprise, decision, result, found)
-    return outcome.with_note(found.note)
+        finding = await ForesightModel(turn, allowed).call(tool, proposal, result.observation, state)
+    observation = result.observation
+    finished = observation.ok and proposal["finishes"] and not finding.note and not observation.partial
+    outcome = _Outcome(observation, finished, finding.surprise, decision, result, finding)
+    return outcome.with_note(finding.note)
 
 
 def _step(proposal: Proposal, outcome: _Outcome, state: AgentState, seconds: float, usage: Usage) -> Step:
@@ -172,7 +172,7 @@ def _memory(step: Step, state: AgentState, context: Context, outcome: _Outcome) 
             names = ("n", "tool", "arguments", "cause", "action", "origin")
             failure = {name: value for name, value in step.items() if name in names}
             failures = [*memory["failures"], {**failure, "error": step["observation"]}]
-            update["short_term"] = {key: {**memory, "failures": failures, "attempts": memory["attempts"] + 1}}
+            update["short_term"] = {key: {**memory, "failures": failures}}
     if context.long_term_memory and not step["ok"]:
         error = cut(step["observation"], 600)
         failure = {"subtask": key, "tool": step["tool"], "cause": step["cause"], "error": error}

@@ -7,24 +7,17 @@ import sys
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from forethought.app.command_flags import CommandOptions, argument, flag
 from forethought.app.display import make_console
-from forethought.app.errors import ANSWERED, INTERRUPTED, CliError, echo
+from forethought.app.errors import ANSWERED, INTERRUPTED, CliError, echo, input_errors
 from forethought.app.options import context_of, settings_from
-from forethought.app.text import one_line, to_json
+from forethought.app.text import one_line
 from forethought.state.context import Context
 
 if TYPE_CHECKING:
     from forethought.batch import Progress
-
-Db = Annotated[
-    str | None,
-    typer.Option("--db", help="Database that all machines share: postgresql://user@host/db.", metavar="URL"),
-]
 
 
 class SubmitOptions(CommandOptions):
@@ -34,7 +27,6 @@ class SubmitOptions(CommandOptions):
 
     tasks: Path = argument(help="JSON Lines: {task}, or {id, task, files}, a line.", metavar="TASKS")
     batch: str | None = flag(help="Id of the batch, to add to it; by default of its own.", metavar="ID")
-    priority: int = flag(help="Higher ones come first.", metavar="N", default=0, min=-1000, max=1000)
     db: str | None = flag(help="Database that all machines share: postgresql://user@host/db.", metavar="URL")
 
 
@@ -70,20 +62,13 @@ def submit(options: SubmitOptions) -> int:
     async def run() -> Submission:
         tasks = read_batch(options.tasks)
         async with open_queue(settings) as queue:
-            return await submit_tasks(
-                queue, tasks, context, settings, batch=options.batch, priority=options.priority
-            )
+            return await submit_tasks(queue, tasks, context, settings, batch=options.batch)
 
-    try:
+    with input_errors():
         done = asyncio.run(run())
-    except ValueError as error:
-        raise CliError(one_line(error, 1000)) from error
     known = f", {done.known} known already" if done.known else ""
-    make_console(sys.stderr if options.as_json else sys.stdout).print(
-        f"batch {done.id}: {done.added} of {done.tasks} tasks added{known}", highlight=False, soft_wrap=True
-    )
-    if options.as_json:
-        print(to_json(asdict(done)), flush=True)
+    line = f"batch {done.id}: {done.added} of {done.tasks} tasks added{known}"
+    options.print_result(asdict(done), [line])
     return ANSWERED
 
 
@@ -91,13 +76,10 @@ def worker(options: WorkerOptions) -> int:
     """Carry out the jobs of the queue; start one on each machine. SIGTERM ends it with nothing lost."""
     from forethought.app.batch_view import WorkerLog
     from forethought.batch import open_queue, work
-    from forethought.batch.queue import postgres_address
     from forethought.batch.worker import WorkerOptions as Choices
     from forethought.shutdown import Shutdown, on_sigterm
-    from forethought.tools.registry import toolbox
 
     settings = settings_from(options)
-    address = postgres_address(settings)
     log = WorkerLog(make_console(sys.stderr if options.as_json else sys.stdout))
     choices = Choices(
         concurrency=options.concurrency,
@@ -109,24 +91,19 @@ def worker(options: WorkerOptions) -> int:
     shutdown = Shutdown()
 
     async def run() -> Counter[str]:
-        toolbox(settings)
         async with open_queue(settings) as queue:
-            log.line(f"queue of {address.shown}: {options.concurrency} jobs side by side")
             return await work(queue, settings, choices, shutdown=shutdown)
 
     back = "jobs that were not done are in the queue again"
-    with on_sigterm(shutdown):
+    with on_sigterm(shutdown), input_errors():
         try:
             ended = asyncio.run(run())
         except KeyboardInterrupt:
             raise CliError(f"interrupted; {back}", INTERRUPTED) from None
-        except ValueError as error:
-            raise CliError(one_line(error, 1000)) from error
     if shutdown.requested:
         echo(f"stopped by SIGTERM; {back}")
-    log.line(", ".join(f"{count} {outcome}" for outcome, count in sorted(ended.items())) or "no job ended")
-    if options.as_json:
-        print(to_json({"ended": dict(ended), "stopped": shutdown.requested}), flush=True)
+    line = ", ".join(f"{count} {outcome}" for outcome, count in sorted(ended.items())) or "no job ended"
+    options.print_result({"ended": dict(ended), "stopped": shutdown.requested}, [line])
     return ANSWERED
 
 
@@ -154,10 +131,6 @@ def jobs(options: JobsOptions) -> int:
             return progress
 
     progress = asyncio.run(run())
-    to_stderr = options.as_json or str(options.results) == "-"
-    console = make_console(sys.stderr if to_stderr else sys.stdout)
-    for line in lines:
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
-    if options.as_json:
-        print(to_json(progress.to_json()), flush=True)
+    if str(options.results) != "-":
+        options.print_result(progress.to_json(), lines)
     return ANSWERED

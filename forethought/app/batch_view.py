@@ -17,7 +17,7 @@ from forethought.storage import StorageError
 
 if TYPE_CHECKING:
     from forethought.batch import Progress, Queue
-    from forethought.batch.outcomes import JobResult
+    from forethought.batch.job import JobResult
     from forethought.settings import Settings
 
 Json = dict[str, Any]

@@ -86,12 +86,6 @@ class EditOptions(LessonOptions):
     worked: str | None = flag(help="What works instead.", metavar="TEXT")
 
 
-class DropOptions(LessonsOptions):
-    """The flags of `lessons drop`."""
-
-    keys: list[str] = argument(help="Ids of lessons.", metavar="ID...")
-
-
 def list_lessons(options: LessonsOptions) -> int:
     """List the lessons, the strongest first."""
     rows = [_as_json(lesson) for lesson in options.all()]
@@ -137,16 +131,14 @@ def confirm(options: LessonOptions) -> int:
     return options.change("confirmed", confirmed="person")
 
 
-def drop(options: DropOptions) -> int:
-    """Forget lessons."""
+def drop(options: LessonOptions) -> int:
+    """Forget a lesson."""
 
     async def forget(book: LessonBook) -> None:
-        lessons = [await _lesson(book, key) for key in options.keys]  # all, or none if one is unknown
-        for lesson in lessons:
-            await book.drop(lesson.id)
+        await book.drop((await _lesson(book, options.key)).id)
 
     options.use(forget)
-    options.print_result({"dropped": options.keys}, [f"dropped: {', '.join(options.keys)}"])
+    options.print_result({"dropped": [options.key]}, [f"dropped: {options.key}"])
     return ANSWERED
 
 

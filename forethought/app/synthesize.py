@@ -7,7 +7,6 @@ import shutil
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 DATABASE = "syntheses.sqlite"
 TRIALS = "syntheses"
-"""Folder beside the database: the trials of each synthesis, as `collect` keeps its runs."""
+"""Folder of the data folder: the trials of each synthesis, as `collect` keeps its runs."""
 _EXIT_CODES = {"synthesized": ANSWERED, "stopped": NOT_PASSED}
 _WORDS = {
     "trials": "tried",
@@ -55,26 +54,6 @@ class SynthesizeOptions(TrialOptions, ModelOptions):
     fresh: bool = flag(help="Begin again instead of continuing the same synthesis.", default=False)
 
 
-@dataclass(frozen=True)
-class Plan:
-    """Everything that a synthesis is made with."""
-
-    options: SynthesizeOptions
-    settings: Settings
-    context: SynthesizerContext
-    agent: Context
-    tasks: Sequence[CollectTask]
-    """What is tried; empty where trajectories are given."""
-    id: str
-
-    @property
-    def folder(self) -> Path:
-        """The folder of its trials."""
-        path = address_of(self.settings).path
-        parent = self.settings.data_dir if path is None else path.parent
-        return parent / TRIALS / self.id.partition(":")[2]
-
-
 def synthesize(options: SynthesizeOptions) -> int:
     """Reflect on failed trials at three levels, against references, into records to train a model on."""
     from forethought.app.offline import OfflineRun, finish, material_id, read_runs
@@ -90,20 +69,20 @@ def synthesize(options: SynthesizeOptions) -> int:
     if tasks:
         choices += [agent.model_dump(mode="json"), options.success, options.judge_model]
     id = material_id("synthesize", choices, [*tasks, *runs])
-    plan = Plan(options, settings, context, agent, tasks, id)
     graph_input = {
         "tasks_file": [task.model_dump(mode="json") for task in tasks],
         "trajectories": [loaded.model_dump(mode="json") for loaded in runs],
     }
     with open_runner(options.as_json) as runner:
-        run = OfflineRun("synthesis", _open_session(plan), graph_input, _CHANNELS, _WORDS)
+        session = _open_session(id, options, settings, context, agent, tasks)
+        run = OfflineRun("synthesis", session, graph_input, _CHANNELS, _WORDS)
         result, ending = run.carry_out(runner, options.fresh)
         values = ending.snapshot.values if ending.snapshot else {}
         trials = values.get("trials") or {}
         result["trials"] = {key: {**trial, "stored": None} for key, trial in trials.items()}
         result["outcomes"] = dict(Counter(trial["outcome"] for trial in trials.values()))
         if result["status"] == "synthesized":
-            _write_records(plan, values)
+            _write_records(options.out, settings, values)
             result["out"] = str(options.out)
             if not options.as_json:
                 echo(f"next: forethought train export {options.out} --out DATASET")
@@ -147,39 +126,46 @@ def _is_tasks_file(path: Path) -> bool:
 
 
 @asynccontextmanager
-async def _open_session(plan: Plan) -> AsyncIterator[Session]:
+async def _open_session(
+    id: str,
+    options: SynthesizeOptions,
+    settings: Settings,
+    context: SynthesizerContext,
+    agent: Context,
+    tasks: Sequence[CollectTask],
+) -> AsyncIterator[Session]:
     """The synthesis's thread, claimed by this process. Raises CliError, ConfigurationError, StorageError."""
     from forethought.app.runner import Session, claimed_threads
     from forethought.graph.synthesizer import build_synthesizer
     from forethought.models import Models
 
-    settings, attempt = plan.settings, None
-    Models(settings).verify([plan.context.model])
+    attempt, folder = None, settings.data_dir / TRIALS / id.partition(":")[2]
+    Models(settings).verify([context.model])
     async with AsyncExitStack() as stack:
-        opening = claimed_threads(address_of(settings).beside(DATABASE), settings.key, plan.id)
+        opening = claimed_threads(address_of(settings).beside(DATABASE), settings.key, id)
         saver = await stack.enter_async_context(opening)
-        if plan.tasks:
-            if plan.options.fresh:
-                shutil.rmtree(plan.folder, ignore_errors=True)
-            trials = open_collector(plan.options, plan.tasks, plan.folder, settings, plan.agent)
+        if tasks:
+            if options.fresh:
+                shutil.rmtree(folder, ignore_errors=True)
+            trials = open_collector(options, tasks, folder, settings, agent)
             attempt = (await stack.enter_async_context(trials)).attempt
-        yield Session(plan.id, saver, build_synthesizer(settings, saver, attempt=attempt), plan.context)
+        yield Session(id, saver, build_synthesizer(settings, saver, attempt=attempt), context)
 
 
-def _write_records(plan: Plan, values: Json) -> None:
+def _write_records(out: Path, settings: Settings, values: Json) -> None:
     """Write a record for each merged reflection. Raises CliError; no half-written file is left."""
     from forethought.json_files import write_records
     from forethought.tools.files import FileStore
     from forethought.training.from_synthesis import reflection_records
     from forethought.trajectories.types import Trajectory
 
-    store = FileStore.of(plan.settings)
+    store = FileStore.of(settings)
     trajectories = {
         key: Trajectory.model_validate_json(store.get(values["trials"][key]["stored"]))
         for key in values["merged"]
     }
     try:
-        write_records(plan.options.out, reflection_records(values, trajectories))
+        write_records(out, reflection_records(values, trajectories))
     except OSError as error:
-        reason = f"{plan.options.out} cannot be written ({error.strerror or error})"
+        reason = f"{out} cannot be written ({error.strerror or error})"
         raise CliError(f"{reason}; the reflections are kept: run the same command again") from error

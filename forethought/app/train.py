@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import subprocess
-import sys
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +10,7 @@ from typing import Annotated
 import typer
 
 from forethought.app.command_flags import CommandOptions, argument, flag, typer_command
-from forethought.app.errors import ANSWERED, NOT_PASSED, CliError, echo, input_errors
+from forethought.app.errors import ANSWERED, NOT_PASSED, echo, input_errors
 from forethought.app.options import settings_from
 
 train_app = typer.Typer(
@@ -23,7 +19,6 @@ train_app = typer.Typer(
     rich_markup_mode=None,
 )
 Seed = Annotated[int, typer.Option("--seed", help="Seed of all that is drawn.", metavar="N")]
-_LAUNCH_CONFIG = "zero3.yaml"
 
 
 class ExportOptions(CommandOptions):
@@ -46,7 +41,6 @@ class TrainRunOptions(CommandOptions):
     epochs: int | None = flag(help="Passes over the rows.", metavar="N", min=1)
     learning_rate: float | None = flag(help="At first; falls linearly to 0.", metavar="R")
     max_length: int | None = flag(help="Most tokens of a row.", metavar="N", min=64)
-    gpus: int = flag(help="GPUs, with DeepSpeed stage 3 from two on.", metavar="N", default=1, min=1)
     seed: int = flag(help="Seed of all that is drawn.", metavar="N", default=0)
 
 
@@ -85,8 +79,6 @@ def run(options: TrainRunOptions) -> int:
         chosen = TrainOptions.model_validate(
             options.model_dump(include=set(TrainOptions.model_fields), exclude_none=True)
         )
-    if options.gpus > 1 and "RANK" not in os.environ:
-        return _over_gpus(options.gpus)
     summary = train(options.data, chosen, options.out, echo)
     if os.environ.get("RANK", "0") != "0":
         return ANSWERED
@@ -124,25 +116,6 @@ def gate(options: GateOptions) -> int:
     ]
     options.print_result(result.model_dump(), lines)
     return ANSWERED if result.adopted else NOT_PASSED
-
-
-def launch_command(gpus: int, arguments: Sequence[str]) -> list[str]:
-    """The command that runs `arguments` of this program in a process a GPU, with DeepSpeed stage 3."""
-    import forethought.training
-
-    config = Path(str(forethought.training.__file__)).with_name(_LAUNCH_CONFIG)
-    return [
-        *(sys.executable, "-m", "accelerate.commands.launch"),
-        *("--config_file", str(config), "--num_processes", str(gpus)),
-        *("-m", "forethought.app.main", *arguments),
-    ]
-
-
-def _over_gpus(gpus: int) -> int:
-    missing = [name for name in ("accelerate", "deepspeed") if importlib.util.find_spec(name) is None]
-    if missing:
-        raise CliError(f"--gpus needs {missing[0]}: pip install 'forethought[train-gpus]'")
-    return subprocess.run(launch_command(gpus, sys.argv[1:]), check=False).returncode
 
 
 for command in (export, run, gate):

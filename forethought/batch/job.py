@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
+import sys
 import uuid
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from forethought.batch.outcomes import (
-    JobResult,
-    TryAgain,
-    error_line,
-    is_internal,
-    may_pass,
-    of_state,
-    usage_of,
-)
 from forethought.batch.payload import Payload, fetch_files
 from forethought.batch.queue import Queue
 from forethought.graph.resume import restart_failed_task, run_metadata
-from forethought.journal import is_waiting
-from forethought.models.types import ConfigurationError, Transport
+from forethought.journal import JournalError, is_waiting
+from forethought.models.allowance import total
+from forethought.models.types import ConfigurationError, ModelError, TransportError
 from forethought.redaction import redact_error, redactor
 from forethought.settings import Settings
 from forethought.shutdown import Halt, Shutdown
 from forethought.state.context import Context, bounded
-from forethought.storage import StorageError, open_lessons
+from forethought.storage import StorageError
+from forethought.storage.errors import is_postgres, is_storage_failure, postgres_line
 from forethought.telemetry import entered, operation
-from forethought.tools.files import FileStore
+from forethought.text import one_line, sanitize_text
+from forethought.tools.files import FilesError, FileStore
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
+    from langgraph.types import StateSnapshot
 
     from forethought.graph.agent import AgentGraph
 
@@ -41,6 +37,7 @@ _LOG = logging.getLogger(__name__)
 _HELD_S = 5.0
 """When a job is tried again whose thread is held: by a person's `resume`, or for a dead process's sake."""
 _LONGEST_WAIT_S = 300.0
+_SHOWN = 500
 _BEGIN = """
 UPDATE forethought_jobs SET tries = tries + 1, started_at = coalesce(started_at, now())
 WHERE thread_id = ? AND outcome IS NULL RETURNING payload, tries
@@ -53,22 +50,39 @@ WHERE thread_id = ? AND outcome IS NULL
 _UNCOUNT = "UPDATE forethought_jobs SET tries = tries - 1 WHERE thread_id = ?"
 
 
+@dataclass(frozen=True)
+class JobResult:
+    """How a job ended, for now: one that waits for a person, or failed, can be retried."""
+
+    outcome: Literal["done", "waiting", "failed"]
+    status: str
+    """The run's own: answered, best_effort, budget_exhausted; interrupted; failed."""
+    error: str = ""
+    usage: Mapping[str, Any] = field(default_factory=dict)
+    refused: bool = False
+    """Whether a model cannot be asked at all, by this worker at least."""
+
+
+class TryAgain(Exception):
+    """What failed may be better in a while: the job goes back into the queue."""
+
+    def __init__(self, line: str, wait_s: float) -> None:
+        super().__init__(line)
+        self.wait_s = wait_s
+
+
 @dataclass
 class JobRunner:
-    """Carries jobs out, on graphs that all jobs of a worker share."""
+    """Carries jobs out on one graph."""
 
     queue: Queue
     settings: Settings
-    transport: Transport
+    graph: AgentGraph
     shutdown: Shutdown
-    stack: AsyncExitStack
-    """Closes what is opened on the way."""
     attempts: int = 5
     """How often a job is begun at most."""
     first_wait_s: float = 5
     """Before the second attempt; doubled for each one after it."""
-    _graphs: dict[bool, AgentGraph] = field(default_factory=dict)
-    _building: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def run(self, thread_id: str) -> JobResult | None:
         """How a job ended, which is kept; None where it had ended before.
@@ -102,53 +116,50 @@ class JobRunner:
     async def _attempt(self, thread_id: str, text: str, tries: int) -> JobResult:
         """How the job ended. Raises Halt, TryAgain."""
         config: RunnableConfig = {"configurable": {"thread_id": thread_id}}
-        redact, graph = redactor(self.settings), None
+        redact = redactor(self.settings)
         try:
             payload = Payload.model_validate_json(self.queue.decrypt(text))
             context = bounded(Context.model_validate(payload.context), self.settings)
             await fetch_files(self.queue, payload.files, FileStore.of(self.settings))
-            graph = await self._graph(context.lessons)
             config["metadata"] = run_metadata(context, self.settings)
-            task = {"task": payload.task, "files": payload.files}
-            return await self._until_done(graph, config, task, context)
+            return await self._until_done(config, {"task": payload.task, "files": payload.files}, context)
         except Halt:
             raise
         except Exception as error:
-            line = error_line(error, redact)
-            if may_pass(error) and tries < self.attempts:
+            line = sanitize_text(redact(_error_line(error)))[:_SHOWN]
+            may_pass = isinstance(error, TransportError | JournalError) or is_lost(error)
+            if may_pass and tries < self.attempts:
                 wait_s = min(self.first_wait_s * 2.0 ** (tries - 1), _LONGEST_WAIT_S)
                 raise TryAgain(line, wait_s) from error
-            if is_internal(error):
+            if _is_internal(error):
                 redact_error(error, redact)
                 _LOG.error("job %s: %s", thread_id, line, exc_info=error)
-            usage = usage_of((await graph.aget_state(config)).values) if graph else {}
+            usage = {} if is_lost(error) else _usage_of((await self.graph.aget_state(config)).values)
             return JobResult("failed", "failed", line, usage, refused=isinstance(error, ConfigurationError))
 
-    async def _until_done(
-        self, graph: AgentGraph, config: RunnableConfig, task: Any, context: Context
-    ) -> JobResult:
+    async def _until_done(self, config: RunnableConfig, task: Any, context: Context) -> JobResult:
         """How the job ended, once its task has come to its end in the thread or waits for a person.
 
         Idempotent: what is finished stays as it is, but a failed run is gone on with. Raises Halt, and what
         the graph raises.
         """
-        snapshot = await graph.aget_state(config)
+        snapshot = await self.graph.aget_state(config)
         if snapshot.interrupts and is_waiting(await self.queue.threads.aget_tuple(config)):
-            return of_state(snapshot)
+            return _result_of(snapshot)
         if not snapshot.values and not snapshot.tasks:
-            await self._invoke(graph, config, task, context)
+            await self._invoke(config, task, context)
         elif snapshot.tasks:
-            await self._invoke(graph, config, None, context)
+            await self._invoke(config, None, context)
         elif snapshot.values.get("status") == "failed":
-            await restart_failed_task(graph, config, snapshot.values)
-            await self._invoke(graph, config, None, context)
-        return of_state(await graph.aget_state(config))
+            await restart_failed_task(self.graph, config, snapshot.values)
+            await self._invoke(config, None, context)
+        return _result_of(await self.graph.aget_state(config))
 
-    async def _invoke(self, graph: AgentGraph, config: RunnableConfig, task: Any, context: Context) -> None:
+    async def _invoke(self, config: RunnableConfig, task: Any, context: Context) -> None:
         run_id = uuid.uuid4()
         entered(thread_id=config["configurable"]["thread_id"], run_id=run_id)
         with operation("invoke_agent", "forethought", gen_ai__agent__name="forethought"):
-            run = graph.ainvoke(
+            run = self.graph.ainvoke(
                 task,
                 {**config, "run_id": run_id},
                 context=context,
@@ -157,19 +168,39 @@ class JobRunner:
             )
             await self.shutdown.finish(run, self.settings.drain_s)
 
-    async def _graph(self, with_lessons: bool) -> AgentGraph:
-        """The graph, built when the first job needs it."""
-        from forethought.graph.agent import build_agent
 
-        async with self._building:
-            if with_lessons not in self._graphs:
-                store = None
-                if with_lessons:
-                    store = await self.stack.enter_async_context(open_lessons(self.queue.address))
-                self._graphs[with_lessons] = build_agent(
-                    settings=self.settings,
-                    checkpointer=self.queue.threads,
-                    store=store,
-                    transport=self.transport,
-                )
-            return self._graphs[with_lessons]
+def is_lost(error: BaseException) -> bool:
+    """Whether it is the database that failed, as psycopg or the queue says it, not who named it."""
+    connector = getattr(sys.modules.get("procrastinate.exceptions"), "ConnectorException", ())
+    failed = is_storage_failure(error) or isinstance(error, connector)
+    return failed and not getattr(error, "wrong_use", False)
+
+
+def _is_internal(error: BaseException) -> bool:
+    """Whether the mistake is ours."""
+    known = ModelError | FilesError | ValueError | JournalError | StorageError
+    return not isinstance(error, known) and not is_lost(error)
+
+
+def _error_line(error: BaseException) -> str:
+    line = one_line(postgres_line(error) if is_postgres(error) else error)
+    kind = type(error).__name__
+    return f"internal error: {kind}: {line}" if _is_internal(error) else line or kind
+
+
+def _result_of(snapshot: StateSnapshot) -> JobResult:
+    """How a job ended whose run left its thread like this."""
+    values, usage = snapshot.values, _usage_of(snapshot.values)
+    if snapshot.interrupts:
+        return JobResult("waiting", "interrupted", usage=usage)
+    status = str(values.get("status") or "failed")
+    if status == "failed" or snapshot.tasks:
+        messages = values.get("messages") or []
+        text = str(messages[-1].text) if messages else "the run came to no end"
+        return JobResult("failed", "failed", one_line(text, _SHOWN), usage)
+    return JobResult("done", status, usage=usage)
+
+
+def _usage_of(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What a thread has cost so far, summed over its roles."""
+    return dict(total(*(values.get("usage") or {}).values()))

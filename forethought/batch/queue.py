@@ -30,7 +30,7 @@ _REOPEN = f"""
 UPDATE forethought_jobs SET outcome = NULL, error = '', tries = 0, ended_at = NULL WHERE thread_id IN (
     SELECT f.thread_id FROM {tables.JOINED}
     WHERE {tables.STATE} IN ('failed', 'waiting') AND {tables.OF_BATCH}
-) RETURNING thread_id, priority
+) RETURNING thread_id
 """
 
 
@@ -83,24 +83,14 @@ def postgres_address(settings: Settings) -> Address:
     return address_of(settings)
 
 
-async def enqueue(queue: Queue, connection: Any, rows: Sequence[tuple[str, int]]) -> None:
-    """Have jobs (thread, priority) that have a row carried out, within a transaction."""
+async def enqueue(queue: Queue, connection: Any, thread_ids: Sequence[str]) -> None:
+    """Have jobs that have a row carried out, within a transaction."""
     from procrastinate.jobs import Job
 
-    if not rows:
+    if not thread_ids:
         return
-    jobs = [
-        Job(
-            id=None,
-            queue="default",
-            priority=priority,
-            lock=thread_id,
-            queueing_lock=None,
-            task_name=tables.TASK,
-            task_kwargs={"thread_id": thread_id},
-        )
-        for thread_id, priority in rows
-    ]
+    job = Job(id=None, queue="default", lock=None, queueing_lock=None, task_name=tables.TASK)
+    jobs = [job.evolve(lock=name, task_kwargs={"thread_id": name}) for name in thread_ids]
     deferred = await queue.app.job_manager.batch_defer_jobs_async(jobs, connection=connection)
     await connection.execute(
         "UPDATE forethought_jobs f SET job = n.job "
@@ -131,9 +121,9 @@ async def retry(queue: Queue, batch: str | None = None) -> int:
     """
     async with queue.threads.pool.connection() as connection, connection.transaction():
         cursor = await connection.execute(_REOPEN.replace("?", "%s"), (batch, batch))
-        rows = [(row["thread_id"], row["priority"]) for row in await cursor.fetchall()]
-        await enqueue(queue, connection, rows)
-    return len(rows)
+        thread_ids = [row["thread_id"] for row in await cursor.fetchall()]
+        await enqueue(queue, connection, thread_ids)
+    return len(thread_ids)
 
 
 def _app(address: Address) -> App:

@@ -22,8 +22,8 @@ _RESERVED = {"debug", "distill", "synthesize"}
 """How the ids of other graphs' threads begin."""
 _OWN_ID = 10
 _INSERT = """
-INSERT INTO forethought_jobs (thread_id, batch, task, digest, payload, files, priority)
-VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT (thread_id) DO NOTHING RETURNING thread_id
+INSERT INTO forethought_jobs (thread_id, batch, task, digest, payload, files) VALUES (%s, %s, %s, %s, %s, %s)
+ON CONFLICT (thread_id) DO UPDATE SET digest = forethought_jobs.digest RETURNING digest, (xmax = 0) AS is_new
 """
 
 
@@ -46,13 +46,12 @@ async def submit(
     settings: Settings,
     *,
     batch: str | None = None,
-    priority: int = 0,
 ) -> Submission:
     """Put `tasks` into the queue, to be run with `context`; what is there already stays as it is.
 
     Without `batch` the batch's id is made of the tasks and their settings, so that the same ones are the same
-    batch. Raises ValueError (an id is not usable, is used twice, stands for another task or is a thread's
-    that no job made; a model is not allowed), FilesError, StorageError, psycopg.Error.
+    batch. Raises ValueError (an id is not usable, is used twice or stands for another task; a model is not
+    allowed), FilesError, StorageError, psycopg.Error.
     """
     if batch is not None and (not BATCH.fullmatch(batch) or batch in _RESERVED):
         raise ValueError(
@@ -67,11 +66,19 @@ async def submit(
         lock = f"submitting to {batch}"
         await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (lock,))
         await share_files(queue, connection, references, FileStore.of(settings))
-        added = [
-            (f"{batch}:{task.id}", priority)
-            for task, payload in jobs
-            if await _insert(queue, connection, batch, task.id, payload, priority)
-        ]
+        added = []
+        for task, payload in jobs:
+            thread_id, text = f"{batch}:{task.id}", queue.encrypt(payload.model_dump_json())
+            hashes = [str(reference["hash"]) for reference in payload.files]
+            values = (thread_id, batch, task.id, payload.digest, text, hashes)
+            (known,) = await (await connection.execute(_INSERT, values)).fetchall()
+            if known["digest"] != payload.digest:
+                raise ValueError(
+                    f"batch {batch} has another task {task.id} already (its text, files or settings "
+                    "differ): give it another id, or name another batch; nothing was added"
+                )
+            if known["is_new"]:
+                added.append(thread_id)
         await enqueue(queue, connection, added)
     return Submission(batch, len(jobs), len(added), len(jobs) - len(added))
 
@@ -84,32 +91,3 @@ def _payload(task: BatchTask, context: Context, settings: Settings) -> Payload:
         files[reference["name"]] = dict(reference)
     values = bounded(context, settings).model_dump(mode="json", exclude_unset=True)
     return Payload(task=task.task, files=list(files.values()), context=values)
-
-
-async def _insert(
-    queue: Queue, connection: Any, batch: str, task_id: str, payload: Payload, priority: int
-) -> bool:
-    """Add a job's row; False where it is there already.
-
-    Raises ValueError where another task, or a thread that no job has made, has its id.
-    """
-    thread_id = f"{batch}:{task_id}"
-    hashes = [str(reference["hash"]) for reference in payload.files]
-    text = queue.encrypt(payload.model_dump_json())
-    values = (thread_id, batch, task_id, payload.digest, text, hashes, priority)
-    if not await (await connection.execute(_INSERT, values)).fetchone():
-        query = "SELECT digest FROM forethought_jobs WHERE thread_id = %s"
-        known = await (await connection.execute(query, (thread_id,))).fetchone()
-        if known["digest"] != payload.digest:
-            raise ValueError(
-                f"batch {batch} has another task {task_id} already (its text, files or settings "
-                "differ): give it another id, or name another batch; nothing was added"
-            )
-        return False
-    query = "SELECT 1 FROM checkpoints WHERE thread_id = %s LIMIT 1"
-    if await (await connection.execute(query, (thread_id,))).fetchone():
-        raise ValueError(
-            f"a thread {thread_id} exists already, and no job made it: give the task another id, or "
-            "name another batch; nothing was added"
-        )
-    return True

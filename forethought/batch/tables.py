@@ -13,7 +13,6 @@ CREATE TABLE IF NOT EXISTS forethought_jobs (
     digest text NOT NULL,
     payload text NOT NULL,
     files text[] NOT NULL,
-    priority integer NOT NULL,
     job bigint,
     tries integer NOT NULL DEFAULT 0,
     outcome text,

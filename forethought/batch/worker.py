@@ -11,19 +11,16 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from forethought.batch import tables
-from forethought.batch.job import JobRunner
-from forethought.batch.outcomes import JobResult, TryAgain, is_lost
+from forethought.batch.job import JobResult, JobRunner, TryAgain, is_lost
 from forethought.batch.queue import Queue
-from forethought.models.live import LiveTransport
 from forethought.models.types import ConfigurationError, Transport
 from forethought.settings import Settings
 from forethought.shutdown import Halt, Shutdown
-from forethought.storage import StorageError
+from forethought.storage import StorageError, open_lessons
 from forethought.storage.locks import hold
 
 if TYPE_CHECKING:
@@ -67,15 +64,15 @@ async def work(
     """Carry out jobs until `shutdown` asks to stop, or the queue is empty where that is chosen; cancelled, it
     breaks off what is under way. In each case jobs that are not done go back into the queue.
 
-    Returns how many ended, by outcome. Raises ConfigurationError (no model can be asked), StorageError (the
-    database is lost).
+    Returns how many ended, by outcome. Raises ValueError (a tool is not usable), ConfigurationError (no model
+    can be asked), StorageError (the database is lost).
     """
+    from forethought.graph.agent import build_agent
+
     options, shutdown = options or WorkerOptions(), shutdown or Shutdown()
-    async with AsyncExitStack() as stack:
-        transport = transport or LiveTransport(settings)
-        runner = JobRunner(
-            queue, settings, transport, shutdown, stack, options.attempts, options.first_wait_s
-        )
+    async with open_lessons(queue.address) as store:
+        graph = build_agent(settings=settings, checkpointer=queue.threads, store=store, transport=transport)
+        runner = JobRunner(queue, settings, graph, shutdown, options.attempts, options.first_wait_s)
         return await _Worker(queue, runner, options, shutdown).work()
 
 

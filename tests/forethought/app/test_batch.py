@@ -62,6 +62,7 @@ def test_a_batch_from_its_submit_to_its_results(
     batch = added.json["id"]
     assert cli("submit", "tasks.jsonl").out == f"batch {batch}: 0 of 2 tasks added, 2 known already\n"
 
+    refused(cli("jobs", "--batch", "c"), 2, "no batch c in postgresql://")
     before = cli("jobs", "--batch", batch)
     assert before.out.splitlines()[0] == "2 jobs: 2 todo"
     worked = cli("worker", "--until-empty", "--concurrency", "2")
@@ -149,18 +150,15 @@ def test_sigterm_ends_a_worker_in_order(cli: Cli, scripted: Scripted, tmp_path: 
     stopped = cli("worker", "--json")
     assert (stopped.code, stopped.json) == (0, {"ended": {}, "stopped": True}), stopped.err
     assert "stopped by SIGTERM; jobs that were not done are in the queue again" in stopped.err
-    calls = len(server.requests)
     assert cli("worker", "--until-empty", "--json").json == {"ended": {"done": 1}, "stopped": False}
-    kinds = [seen.reply_name for seen in server.requests]
-    assert kinds.count("Plan") == 1, "what was done is not done again"
-    assert len(kinds) > calls
+    assert server.names.count("Plan") == 1, "what was done is not done again"
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
         (["submit", "none.jsonl"], 2, "none.jsonl: cannot be read"),
-        (["submit", "bad.jsonl"], 2, "bad.jsonl:2: task: is missing"),
+        (["submit", "bad.jsonl"], 2, "bad.jsonl:2: task: field required"),
         (["submit", "good.jsonl", "--batch", "a b"], 2, "a batch cannot be called 'a b'"),
         (["submit", "good.jsonl", "--set", "max_stps=3"], 2, "did you mean max_steps"),
         (["submit", "good.jsonl", "--db", "threads.sqlite"], 2, "postgresql://user@host/database"),
@@ -179,15 +177,6 @@ def test_bad_input_is_told_in_one_line(
     (tmp_path / "good.jsonl").write_text('{"task": "a"}\n')
     (tmp_path / "bad.jsonl").write_text('{"task": "a"}\n{"id": "b"}\n')
     refused(cli(*arguments), code, told)
-
-
-def test_what_jobs_cannot_do_changes_nothing(
-    cli: Cli, scripted: Scripted, tmp_path: Path, shared: str
-) -> None:
-    write(tmp_path, {"id": "t1", "task": "What is 40 + 2?"})
-    cli("submit", "tasks.jsonl", "--batch", "b", "--model", "openai:scripted")
-    refused(cli("jobs", "--batch", "c"), 2, "no batch c in postgresql://")
-    assert cli("jobs", "--json").json["states"]["todo"] == 1
 
 
 def test_without_the_extra_it_is_named(

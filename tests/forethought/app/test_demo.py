@@ -1,4 +1,4 @@
-"""run --demo: the packaged example, replayed."""
+"""run --demo: the packaged recording against the present prompts, tools and files, and replays that wait."""
 
 from __future__ import annotations
 
@@ -9,57 +9,57 @@ from typing import Any
 
 import pytest
 
-from forethought.app import demo
 from tests.forethought.app.conftest import Cli
 
 Scripted = Callable[..., Any]
+DEMO = Path(__file__).parents[3] / "demo"
 
 
-@pytest.fixture
-def own_demo(cli: Cli, scripted: Scripted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A demo folder with a recording made here."""
-    _, server = scripted()
-    folder = tmp_path / "own demo"
-    (folder / "files").mkdir(parents=True)
-    (folder / "question.txt").write_text("What is 40 + 2?\n")
-    (folder / "files" / "notes.txt").write_text("nothing to see")
-    recording = folder / "recording.jsonl"
-    flags = ["--file", str(folder / "files" / "notes.txt"), "--set", "max_steps=6"]
-    assert cli("run", "What is 40 + 2?", *flags, "--record", str(recording)).code == 0
-    first, *rest = recording.read_text().splitlines()
-    header = {**json.loads(first), "model": "openai:m-1", "planted_first_plan": True}
-    recording.write_text("\n".join([json.dumps(header), *rest]) + "\n")
-    server.close()
-    monkeypatch.setattr(demo, "demo_folder", lambda: folder)
-    return folder
+def test_the_demo_shows_what_the_agent_does(cli: Cli) -> None:
+    done = cli("run", "--demo", "--json")
+    assert done.code == 0, done.err[-2000:]
+    result = done.json
+    assert result["status"] == "answered"
+    assert json.loads((DEMO / "expected.json").read_text("utf-8"))["answer"] in result["answer"]
+    origins = {part for source in result["sources"] for part in source["origin"].split(", ")}
+    assert {"file:claims.xlsx", "file:travel-rules.pdf", "file:exchange-rates.html"} <= origins
+
+    first = result["plan_reviews"][0]
+    assert first["errors"], "a planning error is found"
+    assert first["revised"]
+    assert result["plan_reviews"][-1]["errors"] == []
+    asked = [replan for replan in result["replans"] if not replan["forced"]]
+    assert "Salzburg" in asked[0]["reason"], "the files cause a new plan"
+    assert len([step for step in result["steps"] if step["wave"] == 1]) >= 2
+    assert {step["tool"] for step in result["steps"]} >= {"read_file", "python"}
+    assert any(subtask["depends_on"] for subtask in result["plan"]["subtasks"])
 
 
-def test_the_demo_says_what_is_recorded_and_runs_the_rest(cli: Cli, own_demo: Path) -> None:
+def test_the_screen_says_what_is_recorded_and_how_to_run_it_live(cli: Cli) -> None:
     done = cli("run", "--demo")
-    assert done.code == 0, done.err
-    for part in (
-        "recorded, from a real run of openai:m-1", "The first plan was planted",
-        "forethought run \"$(cat 'own demo/question.txt')\" --file 'own demo/files/notes.txt'",
-        "answered  score 9",
-    ):  # fmt: skip
-        assert part in done.out, part
-    assert len(cli("threads", "--json").json) == 2, "a thread of its own in the usual database"
-    as_json = cli("run", "--demo", "--json")
-    assert as_json.json["answer"] == "42"
+    assert done.code == 0, done.err[-2000:]
+    header = json.loads((DEMO / "recording.jsonl").read_text("utf-8").split("\n", 1)[0])
+    assert "recorded" in done.out
+    assert ("planted" in done.out) == header["planted_first_plan"]
+    for said in (
+        "Reflector:",
+        "Revised",
+        "side by side",
+        "re-plan after step",
+        "answered",
+        "exchange-rates.html",
+    ):
+        assert said in done.out
+    assert "--model openai:gpt-4.1" in done.out
+    assert len(cli("threads", "--json").json) == 1, "a thread of its own in the usual database"
 
 
-def test_a_demo_without_its_recording_says_so(cli: Cli, own_demo: Path) -> None:
-    (own_demo / "recording.jsonl").unlink()
+def test_a_demo_that_is_not_installed_says_so(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("forethought.app.demo.demo_folder", lambda: tmp_path)
     done = cli("run", "--demo")
     assert (done.code, "cannot read the recording" in done.err) == (2, True)
-
-
-def test_the_demo_of_the_checkout_is_found() -> None:
-    task, files = demo.demo_folder() / "question.txt", demo.demo_folder() / "files"
-    assert task.is_file()
-    assert [path.name for path in sorted(files.iterdir())] == [
-        "claims.xlsx", "exchange-rates.html", "travel-rules.pdf",
-    ]  # fmt: skip
 
 
 def test_a_replay_that_waits_names_its_recording_again(cli: Cli, scripted: Scripted) -> None:

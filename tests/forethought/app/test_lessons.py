@@ -104,7 +104,7 @@ def test_wrong_use_is_one_line(taught: Taught) -> None:
         (("show", "nothere"), "no lesson nothere"),
         (("edit", taught.key), "--failed, --why or --worked"),
         (("edit", taught.key, "--worked", "  "), "`lessons drop` forgets a lesson"),
-        (("drop", taught.key, "nothere"), "no lesson nothere"),
+        (("drop", "nothere"), "no lesson nothere"),
         (("list", "--namespace", "../x"), "should match pattern"),
     ):
         refused = taught.cli("lessons", *arguments)

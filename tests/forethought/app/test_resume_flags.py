@@ -131,18 +131,6 @@ def test_no_password_is_in_the_command_that_goes_on() -> None:
     assert resume_flags(flags) == " --base-url http://host/v1"
 
 
-def test_a_forged_record_is_told_in_one_line(cli: Cli, scripted: Scripted) -> None:
-    scripted(question="Which colour?")
-    assert cli("run", "What is it?", "--thread", "t1").code == 4
-    forged = "UPDATE checkpoints SET metadata = json_set(metadata, '$.forethought', ?)"
-    for text in ("[" * 100_000, "[]", '{"tools": ["a"]}', '{"context": 7}'):
-        with closing(sqlite3.connect("data/threads.sqlite")) as database, database:
-            database.execute(forged, (text,))
-        refused = cli("resume", "t1", "--reply", "red")
-        assert (refused.code, refused.err.count("\n")) == (2, 1), refused.err
-        assert "t1: what it was run with is damaged" in refused.err
-
-
 def test_what_a_debugging_may_do_is_given_again(
     cli: Cli, debugging: Start, evil: Callable[[], bool], tmp_path: Path
 ) -> None:

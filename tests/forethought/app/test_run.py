@@ -105,16 +105,6 @@ def test_a_failed_task_says_why_and_is_resumed_where_it_failed(cli: Cli, scripte
     assert server.names[before:] == ["AnswerDraft"], "what was done is not done again"
 
 
-def test_a_task_that_never_got_a_plan_is_resumed_at_the_planner(cli: Cli, scripted: Scripted) -> None:
-    script, _ = scripted()
-    script.fault = lambda seen: Fault("badjson") if seen.reply_name == "Plan" else None
-    assert cli("run", "What is 40 + 2?", "--thread", "t1").code == 1
-    script.fault = lambda seen: None
-    done = cli("resume", "t1", "--json")
-    assert (done.code, done.json["answer"]) == (0, "42"), done.err
-    assert done.json["steps"][0]["task"] == 1, "the same task, not a next one"
-
-
 def test_a_dead_model_leaves_a_thread_that_goes_on(cli: Cli, scripted: Scripted) -> None:
     script, server = scripted()
     script.fault = lambda seen: (
@@ -176,15 +166,6 @@ def test_the_address_is_saved_without_its_password(
     assert b"hunter2pass" not in everything
     monkeypatch.setenv("FORETHOUGHT_BASE_URL", url)
     assert cli("resume", "t1", "--reply", "red").code == 0, "it is the same one"
-
-
-def test_a_new_task_does_not_throw_an_unfinished_one_away(cli: Cli, scripted: Scripted) -> None:
-    scripted(question="Which colour?")
-    assert cli("run", "What is it?", "--thread", "t1").code == 4
-    refused = cli("run", "Something else", "--thread", "t1")
-    assert refused.code == 2
-    assert "unfinished task" in refused.err
-    assert cli("resume", "t1", "--reply", "red").code == 0
 
 
 def test_text_of_models_neither_marks_up_nor_moves_the_cursor(cli: Cli, scripted: Scripted) -> None:

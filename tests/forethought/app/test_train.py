@@ -7,10 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
 
-import forethought.training
-from forethought.app import train as training
 from forethought.json_files import write_records as write_rows
 from forethought.training.gate import Retry
 from tests.forethought.app.conftest import Cli
@@ -65,7 +62,6 @@ def test_export_tells_its_counts(cli: Cli) -> None:
         ),
         (("run", "nothing", "--out", "m"), "is missing: make it with `forethought train export"),
         (("run", "d", "--out", "m", "--learning-rate", "0"), "learning_rate: Input should be greater than 0"),
-        (("run", "d", "--out", "m", "--gpus", "2"), "pip install 'forethought[train-gpus]'"),
         (("gate", "nowhere", "--prompted", "x", "--trained", "y"), "holds no weights"),
     ],
 )
@@ -85,15 +81,6 @@ def test_the_missing_extra_is_named(cli: Cli, data: None, monkeypatch: pytest.Mo
     assert done.code == 2
     assert "is not installed: pip install 'forethought[train]'" in done.err
     assert not Path("model").exists()
-
-
-def test_many_gpus_are_given_the_shipped_configuration() -> None:
-    command = training.launch_command(8, ["train", "run", "data", "--out", "model", "--gpus", "8"])
-    config = Path(command[command.index("--config_file") + 1])
-    assert config.parent == Path(str(forethought.training.__file__)).parent
-    assert yaml.safe_load(config.read_text())["deepspeed_config"]["zero_stage"] == 3
-    assert command[command.index("--num_processes") + 1] == "8"
-    assert command[-8:] == ["forethought.app.main", "train", "run", "data", "--out", "model", "--gpus", "8"]
 
 
 def test_the_gate_adopts_the_better_model_and_says_no_with_exit_code_3(cli: Cli) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from forethought.batch import BatchTask, Queue, Submission, WorkerOptions, open_queue, submit, work
-from forethought.batch.outcomes import JobResult
+from forethought.batch.job import JobResult
 from forethought.settings import Settings
 from forethought.shutdown import Shutdown
 from forethought.state.context import Context
@@ -34,7 +34,6 @@ class Bench:
     server: ModelServer
     ended: dict[str, JobResult] = field(default_factory=dict)
     """By thread: how its job last ended."""
-    order: list[str] = field(default_factory=list)
     put_back: list[tuple[str, str]] = field(default_factory=list)
 
     async def submit(self, *tasks: str | BatchTask, batch: str = "b", **options: Any) -> Submission:
@@ -66,9 +65,8 @@ class Bench:
         """The kinds of replies that were asked for a task."""
         return [kind_of(seen) for seen in self.server.requests if f"{task}\n" in f"{seen.text}\n"]
 
-    def _ended(self, thread_id: str, ended: JobResult, seconds: float) -> None:
-        self.ended[thread_id] = ended
-        self.order.append(thread_id)
+    def _ended(self, thread_id: str, result: JobResult, seconds: float) -> None:
+        self.ended[thread_id] = result
 
     def _put_back(self, thread_id: str, why: str) -> None:
         self.put_back.append((thread_id, why))

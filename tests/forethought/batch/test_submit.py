@@ -12,7 +12,6 @@ from forethought.batch import BatchTask, open_queue, submit
 from forethought.batch.progress import list_jobs
 from forethought.settings import Settings
 from forethought.state.context import Context
-from forethought.storage import StorageError
 from tests.forethought.batch.conftest import MakeBench, script
 from tests.support.model_server import Fault
 
@@ -83,24 +82,6 @@ async def test_with_a_key_what_a_job_is_given_is_encrypted(
             assert found or table == "procrastinate_jobs"
             assert "private" not in str(found)
         assert ["private words" in job["error"] async for job in list_jobs(b.queue)] == [True]
-
-
-@pytest.mark.parametrize("db", [None, "threads.sqlite", "sqlite:///threads.sqlite"])
-async def test_another_database_than_postgres_is_refused(settings: type[Settings], db: str | None) -> None:
-    with pytest.raises(StorageError, match=r"postgresql://user@host/database") as caught:
-        async with open_queue(settings(db=db)):
-            pass
-    assert caught.value.wrong_use
-
-
-async def test_a_queue_that_is_only_looked_at_is_not_made(settings: type[Settings], postgres: str) -> None:
-    with pytest.raises(StorageError, match="no threads yet in"):
-        async with open_queue(settings(db=postgres), create=False):
-            pass
-    async with open_queue(settings(db=postgres)):
-        pass
-    async with open_queue(settings(db=postgres), create=False):
-        pass
 
 
 async def test_workers_that_set_up_a_database_at_once_do_not_collide(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 from langgraph.types import Command
@@ -24,6 +26,24 @@ from tests.support.model_server import Fault, SeenRequest
 from tests.support.replies import answer, call, finish, plan, sub
 
 CALLS = ["Plan", "PlanDiagnosis", "ToolChoice", "AnswerDraft"]
+SENDING = """
+import asyncio
+from forethought.tools.base import make_tool
+
+made = []
+
+async def send(what: str) -> str:
+    '''Send it.
+
+    Args:
+        what: What.
+    '''
+    made.append(what)
+    await asyncio.sleep(60)
+    return "sent"
+
+TOOLS = [make_tool(send, effect="write")]
+"""
 
 
 async def until(done: Callable[[], Any], what: str) -> None:
@@ -117,75 +137,32 @@ async def test_a_job_that_asks_a_person_waits_and_holds_nobody_up(bench: MakeBen
         assert len(b.server.requests) == calls, "the person's resume had ended it"
 
 
-async def test_a_reply_whose_call_was_broken_off_is_taken_up_and_no_call_made_twice(
+async def test_a_change_in_which_its_worker_is_killed_is_not_made_again(
     bench: MakeBench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """A person agrees to a call, and the process that makes it is killed in it."""
-    (tmp_path / "sending.py").write_text(
-        """
-import asyncio
-from forethought.tools.base import make_tool
-
-made = []
-
-async def send(what: str) -> str:
-    \'\'\'Send it.
-
-    Args:
-        what: What.
-    \'\'\'
-    made.append(what)
-    await asyncio.sleep(60)
-    return "sent"
-
-TOOLS = [make_tool(send, effect="write")]
-"""
-    )
+    (tmp_path / "sending.py").write_text(SENDING)
     monkeypatch.syspath_prepend(tmp_path)
-    async with bench(
-        script(moves={"a": [call("a", tool="send", what="x"), finish("seen")]}), tools="sending"
-    ) as b:
-        await b.submit("task-one", context=Context(model="openai:scripted", approve_tools="always"))
-        assert await b.work() == {"waiting": 1}
-        import sending  # type: ignore[import-not-found]
+    moves = [call("a", tool="send", what="x"), finish("seen")]
+    async with bench(script(moves={"a": moves}), tools="sending") as b:
+        context = Context(model="openai:scripted", approve_tools="never")
+        await b.submit("task-one", context=context)
+        working = asyncio.create_task(b.work())
+        await until(lambda: "sending" in sys.modules and sys.modules["sending"].made, "the call")
+        with pytest.MonkeyPatch.context() as patch:  # a kill writes nothing more
+            for name in ("aput", "aput_writes"):
+                patch.setattr(type(b.queue.threads), name, AsyncMock())
+            working.cancel()
+            await asyncio.gather(working, return_exceptions=True)
 
+        assert await b.work() == {"waiting": 1}
         graph = build_agent(settings=b.settings, checkpointer=b.queue.threads)
         config: Any = {"configurable": {"thread_id": "b:task-one"}}
-        context = Context(model="openai:scripted", approve_tools="always")
-        (asked,) = (await graph.aget_state(config)).interrupts
-        run = asyncio.create_task(
-            graph.ainvoke(
-                Command(resume={asked.id: {"decision": "approve"}}),
-                config,
-                context=context,
-                durability="sync",
-            )
-        )
-        await until(lambda: sending.made, "the call")
-        assert await retry(b.queue) == 1, "it is replied to"
-        await _killed(run, b)
-
-        assert await b.work() == {"waiting": 1}
         (asked,) = (await graph.aget_state(config)).interrupts
         assert "nobody knows whether it took effect" in asked.value["question"]
-        assert len(sending.made) == 1
         await graph.ainvoke(Command(resume={asked.id: "it happened"}), config, context=context)
         assert await retry(b.queue) == 1
         assert await b.work() == {"done": 1}
-        assert len(sending.made) == 1
-
-
-async def _killed(run: asyncio.Task[Any], b: Any) -> None:
-    """End a run as a kill does: it writes nothing more."""
-
-    async def nothing(*given: Any, **named: Any) -> None:
-        return None
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(type(b.queue.threads), "aput_writes", nothing)
-        patch.setattr(type(b.queue.threads), "aput", nothing)
-        run.cancel()
-        await asyncio.gather(run, return_exceptions=True)
+        assert sys.modules["sending"].made == ["x"]
 
 
 async def test_a_provider_that_is_down_is_asked_again_later_and_a_refused_key_is_not(
@@ -266,15 +243,6 @@ async def test_files_come_to_a_worker_that_shares_no_folder(bench: MakeBench, tm
         assert "the colour is red" in str(step), step
 
 
-async def test_a_model_that_this_worker_may_not_ask_is_not_asked(bench: MakeBench) -> None:
-    async with bench() as b:
-        await b.submit("task-one")
-        b.settings = b.settings.model_copy(update={"allowed_models": ("openai:other",)})
-        assert await b.work() == {"failed": 1}
-        assert "not allowed here" in b.ended["b:task-one"].error
-        assert b.server.requests == []
-
-
 async def test_a_job_is_bounded_by_the_worker_that_carries_it_out(bench: MakeBench) -> None:
     """Whatever the bounds were where it was submitted; a `resume` of its thread is bounded alike."""
     async with bench() as b:
@@ -303,15 +271,11 @@ async def test_a_job_whose_thread_a_person_holds_is_left_for_later(bench: MakeBe
         assert await b.queue.threads.rows("SELECT tries FROM forethought_jobs") == [(0,)]
 
 
-async def test_what_waits_in_the_queue_is_cancelled_and_higher_priorities_come_first(
-    bench: MakeBench,
-) -> None:
+async def test_what_waits_in_the_queue_is_cancelled(bench: MakeBench) -> None:
     async with bench() as b:
-        await b.submit("low")
-        await b.submit("high", priority=5)
+        await b.submit("one")
         await b.submit("never", batch="c")
         assert await cancel(b.queue, "c") == 1
-        assert await b.work(concurrency=1) == {"done": 2}
-        assert b.order == ["b:high", "b:low"]
-        assert await b.states() == {"low": "done", "high": "done", "never": "cancelled"}
+        assert await b.work() == {"done": 1}
+        assert await b.states() == {"one": "done", "never": "cancelled"}
         assert (await cancel(b.queue), await retry(b.queue)) == (0, 0)

@@ -289,7 +289,7 @@ class Progress(TypedDict, total=False):
     """Which task of the thread, from 1."""
     message_id: str
     """Id of the last human message taken as a task."""
-    asked: str
+    task_text: str
     """The task's text, to tell a new task from one that goes on."""
     base_n: int
     """Number of the last step sent before the task began."""

@@ -103,7 +103,7 @@ def _task_parts(result: Json, values: Json) -> Iterator[RenderableType]:
         yield Text(
             f"earlier task: {one_line(earlier.get('task'))} → {one_line(earlier.get('answer'))}", "dim"
         )
-    yield Text(f"task: {clean(progress.get('asked') or values.get('task') or '').strip()}")
+    yield Text(f"task: {clean(progress.get('task_text') or values.get('task') or '').strip()}")
     for item in values.get("files") or []:
         yield Text(f"file: {one_line(item.get('name'))} ({item.get('size', 0):,} bytes)", "dim")
     records = {name: result[name] for name in ("plan_reviews", "replans", "plan")}

@@ -117,7 +117,7 @@ async def _entry(saver: ThreadSaver, thread_id: str, is_locked: bool) -> Json | 
         return None
     values: Json = latest.checkpoint["channel_values"]
     progress, start, subject = (values.get(name) or {} for name in ("progress", "__start__", "subject"))
-    task = progress.get("asked") or start.get("task") or values.get("task") or subject.get("task")
+    task = progress.get("task_text") or start.get("task") or values.get("task") or subject.get("task")
     answer = values.get("answer") or (values.get("critical") or {}).get("error_type")
     return {
         "thread_id": thread_id,

@@ -118,4 +118,4 @@ def _record(model: type[M], line: str, path: Path, number: int) -> M:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         field = ".".join(map(str, first["loc"])) or "the record"
-        raise FileError(f"{path}:{number}: {field}: {reason_of(first, model.model_fields)}") from error
+        raise FileError(f"{path}:{number}: {field}: {reason_of(first)}") from error

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -294,16 +294,7 @@ def read_settings(**flags: Any) -> Settings:
     raise ValueError(f"{variable} is {str(first.get('input'))[:100]!r}: {reason}")
 
 
-def reason_of(error: Mapping[str, Any], known: Iterable[str] = ()) -> str:
-    """Why a value is not taken, of one of pydantic's errors; `known` are the names that there are."""
-    if error["type"] == "missing":
-        return "is missing"
-    if error["type"] == "extra_forbidden":
-        return f"is not known; known: {', '.join(known)}"
-    if error["type"] == "string_pattern_mismatch":
-        return (
-            "is empty, too long, or has a character that it may not have: use letters, digits and . _ - (for "
-            "a model, provider:name)"
-        )
+def reason_of(error: Mapping[str, Any]) -> str:
+    """Why a value is not taken, of one of pydantic's errors, for the middle of a line."""
     reason = str(error["msg"]).removeprefix("Value error, ")
     return reason[:1].lower() + reason[1:]

@@ -87,28 +87,20 @@ def _wire(
     for node in (planner, prospective_reflector, approve_plan, replan_trigger, answer_agent, lesson_keeper):
         graph.add_node(node.__name__, wrap_node(node, services, kept=kept))
     for sent in (tool_agent, tool_executor):
-        made = wrap_node(sent, services, kept=kept, side_by_side=True)
-        graph.add_node(sent.__name__, made, input_schema=Dispatch)
+        wrapped = wrap_node(sent, services, kept=kept, side_by_side=True)
+        graph.add_node(sent.__name__, wrapped, input_schema=Dispatch)
+    ways: dict[str, tuple[Callable[[AgentState], Any], list[str]]] = {
+        "planner": (routing.after_planner, ["prospective_reflector", END]),
+        "prospective_reflector": (routing.after_reflector, ["approve_plan", "replan_trigger"]),
+        "approve_plan": (routing.after_approval, ["planner", "prospective_reflector", "replan_trigger"]),
+        "replan_trigger": (routing.after_trigger, ["planner", "tool_agent", "answer_agent"]),
+        "tool_agent": (routing.after_tool_agent, ["tool_executor"]),
+        "answer_agent": (routing.after_answer, ["planner", "lesson_keeper", END]),
+    }
     graph.add_edge(START, "planner")
-    graph.add_conditional_edges(
-        "planner", inline_condition(routing.after_planner), ["prospective_reflector", END]
-    )
-    graph.add_conditional_edges(
-        "prospective_reflector", inline_condition(routing.after_reflector), ["approve_plan", "replan_trigger"]
-    )
-    graph.add_conditional_edges(
-        "approve_plan",
-        inline_condition(routing.after_approval),
-        ["planner", "prospective_reflector", "replan_trigger"],
-    )
-    graph.add_conditional_edges(
-        "replan_trigger", inline_condition(routing.after_trigger), ["planner", "tool_agent", "answer_agent"]
-    )
-    graph.add_conditional_edges("tool_agent", inline_condition(routing.after_tool_agent), ["tool_executor"])
+    for source, (condition, followers) in ways.items():
+        graph.add_conditional_edges(source, inline_condition(condition), followers)
     graph.add_edge("tool_executor", "replan_trigger")
-    graph.add_conditional_edges(
-        "answer_agent", inline_condition(routing.after_answer), ["planner", "lesson_keeper", END]
-    )
     graph.add_edge("lesson_keeper", END)
     return graph
 

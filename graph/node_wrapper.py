@@ -58,11 +58,11 @@ def _without_secrets(node: Callable[..., Awaitable[Any]]) -> Callable[..., Await
         except Exception as error:
             scrub = redactor(services.settings)
             redact_error(error, scrub)
-            told = repr(error)
-            if scrub(told) == told:
+            text = repr(error)
+            if scrub(text) == text:
                 raise
             # Its class keeps its words to itself, as pydantic's do.
-            raise RuntimeError(scrub(told)) from None
+            raise RuntimeError(scrub(text)) from None
 
     return run
 
@@ -111,7 +111,9 @@ def wait_for_siblings(node: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[
             try:
                 return await node(*args, **kwargs)
             finally:
-                _stop(wave)
+                wave.working -= 1
+                if not wave.working:
+                    wave.idle.set()
         except GraphBubbleUp:
             raise
         except Exception:
@@ -123,12 +125,6 @@ def wait_for_siblings(node: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[
                 _waves.pop(key, None)
 
     return run
-
-
-def _stop(wave: _Wave) -> None:
-    wave.working -= 1
-    if not wave.working:
-        wave.idle.set()
 
 
 async def _others(wave: _Wave) -> None:

@@ -192,12 +192,9 @@ def _checker(state: AgentState) -> Callable[[AnswerDraft], str | None]:
     good = [step["n"] for step in trajectory(state) if step["ok"]]
 
     def check(reply: AnswerDraft) -> str | None:
-        wrong = [n for n in reply.used_steps if n not in good]
-        if wrong:
-            return (
-                f"used_steps names step {wrong[0]}, which is no successful step; those are: {good or 'none'}"
-            )
-        return None
+        wrong = next((n for n in reply.used_steps if n not in good), None)
+        problem = f"used_steps names step {wrong}, which is no successful step; those are: {good or 'none'}"
+        return None if wrong is None else problem
 
     return check
 

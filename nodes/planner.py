@@ -85,11 +85,11 @@ async def _begin(state: AgentState, turn: Turn) -> tuple[dict[str, Any], AgentSt
     foreseen = state.get("draft", {}).get("expected_reply", "")
     if foreseen and context.foresees_user:
         model = ForesightModel(turn, allowance(begun, context))
-        found = await model.next_message(foreseen, state.get("answer", ""), begun)
-        update["usage"] = {**update["usage"], "planner": found.usage}
-        if found.reflection:
-            said = f"Expected: {foreseen}\n{found.note}\n{found.reflection}"
-            update["progress"] = {**update["progress"], "reflection": said}
+        finding = await model.next_message(foreseen, state.get("answer", ""), begun)
+        update["usage"] = {**update["usage"], "planner": finding.usage}
+        if finding.reflection:
+            memory = f"Expected: {foreseen}\n{finding.note}\n{finding.reflection}"
+            update["progress"] = {**update["progress"], "reflection": memory}
         begun = {**begun, "progress": update["progress"]}
     if "lessons" in update:
         begun = {**begun, "lessons": update["lessons"]}

@@ -38,27 +38,6 @@ from forethought.state.reducers import with_statuses
 from forethought.tools.registry import describe
 
 
-@dataclass
-class _Reflection:
-    """What the reflections on one plan have come to so far."""
-
-    plan: Plan
-    reviews: list[PlanReview] = field(default_factory=list)
-    usage: Usage = field(default_factory=no_usage)
-    candidates: list[tuple[int, Plan]] = field(default_factory=list)
-    """Plans that were diagnosed, with how many errors were found in each."""
-
-    @property
-    def version(self) -> int:
-        """The highest version among the plans."""
-        return max([self.plan["version"], *(plan["version"] for _, plan in self.candidates)])
-
-    def keep_best(self) -> None:
-        """Go on with the candidate that has the fewest errors, marked unresolved."""
-        self.plan = {**min(self.candidates, key=lambda candidate: candidate[0])[1], "unresolved": True}
-        self.reviews[-1]["unresolved"] = True
-
-
 async def prospective_reflector(
     state: AgentState, runtime: Runtime[Context], *, services: Services
 ) -> dict[str, Any]:
@@ -69,11 +48,11 @@ async def prospective_reflector(
     pending = any(subtask["status"] == "pending" for subtask in plan.get("subtasks", []))
     if plan.get("reviewed") or not pending:
         return {}
-    reflection = _Reflection(plan)
+    reflection = _Reflection(state, turn, plan)
     if context.prospective_reflection:
         file = services.settings.planning_errors_file
         errors = await asyncio.to_thread(load_planning_errors, file) if context.planning_errors else ()
-        await _reflect(reflection, state, turn, errors)
+        await reflection.run(errors)
     # A person is not asked again about their own edit that stands as they wrote it.
     as_edited = plan.get("approval") == "edited" and reflection.plan["version"] == plan["version"]
     approval: Literal["", "wanted"] = "wanted" if context.approve_plan and not as_edited else ""
@@ -85,89 +64,107 @@ async def prospective_reflector(
     }
 
 
-async def _reflect(
-    reflection: _Reflection, state: AgentState, turn: Turn, errors: Sequence[PlanningError]
-) -> None:
-    """Diagnose, revise, diagnose again; every diagnosis leaves a record, a skipped one too."""
-    for attempt in range(turn.context.max_reflections + 1):
-        usage = {**state.get("usage", {}), "now": reflection.usage}
-        now: AgentState = {**state, "plan": reflection.plan, "usage": usage}
-        messages = reflector_messages(now, turn.services, turn.context, errors)
-        diagnosis = await _diagnose(reflection, now, turn, messages, errors)
-        reflection.usage = total(reflection.usage, diagnosis.usage)
-        reflection.reviews.append(_review(now, diagnosis.reply, diagnosis.problem))
-        if diagnosis.reply is None:
-            if reflection.candidates:  # a revision that nobody has examined: its plan before had errors
-                reflection.plan = {**reflection.plan, "unresolved": True}
-                reflection.reviews[-1]["unresolved"] = True
-            return
-        if not diagnosis.reply.errors:
-            return
-        reflection.candidates.append((len(diagnosis.reply.errors), reflection.plan))
-        if attempt == turn.context.max_reflections:
-            break
-        if spent := exhausted(state, turn.context, reflection.usage, steps=False):
-            reflection.reviews[-1]["changes"] = f"not revised: the budget of {spent} is spent"
-            break
-        if not await _revise(reflection, state, turn, (messages, diagnosis), errors):
-            break
-    reflection.keep_best()
+@dataclass
+class _Reflection:
+    """The reflections on one plan, and what they have come to so far."""
 
+    state: AgentState
+    turn: Turn
+    plan: Plan
+    reviews: list[PlanReview] = field(default_factory=list)
+    usage: Usage = field(default_factory=no_usage)
+    candidates: list[tuple[int, Plan]] = field(default_factory=list)
+    """Plans that were diagnosed, with how many errors were found in each."""
 
-async def _diagnose(
-    reflection: _Reflection,
-    state: AgentState,
-    turn: Turn,
-    messages: Sequence[Message],
-    errors: Sequence[PlanningError],
-) -> AskResult[PlanDiagnosis]:
-    """Turn 1, or why there was none."""
-    if spent := exhausted(state, turn.context, steps=False):
-        return AskResult(None, no_usage(), problem=f"the budget of {spent} is spent")
-    result = await turn.ask(
-        "reflector",
-        messages,
-        _diagnosis_spec(errors),
-        allowance(state, turn.context),
-        event={"turn": "diagnosis", "plan_version": reflection.plan["version"]},
-    )
-    return result if result.reply else replace(result, problem=f"no valid diagnosis: {result.problem}")
+    @property
+    def version(self) -> int:
+        """The highest version among the plans."""
+        return max([self.plan["version"], *(plan["version"] for _, plan in self.candidates)])
 
+    @property
+    def now(self) -> AgentState:
+        """The state with the plan in hand and what the reflections have cost."""
+        return {**self.state, "plan": self.plan, "usage": {**self.state.get("usage", {}), "now": self.usage}}
 
-async def _revise(
-    reflection: _Reflection,
-    state: AgentState,
-    turn: Turn,
-    first_turn: tuple[Sequence[Message], AskResult[PlanDiagnosis]],
-    errors: Sequence[PlanningError],
-) -> bool:
-    """Turn 2. The revised plan becomes the one in hand; False when no valid revision came."""
-    messages, diagnosis = first_turn
-    found = {error.error_type for error in diagnosis.reply.errors} if diagnosis.reply else set()
-    _, text = render("reflector_revise", errors=[error.full() for error in errors if error.name in found])
-    results = state.get("results", {})
+    async def run(self, errors: Sequence[PlanningError]) -> None:
+        """Diagnose, revise, diagnose again; every diagnosis leaves a record, a skipped one too."""
+        context = self.turn.context
+        for attempt in range(context.max_reflections + 1):
+            messages = reflector_messages(self.now, self.turn.services, context, errors)
+            diagnosis = await self._diagnose(messages, errors)
+            if diagnosis.reply is None:
+                if self.candidates:  # a revision that nobody has examined: its plan before had errors
+                    self._leave_unresolved(self.plan)
+                return
+            if not diagnosis.reply.errors:
+                return
+            self.candidates.append((len(diagnosis.reply.errors), self.plan))
+            if attempt == context.max_reflections:
+                break
+            if spent := exhausted(self.now, context, steps=False):
+                self.reviews[-1]["changes"] = f"not revised: the budget of {spent} is spent"
+                break
+            if not await self._revise(messages, diagnosis.reply, diagnosis.text, errors):
+                break
+        self._leave_unresolved(min(self.candidates, key=lambda candidate: candidate[0])[1])
 
-    def check(reply: PlanRevision) -> str | None:
-        return plan_problem(reply.subtasks, tools=turn.services.tools, old=reflection.plan, results=results)
+    def _leave_unresolved(self, plan: Plan) -> None:
+        self.plan = {**plan, "unresolved": True}
+        self.reviews[-1]["unresolved"] = True
 
-    result = await turn.ask(
-        "reflector",
-        [*messages, Message("assistant", diagnosis.text), Message("user", text)],
-        reply_spec(PlanRevision),
-        allowance(state, turn.context, reflection.usage),
-        check=check,
-        event={"turn": "revision", "plan_version": reflection.plan["version"]},
-    )
-    reflection.usage = total(reflection.usage, result.usage)
-    if result.reply is None:
-        reflection.reviews[-1]["changes"] = f"no valid revision: {result.problem}"
-        return False
-    reflection.reviews[-1] = {**reflection.reviews[-1], "revised": True, "changes": result.reply.changes}
-    used_ids = dropped_ids(state, *(plan for _, plan in reflection.candidates))
-    subtasks = join_plan(result.reply.subtasks, old=reflection.plan, results=results, used_ids=used_ids)
-    version = max(reflection.version, state["progress"]["version"]) + 1
-    reflection.plan = {**reflection.plan, "version": version, "subtasks": subtasks}
-    return True
+    async def _diagnose(
+        self, messages: Sequence[Message], errors: Sequence[PlanningError]
+    ) -> AskResult[PlanDiagnosis]:
+        """Turn 1, recorded; or why there was none."""
+        if spent := exhausted(self.now, self.turn.context, steps=False):
+            result = AskResult[PlanDiagnosis](None, no_usage(), problem=f"the budget of {spent} is spent")
+        else:
+            result = await self.turn.ask(
+                "reflector",
+                messages,
+                _diagnosis_spec(errors),
+                allowance(self.now, self.turn.context),
+                event={"turn": "diagnosis", "plan_version": self.plan["version"]},
+            )
+            if result.reply is None:
+                result = replace(result, problem=f"no valid diagnosis: {result.problem}")
+        self.reviews.append(_review(self.now, result.reply, result.problem))
+        self.usage = total(self.usage, result.usage)
+        return result
+
+    async def _revise(
+        self,
+        messages: Sequence[Message],
+        diagnosis: PlanDiagnosis,
+        text: str,
+        errors: Sequence[PlanningError],
+    ) -> bool:
+        """Turn 2. The revised plan becomes the one in hand; False when no valid revision came."""
+        found = {error.error_type for error in diagnosis.errors}
+        _, request = render("reflector_revise", errors=[e.full() for e in errors if e.name in found])
+        results, tools = self.state.get("results", {}), self.turn.services.tools
+
+        def check(reply: PlanRevision) -> str | None:
+            return plan_problem(reply.subtasks, tools=tools, old=self.plan, results=results)
+
+        result = await self.turn.ask(
+            "reflector",
+            [*messages, Message("assistant", text), Message("user", request)],
+            reply_spec(PlanRevision),
+            allowance(self.now, self.turn.context),
+            check=check,
+            event={"turn": "revision", "plan_version": self.plan["version"]},
+        )
+        self.usage = total(self.usage, result.usage)
+        if result.reply is None:
+            self.reviews[-1]["changes"] = f"no valid revision: {result.problem}"
+            return False
+        self.reviews[-1] = {**self.reviews[-1], "revised": True, "changes": result.reply.changes}
+        used_ids = dropped_ids(self.state, *(plan for _, plan in self.candidates))
+        subtasks = join_plan(result.reply.subtasks, old=self.plan, results=results, used_ids=used_ids)
+        version = max(self.version, self.state["progress"]["version"]) + 1
+        self.plan = {**self.plan, "version": version, "subtasks": subtasks}
+        return True
 
 
 def _diagnosis_spec(errors: Sequence[PlanningError]) -> ReplySpec[PlanDiagnosis]:

@@ -34,10 +34,10 @@ async def replan_trigger(
     update: dict[str, Any] = {"proposals": {CLEAR: None}, "dispatch": []}
     may_replan = context.replanning and progress["replans"] < context.max_replans
     stopped = exhausted(state, context)
-    asked = None if stopped else _requested_replan(state, context)
+    requested = None if stopped else _requested_replan(state, context)
     update |= status_update(old, plan)
     if not stopped and may_replan:
-        replan = asked or _cadence(state, plan, context)
+        replan = requested or _cadence(state, plan, context)
         if replan:
             return {
                 **update,
@@ -94,12 +94,12 @@ def _requested_replan(state: AgentState, context: Context) -> Replan | None:
     if not wave or not steps or steps[-1]["n"] != state["progress"]["n"] or _planned_since(state):
         return None
     counts = attempt_counts(state)
-    found = [reason for step in steps if (reason := _step_reason(step, counts, context))]
-    found += [reason for step in steps if (reason := _surprise(step, state))]
-    if not found:
+    reasons = [reason for step in steps if (reason := _step_reason(step, counts, context))]
+    reasons += [reason for step in steps if (reason := _surprise(step, state))]
+    if not reasons:
         return None
-    kind = found[0][0]
-    return _replan(state, kind, " ".join(dict.fromkeys(text for _, text in found)), forced=False)
+    kind = reasons[0][0]
+    return _replan(state, kind, " ".join(dict.fromkeys(text for _, text in reasons)), forced=False)
 
 
 def _planned_since(state: AgentState) -> bool:
@@ -111,15 +111,15 @@ def _planned_since(state: AgentState) -> bool:
 
 def _step_reason(step: Step, counts: dict[str, int], context: Context) -> tuple[str, str] | None:
     what = f"step {step['n']} [{step['subtask']}]"
-    said = cut(step["observation"], 3_000)
+    text = cut(step["observation"], 3_000)
     if step["cause"] == "replan":
-        return "agent", f"At {what} the acting agent asked for a new plan: {said}"
+        return "agent", f"At {what} the acting agent asked for a new plan: {text}"
     if step["cause"] == "repeat":
-        return "repeat", f"At {what} a call that had failed was proposed again: {said}"
+        return "repeat", f"At {what} a call that had failed was proposed again: {text}"
     if counts.get(step["subtask"], 0) >= context.max_attempts:
         return (
             "attempts",
-            f"{step['subtask']} failed {counts[step['subtask']]} times; at {what}, {step['cause']}: {said}",
+            f"{step['subtask']} failed {counts[step['subtask']]} times; at {what}, {step['cause']}: {text}",
         )
     return None
 
@@ -129,10 +129,10 @@ def _surprise(step: Step, state: AgentState) -> tuple[str, str] | None:
     knew of is no reason for another. One that foresight found asks for itself."""
     own = step.get("foresight")
     if own and own["replan"]:
-        said = cut(f"{own['difference']} {own['reflection']}", 3_000)
+        text = cut(f"{own['difference']} {own['reflection']}", 3_000)
         return (
             "surprise",
-            f"At step {step['n']} [{step['subtask']}] came what the plan did not expect. {said}",
+            f"At step {step['n']} [{step['subtask']}] came what the plan did not expect. {text}",
         )
     if own and own["before"] != "serious":
         return None
@@ -141,8 +141,8 @@ def _surprise(step: Step, state: AgentState) -> tuple[str, str] | None:
     earlier = [s for s in trajectory(state) if s["subtask"] == step["subtask"] and s["n"] < step["n"]]
     if not earlier or earlier[-1]["n"] <= state["plan"].get("n", 0):
         return None
-    seen = f"step {earlier[-1]['n']} [{step['subtask']}] saw something that the plan did not expect"
-    return "surprise", f"A serious surprise: {seen}. {cut(step['thought'], 800)}"
+    where = f"step {earlier[-1]['n']} [{step['subtask']}] saw something that the plan did not expect"
+    return "surprise", f"A serious surprise: {where}. {cut(step['thought'], 800)}"
 
 
 def _cadence(state: AgentState, plan: Plan, context: Context) -> Replan | None:

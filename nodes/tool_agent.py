@@ -52,9 +52,9 @@ async def tool_agent(
     started = time.monotonic()
     turn = await services.turn(runtime)
     state = read_state(config, WAVE_CHANNELS)
-    revised, shown = await _propose(state, dispatch, turn)
+    revised, sources = await _propose(state, dispatch, turn)
     seconds = round(time.monotonic() - started, 3)
-    proposal = _proposal(revised, dispatch, turn, shown, seconds)
+    proposal = _proposal(revised, dispatch, turn, sources, seconds)
     update: dict[str, Any] = {
         "proposals": {dispatch["subtask"]: proposal},
         "usage": {"tool": revised.usage},
@@ -81,7 +81,7 @@ async def _propose(
 ) -> tuple[Revised[ToolChoice], list[str]]:
     """The best-scored proposal of at most 1 + max_revisions, and what its prompt showed."""
     context, tools = turn.context, turn.services.tools
-    messages, shown = tool_messages(state, subtask_of(state, dispatch["subtask"]), turn.services, context)
+    messages, sources = tool_messages(state, subtask_of(state, dispatch["subtask"]), turn.services, context)
     spec = tool_choice_spec(tools, context)
     allowed = allowance(state, context)
     width = max(len(state.get("dispatch", [])), 1)
@@ -101,7 +101,7 @@ async def _propose(
         most=context.max_revisions,
         may_revise=may_revise,
     )
-    return revised, shown
+    return revised, sources
 
 
 def _of_wave(used: Usage, width: int) -> Usage:
@@ -199,5 +199,5 @@ def tool_messages(
         memory=[item["text"] for item in memory],
         left=left_text(state, context),
     )
-    shown = [f"result:{item['id']}" for item in results] + [item["id"] for item in memory]
-    return messages, shown
+    sources = [f"result:{item['id']}" for item in results] + [item["id"] for item in memory]
+    return messages, sources

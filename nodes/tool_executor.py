@@ -119,13 +119,13 @@ async def _call(proposal: Proposal, state: AgentState, turn: Turn) -> _Outcome:
         "acting", n=proposal["n"], subtask=proposal["subtask"], tool=tool.name, arguments=decision.arguments
     )
     result = await make_call(tool, proposal, decision, prior, state, turn, allowed)
-    found = Finding(proposal["surprise"])
+    finding = Finding(proposal["surprise"])
     if not result.by_person:
-        found = await ForesightModel(turn, allowed).call(tool, proposal, result.observation, state)
-    seen = result.observation
-    finished = seen.ok and proposal["finishes"] and not found.note and not seen.partial
-    outcome = _Outcome(seen, finished, found.surprise, decision, result, found)
-    return outcome.with_note(found.note)
+        finding = await ForesightModel(turn, allowed).call(tool, proposal, result.observation, state)
+    observation = result.observation
+    finished = observation.ok and proposal["finishes"] and not finding.note and not observation.partial
+    outcome = _Outcome(observation, finished, finding.surprise, decision, result, finding)
+    return outcome.with_note(finding.note)
 
 
 def _step(proposal: Proposal, outcome: _Outcome, state: AgentState, seconds: float, usage: Usage) -> Step:

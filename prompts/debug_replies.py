@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
-from forethought.prompts.replies import Reply, Text, _no_null
+from forethought.prompts.replies import ListOf, Reply, Text
 
 NO_ERROR = "no_error"
 
@@ -47,9 +47,7 @@ class CriticalError(Reply):
     correction_guidance: str = Field(
         min_length=1, description="What to do instead, as an instruction for the agent that runs again."
     )
-    cascading_effects: Annotated[list[CascadingEffect], BeforeValidator(_no_null)] = Field(
-        default_factory=list
-    )
+    cascading_effects: ListOf[CascadingEffect] = Field(default_factory=list)
 
 
 class UpdatedGuidance(Reply):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
-from forethought.prompts.replies import Reply, Text, _no_null
+from forethought.prompts.replies import ListOf, Reply, Text
 
 
 class Quote(Reply):
@@ -34,7 +34,7 @@ class ComparativeDiagnosis(Reply):
     """3.2.1, diagnosis: what separates a task's failed runs from its successful ones."""
 
     comparison: Text = Field("", description="Where the runs part, and what decided their outcomes.")
-    errors: Annotated[list[DiagnosedError], BeforeValidator(_no_null)] = Field(default_factory=list)
+    errors: ListOf[DiagnosedError] = Field(default_factory=list)
 
 
 class Aggregation(Reply):

@@ -8,7 +8,7 @@ asked.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -22,19 +22,13 @@ from pydantic import (
 
 from forethought.text import has_visible_text
 
+E = TypeVar("E")
 Score = Annotated[int, Field(ge=1, le=10)]
 
 
-def _no_null(value: Any) -> Any:
-    return [] if value is None else value
-
-
-def _text(value: Any) -> Any:
-    return "" if value is None else value
-
-
-def _flag(value: Any) -> Any:
-    return False if value is None else value
+def _or(default: Any) -> BeforeValidator:
+    """Null counts as missing."""
+    return BeforeValidator(lambda value: default if value is None else value)
 
 
 def _shown(value: str) -> str:
@@ -43,9 +37,10 @@ def _shown(value: str) -> str:
     return value
 
 
-Text = Annotated[str, BeforeValidator(_text)]
+Text = Annotated[str, _or("")]
 Shown = Annotated[str, Field(min_length=1), AfterValidator(_shown)]
-Flag = Annotated[bool, BeforeValidator(_flag)]
+Flag = Annotated[bool, _or(False)]
+ListOf = Annotated[list[E], _or([])]
 
 
 class Reply(BaseModel):
@@ -62,7 +57,7 @@ class PlannedSubtask(Reply):
         min_length=1, description="What to find or do, with the facts and conditions that matter."
     )
     tool: str | None = Field(None, description="The tool that probably serves, or null.")
-    depends_on: Annotated[list[str], BeforeValidator(_no_null)] = Field(
+    depends_on: ListOf[str] = Field(
         default_factory=list, description="Ids of the subtasks whose results it needs."
     )
     expected: Text = Field("", description="What its result should look like.")
@@ -71,8 +66,8 @@ class PlannedSubtask(Reply):
 class Plan(Reply):
     """MIRROR 3.4: a decomposition and the planner's own evaluation of it."""
 
-    subtasks: Annotated[list[PlannedSubtask], BeforeValidator(_no_null)] = Field(default_factory=list)
-    discard: Annotated[list[str], BeforeValidator(_no_null)] = Field(
+    subtasks: ListOf[PlannedSubtask] = Field(default_factory=list)
+    discard: ListOf[str] = Field(
         default_factory=list, description="Ids of finished subtasks whose results are no longer trusted."
     )
     evaluation: Text = Field("", description="Strengths and weaknesses of this plan.")
@@ -93,14 +88,14 @@ class PlanDiagnosis(Reply):
 
     situation: Text = Field("", description="What has been done and what is known.")
     tool_notes: Text = Field("", description="Which tools worked or failed here, and why.")
-    errors: Annotated[list[FoundError], BeforeValidator(_no_null)] = Field(default_factory=list)
+    errors: ListOf[FoundError] = Field(default_factory=list)
 
 
 def diagnosis_of(names: tuple[str, ...]) -> type[PlanDiagnosis]:
     """PlanDiagnosis whose error types are `names` only: the planning errors that the plan is held against."""
     kind: Any = Literal[names]
     found: Any = create_model("FoundError", __base__=FoundError, error_type=(kind, ...))
-    errors: Any = Annotated[list[found], BeforeValidator(_no_null)]
+    errors: Any = ListOf[found]
     return create_model("PlanDiagnosis", __base__=PlanDiagnosis, errors=(errors, Field(default_factory=list)))
 
 
@@ -131,7 +126,7 @@ class AnswerDraft(Reply):
     """MIRROR 3.4: the answer and the answer agent's own evaluation of it."""
 
     answer: Shown
-    used_steps: Annotated[list[int], BeforeValidator(_no_null)] = Field(
+    used_steps: ListOf[int] = Field(
         default_factory=list, description="Numbers of the steps that the answer rests on."
     )
     evaluation: Text = ""
@@ -175,9 +170,7 @@ class LessonDraft(Reply):
     failed: str = Field(min_length=1, description="What went wrong.")
     why: Text = Field("", description="Why it did.")
     worked: str = Field(min_length=1, description="What worked, or what to do instead.")
-    steps: Annotated[list[int], BeforeValidator(_no_null)] = Field(
-        default_factory=list, description="Numbers of the steps that show it."
-    )
+    steps: ListOf[int] = Field(default_factory=list, description="Numbers of the steps that show it.")
     error_type: str | None = Field(None, description="The kind of planning mistake, or null.")
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pydantic import Field
 
-from pydantic import BeforeValidator, Field
-
-from forethought.prompts.replies import Reply, Text, _no_null
+from forethought.prompts.replies import ListOf, Reply, Text
 
 
 class TrialReflection(Reply):
@@ -29,7 +27,7 @@ class TaxonomyGrowth(Reply):
     """Meso level: what the trials of one task add to the taxonomy."""
 
     rationale: Text = Field("", description="Which errors the trials show, and which types cover them.")
-    new_types: Annotated[list[NewErrorType], BeforeValidator(_no_null)] = Field(
+    new_types: ListOf[NewErrorType] = Field(
         default_factory=list, description="Types that the taxonomy lacks; empty if it covers all."
     )
 
@@ -45,9 +43,7 @@ class StepLabel(Reply):
     """The labels of one step."""
 
     step: int = Field(ge=1, description="The number of the step.")
-    errors: Annotated[list[StepError], BeforeValidator(_no_null)] = Field(
-        default_factory=list, description="Empty if the step shows none."
-    )
+    errors: ListOf[StepError] = Field(default_factory=list, description="Empty if the step shows none.")
 
 
 class StepLabels(Reply):

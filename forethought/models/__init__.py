@@ -8,35 +8,26 @@ from forethought.models.record import RecordingTransport
 from forethought.models.replay import ReplayTransport
 from forethought.models.schema import NotStrict, drop_nulls, strict_schema
 from forethought.models.types import (
-    Call,
     ConfigurationError,
     Function,
     Image,
     Message,
     ModelError,
-    ModelReply,
-    ModelRequest,
-    ModelUnavailable,
     ReplayError,
     ReplyError,
     ReplyResult,
     ReplySpec,
     Transport,
     TransportError,
-    Usage,
     reply_spec,
 )
 
 __all__ = [
-    "Call",
     "ConfigurationError",
     "Function",
     "Image",
     "Message",
     "ModelError",
-    "ModelReply",
-    "ModelRequest",
-    "ModelUnavailable",
     "Models",
     "NotStrict",
     "RecordingTransport",
@@ -47,7 +38,6 @@ __all__ = [
     "ReplySpec",
     "Transport",
     "TransportError",
-    "Usage",
     "drop_nulls",
     "reply_spec",
     "strict_schema",

@@ -97,7 +97,7 @@ class Models:
             if named is not None:
                 self._allow(named)
         allowance = allowance or Allowance()
-        usage, started, history = allowance.question(), time.monotonic(), tuple(messages)
+        usage, history = allowance.question(), tuple(messages)
         fixed = reply.name, reply.schema, reply.functions, reply.strict, allowance.deadline
         problem, repairs = "", 0
         while True:
@@ -118,7 +118,7 @@ class Models:
                 history = (*history, *_repair(got, reply, problem))
                 repairs += 1
                 continue
-            return ReplyResult(value, text, usage, time.monotonic() - started, repairs, got.model or model)
+            return ReplyResult(value, text, usage, repairs, got.model or model)
 
     async def _send(
         self, request: ModelRequest, fallback: str | None, usage: Usage, whole_seconds: float

@@ -142,7 +142,6 @@ class ReplyResult(Generic[T]):
     text: str
     """JSON text of the reply."""
     usage: Usage
-    seconds: float
     repairs: int
     """How often a bad reply was sent back (0 to 2)."""
     model: str

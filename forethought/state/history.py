@@ -219,8 +219,8 @@ async def _find_step(line: AsyncIterator[Point], checkpoints: Checkpoints, n: in
     last = 0
     async for point in line:
         last = max(last, point.progress.get("n", 0))
-        sent = [item["n"] for item in point.values.get("dispatch") or []]
-        if n in sent and node in point.waiting:
+        numbers = [item["n"] for item in point.values.get("dispatch") or []]
+        if n in numbers and node in point.waiting:
             if not point.values.get("plan"):
                 # It is put together from the checkpoints before this one.
                 raise ForkError(_missing_checkpoint(checkpoints, f"step {n}"))

@@ -61,10 +61,10 @@ def merge_rounds(old: Json | None, new: Json | None) -> Json:
         if record is None:
             merged.pop(key, None)
             continue
-        kept = merged.setdefault(key, {})
-        failures = {**kept.get("failures", {}), **record.get("failures", {})}
-        kept.update(record)
-        kept["failures"] = failures
+        merged_record = merged.setdefault(key, {})
+        failures = {**merged_record.get("failures", {}), **record.get("failures", {})}
+        merged_record.update(record)
+        merged_record["failures"] = failures
     return merged
 
 

@@ -54,42 +54,40 @@ def require_approval(
     arguments = proposal["arguments"]
     if tool.effect == "read":
         return ApprovalDecision(arguments)
-    seen = influence(state, tools)
-    if tool.effect == "egress" and seen.guarded:
+    origins = influence(state, tools)
+    if tool.effect == "egress" and origins.guarded:
         key = address_key(str(arguments.get(tool.address))) if tool.address else None
         if key is not None and key in known_addresses(state, tools):
             return ApprovalDecision(arguments)
         if key is not None and key in approved_addresses(state, tools):
             return ApprovalDecision(arguments, pinned=True)
-        return _ask(tool, proposal, _why_sending(tool, seen), seen, pinned=True)
-    if tool.effect == "write" and _asks_for_writes(context, seen):
-        return _ask(tool, proposal, _why_writing(seen), seen, pinned=False)
+        return _ask(tool, proposal, _why_sending(tool, origins), origins, pinned=True)
+    tainted = context.approve_tools == "tainted" and origins.outside
+    if tool.effect == "write" and (tainted or context.approve_tools == "always"):
+        return _ask(tool, proposal, _why_writing(origins), origins, pinned=False)
     return ApprovalDecision(arguments)
 
 
-def _asks_for_writes(context: Context, seen: Influence) -> bool:
-    return context.approve_tools == "always" or (context.approve_tools == "tainted" and bool(seen.outside))
-
-
-def _why_writing(seen: Influence) -> str:
-    if not seen.outside:
+def _why_writing(origins: Influence) -> str:
+    if not origins.outside:
         return "It changes something, and every change is to be approved."
-    return f"It changes something, after text from outside came into the thread: {', '.join(seen.outside)}."
+    outside = ", ".join(origins.outside)
+    return f"It changes something, after text from outside came into the thread: {outside}."
 
 
-def _why_sending(tool: Tool, seen: Influence) -> str:
+def _why_sending(tool: Tool, origins: Influence) -> str:
     what = (
         "It opens an address that neither you nor a source gave"
         if tool.address
         else "It sends its arguments out"
     )
     return (
-        f"{what}, so it could carry out what is private: {', '.join(seen.private)}. "
-        f"From outside came: {', '.join(seen.outside)}."
+        f"{what}, so it could carry out what is private: {', '.join(origins.private)}. "
+        f"From outside came: {', '.join(origins.outside)}."
     )
 
 
-def _ask(tool: Tool, proposal: Proposal, why: str, seen: Influence, *, pinned: bool) -> ApprovalDecision:
+def _ask(tool: Tool, proposal: Proposal, why: str, origins: Influence, *, pinned: bool) -> ApprovalDecision:
     payload = {
         "kind": "tool",
         "id": f"tool-{proposal['n']}",
@@ -99,7 +97,7 @@ def _ask(tool: Tool, proposal: Proposal, why: str, seen: Influence, *, pinned: b
         "arguments": proposal["arguments"],
         "effect": tool.effect,
         "why": why,
-        "influence": records(seen.outside),
+        "influence": records(origins.outside),
         "choices": CHOICES,
     }
 

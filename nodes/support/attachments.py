@@ -84,23 +84,23 @@ def _read(block: dict[str, Any]) -> tuple[str, str, str, str | bytes]:
     """The kind, the name ('' without one), the media type and the content, as base64 or as text's bytes, of a
     block in any provider's form. Raises FilesError."""
     try:
-        found: Any = HumanMessage([block]).content_blocks[0]
-        extras = found.get("extras") or {}
-        named = {**(extras.get("metadata") or {}), **extras, **found}
+        standard: Any = HumanMessage([block]).content_blocks[0]
+        extras = standard.get("extras") or {}
+        named = {**(extras.get("metadata") or {}), **extras, **standard}
         name = next((str(named[key]) for key in ("filename", "name", "title") if named.get(key)), "")
-        kind, data = found["type"], found.get("base64") or ""
-        media_type = found.get("mime_type") or _USUAL.get(kind, "")
-        before, encoded, after = (found.get("url") or "").partition(";base64,")
+        kind, data = standard["type"], standard.get("base64") or ""
+        media_type = standard.get("mime_type") or _USUAL.get(kind, "")
+        before, encoded, after = (standard.get("url") or "").partition(";base64,")
         if encoded and before.startswith("data:"):
             media_type, data = before.removeprefix("data:"), after
         media_type = media_type.partition(";")[0].lower()
-        content = data or (found.get("text") or "").encode("utf-8", "replace")
+        content = data or (standard.get("text") or "").encode("utf-8", "replace")
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise FilesError("an attached block is malformed; send its content in base64") from error
     if not content:
-        shown = f" {safe_name(name)}" if name else ""
+        label = f" {safe_name(name)}" if name else ""
         raise FilesError(
-            f"the {kind} block{shown} is empty or only names where it is, and nothing is fetched for a "
+            f"the {kind} block{label} is empty or only names where it is, and nothing is fetched for a "
             "client: send its content in base64"
         )
     return kind, name, media_type, content

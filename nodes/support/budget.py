@@ -62,10 +62,10 @@ def reserve_tokens(state: AgentState, context: Context) -> int:
 def _seen_tokens(state: AgentState) -> int:
     """What task and steps take in the answer's prompt, by their length."""
     steps = [f"{step['observation'][:OBSERVATION_CHARS]}{step['arguments']}" for step in _steps(state)]
-    shown = sum(len(text.encode(errors="replace")) for text in steps)
+    length = sum(len(text.encode(errors="replace")) for text in steps)
     earlier = str(state.get("progress", {}).get("earlier") or "")
-    asked = len(f"{state.get('task', '')}{earlier}".encode(errors="replace"))
-    return (min(shown, MATERIAL_CHARS) + asked) // _BYTES_PER_TOKEN
+    task_length = len(f"{state.get('task', '')}{earlier}".encode(errors="replace"))
+    return (min(length, MATERIAL_CHARS) + task_length) // _BYTES_PER_TOKEN
 
 
 def exhausted(state: AgentState, context: Context, now: Usage | None = None, *, steps: bool = True) -> str:
@@ -74,21 +74,14 @@ def exhausted(state: AgentState, context: Context, now: Usage | None = None, *, 
     `now` is usage that the state does not hold yet. Without `steps` it tells whether a further model call
     that is no answer can be paid.
     """
-    used = spent(state, now)
-    if steps and used.steps >= context.max_steps:
+    if steps and spent(state).steps >= context.max_steps:
         return "steps"
-    if context.max_tokens is not None and used.tokens + reserve_tokens(state, context) >= context.max_tokens:
-        return "tokens"
-    if context.max_usd is not None and used.usd >= context.max_usd * (1 - _ANSWER_SHARE):
-        return "usd"
-    if context.max_seconds is None:
-        return ""
-    # Those of a model that could only have been asked again when they had passed are as good as spent.
+    if budget := allowance(state, context, now).spent():
+        return budget
+    # The seconds of a model that could only have been asked again when they had passed are as good as spent.
     usages = [*state.get("usage", {}).values(), now or {}]
     waited_out = max(usage.get("out_of_time", 0.0) for usage in usages)
-    seconds = active_seconds(state) + (now or {}).get("seconds", 0.0)
-    late = seconds >= context.max_seconds * (1 - _ANSWER_SHARE)
-    return "seconds" if late or waited_out >= context.max_seconds else ""
+    return "seconds" if context.max_seconds is not None and waited_out >= context.max_seconds else ""
 
 
 def allowance(
@@ -118,14 +111,11 @@ def allowance(
 def answer_allowance(state: AgentState, context: Context) -> Allowance:
     """What the answer and its repairs may use: all that is left, and never less than was kept back for it,
     whatever the calls in flight have taken. It is asked for once in any case."""
-    used, allowed = spent(state), Allowance()
-    if context.max_tokens is not None:
-        allowed.tokens = max(context.max_tokens - used.tokens, reserve_tokens(state, context))
-    if context.max_usd is not None:
-        allowed.usd = max(context.max_usd - used.usd, context.max_usd * _ANSWER_SHARE)
-    if context.max_seconds is not None:
-        left = max(context.max_seconds - active_seconds(state), context.max_seconds * _ANSWER_SHARE)
-        allowed.deadline, allowed.whole_seconds = time.monotonic() + left, context.max_seconds
+    allowed = allowance(state, context, answered=True)
+    allowed.tokens = max(allowed.tokens, reserve_tokens(state, context))
+    allowed.usd = max(allowed.usd, (context.max_usd or 0) * _ANSWER_SHARE)
+    least = time.monotonic() + (context.max_seconds or 0) * _ANSWER_SHARE
+    allowed.deadline = max(allowed.deadline, least)
     return allowed
 
 

@@ -173,26 +173,26 @@ def ask_outcome(
     if word == again:
         return None
     if word == HAPPENED:
-        said = f" and says: {text}" if text else ""
-        seen = (
-            f"The call was broken off before its result came; the person has seen that it took effect{said}"
+        remark = f" and says: {text}" if text else ""
+        outcome = (
+            f"The call was broken off before its result came; the person has seen that it took effect{remark}"
         )
-        return CallResult(Observation(seen, origin="user"), by_person=True)
+        return CallResult(Observation(outcome, origin="user"), by_person=True)
     why = f": {text}" if text else ""
-    left = (
+    outcome = (
         "The call was broken off before its result came. The person does not want it made again"
         f"{why}. It may have taken effect."
     )
-    return CallResult(Observation(left, ok=False, cause="unknown", origin="user"), by_person=True)
+    return CallResult(Observation(outcome, ok=False, cause="unknown", origin="user"), by_person=True)
 
 
 def _choice(reply: Any) -> tuple[str, str]:
     """The choice and what was said besides; a rejection gives the call up."""
-    said, reason = reply, ""
+    words, reason = reply, ""
     if isinstance(reply, dict):
         reason = str(reply.get("reason") or "")
         if reply.get("decision") == "reject":
             return GIVE_UP, reason
-        said = reply.get("value") if reply.get("decision") == "answer" else reply.get("decision")
-    word, _, text = str(said if said is not None else "").partition(":")
+        words = reply.get("value") if reply.get("decision") == "answer" else reply.get("decision")
+    word, _, text = str(words if words is not None else "").partition(":")
     return word.strip().lower(), text.strip() or reason

@@ -117,29 +117,29 @@ class ForesightModel:
     ) -> Finding:
         """What a call's observation is against what was expected of it. Raises ReplayError."""
         context, expected = self.turn.context, proposal["expected"]
-        judged, of_person = False, tool.asks_person and context.foresees_user
-        found = Finding(proposal["surprise"])
+        asks_model, of_person = False, tool.asks_person and context.foresees_user
+        finding = Finding(proposal["surprise"])
         if of_person:
-            judged = bool(observation.ok and expected and not as_expected(expected, observation.text))
+            asks_model = bool(observation.ok and expected and not as_expected(expected, observation.text))
         elif context.foresees_tools:
-            found = compare(expected, observation)
+            finding = compare(expected, observation)
             unseen = observation.ok and proposal["finishes"] and not observation.partial
-            undecided = bool(expected) and not quoted_terms(expected) and not found.note
-            judged = context.foresight_judgement and unseen and undecided
-        if judged:
-            found = await self._judge(proposal, observation, state, user=of_person)
+            undecided = bool(expected) and not quoted_terms(expected) and not finding.note
+            asks_model = context.foresight_judgement and unseen and undecided
+        if asks_model:
+            finding = await self._judge(proposal, observation, state, user=of_person)
         # The agent's own serious surprise at what it saw before is not lost.
-        return replace(found, surprise="serious") if proposal["surprise"] == "serious" else found
+        return replace(finding, surprise="serious") if proposal["surprise"] == "serious" else finding
 
     async def next_message(self, expected: str, answer: str, state: AgentState) -> Finding:
         """What a person's new message is against what was foreseen when the task before was answered."""
-        said = state["task"]
-        if not expected or as_expected(expected, said):
+        message = state["task"]
+        if not expected or as_expected(expected, message):
             return Finding()
         former = state["progress"]["earlier"][-1:]
         move = f"The agent answered: {cut(answer, _FORMER_TASK_CHARS)}"
-        task = former[0]["task"] if former else said
-        return await self._ask("planner", {}, task=task, move=move, expected=expected, came=said)
+        task = former[0]["task"] if former else message
+        return await self._ask("planner", {}, task=task, move=move, expected=expected, came=message)
 
     async def _judge(
         self, proposal: Proposal, observation: Observation, state: AgentState, *, user: bool
@@ -174,10 +174,10 @@ class ForesightModel:
         **values: str,
     ) -> Finding:
         """The model's finding. A model that gives none has failed, not the step: nothing is found then."""
-        shown = {"subtask": subtask, "steps": steps, "origin": origin, "user": user, **values}
+        fields = {"subtask": subtask, "steps": steps, "origin": origin, "user": user, **values}
         result = await self.turn.ask(
             role,
-            prompt_messages("foresight", came=cut(came, OBSERVATION_CHARS), **shown),
+            prompt_messages("foresight", came=cut(came, OBSERVATION_CHARS), **fields),
             reply_spec(ForesightVerdict),
             self.allowance,
             lenient=True,

@@ -78,20 +78,21 @@ def call_text(step: Mapping[str, Any], limit: int | None = None) -> str:
     if not step.get("tool"):
         return str(step.get("action", ""))
     arguments = compact(step["arguments"])
-    shown = arguments if limit is None else cut(arguments, limit).replace("\n", " ")
-    return f"{step['tool']}({shown})"
+    text = arguments if limit is None else cut(arguments, limit).replace("\n", " ")
+    return f"{step['tool']}({text})"
 
 
-def step_text(step: Step, limit: int = OBSERVATION_CHARS, said: int | None = None) -> str:
-    """A step with its outcome. `limit` bounds the observation's length in characters, `said` that of the
+def step_text(step: Step, limit: int = OBSERVATION_CHARS, own_limit: int | None = None) -> str:
+    """A step with its outcome. `limit` bounds the observation's length in characters, `own_limit` that of the
     arguments and of what was expected."""
     lines = [
         f"subtask: {step['subtask']}",
         f"thought: {cut(step['thought'], HEAD_CHARS)}",
-        f"move: {call_text(step, said)}",
+        f"move: {call_text(step, own_limit)}",
     ]
     if step["expected"]:
-        lines.append(f"expected: {step['expected'] if said is None else cut(step['expected'], said)}")
+        expected = step["expected"]
+        lines.append(f"expected: {expected if own_limit is None else cut(expected, own_limit)}")
     outcome = "ok" if step["ok"] else f"failed ({step['cause']})"
     if step["surprise"] == "serious":
         outcome += ", a serious surprise"
@@ -111,30 +112,30 @@ def steps_text(steps: Iterable[Step], results: Mapping[str, Result] | None = Non
     for key in results or {}:
         telling.pop(key, None)
     newest = steps[-MANY:]
-    lines, said = condensed(steps[:-MANY]), said_share(len(newest))
+    lines, own_limit = condensed(steps[:-MANY]), said_share(len(newest))
     for step in newest:
         outcome = "ok" if step["ok"] else f"FAILED ({step['cause']})"
         if step["n"] in standing:
-            seen = "see its result"
+            text = "see its result"
         elif telling.get(step["subtask"]) == step["n"]:
-            seen = cut(step["observation"], share(OPEN_CHARS, len(newest)))
+            text = cut(step["observation"], share(OPEN_CHARS, len(newest)))
         else:
-            seen = " ".join(cut(step["observation"], HEAD_CHARS).split())
+            text = " ".join(cut(step["observation"], HEAD_CHARS).split())
         surprise = f" [surprise: {step['surprise']}]" if step["surprise"] != "none" else ""
         if "foresight" in step:
             surprise += f" [reflection: {cut(step['foresight']['reflection'], HEAD_CHARS)}]"
-        move = f"[{step['subtask']}] {call_text(step, said)}"
-        lines.append(f"step {step['n']} {move}: {outcome}{surprise}: {seen}")
+        move = f"[{step['subtask']}] {call_text(step, own_limit)}"
+        lines.append(f"step {step['n']} {move}: {outcome}{surprise}: {text}")
     return "\n".join(lines)
 
 
 def tool_record(steps: Iterable[Step]) -> str:
     """How each tool has behaved: calls, failures and their causes (PreFlect 3.2.2)."""
     by_tool: dict[str, list[Step]] = {}
-    made = [step for step in steps if step["tool"] and step["action"] == "call"]
-    for step in made:
+    tool_steps = [step for step in steps if step["tool"] and step["action"] == "call"]
+    for step in tool_steps:
         by_tool.setdefault(str(step["tool"]), []).append(step)
-    newest = {step["n"] for step in [step for step in made if not step["ok"]][-MANY:]}
+    newest = {step["n"] for step in [step for step in tool_steps if not step["ok"]][-MANY:]}
     lines = []
     for tool, calls in sorted(by_tool.items()):
         lines.append(f"{tool}: {len(calls)} calls, {_failed(calls)} failed")
@@ -160,13 +161,13 @@ def plan_text(plan: Plan, *, only_open: bool = False) -> str:
     """The plan, a block a subtask, with each one's status. Of a very long plan the finished ones are a
     number: their results stand beside it."""
     subtasks = plan.get("subtasks", [])
-    shown = [subtask for subtask in subtasks if subtask["status"] != "finished"]
+    whole = [subtask for subtask in subtasks if subtask["status"] != "finished"]
     blocks = []
     if not only_open and len(subtasks) <= MANY:
-        shown = subtasks
+        whole = subtasks
     elif not only_open:
-        blocks = [f"{len(subtasks) - len(shown)} subtasks are finished besides those below."]
-    for subtask in shown:
+        blocks = [f"{len(subtasks) - len(whole)} subtasks are finished besides those below."]
+    for subtask in whole:
         after = f", after {', '.join(subtask['depends_on'])}" if subtask["depends_on"] else ""
         blocks.append(f"{subtask['id']} [{subtask['status']}{after}]\n{subtask_text(subtask)}")
     return "\n\n".join(blocks)
@@ -175,17 +176,17 @@ def plan_text(plan: Plan, *, only_open: bool = False) -> str:
 def result_items(results: Mapping[str, Result], ids: Iterable[str] | None = None) -> list[dict[str, Any]]:
     """Results for a prompt, ordered by their step; `ids` chooses among them."""
     chosen = results if ids is None else {key: results[key] for key in ids if key in results}
-    found = sorted(chosen.items(), key=lambda item: (item[1]["n"], item[0]))
-    earlier, newest = found[:-MANY], found[-MANY:]
+    ordered = sorted(chosen.items(), key=lambda item: (item[1]["n"], item[0]))
+    earlier, newest = ordered[:-MANY], ordered[-MANY:]
     limit = share(RESULT_CHARS, len(newest))
     items: list[dict[str, Any]] = [
         {"id": key, "n": result["n"], "origin": result["origin"], "text": cut(result["text"], limit)}
         for key, result in newest
     ]
     if earlier:
-        said = f"These stand as well: {', '.join(key for key, _ in earlier)}."
+        names = f"These stand as well: {', '.join(key for key, _ in earlier)}."
         steps = f"{earlier[0][1]['n']} to {earlier[-1][1]['n']}"
-        items.insert(0, {"id": "earlier", "n": steps, "origin": "model", "text": cut(said, RESULT_CHARS)})
+        items.insert(0, {"id": "earlier", "n": steps, "origin": "model", "text": cut(names, RESULT_CHARS)})
     return items
 
 
@@ -227,9 +228,9 @@ def memory_items(memory: ShortTerm | None) -> list[dict[str, Any]]:
 def round_text(record: LongTerm) -> str:
     """A failed round of long-term memory (MIRROR 3.5)."""
     first, last = record["steps"]
-    taken = f"steps {first} to {last}" if first <= last else "no steps"
+    span = f"steps {first} to {last}" if first <= last else "no steps"
     lines = [
-        f"Round {record['round']}, {taken}, answer scored {record['score']} of 10.",
+        f"Round {record['round']}, {span}, answer scored {record['score']} of 10.",
         "Plan:",
     ]
     lines += [
@@ -281,10 +282,10 @@ def condensed(steps: Sequence[Step]) -> list[str]:
         subtasks = len(groups) - MOST_LINES
         lines = [f"{_span(first)}: {len(first)} steps of {subtasks} subtasks, {_failed(first)} failed"]
     for group in groups[-MOST_LINES:]:
-        seen = [step["observation"] for step in group if step["ok"]]
-        head = one_line(seen[-1] if seen else group[-1]["observation"], LINE_CHARS)
-        told = f"{len(group)} steps, {_failed(group)} failed; last: {head}"
-        lines.append(f"{_span(group)} [{group[0]['subtask']}]: {told}")
+        observations = [step["observation"] for step in group if step["ok"]]
+        head = one_line(observations[-1] if observations else group[-1]["observation"], LINE_CHARS)
+        summary = f"{len(group)} steps, {_failed(group)} failed; last: {head}"
+        lines.append(f"{_span(group)} [{group[0]['subtask']}]: {summary}")
     return lines
 
 

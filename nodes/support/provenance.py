@@ -88,8 +88,8 @@ def parts(origin: str) -> list[str]:
 
 def joined(origins: Iterable[str]) -> str:
     """Several origins as one, each part once; the model's own words are left out beside others."""
-    found = list(dict.fromkeys(part for origin in origins for part in parts(origin)))
-    return ", ".join([part for part in found if part != "model"] or found)
+    names = list(dict.fromkeys(part for origin in origins for part in parts(origin)))
+    return ", ".join([part for part in names if part != "model"] or names)
 
 
 def is_outside(part: str, tools: Mapping[str, Tool]) -> bool:
@@ -130,8 +130,8 @@ def made_of(key: str, state: AgentState) -> str:
     results = state.get("results", {})
     origins = [step["origin"] for step in trajectory(state) if step["subtask"] == key and step["ok"]]
     origins += [results[needed]["origin"] for needed in subtask["depends_on"] if needed in results]
-    found = dict.fromkeys(part for origin in origins for part in parts(origin) if part != "model")
-    return ", ".join(found) or "model"
+    names = dict.fromkeys(part for origin in origins for part in parts(origin) if part != "model")
+    return ", ".join(names) or "model"
 
 
 def records(seen: Mapping[str, list[int]]) -> list[Json]:
@@ -165,25 +165,25 @@ def address_key(url: str) -> str | None:
     """
     url = _VIEW_SOURCE.sub("", url).strip()
     try:
-        found = httpx.URL(url if "://" in url else f"https://{url}")
-        path = found.raw_path.decode("ascii") or "/"
-        host = found.raw_host.decode("ascii").lower().rstrip(".")
-        userinfo = found.userinfo.decode("ascii")
+        address = httpx.URL(url if "://" in url else f"https://{url}")
+        path = address.raw_path.decode("ascii") or "/"
+        host = address.raw_host.decode("ascii").lower().rstrip(".")
+        userinfo = address.userinfo.decode("ascii")
     except (httpx.InvalidURL, ValueError, TypeError):
         return None
-    port = "" if found.port in (None, 80, 443) else f":{found.port}"
+    port = "" if address.port in (None, 80, 443) else f":{address.port}"
     return f"{userinfo}@{host}{port}{path}" if host else None
 
 
 @lru_cache(maxsize=1024)  # the same steps are looked through before each call of a thread
 def addresses_in(text: str) -> frozenset[str]:
     """The keys of all addresses that a text names, with and without https://."""
-    found: set[str] = set()
+    keys: set[str] = set()
     for variant in {text, html.unescape(text)}:
         for pattern in (_WITH_SCHEME, _BARE):
             for match in pattern.finditer(variant):
-                found.update(key for form in _forms(match[0]) if (key := address_key(form)))
-    return frozenset(found)
+                keys.update(key for form in _forms(match[0]) if (key := address_key(form)))
+    return frozenset(keys)
 
 
 def _forms(address: str) -> Iterator[str]:
@@ -196,29 +196,29 @@ def _forms(address: str) -> Iterator[str]:
 
 def known_addresses(state: AgentState, tools: Mapping[str, Tool]) -> set[str]:
     """The keys of the addresses that the user or a tool result gave."""
-    given = {key for text in _words_of_user(state) for key in addresses_in(text)}
-    kept: set[str] = set()
+    known = {key for text in _words_of_user(state) for key in addresses_in(text)}
+    stored: set[str] = set()
     for step in thread_steps(state):
         own = [step["thought"], step["expected"], step["evaluation"]]
         answered = "model" in parts(step["origin"])
         for record in ({**step, "own": own}, *step["sub_steps"]):
             texts = [*_strings(record.get("arguments")), *record.get("own", [])]
-            wrote = addresses_in("\n".join(texts))
+            written = addresses_in("\n".join(texts))
             if not answered and _is_others_text(record, tools):
-                given |= addresses_in(str(record.get("observation") or "")) - kept - wrote
+                known |= addresses_in(str(record.get("observation") or "")) - stored - written
             if _may_store(record, tools):
-                kept |= wrote - given
-    return given
+                stored |= written - known
+    return known
 
 
 def approved_addresses(state: AgentState, tools: Mapping[str, Tool]) -> set[str]:
     """The keys of the addresses that a person approved in a call."""
-    found: set[str] = set()
+    keys: set[str] = set()
     for step in thread_steps(state):
         tool = tools.get(step["tool"] or "")
         if tool and tool.address and step.get("approval") in ("approved", "edited"):
-            found |= {address_key(str(step["arguments"].get(tool.address, ""))) or ""}
-    return found - {""}
+            keys |= {address_key(str(step["arguments"].get(tool.address, ""))) or ""}
+    return keys - {""}
 
 
 def _words_of_user(state: AgentState) -> Iterator[str]:

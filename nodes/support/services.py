@@ -87,7 +87,7 @@ class Turn:
         if event is not None:
             self.emit("thinking", role=role, **event)
         try:
-            asked = await self.services.models.ask(
+            result = await self.services.models.ask(
                 role=role,
                 model=self.context.model_for(model or role),  # type: ignore[arg-type]
                 fallback=self.context.fallback_model,
@@ -103,4 +103,4 @@ class Turn:
                 raise
             problem = (error.problem if isinstance(error, ReplyError) else "") or str(error)
             return AskResult(None, error.usage, problem=problem, error=error)
-        return AskResult(asked.reply, asked.usage, asked.text)
+        return AskResult(result.reply, result.usage, result.text)

@@ -17,7 +17,7 @@ from forethought.models.types import ConfigurationError
 from forethought.nodes.support.attachments import take_attachments
 from forethought.nodes.support.services import Services
 from forethought.settings import Settings
-from forethought.state.agent import AgentState, FileRef, Json, Progress
+from forethought.state.agent import AgentState, FileRef, Json, Progress, Status
 from forethought.state.context import Context, models_of
 from forethought.state.reducers import CLEAR
 from forethought.text import sanitize_text
@@ -57,13 +57,13 @@ def task_text(state: AgentState) -> tuple[str, HumanMessage | None]:
     progress = state.get("progress", {})
     human = last_human(state.get("messages", []))
     fresh = human is not None and human.id != progress.get("message_id")
-    given = state.get("task") or ""
-    if not isinstance(given, str):
+    task = state.get("task") or ""
+    if not isinstance(task, str):
         raise TaskError("the task must be text: send what is asked, in plain words")
-    if human is not None and fresh and (not given.strip() or given == progress.get("asked")):
+    if human is not None and fresh and (not task.strip() or task == progress.get("asked")):
         text = str(human.text)
     else:
-        text, human = given, None
+        text, human = task, None
     if not text.strip():
         raise TaskError("the task is empty: send a human message, or `task` with what is asked")
     if len(text) > MAX_TASK_CHARS:
@@ -94,14 +94,22 @@ async def begin_task(
     _check_prices(services, context, models)
     guidance = guidance_of(state, text)
     progress = counters(state, text)
-    asked = human or HumanMessage(text, id=f"task-{progress['task']}")
-    progress["message_id"] = asked.id or ""
+    message = human or HumanMessage(text, id=f"task-{progress['task']}")
+    progress["message_id"] = message.id or ""
+    messages = [*mended, *replaced, *([] if human else [message])]
+    return _task_update("running", text, files, guidance, progress, messages)
+
+
+def _task_update(
+    status: Status, text: str, files: list[Any], guidance: list[str], progress: Progress, messages: list[Any]
+) -> dict[str, Any]:
+    """The update by which a task takes the thread over: nothing is left of the one before but its files."""
     return {
-        "messages": [*mended, *replaced, *([] if human else [asked])],
+        "messages": messages,
         "task": text,
         "files": files,
         "progress": progress,
-        "status": "running",
+        "status": status,
         "guidance": guidance,
         "plan": {},
         "dispatch": [],
@@ -133,13 +141,13 @@ def guidance_of(state: AgentState, text: str) -> list[str]:
 
     Raises TaskError when they are no list of texts.
     """
-    given = state.get("guidance") or []
-    if not isinstance(given, list) or not all(isinstance(item, str) for item in given):
+    guidance = state.get("guidance") or []
+    if not isinstance(guidance, list) or not all(isinstance(item, str) for item in guidance):
         raise TaskError("guidance must be a list of texts, each a correction that holds for the whole task")
     old = state.get("progress", {})
     ended = state.get("status") not in ("running", "failed")
-    left_behind = not ended and given == old.get("guidance") and text != old.get("asked")
-    return [] if left_behind else given
+    left_behind = not ended and guidance == old.get("guidance") and text != old.get("asked")
+    return [] if left_behind else guidance
 
 
 def counters(state: AgentState, text: str) -> Progress:
@@ -194,8 +202,8 @@ def _finished_task(state: AgentState) -> list[Json]:
     if not state.get("progress") or not state.get("answer"):
         return []
     # Not the channel `task`, which holds the next one by now.
-    asked = state["progress"]["asked"]
-    return [{"task": asked, "answer": state.get("answer", ""), "status": state.get("status", "")}]
+    text = state["progress"]["asked"]
+    return [{"task": text, "answer": state.get("answer", ""), "status": state.get("status", "")}]
 
 
 def after_begin(state: AgentState, update: dict[str, Any]) -> AgentState:
@@ -231,19 +239,8 @@ async def refuse(state: AgentState, reason: str, services: Services, user: str =
         "refused": sanitize_text(reason),
         "lost_files": len(state.get("files", [])) - len(files),
     }
-    return {
-        "status": "failed",
-        "task": text,
-        "answer": "",
-        "sources": [],
-        "plan": {},
-        "statuses": {CLEAR: None},
-        "draft": {},
-        "guidance": guidance,
-        "files": [CLEAR, *files],
-        "progress": progress,
-        "messages": [AIMessage(f"I cannot take this on: {progress['refused']}")],
-    }
+    refusal = AIMessage(f"I cannot take this on: {progress['refused']}")
+    return _task_update("failed", text, [CLEAR, *files], guidance, progress, [refusal])
 
 
 def _usable_files(state: AgentState, services: Services, user: str) -> list[FileRef]:

@@ -109,8 +109,8 @@ def earlier_failure(
         if tool.retryable and tool.repeatable and call["cause"] in ("transport", "timeout"):
             continue
         if compact(normalise(tool, call["arguments"])) == same:
-            said = f"the same call failed at step {at} ({call['cause']}): {cut(call['observation'], 800)}"
-            return Observation(f"Not called: {said}", ok=False, cause="repeat", origin=f"tool:{tool.name}")
+            reason = f"the same call failed at step {at} ({call['cause']}): {cut(call['observation'], 800)}"
+            return Observation(f"Not called: {reason}", ok=False, cause="repeat", origin=f"tool:{tool.name}")
     return None
 
 
@@ -203,12 +203,12 @@ class CodeActions:
         """Make a call; whatever goes wrong is an observation."""
         tool = self._tools.get(name)
         if tool is None:
-            said = f"a program cannot call {name!r}"
+            problem = f"a program cannot call {name!r}"
             hint = f"it can call {', '.join(self._tools)}"
-            return Observation(said, ok=False, cause="arguments", hint=hint, origin="model")
+            return Observation(problem, ok=False, cause="arguments", hint=hint, origin="model")
         if len(self.sub_steps) >= MAX_CALLS:
-            said, hint = f"a program may make at most {MAX_CALLS} calls", "go on in another program"
-            return Observation(said, ok=False, cause="limit", hint=hint, origin="model")
+            problem, hint = f"a program may make at most {MAX_CALLS} calls", "go on in another program"
+            return Observation(problem, ok=False, cause="limit", hint=hint, origin="model")
         over = self._inspection.allowance.spent()
         if over == "seconds" or (over and self._inspection.paid):
             # Reading costs only time, unless a tool pays by itself; what asks a model is refused there.

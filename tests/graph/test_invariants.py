@@ -26,7 +26,6 @@ from langgraph.types import Command
 import forethought.models.allowance
 import forethought.models.ask
 import forethought.nodes.support.budget
-import forethought.nodes.support.calls
 import forethought.nodes.tool_agent
 import forethought.nodes.tool_executor
 from forethought.graph.agent import build_agent
@@ -45,7 +44,6 @@ TIMED = (
     forethought.models.allowance,
     forethought.models.ask,
     forethought.nodes.support.budget,
-    forethought.nodes.support.calls,
     forethought.nodes.tool_agent,
     forethought.nodes.tool_executor,
 )

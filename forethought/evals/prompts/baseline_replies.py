@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from forethought.models.schema import drop_nulls
 from forethought.models.types import ReplySpec
-from forethought.prompts.replies import Flag, Reply, Text, _no_null
+from forethought.prompts.replies import Flag, ListOf, Reply, Text
 from forethought.prompts.tool_choice import argument_schemas, call_properties, closed, object_of
 from forethought.tools.base import Tool
 
@@ -30,7 +30,7 @@ class StepPlan(Reply):
     """Plan-and-act: the steps that are left, or the answer where none is."""
 
     thought: Text = Field("", description="What is known, and what is still missing.")
-    steps: Annotated[list[str], BeforeValidator(_no_null)] = Field(
+    steps: ListOf[str] = Field(
         default_factory=list, description="The steps from here on, in order; empty where the task is done."
     )
     answer: Text = Field("", description="The answer, only where no step is left.")
@@ -94,7 +94,7 @@ class InsightOperation(Reply):
 class InsightOperations(Reply):
     """What trials teach, as changes of the list of insights (ExpeL)."""
 
-    operations: Annotated[list[InsightOperation], BeforeValidator(_no_null)] = Field(default_factory=list)
+    operations: ListOf[InsightOperation] = Field(default_factory=list)
 
 
 def react_spec(tools: Mapping[str, Tool]) -> ReplySpec[ReactMove]:

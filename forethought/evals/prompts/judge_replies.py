@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from forethought.prompts.replies import Reply, Text, _no_null
+from forethought.prompts.replies import ListOf, Reply, Text
 
 
 def _lower(value: object) -> object:
@@ -51,7 +51,7 @@ class TravelDay(Reply):
 class TravelPlan(Reply):
     """A plan day by day."""
 
-    days: Annotated[list[TravelDay], BeforeValidator(_no_null)] = Field(
+    days: ListOf[TravelDay] = Field(
         default_factory=list, description="In order; empty if the text holds no plan."
     )
 
@@ -83,4 +83,4 @@ class AssertionVerdict(Reply):
 class AssertionVerdicts(Reply):
     """tau2's natural-language assertions, judged one by one."""
 
-    verdicts: Annotated[list[AssertionVerdict], BeforeValidator(_no_null)] = Field(default_factory=list)
+    verdicts: ListOf[AssertionVerdict] = Field(default_factory=list)

@@ -25,7 +25,7 @@ BAD = [
     ("run x --file .", 2, "is a folder"),
     ("run x --file large.bin", 2, "FORETHOUGHT_MAX_FILE_MB"),
     ("run x --model nobody:m", 2, "unknown provider"),
-    ("run x --model 'm 1'", 2, "for a model, provider:name"),
+    ("run x --model 'm 1'", 2, "string should match pattern"),
     ("run x --model openai:gpt-4.1", 2, "set OPENAI_API_KEY"),
     ("run x --set max_stps=3", 2, "did you mean max_steps"),
     ("run x --set zzz=3", 2, "known: model, "),

@@ -68,13 +68,13 @@ def what_failed(state: AgentState) -> list[str]:
     A new plan that only the cadence forced is no failure.
     """
     task = state["progress"]["task"]
-    found = [f"step {step['n']}" for step in trajectory(state) if not step["ok"]]
-    found += [
+    failures = [f"step {step['n']}" for step in trajectory(state) if not step["ok"]]
+    failures += [
         f"plan after step {item['n']}"
         for item in state.get("replans", [])
         if item["task"] == task and item["kind"] != "cadence"
     ]
-    return found + [f"round {number}" for number in range(1, state["progress"]["round"])]
+    return failures + [f"round {number}" for number in range(1, state["progress"]["round"])]
 
 
 async def _known(services: Services) -> tuple[str, ...]:

@@ -63,8 +63,8 @@ class Taxonomy(_Record):
 
     def types(self, module: str) -> tuple[ErrorType, ...]:
         """The types of `module`; none for a module that there is not."""
-        found = self.module(module)
-        return next((each.types for each in self.modules if each.name == found), ())
+        owner = self.module(module)
+        return next((each.types for each in self.modules if each.name == owner), ())
 
     def module(self, name: str) -> Module | None:
         """The module that `name` means, in any known spelling."""
@@ -72,12 +72,12 @@ class Taxonomy(_Record):
 
     def resolve(self, module: str, name: str) -> str | None:
         """The canonical name of the type that `name` means for `module`, or None. no_error is no type."""
-        found, plain = self.module(module), _plain(name)
-        if found is None:
+        owner, plain = self.module(module), _plain(name)
+        if owner is None:
             return None
         # Models like to write the module in front: memory/hallucination, memory_hallucination.
-        bare = plain.removeprefix(f"{found}_")
-        return self._type_names.get((found, plain)) or self._type_names.get((found, bare))
+        bare = plain.removeprefix(f"{owner}_")
+        return self._type_names.get((owner, plain)) or self._type_names.get((owner, bare))
 
     def problem(self, module: str, name: str) -> str | None:
         """Why `name` is no type of `module`, in one line that lists those that are; None if it is one."""
@@ -91,15 +91,14 @@ class Taxonomy(_Record):
         owner = f"{self.module(module)}{elsewhere}"
         return f"{one_line(name, 60)!r} is no error type of {owner}; its types are {known}"
 
-    def text(self, modules: tuple[str, ...] = MODULES) -> str:
+    def text(self) -> str:
         """The types for a prompt, in the file's order: every definition with its example."""
         blocks = []
         for each in self.modules:
-            if each.name in modules:
-                lines = [f"{each.name}: {each.question}"]
-                for kind in each.types:
-                    lines += [f"- {kind.name}: {kind.definition}", f"  Example: {kind.example}"]
-                blocks.append("\n".join(lines))
+            lines = [f"{each.name}: {each.question}"]
+            for kind in each.types:
+                lines += [f"- {kind.name}: {kind.definition}", f"  Example: {kind.example}"]
+            blocks.append("\n".join(lines))
         return "\n\n".join(blocks)
 
 

@@ -5,7 +5,6 @@ slip of the pen is reported with its line instead of weakening a diagnosis unsee
 describes the file.
 """
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -57,17 +56,11 @@ class Generated(_Record):
     date: Text
 
 
-def _display_name(fields: Mapping[str, Any]) -> str:
-    return str(fields.get("name", "")).replace("_", " ").capitalize()
-
-
 class PlanningError(_Record):
     """A recurring deficiency of plans, with what it looked like when it happened and when it was avoided."""
 
     name: Name
     """The error type that a diagnosis reports."""
-    display_name: Text = Field(default_factory=_display_name)
-    """The name as a person reads it; derived from `name` if it is not given."""
     description: Text
     failures: Annotated[tuple[Pattern, ...], Field(min_length=BRIEF_FAILURES)]
     successes: Annotated[tuple[Pattern, ...], Field(min_length=1)]

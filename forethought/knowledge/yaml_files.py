@@ -38,12 +38,12 @@ def load_file(path: Path, parse: Callable[[Path], T]) -> T:
     Reads the disk: call it in a thread from a coroutine. Raises FileError.
     """
     try:
-        found = path.absolute()
-        stat = found.stat()
+        absolute = path.absolute()
+        stat = absolute.stat()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise FileError(one_line(f"{path}: cannot be read ({reason}); check the path")) from error
-    return _parsed(parse, found, stat.st_mtime_ns, stat.st_size)  # type: ignore[return-value]
+    return _parsed(parse, absolute, stat.st_mtime_ns, stat.st_size)  # type: ignore[return-value]
 
 
 @lru_cache(maxsize=32)

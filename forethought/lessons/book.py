@@ -63,15 +63,15 @@ class LessonBook:
 
         By the Store's embeddings where it has them, else by BM25; either way weighed with the strength.
         """
-        found = [
+        scored = [
             (lesson, score)
             for lesson, score in await self._search(query)
             if not lesson.quarantined and lesson.strength(now) >= FLOOR
         ]
-        if not any(score is not None for _, score in found):
-            ranked = await asyncio.to_thread(rank, query, [lesson.text() for lesson, _ in found])
-            found = [(found[at][0], score) for at, score in ranked]
-        weighed = [(lesson, (score or 0.0) * lesson.strength(now)) for lesson, score in found]
+        if not any(score is not None for _, score in scored):
+            ranked = await asyncio.to_thread(rank, query, [lesson.text() for lesson, _ in scored])
+            scored = [(scored[at][0], score) for at, score in ranked]
+        weighed = [(lesson, (score or 0.0) * lesson.strength(now)) for lesson, score in scored]
         weighed.sort(key=lambda item: (-item[1], item[0].id))
         return [lesson for lesson, _ in weighed[:most]]
 

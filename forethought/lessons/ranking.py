@@ -21,10 +21,10 @@ _COMMON = frozenset(
 
 def words(text: str) -> list[str]:
     """The words of `text` that tell what it is about: those of four letters or more, and numbers, stemmed."""
-    found = re.findall(r"\w+", text.casefold())
+    every_word = re.findall(r"\w+", text.casefold())
     return [
         word[:_STEM]
-        for word in found
+        for word in every_word
         if word not in _COMMON and (len(word) >= 4 or any(c.isdigit() for c in word))
     ]
 

@@ -44,7 +44,7 @@ class _Run:
     status: str = ""
 
     def add(self, act: Act, reply: EnvironmentReply, failure: Failure = "") -> None:
-        """One more step: what was done, and what the environment answered."""
+        """One more step: what was done, and what the environment answered. A `failure` ends the run."""
         possible = "; ".join(self.reply.admissible)
         step = TrajectoryStep(
             number=self.steps[-1].number + 1 if self.steps else 1,
@@ -58,11 +58,12 @@ class _Run:
         )
         self.steps.append(step)
         self.usage, self.reply = total(self.usage, act.usage), reply
+        self.status = "failed" if failure else "done" if reply.done else ""
 
-    def fail(self, act: Act, text: str, failure: Failure) -> None:
-        """End the run with a step that could not be finished."""
-        self.add(act, EnvironmentReply(text, reward=self.reply.reward), failure)
-        self.status = "failed"
+    def answer(self) -> str:
+        """What the last action handed in, if the run is over and it did."""
+        found = _HANDED_IN.fullmatch(self.steps[-1].action) if self.reply.done and self.steps else None
+        return (found[1] or found[2] or "").strip() if found else ""
 
 
 @dataclass
@@ -116,67 +117,53 @@ class EnvironmentRollouts:
     ) -> Continuation:
         async with self._lock:
             self._attempts += 1
-            name = f"attempt-{self._attempts}"
             started = time.monotonic()
             replay: Replay = await replay_prefix(self.environment, prefix)
-            run = _Run(list(prefix), replay.reply)
-            if first is not None and not run.reply.done:
+            run = _Run(list(prefix), replay.reply, status="done" if replay.reply.done else "")
+            if first is not None and not run.status:
                 await self._carry_out(run, first)
-            await self._run_on(run, guidance)
-            halted = not run.reply.done and not run.status
+            while not run.status:
+                await self._advance(run, guidance)
+            origin = self.trajectory.model_dump(include={"id", "task", "environment", "world", "source"})
+            ended = {"steps": tuple(run.steps), "answer": run.answer(), "halted": run.status == "halted"}
             return Continuation(
-                branch=name,
-                trajectory=self._trajectory_of(run, halted),
+                branch=f"attempt-{self._attempts}",
+                trajectory=Trajectory.model_validate({**origin, **ended}),
                 kept=len(prefix),
                 reward=run.reply.reward,
                 diverged=replay.diverged,
-                status=run.status or ("halted" if halted else "done"),
+                status=run.status,
                 usage=run.usage,
                 seconds=time.monotonic() - started,
             )
 
-    async def _run_on(self, run: _Run, guidance: Sequence[str]) -> None:
-        while not run.status and not run.reply.done and len(run.steps) < self.max_steps:
-            if self._is_spent(run.usage):
-                run.status = "budget_exhausted"
-                return
+    async def _advance(self, run: _Run, guidance: Sequence[str]) -> None:
+        """One more step, or the end for want of steps, budget or a usable reply."""
+        if len(run.steps) >= self.max_steps:
+            run.status = "halted"
+        elif self._is_spent(run.usage):
+            run.status = "budget_exhausted"
+        else:
             try:
                 act = await self.policy.act(self.trajectory.task, run.steps, run.reply, guidance)
             except ReplyError as error:
                 text = f"The model gave no usable reply: {error.problem or error}"
-                run.fail(Act("", usage=error.usage), text, "llm_limit")
-                return
-            await self._carry_out(run, act)
+                act, ended = Act("", usage=error.usage), EnvironmentReply(text, reward=run.reply.reward)
+                run.add(act, ended, "llm_limit")
+            else:
+                await self._carry_out(run, act)
 
     async def _carry_out(self, run: _Run, act: Act) -> None:
         try:
-            reply = await take_step(self.environment, act.action)
+            run.add(act, await take_step(self.environment, act.action))
         except RolloutError as error:
-            run.fail(act, str(error), "environment_error")
-        else:
-            run.add(act, reply)
+            run.add(act, EnvironmentReply(str(error), reward=run.reply.reward), "environment_error")
 
     def _is_spent(self, usage: Usage) -> bool:
         tokens = usage["input_tokens"] + usage["output_tokens"]
         return (self.max_tokens is not None and tokens >= self.max_tokens) or (
             self.max_usd is not None and usage["usd"] >= self.max_usd
         )
-
-    def _trajectory_of(self, run: _Run, halted: bool) -> Trajectory:
-        return Trajectory.model_validate(
-            {
-                **self.trajectory.model_dump(include={"id", "task", "environment", "world", "source"}),
-                "steps": tuple(run.steps),
-                "answer": _answer(run),
-                "halted": halted,
-            }
-        )
-
-
-def _answer(run: _Run) -> str:
-    """What the last action handed in, if the run is over and it did."""
-    found = _HANDED_IN.fullmatch(run.steps[-1].action) if run.reply.done and run.steps else None
-    return (found[1] or found[2] or "").strip() if found else ""
 
 
 async def replay_prefix(environment: Environment, prefix: Sequence[TrajectoryStep]) -> Replay:

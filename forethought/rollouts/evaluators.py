@@ -54,15 +54,16 @@ class ModelJudge:
         messages = prompt_messages(
             "debug_judge", task=trajectory.task, gold=list(self.accepted), answer=trajectory.answer
         )
-        asked = await self.models.ask(
+        result = await self.models.ask(
             role="judge",
             model=self.model,
             messages=messages,
             reply=reply_spec(Judgement),
         )
         # Its reasons name the accepted answer, which no later prompt may hold.
-        right = asked.reply.correct
-        return Verdict(right, f"a model judged the answer {'right' if right else 'wrong'}", usage=asked.usage)
+        right = result.reply.correct
+        reason = f"a model judged the answer {'right' if right else 'wrong'}"
+        return Verdict(right, reason, usage=result.usage)
 
 
 @dataclass(frozen=True)

@@ -38,44 +38,42 @@ class ModelPolicy:
         self, task: str, steps: Sequence[TrajectoryStep], now: EnvironmentReply, guidance: Sequence[str]
     ) -> Act:
         """See `Policy`."""
-        shown, earlier = steps_shown(steps, self.max_observation)
         messages = prompt_messages(
             "debug_policy",
             task=task,
             guidance=list(guidance),
-            steps=shown,
-            earlier=earlier,
+            steps=steps_shown(steps, self.max_observation),
+            earlier=max(len(steps) - WHOLE_STEPS, 0),
             now=now.observation,
             admissible=list(now.admissible),
         )
-        asked = await self.models.ask(
+        result = await self.models.ask(
             role="policy",
             model=self.model,
             messages=messages,
             reply=reply_spec(ModularStep),
             check=lambda reply: not_possible([reply.action], now.admissible),
         )
-        reply, first = asked.reply, not steps
+        reply, first = result.reply, not steps
         # The first step has nothing to remember or to reflect upon (AgentDebug, figure 15).
         return Act(
             action=reply.action,
             memory="" if first else reply.memory,
             reflection="" if first else reply.reflection,
             planning=reply.planning,
-            usage=asked.usage,
+            usage=result.usage,
         )
 
 
 def steps_shown(
     steps: Sequence[TrajectoryStep], max_observation: int, whole: int = WHOLE_STEPS
-) -> tuple[list[dict[str, Any]], int]:
-    """Steps as a prompt shows them, and how many of them by their heads only."""
-    earlier = max(len(steps) - whole, 0)
-    shown = [
+) -> list[dict[str, Any]]:
+    """Steps as a prompt shows them: the last `whole` ones whole, those before them by their heads."""
+    earlier = len(steps) - whole
+    return [
         {"number": step.number, "text": head(step) if at < earlier else step_text(step, max_observation)}
         for at, step in enumerate(steps)
     ]
-    return shown, earlier
 
 
 def not_possible(actions: Sequence[str], admissible: Sequence[str]) -> str | None:
@@ -126,17 +124,17 @@ class TreePolicy:
         values, spent = await self._expand(task, steps, now, path)
         self._left.setdefault(path, {}).update(values)
         best = max(values, key=lambda action: values[action])
-        told = ", ".join(f"{action} ({value:g})" for action, value in values.items())
-        return self._take(path, best, f"candidates and their values: {told}", spent)
+        listing = ", ".join(f"{action} ({value:g})" for action, value in values.items())
+        return self._take(path, best, f"candidates and their values: {listing}", spent)
 
     def _best_left(self) -> Path:
         """The most valued candidate that was left aside, as the path that takes it; () if there is none."""
-        found = [
+        candidates = [
             (value, -len(path), (*path, action))
             for path, actions in self._left.items()
             for action, value in actions.items()
         ]
-        return max(found, key=lambda item: item[:2])[2] if found else ()
+        return max(candidates, key=lambda item: item[:2])[2] if candidates else ()
 
     def _take(self, path: Path, action: str, why: str, usage: Usage | None = None) -> Act:
         self._left.get(path, {}).pop(action, None)
@@ -149,7 +147,7 @@ class TreePolicy:
         self, task: str, steps: Sequence[TrajectoryStep], now: EnvironmentReply, path: Path
     ) -> tuple[dict[str, float], Usage]:
         """Candidates for the next action and their values."""
-        shown, _ = steps_shown(steps, self.max_observation)
+        shown = steps_shown(steps, self.max_observation)
         seen = {"task": task, "steps": shown, "now": now.observation}
         possible, tried = list(now.admissible), self._tried.get(path, [])
         proposed = await self.models.ask(

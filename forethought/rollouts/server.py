@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from forethought.rollouts.thread import Limits, ThreadRollouts, within
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from forethought.state.debugger import DebuggerContext
 
 ASSISTANT = "agent"
-_PAGE = 50
 _WORKERS = "N_JOBS_PER_WORKER"
 """Set by the server: how many runs it carries out at a time (`langgraph dev`: 1 unless told)."""
 
@@ -62,8 +61,8 @@ class ServerThread:
 
     async def write(self, at: Any, values: Json, as_node: str) -> Any:
         """See `Checkpoints`."""
-        made = await self.client.threads.update_state(self.thread, values, checkpoint=at, as_node=as_node)
-        return made["checkpoint"]
+        updated = await self.client.threads.update_state(self.thread, values, checkpoint=at, as_node=as_node)
+        return updated["checkpoint"]
 
     async def run(self, at: Any, limits: Limits) -> Point:
         """See `AgentThread`. Raises RolloutError with the server's line when the run fails."""
@@ -76,22 +75,11 @@ class ServerThread:
             raise_error=False,
         )
         if isinstance(ended, dict) and "__error__" in ended:
-            said = ended["__error__"]
-            raise RolloutError(f"the re-run of thread {self.thread} failed: {said.get('message') or said}")
+            error = ended["__error__"]
+            raise RolloutError(f"the re-run of thread {self.thread} failed: {error.get('message') or error}")
         leaf = await self.read()
         assert leaf is not None
         return leaf
-
-    async def history(self) -> AsyncIterator[Point]:
-        """See `AgentThread`."""
-        before: Any = None
-        while True:
-            page = await self.client.threads.get_history(self.thread, limit=_PAGE, before=before)
-            for state in page:
-                yield _point(state)
-            if len(page) < _PAGE:
-                return
-            before = page[-1]["checkpoint"]
 
     async def _run_context(self, limits: Limits) -> Any:
         if self._context is None:
@@ -118,11 +106,15 @@ def _point(state: Any) -> Point:
 
 
 async def load_thread(thread: str) -> Loaded:
-    """The present task of a thread on this server. Raises ValueError, one line, when it is not there."""
+    """The present task of a thread on this server, under the ids of the thread and of its last checkpoint.
+
+    Raises ValueError, one line, when it is not there.
+    """
     point = await ServerThread(thread).read()
     if point is None or not point.values.get("task"):
         raise ValueError(f"there is no thread {thread} of the agent's with a task on this server")
-    return Loaded(trajectory=from_state(point.values, await asyncio.to_thread(_effects), id=thread))
+    effects = await asyncio.to_thread(_effects)
+    return Loaded(trajectory=from_state(point.values, effects, id=f"{thread}@{point.id}"))
 
 
 def make_rollouts(trajectory: Trajectory, thread: str | None, context: DebuggerContext) -> ThreadRollouts:
@@ -136,12 +128,13 @@ def make_rollouts(trajectory: Trajectory, thread: str | None, context: DebuggerC
             "langgraph dev --n-jobs-per-worker 4"
         )
     effects = _effects()
+    leaf = {"thread_id": thread, "checkpoint_ns": "", "checkpoint_id": trajectory.id.rpartition("@")[2]}
 
     def read(values: Mapping[str, Any]) -> Trajectory:
-        return from_state(values, effects, id=thread)
+        return from_state(values, effects, id=trajectory.id)
 
     return ThreadRollouts(
-        ServerThread(thread), trajectory, read, max_tokens=context.max_tokens, max_usd=context.max_usd
+        ServerThread(thread), trajectory, read, leaf, max_tokens=context.max_tokens, max_usd=context.max_usd
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, cast
 
@@ -31,7 +31,6 @@ from forethought.state.history import (
     before_task,
     fork,
     is_fork_of,
-    point_of,
     substitute,
 )
 from forethought.trajectories.own import call_of, move_of
@@ -56,10 +55,6 @@ class AgentThread(Checkpoints, Protocol):
         checkpoint that it came to. Raises what the run raises."""
         ...
 
-    def history(self) -> AsyncIterator[Point]:
-        """All checkpoints of all branches, the newest first."""
-        ...
-
 
 @dataclass(frozen=True)
 class GraphThread(GraphCheckpoints):
@@ -79,15 +74,11 @@ class GraphThread(GraphCheckpoints):
         assert leaf is not None
         return leaf
 
-    async def history(self) -> AsyncIterator[Point]:
-        """See `AgentThread`."""
-        async for snapshot in self.graph.aget_state_history({"configurable": {"thread_id": self.thread}}):
-            yield point_of(snapshot)
-
 
 @dataclass
 class ThreadRollouts:
-    """Runs `trajectory`, a branch of `thread`, again from its steps: one re-run at a time.
+    """Runs `trajectory`, the branch of `thread` that ends in the checkpoint `at`, again from its steps: one
+    re-run at a time.
 
     A re-run is refused where a step that it leaves behind has changed the outside world, unless there is an
     `environment` that puts it back, or `allow_writes` says that the world may be as it is.
@@ -96,13 +87,12 @@ class ThreadRollouts:
     thread: AgentThread
     trajectory: Trajectory
     read: Read
+    at: Any
     environment: Environment | None = None
     allow_writes: bool = False
     max_tokens: int | None = None
     """Of each re-run; its thread's own budget may be smaller."""
     max_usd: float | None = None
-    leaf: Point | None = None
-    """The last checkpoint of the trajectory's own branch, where it is known; else it is looked for."""
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def from_step(self, step: int, module: Module, guidance: Sequence[str]) -> Continuation:
@@ -209,8 +199,10 @@ class ThreadRollouts:
                 "(allow_writes)"
             )
         run_since = self.read(head.values).steps if head and head.values.get("task") else ()
-        left = [step for step in (*self.trajectory.steps, *run_since) if _did(step) not in map(_did, prefix)]
-        changed = sorted({step.number for step in left if step.changes_world})
+        abandoned = [
+            step for step in (*self.trajectory.steps, *run_since) if _did(step) not in map(_did, prefix)
+        ]
+        changed = sorted({step.number for step in abandoned if step.changes_world})
         if changed and not self.allow_writes:
             numbers = ", ".join(map(str, changed))
             raise RolloutError(
@@ -222,26 +214,10 @@ class ThreadRollouts:
 
     async def _start(self) -> Point:
         """The last checkpoint of the trajectory's own branch, whatever the thread's head is by now."""
-        if self.leaf is None:
-            head = await self.thread.read()
-            if head is None:
-                raise RolloutError(f"there is no thread {self.thread.thread}")
-            self.leaf = head if self._is_mine(head) else await self._search()
-        return self.leaf
-
-    async def _search(self) -> Point:
-        async for point in self.thread.history():
-            if self._is_mine(point):
-                return point
-        raise RolloutError(
-            f"thread {self.thread.thread} holds no branch with this trajectory: its checkpoints are gone, or "
-            "it was recorded elsewhere"
-        )
-
-    def _is_mine(self, point: Point) -> bool:
-        if not point.values.get("task"):
-            return False
-        return _done(self.read(point.values)) == _done(self.trajectory)
+        leaf = await self.thread.read(self.at)
+        if leaf is None:
+            raise RolloutError(f"there is no thread {self.thread.thread}, or its checkpoints are gone")
+        return leaf
 
     def _answer_number(self, leaf: Point) -> int:
         numbers = [int(step["n"]) for step in leaf.steps]
@@ -259,11 +235,6 @@ def within(context: Context | Json | None, limits: Limits) -> Context | Json | N
 
 def _unfinished(head: Point) -> bool:
     return bool(head.waiting) and not head.asks
-
-
-def _done(trajectory: Trajectory) -> tuple[object, ...]:
-    """What was done, to tell a branch by; how it is told depends on what was known of its plans."""
-    return trajectory.answer, list(map(_did, trajectory.steps))
 
 
 def _did(step: TrajectoryStep) -> tuple[int, str, str]:

@@ -53,10 +53,10 @@ def _own(trajectory: Trajectory) -> dict[str, Any]:
     steps = list(trajectory.steps)
     last = steps.pop() if steps and steps[-1].action.startswith("answer: ") else None
     plans = (plan[0].strip() for step in reversed(steps) if (plan := _PLAN.search(step.planning)))
-    found: dict[str, Any] = {"trajectory": steps_text(steps) or _text(steps), "plan": next(plans, "")}
+    fields: dict[str, Any] = {"trajectory": steps_text(steps) or _text(steps), "plan": next(plans, "")}
     if last and (draft := _DRAFT.search(last.reflection)):
-        found |= {"score": int(draft[1]), "evaluation": draft[2]}
-    return found
+        fields |= {"score": int(draft[1]), "evaluation": draft[2]}
+    return fields
 
 
 def steps_text(steps: Sequence[TrajectoryStep]) -> str:
@@ -71,8 +71,8 @@ def steps_text(steps: Sequence[TrajectoryStep]) -> str:
 
 
 def _subtask(step: TrajectoryStep) -> str:
-    found = _SUBTASK.search(step.planning)
-    return found[1].strip() if found else ""
+    match = _SUBTASK.search(step.planning)
+    return match[1].strip() if match else ""
 
 
 def _told_something(step: TrajectoryStep) -> bool:

@@ -78,9 +78,8 @@ class LocalModels:
 
         with self._loading:
             if name not in self._loaded:
-                path = self._path(name)
                 try:
-                    self._loaded[name] = LocalModel(path)
+                    self._loaded[name] = LocalModel(self._path(name))
                 except TrainingError as error:
                     raise ConfigurationError(f"model {name}: {error}") from error
             return self._loaded[name]

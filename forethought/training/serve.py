@@ -36,6 +36,13 @@ class LocalModel:
         """Raises TrainingError where it cannot be loaded."""
         self.model, self.tokenizer = _load(path)
         self._one = threading.Lock()
+        holds = int(getattr(self.model.config, "max_position_embeddings", 0) or 32_768)
+        self._new_tokens = min(MAX_NEW_TOKENS, holds // 2)
+        self._prompt_tokens = holds - self._new_tokens
+        # The tokenizer's end of a reply is what the training rows end with; the model has ends of its own.
+        own = self.model.generation_config.eos_token_id
+        ends = [self.tokenizer.eos_token_id, *(own if isinstance(own, list) else [own])]
+        self._ends = [end for end in dict.fromkeys(ends) if end is not None]
 
     def reflect(self, messages: Sequence[dict[str, str]], max_seconds: float) -> Reflected:
         """The reply to chat messages; a trajectory that is too long for the model is cut in its middle.
@@ -56,7 +63,7 @@ class LocalModel:
                 temperature=None,
                 top_p=None,
                 top_k=None,
-                max_new_tokens=min(MAX_NEW_TOKENS, self._most // 2),
+                max_new_tokens=self._new_tokens,
                 max_time=max_seconds,
                 eos_token_id=self._ends,
                 pad_token_id=self._ends[0],
@@ -64,58 +71,37 @@ class LocalModel:
         text = self.tokenizer.decode(written, skip_special_tokens=True).strip()
         return Reflected(text, len(ids), len(written), bool(written) and written[-1] in self._ends)
 
-    @property
-    def _most(self) -> int:
-        """Tokens that the model can hold, prompt and reply."""
-        return int(getattr(self.model.config, "max_position_embeddings", 0) or 32_768)
-
-    @property
-    def _ends(self) -> list[int]:
-        """Tokens that end a reply: the tokenizer's, which the training rows end with, and the model's own."""
-        own = self.model.generation_config.eos_token_id
-        listed = own if isinstance(own, list) else [own]
-        return [end for end in dict.fromkeys([self.tokenizer.eos_token_id, *listed]) if end is not None]
-
     def _encode(self, messages: Sequence[dict[str, str]]) -> list[int]:
         """The prompt as training rows have it, within what the model can hold."""
-        room = self._most - min(MAX_NEW_TOKENS, self._most // 2)
-        asked = [message["role"] for message in messages].index("user")
+        user_at = [message["role"] for message in messages].index("user")
 
         def encoded(user: str) -> list[int]:
-            told = [*messages[:asked], {**messages[asked], "content": user}, *messages[asked + 1 :]]
-            text = self.tokenizer.apply_chat_template(told, tokenize=False, add_generation_prompt=True)
+            chat = [*messages[:user_at], {**messages[user_at], "content": user}, *messages[user_at + 1 :]]
+            text = self.tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True)
             ids: list[int] = self.tokenizer(text, add_special_tokens=False).input_ids
             return ids
 
-        user = shorten(messages[asked]["content"], lambda text: len(encoded(text)) <= room)
+        user = shorten(messages[user_at]["content"], lambda text: len(encoded(text)) <= self._prompt_tokens)
         if user is None:
-            raise TrainingError(f"the task and its background do not fit into {room} tokens")
+            raise TrainingError(f"the task and its background do not fit into {self._prompt_tokens} tokens")
         return encoded(user)
 
 
 def _load(path: Path) -> tuple[Any, Any]:
+    """The model, with an adapter merged into the base that it names, and its tokenizer."""
     import torch
+    from peft import PeftConfig, PeftModel
     from safetensors import SafetensorError
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    device = "cuda" if torch.cuda.is_available() else "cpu"
+    is_adapter = (path / "adapter_config.json").is_file()
     options: dict[str, Any] = {"dtype": "auto", "use_safetensors": True, "trust_remote_code": False}
     try:
         tokenizer = AutoTokenizer.from_pretrained(path, trust_remote_code=False)
-        if (path / "adapter_config.json").is_file():
-            model = _adapted(path, options)
-        else:
-            model = AutoModelForCausalLM.from_pretrained(path, **options)
+        base = PeftConfig.from_pretrained(str(path)).base_model_name_or_path if is_adapter else path
+        model = AutoModelForCausalLM.from_pretrained(base, **options)
+        if is_adapter:
+            model = PeftModel.from_pretrained(model, str(path)).merge_and_unload()
     except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
         raise TrainingError(f"{path} cannot be loaded: {str(error)[:300]}") from error
-    return model.to(device).eval(), tokenizer
-
-
-def _adapted(path: Path, options: dict[str, Any]) -> Any:
-    """The base that the adapter names, with the adapter merged into it."""
-    from peft import PeftConfig, PeftModel
-    from transformers import AutoModelForCausalLM
-
-    base = PeftConfig.from_pretrained(str(path)).base_model_name_or_path
-    whole = AutoModelForCausalLM.from_pretrained(base, **options)
-    return PeftModel.from_pretrained(whole, str(path)).merge_and_unload()
+    return model.to("cuda" if torch.cuda.is_available() else "cpu").eval(), tokenizer

@@ -88,7 +88,7 @@ def train(data: Path, options: TrainOptions, out: Path, say: Callable[[str], Non
             trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     except torch.OutOfMemoryError as error:
         raise TrainingError(
-            "the device's memory is full: lower --max-length, take a smaller base, or more GPUs (--gpus)"
+            "the device's memory is full: lower --max-length, take a smaller base, or more GPUs"
         ) from error
     trainer.save_model(str(out))
     history = trainer.state.log_history

@@ -19,7 +19,7 @@ _TASK = re.compile(r"your task is(?: to)?:\s*(.+)", re.IGNORECASE)
 STEP_KEYS = ("critical_failure_step", "critical_step")
 
 
-def matches(value: object) -> bool:
+def claims(value: object) -> bool:
     """Whether `value` is such a trajectory."""
     whole = mapping(value)
     messages = first(whole, "messages", "chat_history")

@@ -29,7 +29,7 @@ _ROLES = {
 _THINKING = ("thinking", "reasoning", "redacted_thinking")
 
 
-def matches(value: object) -> bool:
+def claims(value: object) -> bool:
     """Whether `value` is such a list, or an object that holds one under 'messages'."""
     listed = items(value) or items(mapping(value).get("messages"))
     return bool(listed) and all(_is_message(item) for item in listed)

@@ -25,7 +25,7 @@ _TOOL_FAILURES = {"tool", "timeout", "transport"}
 """Causes of a failed step that lie outside the agent: the tool broke, was too slow, or was out of reach."""
 
 
-def matches(value: object) -> bool:
+def claims(value: object) -> bool:
     """Whether `value` is a state of the agent's graph."""
     whole = mapping(value)
     return (
@@ -70,7 +70,7 @@ def from_state(
     stopped = text(progress.get("stopped"))
     return Trajectory(
         id=id,
-        task=text(values.get("task")) or text(progress.get("asked")) or "(no task was given)",
+        task=text(values.get("task")) or text(progress.get("task_text")) or "(no task was given)",
         environment="forethought",
         world=f"Tools that it had: {', '.join(sorted(effects))}." if effects else "",
         source=SOURCE,
@@ -227,8 +227,8 @@ def _answer(values: Mapping[str, Any], answer: str, number: int) -> TrajectorySt
 
 def move_of(action: str) -> tuple[str, str]:
     """('finish' | 'replan' | 'answer', its text), or ('', '') where `action` is a call."""
-    found = _MOVE.fullmatch(action)
-    return (found[1].lower(), found[2].strip()) if found else ("", "")
+    match = _MOVE.fullmatch(action)
+    return (match[1].lower(), match[2].strip()) if match else ("", "")
 
 
 def call_of(action: str) -> tuple[str, Json]:
@@ -236,11 +236,11 @@ def call_of(action: str) -> tuple[str, Json]:
 
     Raises ValueError where it is no call.
     """
-    found = _CALL.fullmatch(action)
+    match = _CALL.fullmatch(action)
     try:
-        arguments = json.loads(found[2].strip() or "{}") if found else None
+        arguments = json.loads(match[2].strip() or "{}") if match else None
     except ValueError:
         arguments = None
-    if found is None or not isinstance(arguments, dict):
+    if match is None or not isinstance(arguments, dict):
         raise ValueError(f"the corrected action is no move of the agent's ({action[:80]!r}): {_FORMS}")
-    return found[1], arguments
+    return match[1], arguments

@@ -69,14 +69,14 @@ def read_questions(path: Path) -> list[str]:
     """
     content = read_text(path)
     if path.suffix.lower() in (".json", ".jsonl", ".ndjson"):
-        found = list(_of_json(parse_values(content, path)))
+        texts = list(_of_json(parse_values(content, path)))
     else:
-        found = [line.strip() for line in content.splitlines() if line.strip()]
-    if not found:
+        texts = [line.strip() for line in content.splitlines() if line.strip()]
+    if not texts:
         raise FileError(
             f"{path}: no questions in it; give records with one of {', '.join(_FIELDS)}, or one on a line"
         )
-    return found
+    return texts
 
 
 def _of_json(value: Any) -> Iterator[str]:

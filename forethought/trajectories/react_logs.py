@@ -46,18 +46,16 @@ _WORLD = (
 )
 
 
-def matches(text: str) -> bool:
-    """Whether `text` looks like such a log."""
-    head = text[:200_000]
-    return bool(re.search(r"^Question:", head, re.MULTILINE)) and bool(
-        re.search(r"^(?:Thought|Action) 1:", head, re.MULTILINE)
-    )
+def claims(value: object) -> bool:
+    """Whether `value` looks like the text of such a log."""
+    start = value[:200_000] if isinstance(value, str) else ""
+    return all(re.search(rf"^{line}", start, re.MULTILINE) for line in ("Question:", "(?:Thought|Action) 1:"))
 
 
-def read(text: str) -> list[Loaded]:
-    """The runs of a log, in its order, each once. Lines end with \\n."""
+def read(value: object, name: str) -> list[Loaded]:
+    """The runs of a log, in its order, each once, with names of their own."""
     found: dict[str, Loaded] = {}
-    for run in _runs(text.split("\n")):
+    for run in _runs(str(value).replace("\r\n", "\n").split("\n")):
         loaded = run.loaded()
         found.setdefault(loaded.trajectory.id, loaded)
     with_steps = [loaded for loaded in found.values() if loaded.trajectory.steps]

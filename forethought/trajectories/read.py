@@ -1,10 +1,13 @@
-"""Trajectories from files and from JSON, whichever of the known formats they are in."""
+"""Trajectories from files and from JSON, whichever of the known formats they are in.
+
+A format is a module with `claims`, whether a value is in it, and `read`, the trajectories of one that is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Protocol
 
 from pydantic import ValidationError
 
@@ -15,42 +18,32 @@ from forethought.trajectories import (
     own,
     react_logs,
     tau_bench,
+    validated,
 )
 from forethought.trajectories.types import Loaded, Trajectory
-from forethought.trajectories.values import mapping, sanitize
+from forethought.trajectories.values import sanitize
 
-SUFFIXES = (".json", ".jsonl", ".ndjson", ".txt", ".log")
+JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
+SUFFIXES = (*JSON_SUFFIXES, ".txt", ".log")
 KNOWN = (
     "a trajectory of this project, a state of its agent, messages with roles, AgentErrorBench "
     "(metadata and messages), tau-bench (task_id, reward, traj), or a ReAct log"
 )
 
 
-class _Format(NamedTuple):
-    matches: Callable[[object], bool]
-    read: Callable[[object, str], list[Loaded]]
+class Format(Protocol):
+    """A format that trajectories are read from; `value` is JSON, or the text of a log."""
+
+    def claims(self, value: object) -> bool:
+        """Whether `value` is in this format."""
+        ...
+
+    def read(self, value: object, name: str) -> list[Loaded]:
+        """Its trajectories; `name` is for those that have none."""
+        ...
 
 
-def _is_validated(value: object) -> bool:
-    whole = mapping(value)
-    inner = mapping(whole.get("trajectory")) or whole
-    return "steps" in inner and "task" in inner and "progress" not in whole
-
-
-def _validated(value: object, name: str) -> list[Loaded]:
-    whole = mapping(value)
-    if "trajectory" in whole:
-        return [Loaded.model_validate(whole)]
-    return [Loaded(trajectory=Trajectory.model_validate({"id": name, **whole}))]
-
-
-_FORMATS = (
-    _Format(_is_validated, _validated),
-    _Format(own.matches, own.read),
-    _Format(tau_bench.matches, tau_bench.read),
-    _Format(agent_error_bench.matches, agent_error_bench.read),
-    _Format(openai_messages.matches, openai_messages.read),
-)
+FORMATS: tuple[Format, ...] = (validated, own, tau_bench, agent_error_bench, openai_messages, react_logs)
 """The most telling first: the messages of every other format are messages too."""
 
 
@@ -64,12 +57,12 @@ def read_trajectories(path: str | Path) -> list[Loaded]:
     chosen = Path(path)
     if not chosen.is_dir():
         return list(_distinct(_read_file(chosen)))
-    found: list[Loaded] = []
+    trajectories: list[Loaded] = []
     for file in candidates(chosen):
-        found += _read_file(file, lenient=True)
-    if not found:
+        trajectories += _read_file(file, lenient=True)
+    if not trajectories:
         raise ValueError(f"{chosen}: no trajectories in this folder; known formats are {KNOWN}")
-    return list(_distinct(found))
+    return list(_distinct(trajectories))
 
 
 def candidates(folder: Path, suffixes: Sequence[str] = SUFFIXES) -> list[Path]:
@@ -87,10 +80,10 @@ def from_json(value: object, name: str = "trajectory") -> Loaded:
 
     Raises ValueError, in one line that says what to do.
     """
-    found = all_from_json(value, name)
-    if len(found) != 1:
-        raise ValueError(f"there are {len(found)} trajectories here; give one at a time")
-    return found[0]
+    trajectories = all_from_json(value, name)
+    if len(trajectories) != 1:
+        raise ValueError(f"there are {len(trajectories)} trajectories here; give one at a time")
+    return trajectories[0]
 
 
 def all_from_json(value: object, name: str = "trajectory") -> list[Loaded]:
@@ -102,11 +95,11 @@ def all_from_json(value: object, name: str = "trajectory") -> list[Loaded]:
 
 
 def _read(value: Any, name: str) -> list[Loaded]:
-    if isinstance(value, str):
-        return _from_text(value, name)
-    for each in _FORMATS:
-        if each.matches(value):
+    for each in FORMATS:
+        if each.claims(value):
             return _read_with(each, value, name)
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        return _read(parse_values(value, Path(name)), name)
     if isinstance(value, list) and value and not agent_error_bench.is_labels(value):
         return [loaded for number, item in enumerate(value, 1) for loaded in _read(item, f"{name}-{number}")]
     raise ValueError(f"this is no trajectory in a known format; known are {KNOWN}")
@@ -120,11 +113,9 @@ def read_json(path: Path) -> Any:
 def _read_file(path: Path, *, lenient: bool = False) -> list[Loaded]:
     """The trajectories in a file. `lenient`: none where it is plainly something else."""
     content = read_text(path)
-    is_json = path.suffix.lower() in (".json", ".jsonl", ".ndjson") or content.lstrip()[:1] in ("{", "[")
-    if lenient and not is_json and not react_logs.matches(content):
-        return []
+    is_json = path.suffix.lower() in JSON_SUFFIXES or content.lstrip()[:1] in ("{", "[")
     value = parse_values(content, path) if is_json else content
-    if lenient and agent_error_bench.is_labels(value):
+    if lenient and (agent_error_bench.is_labels(value) if is_json else not react_logs.claims(value)):
         return []
     try:
         return all_from_json(value, path.stem)
@@ -132,18 +123,10 @@ def _read_file(path: Path, *, lenient: bool = False) -> list[Loaded]:
         raise ValueError(f"{path}: {error}") from error
 
 
-def _from_text(content: str, name: str) -> list[Loaded]:
-    if react_logs.matches(content) and (found := react_logs.read(content.replace("\r\n", "\n"))):
-        return found
-    if content.lstrip()[:1] in ("{", "["):
-        return _read(parse_values(content, Path(name)), name)
-    raise ValueError(f"this is no trajectory in a known format; known are {KNOWN}")
-
-
-def _read_with(each: _Format, value: object, name: str) -> list[Loaded]:
+def _read_with(each: Format, value: object, name: str) -> list[Loaded]:
     try:
-        if found := each.read(value, name):
-            return found
+        if trajectories := each.read(value, name):
+            return trajectories
         raise ValueError("there is no trajectory in this; is the export complete?")
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
@@ -151,10 +134,10 @@ def _read_with(each: _Format, value: object, name: str) -> list[Loaded]:
         raise ValueError(" ".join(f"{place}: {first['msg']}; correct it".split())) from error
 
 
-def _distinct(found: Iterable[Loaded]) -> Iterator[Loaded]:
+def _distinct(trajectories: Iterable[Loaded]) -> Iterator[Loaded]:
     """Each trajectory once; different ones that share an id get a number."""
     seen: dict[str, list[Trajectory]] = {}
-    for loaded in found:
+    for loaded in trajectories:
         trajectory = loaded.trajectory
         same = seen.setdefault(trajectory.id, [])
         if trajectory in same:

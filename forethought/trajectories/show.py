@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 
 from forethought.text import cut
 from forethought.trajectories.types import Outcome, Trajectory, TrajectoryStep
@@ -22,55 +22,37 @@ OVERLAP = 4
 """One step in so many of a window is shown for the sake of the steps after it."""
 
 
-@dataclass(frozen=True)
-class Window:
-    """The steps that are shown whole, and the others in one line each."""
-
-    steps: tuple[TrajectoryStep, ...]
-    before: tuple[TrajectoryStep, ...] = ()
-    after: tuple[TrajectoryStep, ...] = ()
-
-    @property
-    def note(self) -> str:
-        """What a reader should know of it; '' where nothing is left out."""
-        if not (self.before or self.after):
-            return ""
-        total = len(self.before) + len(self.steps) + len(self.after)
-        first, last = self.steps[0].number, self.steps[-1].number
-        return f"Steps {first} to {last} are shown whole; the rest of the {total} steps in one line each."
-
-    def text(self, max_observation: int = MAX_OBSERVATION) -> str:
-        """All of it, in the order of the steps."""
-        blocks = [self.note] if self.note else []
-        if self.before:
-            blocks.append("\n".join(head(step) for step in self.before))
-        blocks += [step_text(step, max_observation) for step in self.steps]
-        if self.after:
-            blocks.append("\n".join(head(step) for step in self.after))
-        return "\n\n".join(blocks)
-
-
-def window_of(trajectory: Trajectory, number: int, size: int) -> Window:
+def window_of(trajectory: Trajectory, number: int, size: int) -> tuple[TrajectoryStep, ...]:
     """The window of about `size` steps in which step `number` is judged; the whole where it is no longer.
 
     Windows are fixed, so that the prompts of a window's steps share their beginning; each but the first
     begins with the last steps of the one before, so that a step near its edge has its past before it.
-    Raises KeyError when there is no such step, ValueError when `size` is not positive.
+    Raises KeyError when there is no such step.
     """
-    if size < 1:
-        raise ValueError(f"a window needs at least 1 step, not {size}")
     steps = trajectory.steps
-    wanted = trajectory.step(number)
-    index = next(place for place, step in enumerate(steps) if step is wanted)
+    index = steps.index(trajectory.step(number))
     if len(steps) <= size:
-        return Window(steps)
-    lead = size // OVERLAP
-    stride = size - lead
+        return steps
+    stride = size - size // OVERLAP
     # The first window has no step before it to show, so it takes its whole size.
     block = 0 if index < size else 1 + (index - size) // stride
-    start = block * stride
-    end = start + size
-    return Window(steps[start:end], steps[:start], steps[end:])
+    return steps[block * stride : block * stride + size]
+
+
+def condensed_text(
+    steps: Sequence[TrajectoryStep], whole: Iterable[TrajectoryStep], limit: int = MAX_OBSERVATION
+) -> str:
+    """All steps, those of `whole` module by module and the others in a line each, which it says first.
+    `limit` (characters) bounds each part of a step."""
+    chosen = {step.number for step in whole}
+    blocks = []
+    for is_whole, group in groupby(steps, lambda step: step.number in chosen):
+        shown = [step_text(step, limit) if is_whole else head(step) for step in group]
+        blocks += shown if is_whole else ["\n".join(shown)]
+    if len(chosen) < len(steps):
+        note = f"Of the {len(steps)} steps {len(chosen)} are shown whole and the rest in one line each"
+        blocks.insert(0, f"{note}, cut where it says so.")
+    return "\n\n".join(blocks)
 
 
 def step_text(step: TrajectoryStep, max_observation: int = MAX_OBSERVATION) -> str:
@@ -127,9 +109,7 @@ def whole_text(trajectory: Trajectory) -> str:
 def run_texts(runs: Sequence[LabelledRun], most: int) -> list[dict[str, str]]:
     """The runs for a prompt, each {label, outcome, ended, text}; `most` bounds (characters) each part of a
     step, and is lowered until all runs fit."""
-    limit = most
-    while limit > _LEAST and sum(_size(trajectory, limit) for *_, trajectory in runs) > PROMPT_CHARS:
-        limit = max(limit // 2, _LEAST)
+    limit = part_limit([step for *_, trajectory in runs for step in trajectory.steps], most)
     share = PROMPT_CHARS // max(len(runs), 1)
     return [
         {
@@ -142,14 +122,18 @@ def run_texts(runs: Sequence[LabelledRun], most: int) -> list[dict[str, str]]:
     ]
 
 
+def part_limit(steps: Sequence[TrajectoryStep], most: int) -> int:
+    """How many characters of each part, `most` at most, let all `steps` fit into one prompt."""
+    limit = most
+    while limit > _LEAST and sum(len(step_text(step, limit)) + 2 for step in steps) > PROMPT_CHARS:
+        limit = max(limit // 2, _LEAST)
+    return limit
+
+
 def _ending(trajectory: Trajectory) -> str:
     if trajectory.halted:
         return "stopped by its step limit"
     return "with an answer" if trajectory.answer.strip() else "without an answer"
-
-
-def _size(trajectory: Trajectory, limit: int) -> int:
-    return sum(len(step_text(step, limit)) + 2 for step in trajectory.steps)
 
 
 def _run_text(trajectory: Trajectory, limit: int, share: int) -> str:
@@ -157,11 +141,6 @@ def _run_text(trajectory: Trajectory, limit: int, share: int) -> str:
     steps = trajectory.steps
     if not steps:
         return f"(no steps are recorded) answer: {cut(trajectory.answer, limit) or '(none)'}"
-    whole = [step_text(step, limit) for step in steps]
-    if sum(map(len, whole)) <= share or len(steps) <= _FIRST_STEPS + _LAST_STEPS:
-        return "\n\n".join(whole)
-    between = "\n".join(head(step) for step in steps[_FIRST_STEPS:-_LAST_STEPS])
-    note = (
-        f"[... steps {steps[_FIRST_STEPS].number} to {steps[-_LAST_STEPS - 1].number} in one line each ...]"
-    )
-    return "\n\n".join([*whole[:_FIRST_STEPS], f"{note}\n{cut(between, share)}", *whole[-_LAST_STEPS:]])
+    if sum(len(step_text(step, limit)) + 2 for step in steps) <= share:
+        return condensed_text(steps, steps, limit)
+    return cut(condensed_text(steps, (*steps[:_FIRST_STEPS], *steps[-_LAST_STEPS:]), limit), share)

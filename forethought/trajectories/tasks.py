@@ -95,7 +95,7 @@ def read_tasks(path: Path) -> list[CollectTask]:
 
 def existing_files(names: Sequence[str], path: Path, line: int) -> tuple[str, ...]:
     """The files that a line names, relative to the tasks file, as absolute paths. Raises FileError."""
-    found = []
+    paths = []
     for name in names:
         try:
             file = (path.parent / name).resolve()
@@ -105,5 +105,5 @@ def existing_files(names: Sequence[str], path: Path, line: int) -> tuple[str, ..
             exists = False
         if not exists:
             raise FileError(f"{path}:{line}: the file {name!r} is not there (looked in {path.parent})")
-        found.append(str(file))
-    return tuple(found)
+        paths.append(str(file))
+    return tuple(paths)

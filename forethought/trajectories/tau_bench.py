@@ -13,7 +13,7 @@ from forethought.trajectories.values import Json, first, items, mapping, outcome
 SOURCE = "tau_bench"
 
 
-def matches(value: object) -> bool:
+def claims(value: object) -> bool:
     """Whether `value` is such a list, or one of its entries."""
     entries = items(value) or [value]
     return all(isinstance(mapping(entry).get("traj"), list) for entry in entries)

@@ -49,10 +49,6 @@ class TrajectoryStep(_Record):
         names = ("given", "memory", "reflection", "planning", "action", "observation", "failure")
         return {name: text for name in names if (text := getattr(self, name))}
 
-    def output(self, module: Module) -> str:
-        """What `module` brought forth in this step."""
-        return self.failure if module == "system" else str(getattr(self, module))
-
 
 class Trajectory(_Record):
     """A run from its task to its end, without any label or gold answer."""

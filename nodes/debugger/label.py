@@ -8,21 +8,21 @@ instead of five times. A system error that a rule finds is taken from the rule.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from langgraph.runtime import Runtime
 
 from forethought.knowledge.error_taxonomy import Taxonomy
 from forethought.models.allowance import tokens_of, total
-from forethought.models.types import ReplyError, no_usage
+from forethought.models.types import no_usage
 from forethought.nodes.debugger.critical import NOT_FIRST, canonical, is_no_error, quote_problem
 from forethought.nodes.debugger.messages import label_messages
 from forethought.nodes.debugger.services import DebugServices
-from forethought.nodes.support.offline import exhausted
+from forethought.nodes.support.offline import exhausted, problem_key
 from forethought.prompts.debug_replies import NO_ERROR, StepLabels
 from forethought.state.debugger import DebuggerContext, DebuggerState, Label
 from forethought.state.offline import Job
-from forethought.trajectories.rules import system_label
 from forethought.trajectories.types import MODULES, Trajectory, TrajectoryStep
 
 _RESERVE = 100_000
@@ -69,22 +69,20 @@ async def label_step(
     trajectory = Trajectory.model_validate(services.read("subject")["subject"])
     step = trajectory.step(int(key))
     by_rule = _labels_by_rule(trajectory, step)
-    try:
-        result = await services.request(
-            runtime,
-            "label",
-            label_messages(trajectory, step.number, context, services.taxonomy),
-            StepLabels,
-            lambda reply: _labels_problem(reply, trajectory, step, services.taxonomy, by_rule),
-            f"step {key}",
-        )
-    except ReplyError as error:
-        update: dict[str, Any] = {"label_problems": {key: error.problem or str(error)}}
-        if "system" in by_rule:
-            update["labels"] = {key: {"system": by_rule["system"]}}
-        return {**update, "usage": {"label": error.usage}}
-    labels = {module: _label(result.reply, services.taxonomy, module) for module in MODULES} | by_rule
-    return {"labels": {key: labels}, "usage": {"label": result.usage}}
+    reply, update = await services.ask(
+        runtime,
+        job,
+        "label",
+        label_messages(trajectory, step.number, context, services.taxonomy),
+        StepLabels,
+        lambda reply: _labels_problem(reply, trajectory, services.taxonomy, by_rule),
+    )
+    if reply is None:
+        labels = {module: label for module, label in by_rule.items() if module == "system"}
+        problems = {key: update.pop("problems")[problem_key(job)]}
+        return {**update, "label_problems": problems, "labels": {key: labels or None}}
+    labels = {module: _label(reply, services.taxonomy, module) for module in MODULES} | by_rule
+    return {**update, "labels": {key: labels}}
 
 
 def _labels_by_rule(trajectory: Trajectory, step: TrajectoryStep) -> dict[str, Label]:
@@ -95,18 +93,27 @@ def _labels_by_rule(trajectory: Trajectory, step: TrajectoryStep) -> dict[str, L
         label = Label(error_type=NO_ERROR, evidence="", reasoning=reason, by="rule")
         labels = dict.fromkeys(NOT_FIRST, label)
     if found := system_label(trajectory, step):
-        labels["system"] = Label(
-            error_type=found.error_type, evidence=found.evidence, reasoning=found.reasoning, by="rule"
-        )
+        labels["system"] = found
     return labels
 
 
+def system_label(trajectory: Trajectory, step: TrajectoryStep) -> Label | None:
+    """The system error that the source of the run records (Table 2); what only words say, the model judges.
+
+    A halted run's last step is its step limit, whatever else it met: that is what ended it.
+    """
+    if trajectory.halted and step.number == trajectory.steps[-1].number:
+        reason = f"The run was halted by its limit after step {step.number}."
+        return Label(error_type="step_limit", evidence="", reasoning=reason, by="rule")
+    if step.failure:
+        evidence = step.observation.strip()[:200].split("\n", 1)[0].strip()
+        reason = "The source records this failure of the step."
+        return Label(error_type=step.failure, evidence=evidence, reasoning=reason, by="rule")
+    return None
+
+
 def _labels_problem(
-    reply: StepLabels,
-    trajectory: Trajectory,
-    step: TrajectoryStep,
-    taxonomy: Taxonomy,
-    by_rule: dict[str, Label],
+    reply: StepLabels, trajectory: Trajectory, taxonomy: Taxonomy, by_rule: Mapping[str, Label]
 ) -> str | None:
     """What is wrong with the labels, module by module; what a rule decides is not asked of the model."""
     problems = []

@@ -17,11 +17,10 @@ from forethought.prompts.render import prompt_messages
 from forethought.rollouts.policies import steps_shown
 from forethought.state.debugger import Branch, Critical, DebuggerContext, Label
 from forethought.trajectories.own import SOURCE as OWN
-from forethought.trajectories.show import PROMPT_CHARS, head, step_text, task_text, window_of
+from forethought.trajectories.show import condensed_text, head, part_limit, step_text, task_text, window_of
 from forethought.trajectories.types import MODULES, Trajectory, TrajectoryStep
 
 Labels = Mapping[str, Mapping[str, Label]]
-_LEAST = 200
 _AROUND = 1
 """Neighbours of a step with an error that are shown whole with it."""
 
@@ -95,8 +94,8 @@ def refine_messages(
     """
     limit = context.max_observation_chars
     before = [step for step in original.steps if step.number <= critical["critical_step"]]
-    prefix, _ = steps_shown(before, limit, context.window)
-    steps, _ = steps_shown(last.steps[branches[-1]["kept"] :], limit, context.window)
+    prefix = steps_shown(before, limit, context.window)
+    steps = steps_shown(last.steps[branches[-1]["kept"] :], limit, context.window)
     found = f"Step {critical['critical_step']}, {critical['critical_module']}, {critical['error_type']}"
     return prompt_messages(
         "debug_refine",
@@ -113,32 +112,18 @@ def refine_messages(
 def run_text(trajectory: Trajectory, context: DebuggerContext, of_interest: Sequence[int] = ()) -> str:
     """The whole run: all steps whole where they fit the window; of a longer one those of interest and their
     neighbours (else the first and the last ones) whole, and the others in a line each."""
-    steps, whole = trajectory.steps, _choose_steps(trajectory, context.window, of_interest)
-    limit = _limit([steps[at] for at in whole], context)
-    blocks = [step_text(step, limit) if at in whole else head(step) for at, step in enumerate(steps)]
-    if len(whole) < len(steps):
-        note = f"Of the {len(steps)} steps {len(whole)} are shown whole and the rest in one line each"
-        blocks.insert(0, f"{note}, cut where it says so.")
-    return "\n\n".join(blocks)
+    whole = _choose_steps(trajectory, context.window, of_interest)
+    return condensed_text(trajectory.steps, whole, part_limit(whole, context.max_observation_chars))
 
 
-def _choose_steps(trajectory: Trajectory, size: int, of_interest: Sequence[int]) -> set[int]:
-    """Indices of the steps that are shown whole, `size` at most: those of interest first, from the run's
-    beginning on."""
+def _choose_steps(trajectory: Trajectory, size: int, of_interest: Sequence[int]) -> list[TrajectoryStep]:
+    """The steps that are shown whole, `size` at most: those of interest first, from the beginning on."""
     count = len(trajectory.steps)
     near = [at for at, step in enumerate(trajectory.steps) if step.number in of_interest]
     around = [at + by for at in near for by in range(-_AROUND, _AROUND + 1)]
     ends = [at for pair in zip(range(count), reversed(range(count)), strict=True) for at in pair]
     wanted = dict.fromkeys([count - 1, *near, *around, *ends])
-    return set([at for at in wanted if 0 <= at < count][:size])
-
-
-def _limit(steps: Sequence[TrajectoryStep], context: DebuggerContext) -> int:
-    """The most characters of each part with which a prompt can hold the steps."""
-    limit = context.max_observation_chars
-    while limit > _LEAST and sum(len(step_text(step, limit)) for step in steps) > PROMPT_CHARS:
-        limit = max(limit // 2, _LEAST)
-    return limit
+    return [trajectory.steps[at] for at in wanted if 0 <= at < count][:size]
 
 
 def labelled_steps(labels: Labels) -> list[int]:
@@ -174,7 +159,7 @@ def _about_step(
 ) -> list[Message]:
     """A question about one step, with its window of the run."""
     window = window_of(trajectory, number, context.window)
-    shown = window.text(_limit(window.steps, context))
+    shown = condensed_text(trajectory.steps, window, part_limit(window, context.max_observation_chars))
     return _messages(template, trajectory, shown, number=number, **values)
 
 

@@ -56,7 +56,7 @@ class RerunRequest:
     ) -> R:
         """The reply to a baseline's prompt about `run`. Raises ModelError."""
         context = self.services.context(self.runtime)
-        steps, _ = steps_shown(run.steps, context.max_observation_chars, context.window)
+        steps = steps_shown(run.steps, context.max_observation_chars, context.window)
         messages = prompt_messages(template, task=run.task, steps=steps, answer=run.answer, **values)
         result = await self.services.request(self.runtime, "rerun", messages, reply, check)
         self.usage = result.usage

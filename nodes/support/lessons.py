@@ -51,8 +51,8 @@ async def recall(state: AgentState, runtime: Runtime[Context], context: Context)
     if not context.lessons:
         return {}
     query = " ".join([state["task"][:_QUERY_CHARS], *(_name(item) for item in state.get("files", []))])
-    found = await open_book(runtime, context).relevant(query, MOST_SHOWN, now_utc())
-    return {"shown": [_to_shown_lesson(lesson) for lesson in found]}
+    lessons = await open_book(runtime, context).relevant(query, MOST_SHOWN, now_utc())
+    return {"shown": [_to_shown_lesson(lesson) for lesson in lessons]}
 
 
 def _name(item: Any) -> str:

@@ -15,7 +15,7 @@ from forethought.state.synthesizer import (
     TrialRecord,
 )
 from forethought.text import cut
-from forethought.trajectories.show import PROMPT_CHARS, Window, run_texts, step_text, task_text
+from forethought.trajectories.show import PROMPT_CHARS, condensed_text, run_texts, step_text, task_text
 from forethought.trajectories.types import Trajectory
 
 WHOLE_CHARS = 80_000
@@ -140,11 +140,9 @@ def _shown(trials: Sequence[Tried], context: SynthesizerContext) -> list[dict[st
 
 def _around(trajectory: Trajectory, steps: Sequence[int], context: SynthesizerContext) -> str:
     """The trial whole where it fits; else the steps in question whole and the others in a line each."""
-    limit = context.max_observation_chars
-    whole = Window(trajectory.steps).text(limit)
+    limit, recorded = context.max_observation_chars, trajectory.steps
+    whole = condensed_text(recorded, recorded, limit)
     if len(whole) <= WHOLE_CHARS:
         return whole
-    before = tuple(step for step in trajectory.steps if step.number < steps[0])
-    after = tuple(step for step in trajectory.steps if step.number > steps[-1])
-    middle = trajectory.steps[len(before) : len(trajectory.steps) - len(after)]
-    return cut(Window(middle, before, after).text(limit), PROMPT_CHARS)
+    asked = [step for step in recorded if steps[0] <= step.number <= steps[-1]]
+    return cut(condensed_text(recorded, asked, limit), PROMPT_CHARS)

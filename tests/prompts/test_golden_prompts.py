@@ -34,7 +34,6 @@ def _patterns(word: str) -> tuple[Pattern, ...]:
 ERRORS = tuple(
     PlanningError(
         name=name,
-        display_name=name,
         description=f"The description of {name}.",
         failures=_patterns(f"{name} failure"),
         successes=_patterns(f"{name} success"),

@@ -37,7 +37,8 @@ async def test_a_thread_is_run_again_from_its_second_step(server: DevServer, cli
     server.models.policy = agent_policy(*moves)
     thread, first = run(server, TASK, max_steps=7)
     original = read(first)
-    rollouts = ThreadRollouts(ServerThread(thread, client), original, read)
+    served = ServerThread(thread, client)
+    rollouts = ThreadRollouts(served, original, read, (await served.read()).at)
     server.models.requests.clear()
     continuation = await rollouts.from_step(2, "action", ["look again"])
     assert server.models.names == ["ToolChoice", "AnswerDraft"]
@@ -57,4 +58,4 @@ async def test_a_thread_that_is_not_there(client: LangGraphClient) -> None:
     gone = ServerThread("7b1e6a50-0000-4000-8000-000000000000", client)
     run_of = Trajectory(id="x", task="t")
     with pytest.raises(RolloutError, match="there is no thread 7b1e6a50"):
-        await ThreadRollouts(gone, run_of, read).from_step(1, "action", [])
+        await ThreadRollouts(gone, run_of, read, None).from_step(1, "action", [])

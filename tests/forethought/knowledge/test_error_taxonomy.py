@@ -17,23 +17,20 @@ TABLE_2 = {
     "action": {"planning_action_disconnect", "format_error", "parameter_error"},
     "system": {"step_limit", "tool_execution_error", "llm_limit", "environment_error"},
 }
-CODE = [
+SPELLINGS = [
     ("memory", "memory_retrieval_failure", "retrieval_failure"),
     ("reflection", "progress_misjudge", "progress_misassessment"),
     ("planning", "inefficient_plan", "inefficient_planning"),
     ("action", "misalignment", "planning_action_disconnect"),
     ("action", "invalid_action", "format_error"),
     ("others", "others", "environment_error"),
-]
-LOOSE = [
-    ("memory", "oversimplification", "over_simplification"),
     ("memory", "Over-simplification / Incomplete Summary", "over_simplification"),
-    ("memory", "Hallucination (False Memory)", "hallucination"),
     ("memory_recall", "false memory", "hallucination"),
     ("Plan", "planning/constraint_ignorance", "constraint_ignorance"),
     ("action", "Planning–Action Disconnect", "planning_action_disconnect"),
     ("system", "Step Limit Exhaustion", "step_limit"),
 ]
+"""The names of the paper's own code, and what models write."""
 
 
 def test_the_packaged_file_is_table_2():
@@ -41,7 +38,7 @@ def test_the_packaged_file_is_table_2():
     assert {module: {kind.name for kind in taxonomy.types(module)} for module in MODULES} == TABLE_2
 
 
-@pytest.mark.parametrize(("module", "name", "canonical"), CODE + LOOSE)
+@pytest.mark.parametrize(("module", "name", "canonical"), SPELLINGS)
 def test_spellings(module, name, canonical):
     assert load_taxonomy().resolve(module, name) == canonical
     assert load_taxonomy().problem(module, name) is None
@@ -65,11 +62,10 @@ def test_a_problem_lists_the_types_of_the_module_in_one_line():
     assert "memory, reflection, planning" in (load_taxonomy().problem("muscle", "cramp") or "")
 
 
-def test_the_prompt_text_has_every_definition_and_example_or_those_of_the_modules_asked_for():
+def test_the_prompt_text_has_every_definition_and_example():
     taxonomy = load_taxonomy()
     text = taxonomy.text()
     for module in taxonomy.modules:
         for kind in module.types:
             assert f"- {kind.name}: {kind.definition}" in text
             assert kind.example in text
-    assert "step_limit" not in taxonomy.text(("memory", "action"))

@@ -78,7 +78,8 @@ class Recorded:
         """Re-runs of the newest branch; calls and requests are counted from here."""
         self.marker = len(self.server.requests)
         self.world.calls.clear()
-        return ThreadRollouts(self.thread, read(await self.state()), read, **options)
+        head = await self.thread.read()
+        return ThreadRollouts(self.thread, read(await self.state()), read, head.at, **options)
 
     @property
     def later(self) -> list[SeenRequest]:

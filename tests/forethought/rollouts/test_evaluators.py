@@ -36,7 +36,7 @@ def ended(answer: str) -> Trajectory:
         ("red, green and blue", "red; green; blue", True),
         ("caf\u00e9", "cafe", True),
         ("1,000 men and 2 dogs", "1000 men and 2 dogs", True),
-        ("12/05/2020", "12.05.2020", True),
+        ("O\u2019Neill's", "oneills", True),
         ("well-known facts", "well known facts", True),
         ("Paris or London", "Paris", False),
         ("12345", "1234.5", False),
@@ -74,19 +74,12 @@ def test_numbers_are_the_same_only_if_they_are(one: int, other: int) -> None:
     assert same_answer(str(one), str(other)) == (one == other)
 
 
-async def test_one_of_several_accepted_answers_will_do() -> None:
+async def test_one_of_several_accepted_answers_will_do_and_without_any_nobody_judges() -> None:
     judge = GoldAnswer(["8", "eight"])
-    assert (await judge.judge(ended("Eight"))).success
-    assert not (await judge.judge(ended("88"))).success
-    assert (await judge.judge(ended(" "))).reason == "it came to no answer"
-
-
-def test_without_any_accepted_answer_there_is_no_judge() -> None:
+    assert [(await judge.judge(ended(text))).success for text in ("Eight", "88", " ")] == [True, False, False]
     with pytest.raises(ValueError, match="no answer is accepted"):
         GoldAnswer([" "])
-    assert evaluator_for("gold", accepted=[""]) is None
-    assert evaluator_for("person") is None
-    assert evaluator_for("environment") is None
+    assert [evaluator_for(name, accepted=[""]) for name in ("gold", "person", "environment")] == [None] * 3
 
 
 @pytest.mark.parametrize("correct", [True, False])

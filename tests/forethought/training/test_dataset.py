@@ -53,6 +53,8 @@ def test_secrets_are_blotted_out_of_every_part(monkeypatch: pytest.MonkeyPatch, 
     foreign = "sk-proj-abcdefghijklmnopqrstuvwx"
     bad = record(
         0,
+        task_id=f"of {foreign}",
+        trajectory_id=foreign,
         background=f"key {foreign}",
         trajectory=f"step 1 [] get(own-secret-value-1): ok: Bearer {foreign}",
         reflection="Do not send own-secret-value-1.",
@@ -63,7 +65,7 @@ def test_secrets_are_blotted_out_of_every_part(monkeypatch: pytest.MonkeyPatch, 
     text = (tmp_path / "data" / "train.jsonl").read_text()
     assert summary.scrubbed == 1
     assert not [part for part in ("own-secret", "sk-proj", "passw0rd") if part in text]
-    assert text.count("[secret]") == 5
+    assert text.count("[secret]") == 7
 
 
 @pytest.mark.parametrize(
@@ -95,15 +97,6 @@ def test_like_reflections_on_different_tries_both_stay(tmp_path: Path) -> None:
     assert [row.trajectory_id for row in load_dataset(tmp_path / "data").train] == ["t0.1", "t1.1"]
 
 
-def test_one_task_under_two_ids_is_one_task() -> None:
-    one, other = record(0), record(0, task_id="else", task="book a hotel in LIMA, for 2 nights")
-    third = record(1, task_id="else")
-    assert len(set(same_tasks([one, other, third, record(2)]))) == 2
-    for seed in range(20):
-        train, away = split_by_task([one, other, third, record(2)], 0.5, seed)
-        assert {len(train), len(away)} == {1, 3}
-
-
 @given(
     st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=2, max_size=25),
     st.floats(0.01, 0.9),
@@ -121,17 +114,3 @@ def test_no_task_is_ever_on_both_sides(pairs: list[tuple[int, int]], share: floa
     assert len(train) + len(away) == len(records)
     assert not {one.task_id for one in train} & {one.task_id for one in away}
     assert not {normalised(one.task) for one in train} & {normalised(one.task) for one in away}
-
-
-def test_a_key_in_an_id_is_blotted_out_of_all_files(tmp_path: Path) -> None:
-    key = "sk-" + "a1B2" * 8
-    records = [record(1), record(2), record(3)]
-    leaky = records[0].model_copy(update={"task_id": f"of {key}", "trajectory_id": key})
-    twin = leaky.model_copy(update={"trajectory_id": f"{key}.2"})
-    summary = export(
-        [write_records(tmp_path / "r.jsonl", [leaky, twin, *records[1:]])],
-        tmp_path / "data",
-        training_scrubber(Settings()),
-    )
-    assert summary.duplicates == 1
-    assert not [path for path in (tmp_path / "data").iterdir() if key in path.read_text()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -10,14 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forethought.training.errors import TrainingError
-from forethought.training.gate import (
-    Retry,
-    check_adopted,
-    check_held_out,
-    check_weights,
-    compare,
-    write_result,
-)
+from forethought.training.gate import Retry, check_adopted, check_held_out, compare, write_result
 from tests.forethought.training.samples import trial
 
 
@@ -36,32 +30,29 @@ def test_the_rate_is_the_share_of_identified_errors_that_are_gone() -> None:
     assert verdict.adopted
 
 
-def test_the_better_model_is_adopted_and_the_same_or_worse_one_is_not() -> None:
-    good, bad = [trial(n, "ab", "") for n in range(10)], [trial(n, "ab", "ab") for n in range(10)]
-    assert compare(bad, good).adopted
-    for pair in ((good, bad), (good, good)):
-        verdict = compare(*pair)
-        assert not verdict.adopted
-        assert "no more errors" in verdict.reason
+def tries(*rows: tuple[int, str, str]) -> list[Retry]:
+    """Trials as (task, before, after), of one task each a trajectory of its own."""
+    return [trial(task, before, after, number) for number, (task, before, after) in enumerate(rows)]
 
 
-def test_a_difference_that_could_be_chance_is_not_enough() -> None:
-    prompted = [trial(n, "a", "a" if n % 2 else "") for n in range(8)]
-    trained = [trial(n, "a", "a" if n % 2 == 0 and n else "") for n in range(8)]
-    verdict = compare(prompted, trained)
-    assert verdict.difference[0] > 0
-    assert verdict.difference[1] <= 0
+@pytest.mark.parametrize(
+    ("prompted", "trained", "reason"),
+    [
+        ([(n, "ab", "") for n in range(10)], [(n, "ab", "ab") for n in range(10)], "no more errors"),
+        ([(n, "ab", "") for n in range(10)], [(n, "ab", "") for n in range(10)], "no more errors"),
+        (
+            [(n, "a", "a" if n % 2 else "") for n in range(8)],
+            [(n, "a", "a" if n % 2 == 0 and n else "") for n in range(8)],
+            "could be chance",
+        ),
+        ([(0, "ab", "ab")] * 50, [(0, "ab", "")] * 50, "trials on 1 tasks are too few"),
+    ],
+    ids=["worse", "the same", "chance", "one task"],
+)
+def test_a_model_that_is_not_surely_better_is_not_adopted(prompted: Any, trained: Any, reason: str) -> None:
+    verdict = compare(tries(*prompted), tries(*trained))
     assert not verdict.adopted
-    assert "could be chance" in verdict.reason
-
-
-def test_trials_of_one_task_count_as_one_draw() -> None:
-    prompted = [trial(0, "ab", "ab", number) for number in range(50)]
-    trained = [trial(0, "ab", "", number) for number in range(50)]
-    verdict = compare(prompted, trained)
-    assert not verdict.adopted
-    assert "too few" in verdict.reason
-    assert (verdict.tasks, verdict.trials) == (1, 50)
+    assert reason in verdict.reason
 
 
 def test_unpaired_trials_are_refused() -> None:
@@ -76,14 +67,11 @@ def test_unpaired_trials_are_refused() -> None:
         compare([trial(0, "", "")], [trial(0, "", "")])
 
 
-def test_a_trained_task_is_no_held_out_task() -> None:
-    trials = [trial(0, "a", "")]
-    check_held_out(trials, ["h1"], ["book a hotel"])
-    with pytest.raises(TrainingError, match="h0 was trained on"):
-        check_held_out(trials, ["h0"], [])
-    told = [Retry(task_id="new", trajectory_id="x", task="Book a HOTEL!", before=("a",), after=())]
+def test_a_text_that_was_trained_on_is_no_held_out_task() -> None:
+    held_out = [Retry(task_id="new", trajectory_id="x", task="Book a HOTEL!", before=("a",), after=())]
+    check_held_out(held_out, ["h1"], ["book a room"])
     with pytest.raises(TrainingError, match="new was trained on"):
-        check_held_out(told, [], ["book a hotel"])
+        check_held_out(held_out, [], ["book a hotel"])
 
 
 kinds = st.lists(st.sampled_from("abc"), max_size=4).map("".join)
@@ -105,17 +93,12 @@ def test_rates_are_shares_and_only_gains_are_adopted(rows: list[tuple[str, str, 
     assert compare(prompted, trained, seed) == verdict
 
 
-def test_the_result_is_kept_beside_the_model(tmp_path: Path) -> None:
+def test_only_an_adopted_model_is_adopted(tmp_path: Path) -> None:
     with pytest.raises(TrainingError, match="has not passed the gate"):
         check_adopted(tmp_path)
-    good, bad = [trial(n, "ab", "") for n in range(10)], [trial(n, "ab", "ab") for n in range(10)]
+    good, bad = tries(*((n, "ab", "") for n in range(10))), tries(*((n, "ab", "ab") for n in range(10)))
     write_result(tmp_path, compare(bad, good))
     check_adopted(tmp_path)
     write_result(tmp_path, compare(good, bad))
     with pytest.raises(TrainingError, match="did not adopt it"):
         check_adopted(tmp_path)
-
-
-def test_a_folder_without_weights_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(TrainingError, match="holds no weights"):
-        check_weights(tmp_path)

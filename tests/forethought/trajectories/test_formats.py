@@ -8,7 +8,6 @@ import pytest
 
 from forethought.trajectories import react_logs
 from forethought.trajectories.read import all_from_json, from_json
-from forethought.trajectories.rules import system_label
 from tests.forethought.trajectories import examples
 
 EVERY = {
@@ -20,7 +19,7 @@ EVERY = {
 
 
 def test_a_react_log_gives_each_run_once_by_how_it_ended():
-    river, niesen, tower = react_logs.read(examples.REACT)
+    river, niesen, tower = react_logs.read(examples.REACT, "log")
     assert [loaded.reference.outcome for loaded in (river, niesen, tower)] == [
         "success",
         "failure",
@@ -37,7 +36,7 @@ def test_a_react_log_gives_each_run_once_by_how_it_ended():
 
 
 def test_a_react_observation_keeps_its_lines_and_loses_the_verdict():
-    first, last = react_logs.read(examples.REACT)[0].trajectory.steps
+    first, last = react_logs.read(examples.REACT, "log")[0].trajectory.steps
     assert first.observation.startswith("Bern is a town.\nQuestion: this line")
     assert first.observation.endswith("\n\nIt lies on the Aare.")
     assert (first.planning, first.tool, first.arguments) == (
@@ -49,16 +48,10 @@ def test_a_react_observation_keeps_its_lines_and_loses_the_verdict():
 
 
 def test_reflections_of_earlier_trials_are_given_to_the_first_step():
-    trajectory = react_logs.read(examples.REACT)[1].trajectory
+    trajectory = react_logs.read(examples.REACT, "log")[1].trajectory
     assert trajectory.task == "How high is the Niesen?"
     assert trajectory.steps[0].given.endswith("- I gave up too soon.\n- I trusted a sign.")
     assert trajectory.steps[0].memory == ""
-
-
-def test_a_halted_react_run_is_a_step_limit():
-    trajectory = react_logs.read(examples.REACT)[2].trajectory
-    found = [system_label(trajectory, step) for step in trajectory.steps]
-    assert [label and label.error_type for label in found] == [None, "step_limit"]
 
 
 def test_messages_become_steps_with_their_results_and_unknown_roles_are_named():

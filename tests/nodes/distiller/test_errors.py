@@ -209,5 +209,5 @@ def test_long_runs_are_cut_until_they_fit_and_say_so() -> None:
     long = {label: run.model_copy(update={"steps": steps}) for label, run in whole.trajectories.items()}
     text = diagnosis_messages(replace(whole, trajectories=long), DistillerContext())[1].text
     assert len(text) < PROMPT_CHARS * 1.1
-    assert "in one line each ...]" in text
+    assert "in one line each, cut where it says so" in text
     assert "characters left out" in text

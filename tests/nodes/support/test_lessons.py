@@ -5,21 +5,19 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
 from langgraph.runtime import Runtime, ServerInfo
 from langgraph.store.memory import InMemoryStore
 
 from forethought.lessons.book import namespace_of
 from forethought.nodes.support.lessons import open_book, user_of
-from forethought.nodes.support.task import TaskError
 from forethought.state.context import Context
 
 
-def runtime(user: str | None = None, *, server: bool = False, store: bool = True) -> Runtime[Context]:
+def runtime(user: str | None = None, *, server: bool = False) -> Runtime[Context]:
     """A runtime as a server, or nobody, gives it."""
     asked: Any = SimpleNamespace(identity=user) if user is not None else None
     info = ServerInfo(assistant_id="a", graph_id="agent", user=asked) if server else None
-    return Runtime(context=Context(), store=InMemoryStore() if store else None, server_info=info)
+    return Runtime(context=Context(), store=InMemoryStore(), server_info=info)
 
 
 def test_a_user_is_who_the_server_says() -> None:
@@ -31,8 +29,3 @@ def test_a_user_is_who_the_server_says() -> None:
 def test_the_book_is_the_users_and_the_namespaces() -> None:
     book = open_book(runtime("ann", server=True), Context(lesson_namespace="bills"))
     assert book.namespace == namespace_of("ann", "bills") == ("lessons", "ann", "bills")
-
-
-def test_without_a_store_it_says_what_to_do() -> None:
-    with pytest.raises(TaskError, match="build_agent"):
-        open_book(runtime(store=False), Context())

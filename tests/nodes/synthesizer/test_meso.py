@@ -127,6 +127,6 @@ async def test_a_long_trial_is_shown_around_the_steps_in_question(synthesize: Sy
     out = await synthesize([trial.model_copy(update={"trajectory": long})], steps_per_call=2)
     text = next(shown(seen) for seen in out.asked("StepLabels") if shown(seen).endswith("\n151, 152\n"))
     assert len(text) < PROMPT_CHARS
-    assert "Steps 151 to 152 are shown whole" in text
+    assert "Of the 300 steps 2 are shown whole" in text
     assert "\nstep 150: go" in text
     assert "\nStep 151\n" in text

@@ -74,20 +74,20 @@ def build_agent(
         store=FileStore.of(settings),
         mcp=McpBox(servers, settings, RESERVED) if servers else None,
     )
-    compiled = _wire(services, kept=checkpointer is not False).compile(
+    compiled = _wire(services, checkpointed=checkpointer is not False).compile(
         checkpointer=checkpointer, store=store, name="agent"
     )
     return BoundedGraph.of(compiled, settings).with_config(recursion_limit=RECURSION_LIMIT)
 
 
 def _wire(
-    services: Services, *, kept: bool = True
+    services: Services, *, checkpointed: bool = True
 ) -> StateGraph[AgentState, Context, AgentInput, AgentOutput]:
     graph = StateGraph(AgentState, context_schema=Context, input_schema=AgentInput, output_schema=AgentOutput)
     for node in (planner, prospective_reflector, approve_plan, replan_trigger, answer_agent, lesson_keeper):
-        graph.add_node(node.__name__, wrap_node(node, services, kept=kept))
+        graph.add_node(node.__name__, wrap_node(node, services, checkpointed=checkpointed))
     for sent in (tool_agent, tool_executor):
-        wrapped = wrap_node(sent, services, kept=kept, side_by_side=True)
+        wrapped = wrap_node(sent, services, checkpointed=checkpointed, side_by_side=True)
         graph.add_node(sent.__name__, wrapped, input_schema=Dispatch)
     ways: dict[str, tuple[Callable[[AgentState], Any], list[str]]] = {
         "planner": (routing.after_planner, ["prospective_reflector", END]),

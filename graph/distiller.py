@@ -15,8 +15,14 @@ from langgraph.types import Checkpointer
 
 from forethought.graph.offline import Wiring
 from forethought.models.types import Transport
-from forethought.nodes.distiller.errors import aggregate, diagnose_task, diagnose_wave, open_entries
-from forethought.nodes.distiller.patterns import pattern_wave, write_patterns
+from forethought.nodes.distiller.errors import (
+    aggregate,
+    diagnose_task,
+    diagnose_wave,
+    open_entries,
+    pattern_wave,
+    write_patterns,
+)
 from forethought.nodes.distiller.review import review
 from forethought.nodes.distiller.take import take
 from forethought.nodes.support.offline import OfflineServices

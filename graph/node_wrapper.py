@@ -35,13 +35,14 @@ _TURNS = 10
 """Turns of the event loop in which a task begins, or ends once its node has returned."""
 
 
-def wrap_node(node: Any, services: Any, *, kept: bool = True, side_by_side: bool = False) -> Any:
+def wrap_node(node: Any, services: Any, *, checkpointed: bool = True, side_by_side: bool = False) -> Any:
     """`node` with its services, for `add_node`.
 
-    What it does is told under its name (spans, log lines), and what its calls gave is in its journal unless
-    the graph is not `kept`. An error of one that runs `side_by_side` with its like cancels none of them.
+    What it does is told under its name (spans, log lines), and its calls with an effect are in its journal
+    if the graph is `checkpointed`. An error of one that runs `side_by_side` with its like cancels none of
+    them.
     """
-    at_work = journalled(node, kept)
+    at_work = journalled(node, checkpointed)
     done = observed(wait_for_siblings(at_work) if side_by_side else at_work)
     return partial(_without_secrets(done), services=services)
 

@@ -73,7 +73,7 @@ def subtask_of(state: AgentState, key: str) -> Subtask:
 
 def memory_of(state: AgentState, key: str) -> ShortTerm:
     """The short-term memory of the subtask `key`, empty if there is none."""
-    return state.get("short_term", {}).get(key) or {"rejected": [], "failures": [], "attempts": 0}
+    return state.get("short_term", {}).get(key) or {"rejected": [], "failures": []}
 
 
 async def _propose(

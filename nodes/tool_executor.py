@@ -172,7 +172,7 @@ def _memory(step: Step, state: AgentState, context: Context, outcome: _Outcome) 
             names = ("n", "tool", "arguments", "cause", "action", "origin")
             failure = {name: value for name, value in step.items() if name in names}
             failures = [*memory["failures"], {**failure, "error": step["observation"]}]
-            update["short_term"] = {key: {**memory, "failures": failures, "attempts": memory["attempts"] + 1}}
+            update["short_term"] = {key: {**memory, "failures": failures}}
     if context.long_term_memory and not step["ok"]:
         error = cut(step["observation"], 600)
         failure = {"subtask": key, "tool": step["tool"], "cause": step["cause"], "error": error}

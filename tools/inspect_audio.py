@@ -7,7 +7,7 @@ from __future__ import annotations
 from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
 from forethought.tools.given_files import answer_about, find_file
 from forethought.tools.media.sound import Segment, Transcript
-from forethought.tools.media.transcribe import LONGEST_S, load_transcript
+from forethought.tools.media.transcription import LONGEST_S, load_transcript
 
 SHOWN_CHARACTERS = 18_000
 """Longest transcript that is shown, below the length at which any observation is cut."""

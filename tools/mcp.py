@@ -18,7 +18,7 @@ from forethought.tools.base import Effect, Observation, Tool, ToolEnv, ToolError
 from forethought.tools.mcp_schema import arguments_model
 from forethought.tools.mcp_settings import McpServer, McpServers, McpSetupError, McpTool
 from forethought.tools.python import python_tool
-from forethought.tools.sandbox.calls import from_code
+from forethought.tools.sandbox.program import from_code
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool

@@ -13,8 +13,7 @@ from typing import Any
 
 from forethought.settings import Settings
 from forethought.tools.base import Observation, Tool, ToolEnv, ToolError, make_tool
-from forethought.tools.sandbox.backend import Backend, Program
-from forethought.tools.sandbox.calls import MAX_CALLS, Calls
+from forethought.tools.sandbox.program import MAX_CALLS, Backend, Calls, Program
 
 _READING_S = 60
 """Time that the tool may take, besides running the code, to read the given files."""

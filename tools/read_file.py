@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
-from forethought.tools.documents.document import Document, ranges
-from forethought.tools.documents.parts import Part, split
+from forethought.tools.documents.document import Document, Part, ranges, split
 from forethought.tools.documents.reader import load_document
 from forethought.tools.given_files import answer_about, find_file
 

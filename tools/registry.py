@@ -18,7 +18,7 @@ from forethought.tools.inspect_audio import INSPECT_AUDIO
 from forethought.tools.inspect_image import INSPECT_IMAGE
 from forethought.tools.python import PYTHON, python_tool
 from forethought.tools.read_file import READ_FILE
-from forethought.tools.sandbox.calls import from_code
+from forethought.tools.sandbox.program import from_code
 from forethought.tools.visit_webpage import VISIT_WEBPAGE
 from forethought.tools.web_search import WEB_SEARCH
 

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
+
 from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
-from forethought.tools.documents.document import Unreadable
-from forethought.tools.documents.parts import PART_CHARACTERS, stretches
+from forethought.tools.documents.document import PART_CHARACTERS, Unreadable, stretches
 from forethought.tools.documents.reader import answer_apart
 from forethought.tools.threads import in_daemon_thread
 from forethought.tools.web.fetch import Page, fetch
-from forethought.tools.web.passages import find_passages
 
 _VIEW_SOURCE = "view-source:"
 _SHOWN = PART_CHARACTERS * 3 // 2
 """Characters of passages in one observation: all of a part's fit, unless they are very many."""
 READING_S = 40.0
 """Longest reading of one page."""
+_AROUND = 400
+"""Most characters shown before and after an occurrence."""
+_LINES = 2
+"""Lines shown before and after an occurrence, where they are not too long."""
+_ALIKE = (
+    "'\u2018\u2019\u201b\u02bc`\u00b4",
+    '"\u201c\u201d\u201e\u00ab\u00bb',
+    "-\u2010\u2011\u2012\u2013\u2014\u2212",
+)
 _BY_STATUS = {
     401: ("unavailable", "the page needs a login; use another source"),
     403: ("unavailable", "the site refuses automatic readers; use another source"),
@@ -116,3 +126,37 @@ def _matches(parts: list[str], needle: str, start: int) -> str:
         blocks.append(f"[{places}part {number} of {len(parts)}]\n{text}")
     total = sum(passage.matches for _, passage, _ in everywhere)
     return f"'{needle}' occurs in {total} place{'s' * (total > 1)}\n\n" + "\n\n".join(blocks)
+
+
+@dataclass
+class Passage:
+    """A piece of the text with matches in it that are near each other."""
+
+    start: int
+    end: int
+    matches: int = 1
+
+
+def find_passages(text: str, needle: str) -> list[Passage]:
+    """Where `needle`, which is no pattern, occurs, whatever the case, the white space and the form of quotes
+    and dashes. Places that overlap are one passage.
+    """
+    # A page has no-break spaces, line ends and typographic marks where nobody types them.
+    words = ("".join(map(_character, word)) for word in needle.split())
+    pattern = re.compile(r"\s+".join(words), re.IGNORECASE)
+    passages: list[Passage] = []
+    for match in pattern.finditer(text):
+        before = text[max(0, match.start() - _AROUND) : match.start()].split("\n")[-(_LINES + 1) :]
+        after = text[match.end() : match.end() + _AROUND].split("\n")[: _LINES + 1]
+        start, end = match.start() - len("\n".join(before)), match.end() + len("\n".join(after))
+        if passages and start <= passages[-1].end:
+            passages[-1].end = max(end, passages[-1].end)
+            passages[-1].matches += 1
+        else:
+            passages.append(Passage(start, end))
+    return passages
+
+
+def _character(needle: str) -> str:
+    alike = next((marks for marks in _ALIKE if needle in marks), "")
+    return f"[{re.escape(alike)}]" if alike else re.escape(needle)

@@ -110,12 +110,12 @@ def typer_command(run: Callable[[Options], int]) -> Callable[..., int]:
         extra: Any = dict(field.json_schema_extra)  # type: ignore[arg-type]
         names = extra.pop("names", None)
         if names is None:
-            declared = typer.Argument(help=field.description, **extra)
+            info = typer.Argument(help=field.description, **extra)
         else:
             flags = names or [f"--{name.replace('_', '-')}"]
-            declared = typer.Option(*flags, help=field.description, **extra)
+            info = typer.Option(*flags, help=field.description, **extra)
         default = inspect.Parameter.empty if field.is_required() else field.default
-        annotation = Annotated[hints[name], declared]  # type: ignore[valid-type]
+        annotation = Annotated[hints[name], info]  # type: ignore[valid-type]
         return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
     classes = [kind for kind in model.__mro__ if issubclass(kind, CommandOptions)]

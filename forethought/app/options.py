@@ -27,9 +27,9 @@ C = TypeVar("C", bound=BaseModel)
 
 def settings_from(flags: Flags) -> Settings:
     """The operator's settings, with the flags. Raises CliError that names the flag or variable in error."""
-    chosen = {name: value for name in ("base_url", "tools", "db") if (value := getattr(flags, name))}
+    overrides = {name: value for name in ("base_url", "tools", "db") if (value := getattr(flags, name))}
     with input_errors():
-        settings = read_settings(**chosen)
+        settings = read_settings(**overrides)
     if (settings.tools or flags.environment) and str(Path.cwd()) not in sys.path:
         # Last, so that a file that happens to lie here takes no installed module's place.
         sys.path.append(str(Path.cwd()))
@@ -134,8 +134,8 @@ def check_repeated(
 
 def must_be_repeated(what: str, flag: str, name: str) -> CliError:
     """The error for a record that names code which no flag names."""
-    named = f"{flag} {_quoted(name)}"
-    return CliError(f"{what} was run with {named}, which is code: give {named} again")
+    words = f"{flag} {_quoted(name)}"
+    return CliError(f"{what} was run with {words}, which is code: give {words} again")
 
 
 def _quoted(name: str) -> str:

@@ -73,14 +73,14 @@ def replies_from(texts: Sequence[str], questions: Sequence[Mapping[str, Any]]) -
     replies: dict[str, Json] = {}
     for text in texts:
         name, equals, value = text.partition("=")
-        named = [question for question in questions if name in (question["id"], question.get("name"))]
-        if not (equals and named):
+        matching = [question for question in questions if name in (question["id"], question.get("name"))]
+        if not (equals and matching):
             # A prefix that names no question belongs to the reply.
-            named, value = list(questions), text
-        if len(named) > 1:
+            matching, value = list(questions), text
+        if len(matching) > 1:
             names = ", ".join(map(_name, questions))
-            raise CliError(f"--reply: {len(named)} questions wait; write ID=VALUE with one of {names}")
-        replies[str(named[0]["id"])] = reply_from(value, named[0])
+            raise CliError(f"--reply: {len(matching)} questions wait; write ID=VALUE with one of {names}")
+        replies[str(matching[0]["id"])] = reply_from(value, matching[0])
     return replies
 
 
@@ -90,8 +90,8 @@ def reply_from(text: str, question: Mapping[str, Any]) -> Json:
     if not text:
         raise CliError("the reply is empty")
     reply: Json = {"decision": "answer", "value": None, "reason": ""}
-    if isinstance(given := _json(text), dict) and "decision" in given:
-        return reply | given
+    if isinstance(parsed := _json(text), dict) and "decision" in parsed:
+        return reply | parsed
     if question.get("kind", "question") == "question":
         choices = [str(choice) for choice in question.get("choices") or []]
         if text not in choices and text.isdecimal() and 1 <= int(text) <= len(choices):
@@ -110,8 +110,8 @@ def reply_from(text: str, question: Mapping[str, Any]) -> Json:
 def ask(console: Console, question: Mapping[str, Any], read: Callable[[str], str] = input) -> Json:
     """Show one question at the terminal and read the reply. Raises EOFError where the terminal is closed."""
     console.print(show_question(question))
-    asked = question.get("kind") == "question"
-    prompt = "> " if asked else "approve, or edit: JSON, or reject: REASON > "
+    is_question = question.get("kind") == "question"
+    prompt = "> " if is_question else "approve, or edit: JSON, or reject: REASON > "
     while not (text := read(prompt)).strip():
         pass
     return reply_from(text, question)

@@ -121,8 +121,8 @@ def error_text(error: Any) -> str:
     text = str(error or "")
     if text.startswith("CancelledError("):
         return ""
-    found = _ERROR.fullmatch(text)
-    return found[2] if found else text
+    match = _ERROR.fullmatch(text)
+    return match[2] if match else text
 
 
 def _of_task(records: Sequence[Json] | None, task: int) -> list[Json]:

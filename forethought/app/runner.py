@@ -2,7 +2,7 @@
 
     with open_runner(as_json) as runner:
         session = runner.open(open_session(...))                     # held until the block ends
-        ending = runner.drive(session, given, DebugDisplay(runner.console), ask_person)
+        ending = runner.drive(session, graph_input, DebugDisplay(runner.console), ask_person)
         ...
         runner.print_json(result)
         return runner.exit_code(ending, code)
@@ -79,7 +79,7 @@ class Session:
         return snapshot
 
     async def stream(
-        self, given: Any, show: Callable[[Any], None], control: RunControl | None = None
+        self, graph_input: Any, show: Callable[[Any], None], control: RunControl | None = None
     ) -> None:
         """Run until the graph ends or waits. Every step is on disk before the next one begins.
 
@@ -88,7 +88,7 @@ class Session:
         run_id = uuid.uuid4()
         entered(thread_id=self.id, run_id=run_id)
         parts = self.graph.astream(
-            given,
+            graph_input,
             {**self.config, "run_id": run_id},
             context=self.context,
             stream_mode=["updates", "custom"],
@@ -165,12 +165,14 @@ class Runner:
             return Ending(error)
         return Ending()
 
-    def drive(self, session: Session, given: Any, display: StreamDisplay, ask: Ask | None = None) -> Ending:
-        """Run the graph on `given` until it ends or waits; at a terminal `ask` answers what it waits for.
+    def drive(
+        self, session: Session, graph_input: Any, display: StreamDisplay, ask: Ask | None = None
+    ) -> Ending:
+        """Run the graph until it ends or waits; at a terminal `ask` answers what it waits for.
 
-        With None for `given` it goes on where it was, which may be a question.
+        With None for `graph_input` it goes on where it was, which may be a question.
         """
-        ending = self.attempt(lambda: self._until_done(session, given, display, ask))
+        ending = self.attempt(lambda: self._until_done(session, graph_input, display, ask))
         if ending.error and is_storage_failure(ending.error):
             ending.error.add_note(session.saver.shown)
         try:
@@ -180,14 +182,16 @@ class Runner:
                 raise
             return ending
 
-    def _until_done(self, session: Session, given: Any, display: StreamDisplay, ask: Ask | None) -> None:
+    def _until_done(
+        self, session: Session, graph_input: Any, display: StreamDisplay, ask: Ask | None
+    ) -> None:
         from langgraph.types import Command
 
-        questions = () if given is not None else self.run(session.snapshot()).interrupts
+        questions = () if graph_input is not None else self.run(session.snapshot()).interrupts
         while True:
             if not questions:
                 with display.live():
-                    self.finish(session.stream(given, display.part, self.shutdown.control))
+                    self.finish(session.stream(graph_input, display.part, self.shutdown.control))
                 questions = self.run(session.snapshot()).interrupts
             if not questions or ask is None or not self.interactive:
                 return
@@ -196,7 +200,7 @@ class Runner:
                     replies = {item.id: ask(self.console, waiting(item)) for item in questions}
             except EOFError:
                 return
-            given, questions = Command(resume=replies), ()
+            graph_input, questions = Command(resume=replies), ()
 
     def confirm(self, question: str, default: bool = True) -> bool:
         """Ask a person at the terminal for a yes or no; Enter is the default, no terminal a no."""

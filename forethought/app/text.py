@@ -36,8 +36,8 @@ def one_line(text: object, width: int = 100) -> str:
 def first_lines(text: object, lines: int = 3, width: int = 160) -> list[str]:
     """The first lines that say something, each cut to `width`; the last one tells how many more there are."""
     full = [line.rstrip() for line in clean(text).splitlines() if line.strip()]
-    shown = [line if len(line) <= width else line[: width - 1] + "…" for line in full[:lines]]
-    return [*shown, f"… {len(full) - lines} more lines"] if len(full) > lines else shown
+    first = [line if len(line) <= width else line[: width - 1] + "…" for line in full[:lines]]
+    return [*first, f"… {len(full) - lines} more lines"] if len(full) > lines else first
 
 
 def to_json(value: Any, indent: int | None = 2) -> str:
@@ -45,6 +45,6 @@ def to_json(value: Any, indent: int | None = 2) -> str:
     text = json.dumps(value, ensure_ascii=False, indent=indent, default=str)
     return re.sub(
         "[\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]",
-        lambda found: f"\\u{ord(found[0]):04x}",
+        lambda match: f"\\u{ord(match[0]):04x}",
         text,
     )

@@ -140,8 +140,8 @@ def step(record: Json, observation_lines: int = 3) -> RenderableType:
         line.append(f"  {one_line(record['approval'], 20)} by a person", style="cyan")
     if record.get("surprise") not in (None, "", "none"):
         line.append(f"  surprise: {one_line(record['surprise'], 20)}", style="magenta")
-    seen = first_lines(record.get("observation") or "", observation_lines)
-    return Group(line, *(Padding(_dim(text), (0, 0, 0, 4), expand=False) for text in seen))
+    observation = first_lines(record.get("observation") or "", observation_lines)
+    return Group(line, *(Padding(_dim(text), (0, 0, 0, 4), expand=False) for text in observation))
 
 
 def replan(record: Json) -> RenderableType:

@@ -199,8 +199,6 @@ class ShortTerm(TypedDict):
     """Proposals that scored below the threshold: {n, tool, arguments, evaluation, score}."""
     failures: list[Json]
     """Failed calls with their error text: {n, tool, arguments, cause, error}."""
-    attempts: int
-    """Failed attempts so far."""
     reflections: NotRequired[list[Json]]
     """Reflections on what came otherwise than expected (SAMULE 3.2.3): {n, text}."""
 
@@ -291,7 +289,7 @@ class Progress(TypedDict, total=False):
     """Which task of the thread, from 1."""
     message_id: str
     """Id of the last human message taken as a task."""
-    asked: str
+    task_text: str
     """The task's text, to tell a new task from one that goes on."""
     base_n: int
     """Number of the last step sent before the task began."""

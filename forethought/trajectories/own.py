@@ -70,7 +70,7 @@ def from_state(
     stopped = text(progress.get("stopped"))
     return Trajectory(
         id=id,
-        task=text(values.get("task")) or text(progress.get("asked")) or "(no task was given)",
+        task=text(values.get("task")) or text(progress.get("task_text")) or "(no task was given)",
         environment="forethought",
         world=f"Tools that it had: {', '.join(sorted(effects))}." if effects else "",
         source=SOURCE,

@@ -109,9 +109,7 @@ def whole_text(trajectory: Trajectory) -> str:
 def run_texts(runs: Sequence[LabelledRun], most: int) -> list[dict[str, str]]:
     """The runs for a prompt, each {label, outcome, ended, text}; `most` bounds (characters) each part of a
     step, and is lowered until all runs fit."""
-    limit = most
-    while limit > _LEAST and sum(_size(trajectory, limit) for *_, trajectory in runs) > PROMPT_CHARS:
-        limit = max(limit // 2, _LEAST)
+    limit = part_limit([step for *_, trajectory in runs for step in trajectory.steps], most)
     share = PROMPT_CHARS // max(len(runs), 1)
     return [
         {
@@ -124,14 +122,18 @@ def run_texts(runs: Sequence[LabelledRun], most: int) -> list[dict[str, str]]:
     ]
 
 
+def part_limit(steps: Sequence[TrajectoryStep], most: int) -> int:
+    """How many characters of each part, `most` at most, let all `steps` fit into one prompt."""
+    limit = most
+    while limit > _LEAST and sum(len(step_text(step, limit)) + 2 for step in steps) > PROMPT_CHARS:
+        limit = max(limit // 2, _LEAST)
+    return limit
+
+
 def _ending(trajectory: Trajectory) -> str:
     if trajectory.halted:
         return "stopped by its step limit"
     return "with an answer" if trajectory.answer.strip() else "without an answer"
-
-
-def _size(trajectory: Trajectory, limit: int) -> int:
-    return sum(len(step_text(step, limit)) + 2 for step in trajectory.steps)
 
 
 def _run_text(trajectory: Trajectory, limit: int, share: int) -> str:
@@ -139,6 +141,6 @@ def _run_text(trajectory: Trajectory, limit: int, share: int) -> str:
     steps = trajectory.steps
     if not steps:
         return f"(no steps are recorded) answer: {cut(trajectory.answer, limit) or '(none)'}"
-    if _size(trajectory, limit) <= share:
+    if sum(len(step_text(step, limit)) + 2 for step in steps) <= share:
         return condensed_text(steps, steps, limit)
     return cut(condensed_text(steps, (*steps[:_FIRST_STEPS], *steps[-_LAST_STEPS:]), limit), share)

@@ -8,17 +8,18 @@ instead of five times. A system error that a rule finds is taken from the rule.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from langgraph.runtime import Runtime
 
 from forethought.knowledge.error_taxonomy import Taxonomy
 from forethought.models.allowance import tokens_of, total
-from forethought.models.types import ReplyError, no_usage
+from forethought.models.types import no_usage
 from forethought.nodes.debugger.critical import NOT_FIRST, canonical, is_no_error, quote_problem
 from forethought.nodes.debugger.messages import label_messages
 from forethought.nodes.debugger.services import DebugServices
-from forethought.nodes.support.offline import exhausted
+from forethought.nodes.support.offline import exhausted, problem_key
 from forethought.prompts.debug_replies import NO_ERROR, StepLabels
 from forethought.state.debugger import DebuggerContext, DebuggerState, Label
 from forethought.state.offline import Job
@@ -68,22 +69,20 @@ async def label_step(
     trajectory = Trajectory.model_validate(services.read("subject")["subject"])
     step = trajectory.step(int(key))
     by_rule = _labels_by_rule(trajectory, step)
-    try:
-        result = await services.request(
-            runtime,
-            "label",
-            label_messages(trajectory, step.number, context, services.taxonomy),
-            StepLabels,
-            lambda reply: _labels_problem(reply, trajectory, step, services.taxonomy, by_rule),
-            f"step {key}",
-        )
-    except ReplyError as error:
-        update: dict[str, Any] = {"label_problems": {key: error.problem or str(error)}}
-        if "system" in by_rule:
-            update["labels"] = {key: {"system": by_rule["system"]}}
-        return {**update, "usage": {"label": error.usage}}
-    labels = {module: _label(result.reply, services.taxonomy, module) for module in MODULES} | by_rule
-    return {"labels": {key: labels}, "usage": {"label": result.usage}}
+    reply, update = await services.ask(
+        runtime,
+        job,
+        "label",
+        label_messages(trajectory, step.number, context, services.taxonomy),
+        StepLabels,
+        lambda reply: _labels_problem(reply, trajectory, services.taxonomy, by_rule),
+    )
+    if reply is None:
+        labels = {module: label for module, label in by_rule.items() if module == "system"}
+        problems = {key: update.pop("problems")[problem_key(job)]}
+        return {**update, "label_problems": problems, "labels": {key: labels or None}}
+    labels = {module: _label(reply, services.taxonomy, module) for module in MODULES} | by_rule
+    return {**update, "labels": {key: labels}}
 
 
 def _labels_by_rule(trajectory: Trajectory, step: TrajectoryStep) -> dict[str, Label]:
@@ -114,11 +113,7 @@ def system_label(trajectory: Trajectory, step: TrajectoryStep) -> Label | None:
 
 
 def _labels_problem(
-    reply: StepLabels,
-    trajectory: Trajectory,
-    step: TrajectoryStep,
-    taxonomy: Taxonomy,
-    by_rule: dict[str, Label],
+    reply: StepLabels, trajectory: Trajectory, taxonomy: Taxonomy, by_rule: Mapping[str, Label]
 ) -> str | None:
     """What is wrong with the labels, module by module; what a rule decides is not asked of the model."""
     problems = []

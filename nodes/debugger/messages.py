@@ -17,11 +17,10 @@ from forethought.prompts.render import prompt_messages
 from forethought.rollouts.policies import steps_shown
 from forethought.state.debugger import Branch, Critical, DebuggerContext, Label
 from forethought.trajectories.own import SOURCE as OWN
-from forethought.trajectories.show import PROMPT_CHARS, condensed_text, head, step_text, task_text, window_of
+from forethought.trajectories.show import condensed_text, head, part_limit, step_text, task_text, window_of
 from forethought.trajectories.types import MODULES, Trajectory, TrajectoryStep
 
 Labels = Mapping[str, Mapping[str, Label]]
-_LEAST = 200
 _AROUND = 1
 """Neighbours of a step with an error that are shown whole with it."""
 
@@ -114,7 +113,7 @@ def run_text(trajectory: Trajectory, context: DebuggerContext, of_interest: Sequ
     """The whole run: all steps whole where they fit the window; of a longer one those of interest and their
     neighbours (else the first and the last ones) whole, and the others in a line each."""
     whole = _choose_steps(trajectory, context.window, of_interest)
-    return condensed_text(trajectory.steps, whole, _limit(whole, context))
+    return condensed_text(trajectory.steps, whole, part_limit(whole, context.max_observation_chars))
 
 
 def _choose_steps(trajectory: Trajectory, size: int, of_interest: Sequence[int]) -> list[TrajectoryStep]:
@@ -125,14 +124,6 @@ def _choose_steps(trajectory: Trajectory, size: int, of_interest: Sequence[int])
     ends = [at for pair in zip(range(count), reversed(range(count)), strict=True) for at in pair]
     wanted = dict.fromkeys([count - 1, *near, *around, *ends])
     return [trajectory.steps[at] for at in wanted if 0 <= at < count][:size]
-
-
-def _limit(steps: Sequence[TrajectoryStep], context: DebuggerContext) -> int:
-    """The most characters of each part with which a prompt can hold the steps."""
-    limit = context.max_observation_chars
-    while limit > _LEAST and sum(len(step_text(step, limit)) for step in steps) > PROMPT_CHARS:
-        limit = max(limit // 2, _LEAST)
-    return limit
 
 
 def labelled_steps(labels: Labels) -> list[int]:
@@ -168,7 +159,7 @@ def _about_step(
 ) -> list[Message]:
     """A question about one step, with its window of the run."""
     window = window_of(trajectory, number, context.window)
-    shown = condensed_text(trajectory.steps, window, _limit(window, context))
+    shown = condensed_text(trajectory.steps, window, part_limit(window, context.max_observation_chars))
     return _messages(template, trajectory, shown, number=number, **values)
 
 

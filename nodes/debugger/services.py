@@ -56,8 +56,8 @@ class DebugServices(OfflineServices[DebuggerContext]):
 
 
 async def verdict_on(evaluator: Evaluator, run: Trajectory, reward: float | None) -> Verdict:
-    """The verdict on a re-run, which counts as failed where it cannot be judged; an environment that has
-    given its `reward` already is not asked again. Raises the ModelErrors other than ReplyError."""
+    """The verdict on a run, which counts as failed where it cannot be judged; an environment that has given
+    its `reward` already is not asked again. Raises the ModelErrors other than ReplyError."""
     if isinstance(evaluator, EnvironmentReward) and reward is not None:
         return evaluator.of(reward)
     try:

@@ -11,8 +11,8 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.models.types import ReplyError, Usage, no_usage
-from forethought.nodes.debugger.services import DebugServices
+from forethought.models.types import Usage, no_usage
+from forethought.nodes.debugger.services import DebugServices, verdict_on
 from forethought.rollouts.types import RolloutError
 from forethought.state.debugger import DebuggerContext, DebuggerState, Json
 from forethought.state.offline import empty_channels
@@ -36,10 +36,8 @@ async def take(
     update["notes"] = [CLEAR, *trajectory.notes]
     if not trajectory.steps:
         return {**update, **_failure("the trajectory has no steps: there is nothing to debug in it")}
-    verdict, usage, problem = await _judge(loaded, accepted, context, services)
+    verdict, usage = await _judge(loaded, accepted, context, services)
     update["verdict"] = verdict
-    if problem:
-        update["notes"] += [f"the trajectory could not be judged ({problem}): taken as failed"]
     if usage.get("calls"):
         update["usage"] |= {"judge": usage}
     if verdict["success"]:
@@ -69,27 +67,22 @@ async def _load(state: DebuggerState, services: DebugServices) -> Loaded:
 
 async def _judge(
     loaded: Loaded, accepted: list[str], context: DebuggerContext, services: DebugServices
-) -> tuple[Json, Usage, str]:
-    """The verdict on the trajectory: {success, reason, by}, what it cost, and why its evaluator had none.
+) -> tuple[Json, Usage]:
+    """The verdict on the trajectory: {success, reason, by}, and what it cost.
 
     Where nobody in the program can judge, the trajectory's own source may have; else it is taken as failed,
     since it was given to be debugged.
     """
-    usage, problem, outcome = no_usage(), "", loaded.reference.outcome
     if evaluator := services.evaluator(context, accepted):
-        try:
-            verdict = await evaluator.judge(loaded.trajectory)
-            by = {"success": verdict.success, "reason": verdict.reason, "by": evaluator.name}
-            return by, verdict.usage, ""
-        except ReplyError as error:
-            usage, problem = error.usage, error.problem or str(error)
-        except RolloutError as error:
-            problem = str(error)
+        verdict = await verdict_on(evaluator, loaded.trajectory, None)
+        by = {"success": verdict.success, "reason": verdict.reason, "by": evaluator.name}
+        return by, verdict.usage
+    outcome = loaded.reference.outcome
     if outcome == "unknown":
         reason = "nobody judged it: taken as failed, as what is debugged is"
-        return {"success": False, "reason": reason, "by": ""}, usage, problem
+        return {"success": False, "reason": reason, "by": ""}, no_usage()
     reason = f"its source records a {outcome}"
-    return {"success": outcome == "success", "reason": reason, "by": "record"}, usage, problem
+    return {"success": outcome == "success", "reason": reason, "by": "record"}, no_usage()
 
 
 def _refusal(

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from forethought.nodes.distiller.runs import TaskRuns
+from forethought.nodes.distiller.take import TaskRuns
 from forethought.prompts.distill_replies import Aggregation, ComparativeDiagnosis, PatternSet, Quote
 from forethought.trajectories.questions import framed, normalised, word_sequences
 from forethought.trajectories.quotes import misquoted

@@ -1,21 +1,35 @@
-"""The planning errors of tasks with mixed outcomes (PreFlect 3.2.1).
+"""The planning errors of tasks with mixed outcomes (PreFlect 3.2.1, B.2).
 
 Diagnosis compares each task's failed runs with its successful ones, side by side in waves. Aggregation holds
 one diagnosed entry after the other against the growing set, since each decision changes what the next one
-sees: it is new, merged into an error of the set, or discarded.
+sees: it is new, merged into an error of the set, or discarded. Then each error's failure and success patterns
+are written, side by side again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 from langgraph.runtime import Runtime
 
-from forethought.nodes.distiller.checks import Copies, aggregation_problem, diagnosis_problem, slug
-from forethought.nodes.distiller.messages import aggregation_messages, diagnosis_messages
-from forethought.nodes.distiller.runs import DistillServices, TaskRuns
+from forethought.knowledge.planning_errors import BRIEF_FAILURES
+from forethought.nodes.distiller.checks import (
+    Copies,
+    aggregation_problem,
+    diagnosis_problem,
+    patterns_problem,
+    slug,
+)
+from forethought.nodes.distiller.messages import (
+    Case,
+    aggregation_messages,
+    diagnosis_messages,
+    pattern_messages,
+)
+from forethought.nodes.distiller.take import DistillServices, TaskRuns
 from forethought.nodes.support.offline import next_wave, open_jobs, problem_key, stopped
-from forethought.prompts.distill_replies import Aggregation, ComparativeDiagnosis
+from forethought.prompts.distill_replies import Aggregation, ComparativeDiagnosis, PatternSet, WrittenPattern
 from forethought.state.distiller import (
     Decision,
     Diagnosis,
@@ -23,6 +37,8 @@ from forethought.state.distiller import (
     DistillerState,
     Entry,
     GrownError,
+    Patterns,
+    WrittenExample,
 )
 from forethought.state.offline import Job
 
@@ -113,3 +129,62 @@ def grown(errors: dict[str, GrownError], decision: Decision, description: str) -
     before = errors[name]["entries"] if name in errors else []
     changed = GrownError(name=name, description=description.strip(), entries=[*before, decision["entry"]])
     return {**errors, name: changed}
+
+
+async def pattern_wave(
+    state: DistillerState, runtime: Runtime[DistillerContext], *, services: DistillServices
+) -> dict[str, Any]:
+    """Which errors' patterns are written next, without a model call; none once all are. An error with fewer
+    failed runs than a diagnosis shows is too narrow: it is left out, and that is said."""
+    left = open_jobs(state, "write_patterns", state.get("errors", {}), "patterns")
+    jobs = [job for job in left if failed_runs(state, job["key"]) >= BRIEF_FAILURES]
+    too_narrow = f"too narrow: fewer than {BRIEF_FAILURES} failed runs show it"
+    problems = {problem_key(job): too_narrow for job in left if job not in jobs}
+    wave = next_wave(state, services.context(runtime), jobs, f"{len(jobs)} errors have no patterns")
+    return {**wave, "problems": problems}
+
+
+async def write_patterns(
+    job: Job, runtime: Runtime[DistillerContext], *, services: DistillServices
+) -> dict[str, Any]:
+    """An error's patterns; where no valid reply came, why. Raises the other ModelErrors."""
+    context, name = services.context(runtime), job["key"]
+    state: DistillerState = services.read("tasks", "diagnoses", "errors")
+    error, entries = state["errors"][name], entries_of(state)
+    cases = []
+    for number, key in enumerate(error["entries"][: context.max_cases], 1):
+        task = entries[key]["task"]
+        cases.append(Case(number, entries[key], await TaskRuns.load(services, task, state["tasks"][task])))
+    numbered = {case.number: case.runs for case in cases}
+    copies = Copies.of(numbered.values())
+    reply, update = await services.ask(
+        runtime,
+        job,
+        "patterns",
+        pattern_messages(error, cases, context),
+        PatternSet,
+        lambda reply: patterns_problem(reply, numbered, copies, least_failures=BRIEF_FAILURES),
+    )
+    if reply is None:
+        return update
+    patterns = Patterns(
+        failures=_examples(reply.failures[: context.max_failures], numbered),
+        successes=_examples(reply.successes[: context.max_successes], numbered),
+    )
+    return {**update, "patterns": {name: patterns}}
+
+
+def failed_runs(state: DistillerState, name: str) -> int:
+    """How many failed runs the evidence of the error's entries is from."""
+    entries = entries_of(state)
+    keys = state["errors"][name]["entries"]
+    return len(
+        {(entries[key]["task"], item["run"]) for key in keys for item in entries[key]["failure_evidence"]}
+    )
+
+
+def _examples(patterns: Sequence[WrittenPattern], cases: dict[int, TaskRuns]) -> list[WrittenExample]:
+    return [
+        WrittenExample(text=pattern.text, task=cases[pattern.case].key, run=pattern.run)
+        for pattern in patterns
+    ]

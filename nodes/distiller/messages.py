@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from forethought.knowledge.planning_errors import BRIEF_FAILURES
 from forethought.models.types import Message
-from forethought.nodes.distiller.runs import TaskRuns
+from forethought.nodes.distiller.take import TaskRuns
 from forethought.prompts.render import prompt_messages
 from forethought.state.distiller import DistillerContext, Entry, GrownError
 from forethought.trajectories.show import run_texts, task_text

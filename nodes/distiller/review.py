@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from forethought.knowledge.planning_errors import PlanningError
 from forethought.nodes.distiller.checks import slug
 from forethought.nodes.distiller.errors import entries_of
-from forethought.nodes.distiller.runs import DistillServices
+from forethought.nodes.distiller.take import DistillServices
 from forethought.state.distiller import DistillerContext, DistillerState, Review
 
 Json = dict[str, Any]
@@ -100,11 +100,10 @@ def edited(error: Json, value: Any) -> Json:
     """
     if not isinstance(value, Mapping):
         raise ValueError("edit needs the fields that change: name, description, failures, successes")
-    texts = {kind: value.get(kind, [item["text"] for item in error[kind]]) for kind in _KINDS}
-    fields = {"name": value.get("name", error["name"]), **texts}
-    fields["description"] = value.get("description", error["description"])
+    texts = {kind: [item["text"] for item in error[kind]] for kind in _KINDS}
+    before = {"name": error["name"], "description": error["description"], **texts}
     try:
-        valid = PlanningError.model_validate(fields)
+        valid = PlanningError.model_validate({**before, **value})
     except ValidationError as wrong:
         first = wrong.errors(include_url=False)[0]
         raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from wrong

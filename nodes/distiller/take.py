@@ -1,19 +1,25 @@
-"""take: which tasks have runs with both outcomes, and are no task of an evaluation (PreFlect 3.2.1, B.1)."""
+"""take: which tasks have runs with both outcomes, and are no task of an evaluation (PreFlect 3.2.1, B.1).
+
+Their runs are stored by hash and labelled, F1, F2, ... the failed ones and S1, S2, ... the successful ones.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.nodes.distiller.runs import DistillServices, compared_runs, run_record
-from forethought.nodes.support.offline import runs_by_task
-from forethought.state.distiller import DistillerContext, DistillerState, MixedTask
+from forethought.nodes.support.offline import OfflineServices, runs_by_task
+from forethought.state.distiller import DistillerContext, DistillerState, MixedTask, Run
 from forethought.state.offline import empty_channels
 from forethought.trajectories.questions import Questions
-from forethought.trajectories.types import Loaded
+from forethought.trajectories.show import LabelledRun
+from forethought.trajectories.types import Loaded, Trajectory
+
+DistillServices = OfflineServices[DistillerContext]
 
 
 async def take(
@@ -64,3 +70,57 @@ async def take(
 def _outcomes(runs: Sequence[Loaded]) -> set[str]:
     """The known outcomes of a task's runs."""
     return {outcome for run in runs if (outcome := run.reference.outcome) != "unknown"}
+
+
+@dataclass(frozen=True)
+class TaskRuns:
+    """A mixed task with its runs' trajectories."""
+
+    key: str
+    task: str
+    runs: tuple[Run, ...]
+    trajectories: Mapping[str, Trajectory]
+    """By the run's label."""
+
+    @classmethod
+    async def load(cls, services: DistillServices, key: str, record: MixedTask) -> TaskRuns:
+        """The task with its stored trajectories. Raises FilesError when they are no longer stored."""
+        by_label = {run["label"]: await services.load(run["stored"]) for run in record["runs"]}
+        return cls(key, record["task"], tuple(record["runs"]), by_label)
+
+    def labelled(self, labels: Sequence[str] | None = None) -> list[LabelledRun]:
+        """The runs, or those of `labels`, for a prompt."""
+        return [
+            (run["label"], run["outcome"], self.trajectories[run["label"]])
+            for run in self.runs
+            if labels is None or run["label"] in labels
+        ]
+
+    def label_problem(self, label: str, outcome: str) -> str | None:
+        """Why there is no run `label` of this outcome."""
+        run = next((run for run in self.runs if run["label"] == label), None)
+        if run is None:
+            return f"there is no run {label!r}: the runs are {', '.join(self.trajectories)}"
+        if run["outcome"] != outcome:
+            return f"{label} is no {'failed (F)' if outcome == 'failure' else 'successful (S)'} run"
+        return None
+
+
+def compared_runs(runs: Sequence[Loaded], most: int) -> dict[str, Loaded]:
+    """At most `most` of a task's runs by label, failed ones (F1, F2, ...) before successful ones (S1, ...):
+    half of each, or all of the kind that there are fewer of."""
+    failed = [run for run in runs if run.reference.outcome == "failure"]
+    successful = [run for run in runs if run.reference.outcome == "success"]
+    of_failed = max(most - len(successful), most - most // 2)
+    chosen = {f"F{number}": run for number, run in enumerate(failed[:of_failed], 1)}
+    of_successful = most - len(chosen)
+    return chosen | {f"S{number}": run for number, run in enumerate(successful[:of_successful], 1)}
+
+
+def run_record(label: str, run: Loaded, file: str, stored: str) -> Run:
+    """The record of a run, which was read from `file` and is `stored` under a hash."""
+    trajectory, outcome = run.trajectory, run.reference.outcome
+    assert outcome != "unknown"
+    return Run(
+        label=label, id=trajectory.id, outcome=outcome, file=file, source=trajectory.source, stored=stored
+    )

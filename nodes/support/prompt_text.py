@@ -36,7 +36,7 @@ MANY = 150
 """Steps, results or other things of a kind that are shown one by one: the newest."""
 MATERIAL_CHARS = 400_000
 """Characters of all observations shown one by one together; of all results, and all memories, too."""
-SAID_CHARS = 200_000
+OWN_CHARS = 200_000
 """Characters of all that the models themselves wrote: arguments; rounds; the texts of earlier tasks."""
 MOST_LINES = 200
 """Lines about the steps before them."""
@@ -112,7 +112,7 @@ def steps_text(steps: Iterable[Step], results: Mapping[str, Result] | None = Non
     for key in results or {}:
         telling.pop(key, None)
     newest = steps[-MANY:]
-    lines, own_limit = condensed(steps[:-MANY]), said_share(len(newest))
+    lines, own_limit = condensed(steps[:-MANY]), own_share(len(newest))
     for step in newest:
         outcome = "ok" if step["ok"] else f"FAILED ({step['cause']})"
         if step["n"] in standing:
@@ -194,9 +194,9 @@ def step_items(steps: Sequence[Step], note: Callable[[Step], str] = lambda step:
     """Steps for a prompt, one by one with `note` behind each: {n, text}; of very many the first are
     condensed."""
     earlier, newest = steps[:-MANY], steps[-MANY:]
-    limit, said_limit = share(OBSERVATION_CHARS, len(newest)), said_share(len(newest))
+    limit, own_limit = share(OBSERVATION_CHARS, len(newest)), own_share(len(newest))
     items: list[dict[str, Any]] = [
-        {"n": step["n"], "text": step_text(step, limit, said_limit) + note(step)} for step in newest
+        {"n": step["n"], "text": step_text(step, limit, own_limit) + note(step)} for step in newest
     ]
     if earlier:
         numbers = f"{earlier[0]['n']} to {earlier[-1]['n']}"
@@ -251,13 +251,13 @@ def rounds_texts(long_term: Mapping[str, LongTerm]) -> list[str]:
     """The failed rounds, in order; a round that is still under way has no score and is left out."""
     records = [record for record in long_term.values() if "score" in record]
     texts = [round_text(record) for record in sorted(records, key=lambda record: record["round"])]
-    return [cut(text, said_share(len(texts))) for text in texts]
+    return [cut(text, own_share(len(texts))) for text in texts]
 
 
 def earlier_items(progress: Progress) -> list[dict[str, str]]:
     """The earlier tasks of the thread, with their answers: {task, answer}; of very many the newest."""
     newest = progress.get("earlier", [])[-MANY:]
-    limit = said_share(len(newest))
+    limit = own_share(len(newest))
     return [{"task": cut(item["task"], limit), "answer": cut(item["answer"], limit)} for item in newest]
 
 
@@ -266,9 +266,9 @@ def share(whole: int, count: int, material: int = MATERIAL_CHARS) -> int:
     return max(_LEAST_CHARS, min(whole, material // max(count, 1)))
 
 
-def said_share(count: int) -> int:
+def own_share(count: int) -> int:
     """How many characters each of `count` texts may have that a model wrote."""
-    return share(SAID_CHARS, count, SAID_CHARS)
+    return share(OWN_CHARS, count, OWN_CHARS)
 
 
 def condensed(steps: Sequence[Step]) -> list[str]:

@@ -46,7 +46,7 @@ def is_new_task(state: AgentState) -> bool:
     human = last_human(state.get("messages", []))
     if human is not None and human.id != progress.get("message_id"):
         return True
-    return bool(state.get("task")) and state["task"] != progress.get("asked")
+    return bool(state.get("task")) and state["task"] != progress.get("task_text")
 
 
 def task_text(state: AgentState) -> tuple[str, HumanMessage | None]:
@@ -60,7 +60,7 @@ def task_text(state: AgentState) -> tuple[str, HumanMessage | None]:
     task = state.get("task") or ""
     if not isinstance(task, str):
         raise TaskError("the task must be text: send what is asked, in plain words")
-    if human is not None and fresh and (not task.strip() or task == progress.get("asked")):
+    if human is not None and fresh and (not task.strip() or task == progress.get("task_text")):
         text = str(human.text)
     else:
         text, human = task, None
@@ -146,7 +146,7 @@ def guidance_of(state: AgentState, text: str) -> list[str]:
         raise TaskError("guidance must be a list of texts, each a correction that holds for the whole task")
     old = state.get("progress", {})
     ended = state.get("status") not in ("running", "failed")
-    left_behind = not ended and guidance == old.get("guidance") and text != old.get("asked")
+    left_behind = not ended and guidance == old.get("guidance") and text != old.get("task_text")
     return [] if left_behind else guidance
 
 
@@ -156,7 +156,7 @@ def counters(state: AgentState, text: str) -> Progress:
     n = old.get("n", 0)
     return {
         "task": old.get("task", 0) + 1,
-        "asked": text,
+        "task_text": text,
         "base_n": n,
         "n": n,
         "round": 1,
@@ -202,7 +202,7 @@ def _finished_task(state: AgentState) -> list[Json]:
     if not state.get("progress") or not state.get("answer"):
         return []
     # Not the channel `task`, which holds the next one by now.
-    text = state["progress"]["asked"]
+    text = state["progress"]["task_text"]
     return [{"task": text, "answer": state.get("answer", ""), "status": state.get("status", "")}]
 
 

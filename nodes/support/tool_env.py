@@ -2,10 +2,10 @@
 
 The tool may put questions about a document or an image to the run's models (PreFlect A.2). A program of the
 agent's may make calls (code actions, PreFlect), each a recorded sub-step: only of what reads
-(`tools.sandbox.calls.from_code`), and under the rules that hold for the agent itself: arguments are checked,
-time and text are limited, secrets are taken out. A call (tool and arguments) that failed in this task is
-never made a second time, whether the agent asks for it or a program of the agent's (MIRROR's published code
-sends failed calls again).
+(`tools.sandbox.program.from_code`), and under the rules that hold for the agent itself: arguments are
+checked, time and text are limited, secrets are taken out. A call (tool and arguments) that failed in this
+task is never made a second time, whether the agent asks for it or a program of the agent's (MIRROR's
+published code sends failed calls again).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from forethought.state.context import Role
 from forethought.text import cut
 from forethought.tools.base import Observation, Tool, ToolEnv, ToolError
 from forethought.tools.call import call_tool, normalise
-from forethought.tools.sandbox.calls import MAX_CALLS, from_code
+from forethought.tools.sandbox.program import MAX_CALLS, from_code
 
 Json = dict[str, Any]
 ENOUGH = "Go on with what was found."

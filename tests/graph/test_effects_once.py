@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -43,13 +44,18 @@ async def answer_to(graph: Any, said: Any, by_id: bool) -> Command[Any]:
 class Desk:
     """A tool that pays, which can be broken off in the middle."""
 
-    def __init__(self, settings: Settings, ask: str = "", then: Callable[..., Any] = reply) -> None:
+    def __init__(
+        self, settings: Settings, ask: str = "", then: Callable[..., Any] = reply, **options: Any
+    ) -> None:
         self.effects: list[str] = []
         self.ids: list[str] = []
         self.seen = Seen()
         self.began, self.hangs, self._ask = asyncio.Event(), True, ask
         self.graph: Any = build_agent(
-            tools=[make_tool(self.pay, effect="write"), World(self.seen, settings).tools()[1]],
+            tools=[
+                make_tool(self.pay, **(options or {"effect": "write"})),
+                World(self.seen, settings).tools()[1],
+            ],
             settings=settings,
             checkpointer=InMemorySaver(),
             transport=Answers(then, name, self.seen),
@@ -89,12 +95,16 @@ class Desk:
         return next(step for step in state["trajectory"] if step["n"] == 1)
 
 
-@pytest.mark.parametrize("by_id", [False, True], ids=["plain", "by-id"])
-@pytest.mark.parametrize(
+either_way = pytest.mark.parametrize("by_id", [False, True], ids=["plain", "by-id"])
+approved_or_edited = pytest.mark.parametrize(
     ("decision", "paid"),
     [("approve", "rent"), ({"decision": "edit", "value": {"what": "heating"}}, "heating")],
     ids=["approved", "edited"],
 )
+
+
+@either_way
+@approved_or_edited
 async def test_of_an_approved_call_that_was_broken_off_the_outcome_is_asked_and_no_approval(
     settings: Settings, by_id: bool, decision: Any, paid: str
 ) -> None:
@@ -116,7 +126,7 @@ async def test_of_an_approved_call_that_was_broken_off_the_outcome_is_asked_and_
     assert desk.effects == [paid]
 
 
-@pytest.mark.parametrize("by_id", [False, True], ids=["plain", "by-id"])
+@either_way
 async def test_an_approved_call_that_had_ended_is_neither_asked_for_nor_made_again(
     settings: Settings, by_id: bool
 ) -> None:
@@ -144,7 +154,7 @@ def _ended(witness: Witness) -> Moment:
     )
 
 
-@pytest.mark.parametrize("by_id", [False, True], ids=["plain", "by-id"])
+@either_way
 async def test_made_again_and_broken_off_again_it_is_asked_for_again(settings: Settings, by_id: bool) -> None:
     desk = Desk(settings)
     await desk.broken_off(TASK, CONTEXT)
@@ -161,7 +171,7 @@ async def test_made_again_and_broken_off_again_it_is_asked_for_again(settings: S
     assert len(set(desk.ids)) == 1, "one key for all attempts, or a service could not tell them for one"
 
 
-@pytest.mark.parametrize("by_id", [False, True], ids=["plain", "by-id"])
+@either_way
 async def test_a_tool_that_asks_is_given_no_answer_to_another_question(
     settings: Settings, by_id: bool
 ) -> None:
@@ -212,3 +222,41 @@ async def test_where_the_tool_is_gone_a_call_that_was_broken_off_is_told(setting
     said = (await desk.step())["observation"]
     assert "the call was broken off, and may have taken effect" in said
     assert "there is no tool 'pay'" in said
+
+
+FILE = {"name": "notes.txt", "data": base64.b64encode(b"some notes").decode()}
+"""What is given is private, and may have been written by somebody else: what sends is asked for."""
+
+
+@either_way
+@approved_or_edited
+async def test_a_call_that_may_be_made_twice_is_put_to_the_person_again_and_made_as_they_say(
+    settings: Settings, by_id: bool, decision: Any, paid: str
+) -> None:
+    desk = Desk(settings, effect="egress", retryable=True)
+    await desk.go({**TASK, "files": [FILE]}, CONTEXT)
+    await desk.broken_off(await answer_to(desk.graph, decision, by_id), CONTEXT)
+    question = await asked(desk.graph)
+    assert question
+    assert (question["kind"], "unknown" in question) == ("tool", False), "nobody is asked what came of it"
+    desk.hangs = False
+    await desk.go(await answer_to(desk.graph, decision, by_id), CONTEXT)
+    assert desk.effects == [paid] * 2
+    step = await desk.step()
+    assert (step["ok"], step["arguments"]) == (True, {"what": paid})
+
+
+@either_way
+async def test_an_approval_holds_for_the_call_that_was_approved_alone(
+    settings: Settings, by_id: bool
+) -> None:
+    desk = Desk(settings, effect="egress", retryable=True)
+    await desk.go({**TASK, "files": [FILE]}, CONTEXT)
+    await desk.broken_off(await answer_to(desk.graph, "approve", by_id), CONTEXT)
+    proposals = (await desk.graph.aget_state(CONFIG)).values["proposals"]
+    other = {"pay": {**proposals["pay"], "arguments": {"what": "everything"}}}
+    await desk.graph.aupdate_state(CONFIG, {"proposals": other}, as_node="tool_agent")
+    await desk.go(None, CONTEXT)
+    question = await asked(desk.graph)
+    assert question
+    assert (question["kind"], desk.effects) == ("tool", ["rent"])

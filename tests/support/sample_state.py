@@ -81,7 +81,7 @@ def late() -> AgentState:
         "plan": {"version": 3, "subtasks": subtasks, "n": 4, "unresolved": False},
         "trajectory": steps,
         "results": {"read_costs": {"n": 4, "text": "Team A: 12\nTeam B: 9", "origin": "file:costs.xlsx"}},
-        "short_term": {"check_year": {"rejected": [rejected], "failures": [failure], "attempts": 1}},
+        "short_term": {"check_year": {"rejected": [rejected], "failures": [failure]}},
         "long_term": {"1": _round(), "2": {"round": 2, "failures": {}}},
         "replans": [
             {"n": 6, "reason": "sheet two is mislabelled", "forced": False, "kind": "agent", "task": 2}

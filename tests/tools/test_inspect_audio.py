@@ -22,8 +22,8 @@ from forethought.tools.base import Observation, ToolEnv, ToolError
 from forethought.tools.call import MAX_CHARACTERS, call_tool
 from forethought.tools.files import FileStore
 from forethought.tools.inspect_audio import INSPECT_AUDIO, clock
-from forethought.tools.media import whisper as local_whisper
-from forethought.tools.media.transcribe import load_transcript
+from forethought.tools.media import transcription
+from forethought.tools.media.transcription import load_transcript
 from tests.support.web_server import Sent, StartServer, WebServer
 
 FILES = Path(__file__).with_name("media") / "files"
@@ -69,7 +69,7 @@ def whisper(monkeypatch: pytest.MonkeyPatch) -> Iterator[Whisper]:
     module.__spec__ = importlib.machinery.ModuleSpec("whisper", None)
     module.load_model = stand_in.load_model  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "whisper", module)
-    monkeypatch.setattr(local_whisper, "_loaded", {})
+    monkeypatch.setattr(transcription, "_loaded", {})
     yield stand_in
     stand_in.wait.set()
 

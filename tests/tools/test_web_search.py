@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -39,20 +38,28 @@ def results(count: int, excerpt: str = "About\n tea") -> Sent:
     )
 
 
-@dataclass
 class Engines:
-    """Stand-ins for the search engines; those that are not set up are not configured."""
+    """Stand-ins for the search engines; Tavily is set up by giving its answer."""
 
-    settings: Callable[..., Settings]
-    start: StartServer
-    monkeypatch: pytest.MonkeyPatch
-    ddgs: list[Any] = field(default_factory=list)
-    """What ddgs returns, one a search; exceptions are raised."""
+    def __init__(
+        self, start: StartServer, settings: Callable[..., Settings], patch: pytest.MonkeyPatch
+    ) -> None:
+        self.start, self.settings, self.patch = start, settings, patch
+        self.ddgs: list[Any] = []
+        """What ddgs returns, one a search; exceptions are raised."""
+        patch.setattr("ddgs.DDGS", lambda timeout: self)
+
+    def text(self, query: str, max_results: int) -> Any:
+        assert threading.current_thread().daemon, "it blocks, and may hang"
+        result = self.ddgs.pop(0)
+        if isinstance(result, Exception):
+            raise result
+        return result[:max_results]
 
     def tavily(self, answer: Answer) -> WebServer:
         server = self.start(answer)
-        self.monkeypatch.setattr("forethought.tools.web_search.TAVILY_URL", server.url)
-        self.monkeypatch.setenv("TAVILY_API_KEY", KEY)
+        self.patch.setattr("forethought.tools.web_search.TAVILY_URL", server.url)
+        self.patch.setenv("TAVILY_API_KEY", KEY)
         return server
 
     async def search(self, query: str = "tea") -> Observation:
@@ -63,21 +70,7 @@ class Engines:
 def engines(
     settings: Callable[..., Settings], web_server: StartServer, monkeypatch: pytest.MonkeyPatch
 ) -> Engines:
-    engines = Engines(settings, web_server, monkeypatch)
-
-    class Ddgs:
-        def __init__(self, timeout: int) -> None:
-            assert timeout > 0
-
-        def text(self, query: str, max_results: int) -> Any:
-            assert threading.current_thread().daemon, "it blocks, and may hang"
-            result = engines.ddgs.pop(0)
-            if isinstance(result, Exception):
-                raise result
-            return result[:max_results]
-
-    monkeypatch.setattr("ddgs.DDGS", Ddgs)
-    return engines
+    return Engines(web_server, settings, monkeypatch)
 
 
 async def test_results_of_tavily_have_number_title_address_date_and_excerpt(engines: Engines) -> None:

@@ -11,13 +11,10 @@ from pathlib import PurePosixPath
 
 from forethought.tools.documents.archive import open_archive, read_zip
 from forethought.tools.documents.document import Document, Unreadable
-from forethought.tools.documents.epub import read_epub
-from forethought.tools.documents.html import read_html
-from forethought.tools.documents.mail import read_eml
+from forethought.tools.documents.office import read_docx, read_pptx
+from forethought.tools.documents.pages import read_eml, read_epub, read_html
 from forethought.tools.documents.pdf import read_pdf
 from forethought.tools.documents.plain import read_delimited, read_text
-from forethought.tools.documents.slides import read_pptx
-from forethought.tools.documents.word import read_docx
 from forethought.tools.documents.workbooks import read_xls, read_xlsx
 from forethought.tools.kinds import picture_kind, sound_kind
 

@@ -57,15 +57,6 @@ def titled_table(rows: Sequence[Row], lead: str = "", used: Sequence[int] | None
     return "\n\n".join(piece for piece in (*lines, lead, markdown_table(rows[titles:])) if piece)
 
 
-def split_header(block: str) -> tuple[str, list[str]] | None:
-    """The two header lines of a Markdown table and its rows; None when the block is no table."""
-    first, _, rest = block.partition("\n")
-    second, _, body = rest.partition("\n")
-    if "|" not in first or "|" not in second or "-" not in second or set(second.strip()) - set(" :|-"):
-        return None
-    return f"{first}\n{second}", body.split("\n") if body else []
-
-
 def html_rows(table: Tag) -> list[Row]:
     """The cells of an HTML table, texts that span several columns or rows repeated in each.
 

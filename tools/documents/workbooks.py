@@ -1,18 +1,153 @@
 """Workbooks: .xlsx and .xlsm through openpyxl, formulas in a first reading and their values in a second; .xls
 (Excel 97-2003) through xlrd, which gives a formula's value but not the formula, as a workbook of openpyxl.
+
+A sheet becomes Markdown: its tables with their places, and what a plain grid would not show.
 """
 
 from __future__ import annotations
 
 import io
+import re
 import warnings
+from collections.abc import Iterator
+from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
-from forethought.tools.documents.document import Document, Unreadable
-from forethought.tools.documents.sheets import section
+from forethought.text import one_line
+from forethought.tools.documents.document import Document, Section, Unreadable, ranges
+from forethought.tools.documents.number_formats import formatted
+from forethought.tools.documents.tables import LARGEST_TABLE, Row, markdown_table, titled_table
 
 if TYPE_CHECKING:
     from openpyxl import Workbook
+    from openpyxl.worksheet.cell_range import CellRange
+    from openpyxl.worksheet.worksheet import Worksheet
+
+_LISTED = 40
+_LARGEST_MERGE = 10_000
+_LONGEST_NAME = 100
+_NUMBER = re.compile(r"[-+]?(?:[^\w\s(]{1,2} ?|[A-Z]{1,3}[$€£]? ?)?[\d(]")
+
+
+def section(sheet: Worksheet, computed: Worksheet, number: str) -> Section:
+    """A sheet, whose formulas have their values in `computed`, as the section '## Sheet "name" number'.
+
+    A merged text is repeated in its cells, a merged number is not.
+    """
+    cells: dict[int, dict[int, str]] = {}
+    comments: list[str] = []
+    # `_cells` holds the cells that exist; the public iterators lay out every cell up to the last corner.
+    for (row, column), cell in sorted(sheet._cells.items()):
+        if cell.comment is not None:
+            comments.append(f"- {cell.coordinate}: {' '.join((cell.comment.text or '').split())}")
+        if text := _text(cell, computed._cells.get((row, column))):
+            cells.setdefault(row, {})[column] = text
+    remarks = list(_remarks(sheet, cells))
+    repeated: set[tuple[int, int]] = set()
+    for area in sheet.merged_cells.ranges:
+        _spread(cells, area, repeated)
+    pieces = [*remarks, *(_block(rows, cells, repeated) for rows in _blocks(cells))]
+    if comments:
+        pieces.append("\n".join(["Comments on cells:", *comments]))
+    title = one_line(sheet.title, _LONGEST_NAME)
+    text = "\n\n".join(filter(None, pieces)) or "(This sheet is empty.)"
+    return Section(text, title, f'## Sheet "{title}" {number}')
+
+
+def _text(cell: Any, computed: Any) -> str:
+    if cell.data_type != "f":
+        return cell_text(cell.value, cell.number_format)
+    formula = str(getattr(cell.value, "text", cell.value) or "")
+    formula = formula if formula.startswith("=") else f"={formula}"
+    value = cell_text(computed.value, computed.number_format) if computed is not None else ""
+    return f"{value} ({formula})" if value else f"({formula}, value not stored)"
+
+
+def cell_text(value: Any, number_format: str = "") -> str:
+    """A cell's value as typed: ISO dates, no trailing zeros or rounding noise, the unit of its format."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, datetime):
+        return value.date().isoformat() if value.time() == time() else value.isoformat(" ", "seconds")
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        total = round(value.total_seconds())
+        seconds = abs(total)
+        return f"{'-' * (total < 0)}{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    if isinstance(value, int | float):
+        return formatted(value, number_format)
+    return str(value).strip()
+
+
+def _spread(cells: dict[int, dict[int, str]], area: CellRange, repeated: set[tuple[int, int]]) -> None:
+    """Repeat the text of a merged area in its empty cells, and add their places to `repeated`."""
+    text = cells.get(area.min_row, {}).get(area.min_col, "")
+    if not text or _NUMBER.match(text) or area.size["rows"] * area.size["columns"] > _LARGEST_MERGE:
+        return
+    for row, column in area.cells:
+        if column not in cells.setdefault(row, {}):
+            cells[row][column] = text
+            repeated.add((row, column))
+
+
+def _blocks(cells: dict[int, dict[int, str]]) -> Iterator[list[int]]:
+    """The numbers of consecutive rows with something in them: an empty row ends a table."""
+    block: list[int] = []
+    for row in sorted(number for number, columns in cells.items() if columns):
+        if block and row > block[-1] + 1:
+            yield block
+            block = []
+        block.append(row)
+    if block:
+        yield block
+
+
+def _block(rows: list[int], cells: dict[int, dict[int, str]], repeated: set[tuple[int, int]]) -> str:
+    left = min(min(cells[row]) for row in rows)
+    right = max(max(cells[row]) for row in rows)
+    if len(rows) * (right - left + 1) > LARGEST_TABLE:
+        markdown_table([[""] * (right - left + 1)] * len(rows))  # says that it is too large
+    # A row by itself is a line of totals or fields rather than a table.
+    used = [sum((row, column) not in repeated for column in cells[row]) for row in rows]
+    if len(rows) == 1 and used[0] > 1:
+        return "; ".join(
+            f"{_name(rows[0], column)}: {text}" for column, text in sorted(cells[rows[0]].items())
+        )
+    grid: list[Row] = [[cells[row].get(column, "") for column in range(left, right + 1)] for row in rows]
+    first = next((row for row, number in zip(rows, used, strict=True) if number > 1), rows[0])
+    return titled_table(grid, lead=f"Cells {_name(first, left)}:{_name(rows[-1], right)}:", used=used)
+
+
+def _remarks(sheet: Worksheet, cells: dict[int, dict[int, str]]) -> Iterator[str]:
+    """What a grid would not show: merged cells, and hidden rows and columns with something in them."""
+    if areas := sorted(sheet.merged_cells.ranges, key=lambda area: (area.min_row, area.min_col)):
+        more = len(areas) - _LISTED
+        names = ", ".join(area.coord for area in areas[:_LISTED])
+        yield f"Merged cells: {names}{f' and {more} more' if more > 0 else ''}"
+    hidden = [row for row, dimension in sheet.row_dimensions.items() if dimension.hidden and row in cells]
+    if hidden:
+        yield f"Hidden rows: {ranges(sorted(hidden))}"
+    columns: set[int] = set()
+    for dimension in sheet.column_dimensions.values():
+        dimension.reindex()
+        if dimension.hidden:
+            columns.update(range(dimension.min, dimension.max + 1))
+    if used := columns & {column for row in cells.values() for column in row}:
+        yield f"Hidden columns: {', '.join(map(_letters, sorted(used)))}"
+
+
+def _name(row: int, column: int) -> str:
+    """A cell's name: (3, 28) is AB3."""
+    return f"{_letters(column)}{row}"
+
+
+def _letters(column: int) -> str:
+    from openpyxl.utils import get_column_letter  # not above: who reads a text need not wait for it
+
+    return str(get_column_letter(column))
 
 
 def read_xlsx(data: bytes) -> Document:

@@ -14,7 +14,7 @@ import warnings
 from typing import Any
 
 from forethought.tools.base import ToolError
-from forethought.tools.sandbox.backend import MAX_OUTPUT, Program, at_line, printed_before, too_big, too_slow
+from forethought.tools.sandbox.program import MAX_OUTPUT, Program, at_line, printed_before, too_big, too_slow
 
 _LAST = "_last_value_"
 _SHOW = f"('' if {_LAST} is None else {_LAST} if isinstance({_LAST}, str) else repr({_LAST}))[:{MAX_OUTPUT}]"

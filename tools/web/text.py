@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 from forethought.tools.documents.document import Unreadable
 from forethought.tools.documents.formats import read_document
-from forethought.tools.documents.html import html_markdown
+from forethought.tools.documents.pages import html_markdown
 from forethought.tools.documents.plain import decode
 
 _HTML = ("text/html", "application/xhtml+xml")

@@ -179,8 +179,5 @@ def _pick(path: Path, key: str | None) -> Loaded:
         return matches[0]
     ids = ", ".join(one_line(loaded.trajectory.id, 60) for loaded in trajectories[:_LISTED])
     more = ", ..." if len(trajectories) > _LISTED else ""
-    raise CliError(
-        f"{path} holds {len(trajectories)} trajectories: choose one with --pick: {ids}{more}"
-        if key is None
-        else f"{path} holds no trajectory {one_line(key, 60)!r}; there are: {ids}{more}"
-    )
+    fit = f"{len(matches)} of its {len(trajectories)} trajectories fit"
+    raise CliError(f"{path}: {fit}; choose one with --pick: {ids}{more}")

@@ -114,10 +114,8 @@ async def read_debugging(thread_id: str, flags: Flags) -> AsyncIterator[DebugSes
         checkpoint = await saver.aget_tuple({"configurable": {"thread_id": thread_id}})
         if checkpoint is None:
             raise unknown_thread(thread_id)
-        saved: Any = (checkpoint.metadata or {}).get(_SAVED)
-        if not isinstance(saved, str):
-            raise CliError(f"thread {thread_id} is no debugging of `forethought debug`")
-        request = DebugRequest(**json.loads(saved))
+        saved: Any = checkpoint.metadata
+        request = DebugRequest(**json.loads(saved[_SAVED]))
         context = DebuggerContext.model_validate(request.context)
         yield DebugSession(thread_id, saver, build_debugger(settings, saver), context, request)
 

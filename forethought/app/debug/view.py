@@ -76,9 +76,9 @@ class DebugDisplay(StreamDisplay):
         if probe["trials"]:
             interval = f"{probe['rate']:.2f}, between {probe['low']:.2f} and {probe['high']:.2f}"
             line += f" {probe['flips']} of {probe['trials']} continuations succeed ({interval})"
-        told = ("substitution", "reasoning", "diverged")
-        details = [f"\n    {name}: {one_line(probe[name], 200)}" for name in told if probe.get(name)]
-        self.line(line + "".join(details), "dim")
+        if probe.get("substitution"):
+            line += f": {one_line(probe['substitution'], 200)}"
+        self.line(line, "dim")
 
     def _critical(self, critical: Json) -> None:
         """The critical error: where, what, why, the words that show it, and what to do instead."""

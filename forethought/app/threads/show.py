@@ -61,18 +61,18 @@ async def _show(options: ShowOptions) -> int:
         result: Json = {"thread_id": thread.id}
         if options.branches:
             result |= {"branches": await list_branches(thread)}
-            shown: list[RenderableType] = [render_branches(result["branches"])]
+            parts: list[RenderableType] = [render_branches(result["branches"])]
         elif options.diff is not None:
             result |= await compare_with_head(thread, options.diff)
-            shown = [render_difference(result)]
+            parts = [render_difference(result)]
         else:
             values = (await thread.snapshot()).values
             result = await _read_task(thread, options.steps)
-            shown = list(_task_parts(result, values))
+            parts = list(_task_parts(result, values))
     if options.as_json:
         print(to_json(result))
         return ANSWERED
-    for part in shown:
+    for part in parts:
         console.print(part)
     if "status" in result:
         show_result(result, console)
@@ -103,12 +103,12 @@ def _task_parts(result: Json, values: Json) -> Iterator[RenderableType]:
         yield Text(
             f"earlier task: {one_line(earlier.get('task'))} → {one_line(earlier.get('answer'))}", "dim"
         )
-    yield Text(f"task: {clean(progress.get('asked') or values.get('task') or '').strip()}")
+    yield Text(f"task: {clean(progress.get('task_text') or values.get('task') or '').strip()}")
     for item in values.get("files") or []:
         yield Text(f"file: {one_line(item.get('name'))} ({item.get('size', 0):,} bytes)", "dim")
-    done = {name: result[name] for name in ("plan_reviews", "replans", "plan")}
-    done |= {"trajectory": result["steps"], "long_term": values.get("long_term")}
-    yield from view.parts(done, _ALL_LINES if "checkpoints" in result else 3)
+    records = {name: result[name] for name in ("plan_reviews", "replans", "plan")}
+    records |= {"trajectory": result["steps"], "long_term": values.get("long_term")}
+    yield from view.parts(records, _ALL_LINES if "checkpoints" in result else 3)
     for item in result.get("broken_off") or []:
         call = f"{one_line(item['tool'])}({one_line(item['call'], 300)})"
         doubt = "nobody knows whether it took effect; you are asked when it goes on"
@@ -121,8 +121,8 @@ async def _broken_off_calls(thread: Thread) -> list[Json]:
     from forethought.nodes.support.calls import broken_off_calls
     from forethought.nodes.support.prompt_text import compact
 
-    saved = await thread.saver.aget_tuple({"configurable": {"thread_id": thread.id}})
-    calls = [call for entries in unfinished_entries(saved) for call in broken_off_calls(entries)]
+    checkpoint = await thread.saver.aget_tuple({"configurable": {"thread_id": thread.id}})
+    calls = [call for entries in unfinished_entries(checkpoint) for call in broken_off_calls(entries)]
     return [{"tool": call["tool"], "call": one_line(compact(call["arguments"]), 300)} for call in calls]
 
 

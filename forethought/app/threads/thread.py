@@ -39,11 +39,11 @@ class Thread(Session):
     exists: bool
 
     async def stream(
-        self, given: Any, show: Callable[[Any], None], control: RunControl | None = None
+        self, graph_input: Any, show: Callable[[Any], None], control: RunControl | None = None
     ) -> None:
         """See Session."""
         with operation("invoke_agent", "forethought", gen_ai__agent__name="forethought"):
-            await super().stream(given, show, control)
+            await super().stream(graph_input, show, control)
 
 
 @asynccontextmanager
@@ -71,14 +71,16 @@ async def open_thread(
     async with AsyncExitStack() as stack:
         opening = open_threads(address_of(settings), settings.key, create=not must_exist)
         saver = await stack.enter_async_context(opening)
-        found = await saver.aget_tuple({"configurable": {"thread_id": thread_id}})
-        if found is None and must_exist:
+        checkpoint = await saver.aget_tuple({"configurable": {"thread_id": thread_id}})
+        if checkpoint is None and must_exist:
             raise unknown_thread(thread_id)
-        saved = run_options(found.metadata if found else None)
-        check_repeated(f"thread {thread_id}", flags, settings, tools=saved.tools, base_url=saved.base_url)
+        previous = run_options(checkpoint.metadata if checkpoint else None)
+        check_repeated(
+            f"thread {thread_id}", flags, settings, tools=previous.tools, base_url=previous.base_url
+        )
         # With another Context than the recorded run's, the prompts would differ.
         recorded = replay.header.get("context") if replay else None
-        context = context_of(Context, flags, settings, saved.context or recorded)
+        context = context_of(Context, flags, settings, previous.context or recorded)
         await stack.enter_async_context(saver.claim(thread_id))
         transport: Transport | None = replay
         if replay is None and calls_models:
@@ -89,7 +91,7 @@ async def open_thread(
         with input_errors():
             graph = build_agent(settings=settings, checkpointer=saver, store=store, transport=transport)
         metadata = run_metadata(context, settings)
-        yield Thread(thread_id, saver, graph, context, settings, found is not None, metadata=metadata)
+        yield Thread(thread_id, saver, graph, context, settings, checkpoint is not None, metadata=metadata)
 
 
 def read_recording(path: Path) -> ReplayTransport:

@@ -71,11 +71,13 @@ def threads(options: ThreadsOptions) -> int:
         except NoThreads:
             return []
 
-    found = asyncio.run(read()) if address.exists else []
+    entries = asyncio.run(read()) if address.exists else []
     if options.as_json:
-        print(to_json(found))
+        print(to_json(entries))
     else:
-        make_console().print(_table(found) if found else Text(f"no threads yet in {clean(address.shown)}"))
+        make_console().print(
+            _table(entries) if entries else Text(f"no threads yet in {clean(address.shown)}")
+        )
     return ANSWERED
 
 
@@ -107,32 +109,32 @@ async def list_threads(saver: ThreadSaver, limit: int, debuggings: bool = False)
 async def _entry(saver: ThreadSaver, thread_id: str, is_locked: bool) -> Json | None:
     """A thread as it is listed; None where it was deleted a moment ago."""
     try:
-        saved = await saver.aget_tuple({"configurable": {"thread_id": thread_id}})
+        latest = await saver.aget_tuple({"configurable": {"thread_id": thread_id}})
     except StorageError as error:
         cause = one_line(error, 300)
         return {"thread_id": thread_id, "time": "", "status": DAMAGED, "task": cause, "answer": ""}
-    if saved is None:
+    if latest is None:
         return None
-    values: Json = saved.checkpoint["channel_values"]
+    values: Json = latest.checkpoint["channel_values"]
     progress, start, subject = (values.get(name) or {} for name in ("progress", "__start__", "subject"))
-    task = progress.get("asked") or start.get("task") or values.get("task") or subject.get("task")
+    task = progress.get("task_text") or start.get("task") or values.get("task") or subject.get("task")
     answer = values.get("answer") or (values.get("critical") or {}).get("error_type")
     return {
         "thread_id": thread_id,
-        "time": saved.checkpoint["ts"],
-        "status": "running" if is_locked else _status(values, saved),
+        "time": latest.checkpoint["ts"],
+        "status": "running" if is_locked else _status(values, latest),
         "task": one_line(task or "", _WIDTH),
         "answer": one_line(answer or "", _WIDTH),
     }
 
 
-def _status(values: Mapping[str, Any], saved: CheckpointTuple) -> str:
+def _status(values: Mapping[str, Any], latest: CheckpointTuple) -> str:
     """The status of a thread that no process runs: an unfinished one is interrupted, failed or stopped."""
     from forethought.journal import is_waiting
 
-    if is_waiting(saved):
+    if is_waiting(latest):
         return "interrupted"
-    writes = saved.pending_writes or []
+    writes = latest.pending_writes or []
     if any(channel == "__error__" and error_text(value) for _, channel, value in writes):
         return "failed"
     status = str(values.get("status") or "running")
@@ -144,25 +146,25 @@ def _prune(options: ThreadsOptions, settings: Settings) -> int:
     age = _age(options.older_than)
     address = address_of(settings)
     with open_runner(options.as_json) as runner:
-        chosen = runner.run(_choose(settings, options, age)) if address.exists else []
-        debuggings = [name for name in chosen if is_debugging(name)]
-        own = [name for name in chosen if name not in debuggings]
+        thread_ids = runner.run(_choose(settings, options, age)) if address.exists else []
+        debuggings = [name for name in thread_ids if is_debugging(name)]
+        own = [name for name in thread_ids if name not in debuggings]
         result: Json = {"status": "pruned", "threads": own, "debuggings": debuggings}
         where = clean(address.shown)
         what = f"{len(own)} threads and {len(debuggings)} debuggings in {where}"
-        if not chosen:
+        if not thread_ids:
             runner.console.print(Text(f"nothing to prune in {where}"))
         elif options.yes or runner.confirm(f"delete {what} for good?", default=False):
-            result |= runner.run(_delete(settings, chosen, age))
-            gone = len(chosen) - len(result["skipped"])
+            result |= runner.run(_delete(settings, thread_ids, age))
+            gone = len(thread_ids) - len(result["skipped"])
             size = f"{result['bytes_before']:,} bytes before, {result['bytes_after']:,} after"
-            line = f"deleted {gone} of {len(chosen)}, with {len(result['files'])} stored files; {size}"
+            line = f"deleted {gone} of {len(thread_ids)}, with {len(result['files'])} stored files; {size}"
             runner.console.print(Text(line))
             for problem in result["problems"]:
                 echo(problem)
         else:
             result["status"] = "waits"
-            runner.console.print(Text(f"would go for good: {what}: {one_line(', '.join(chosen), 600)}"))
+            runner.console.print(Text(f"would go for good: {what}: {one_line(', '.join(thread_ids), 600)}"))
             echo("nothing was deleted; go on with the same command and --yes")
         runner.print_json(result)
         return WAITS if result["status"] == "waits" else ANSWERED
@@ -188,7 +190,7 @@ async def _choose(settings: Settings, options: ThreadsOptions, age: timedelta) -
     return [entry["thread_id"] for entry in entries if entry["status"] in statuses and entry["time"] <= last]
 
 
-async def _delete(settings: Settings, chosen: list[str], age: timedelta) -> Json:
+async def _delete(settings: Settings, thread_ids: list[str], age: timedelta) -> Json:
     """Delete, and shrink the database: {bytes_before, bytes_after, files, jobs, skipped, problems}."""
     import sqlite3
 
@@ -197,9 +199,9 @@ async def _delete(settings: Settings, chosen: list[str], age: timedelta) -> Json
 
     async with open_threads(address_of(settings), settings.key) as saver:
         before = await saver.size()
-        skipped = await delete_threads(saver, chosen)
+        skipped = await delete_threads(saver, thread_ids)
         files = delete_files(settings.blobs_dir, age)
-        jobs = await delete_jobs(saver, [name for name in chosen if name not in skipped], age)
+        jobs = await delete_jobs(saver, [name for name in thread_ids if name not in skipped], age)
         problems = list(skipped.values())
         try:
             await saver.shrink()

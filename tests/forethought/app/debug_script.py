@@ -4,14 +4,14 @@ once it is told how."""
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from forethought.prompts.debug_replies import NO_ERROR
 from tests.forethought.app.scripted import Script
+from tests.support import debugging as support
+from tests.support.debugging import MODULES, asked_step, critical, label
 from tests.support.model_server import ModelServer, SeenRequest
 
 Json = dict[str, Any]
@@ -40,31 +40,20 @@ class DebugScript(Script):
 
     def steplabels(self, seen: SeenRequest) -> Json:
         """An error in the critical step alone."""
-        number = int(re.findall(r"Examine step (\d+)", seen.text)[-1])
-        labels = {name: label() for name in ("memory", "reflection", "planning", "action", "system")}
-        if number == self.critical_step:
-            labels[self.module] = label(self.error_type, self.evidence)
-        return labels
+        found = {name: label() for name in MODULES}
+        if asked_step(seen) == self.critical_step:
+            found[self.module] = label(self.error_type, self.evidence)
+        return found
 
     def criticalerror(self, seen: SeenRequest) -> Json:
         """The critical step."""
         effects = [{"step": self.critical_step + 1, "impact": "a wrong answer"}] if self.cascade else []
-        return {
-            "critical_step": self.critical_step, "critical_module": self.module,
-            "error_type": self.error_type,
-            "root_cause": "it compared without adding", "evidence": self.evidence,
-            "correction_guidance": GUIDANCE,
-            "cascading_effects": effects,
-        }  # fmt: skip
+        more = {"evidence": self.evidence, "correction_guidance": GUIDANCE, "cascading_effects": effects}
+        return critical(self.critical_step, self.module, self.error_type, **more)
 
     def updatedguidance(self, seen: SeenRequest) -> Json:
         """The next guidance."""
         return {"guidance": f"{GUIDANCE} Attempt {seen.text.count('Guidance:')}."}
-
-
-def label(error_type: str = NO_ERROR, evidence: str = "") -> Json:
-    """One module's label."""
-    return {"error_type": error_type, "evidence": evidence, "reasoning": "so it is"}
 
 
 def failed_run(cli: Callable[..., Any], server: ModelServer, *flags: str) -> int:
@@ -73,13 +62,9 @@ def failed_run(cli: Callable[..., Any], server: ModelServer, *flags: str) -> int
     return len(server.requests)
 
 
-def trajectory(key: str = "r1", count: int = 3, **options: Any) -> dict[str, Any]:
+def trajectory(key: str = "r1", count: int = 3, **options: Any) -> Json:
     """A recorded run in the validated form."""
-    steps = [
-        {"number": n, "planning": f"look into drawer {n}", "action": f"open {n}", "observation": f"dust {n}"}
-        for n in range(1, count + 1)
-    ]
-    return {"id": key, "task": "Find the key.", "answer": "no key", "steps": steps, **options}
+    return support.trajectory(count, id=key, **options).model_dump(mode="json")
 
 
 def write(path: Path, value: Any) -> str:

@@ -11,11 +11,10 @@ import pytest
 from forethought.app.runner import claimed_threads, open_runner
 from forethought.settings import Settings
 from forethought.storage import address_of
-from tests.forethought.app.conftest import Cli
+from tests.forethought.app.conftest import Cli, Serve
 from tests.forethought.app.debug_script import DebugScript, failed_run
 from tests.forethought.app.test_bad_input import is_one_clear_line
 from tests.forethought.app.test_lessons import Learning
-from tests.support.model_server import ModelServer
 from tests.support.postgres import PostgresServer
 
 Scripted = Callable[..., Any]
@@ -68,21 +67,17 @@ def test_a_thread_that_is_being_run_is_refused(cli: Cli, scripted: Scripted) -> 
 
 
 def test_lessons_and_debuggings_live_in_postgres_too(
-    cli: Cli, model_server: Callable[..., ModelServer], monkeypatch: pytest.MonkeyPatch, postgres: str
+    cli: Cli, served: Serve, monkeypatch: pytest.MonkeyPatch, postgres: str
 ) -> None:
     monkeypatch.setenv("FORETHOUGHT_DB", postgres)
-    server = model_server(DebugScript())
-    monkeypatch.setenv("FORETHOUGHT_BASE_URL", server.url)
-    monkeypatch.setenv("FORETHOUGHT_MODEL", "openai:scripted")
-    monkeypatch.setenv("FORETHOUGHT_REQUEST_RETRIES", "0")
-    failed_run(cli, server)
+    failed_run(cli, served(DebugScript()))
     assert cli("debug", "t1").code == 0
     assert cli("show", "debug:t1:1", "--json").json["thread_id"] == "debug:t1:1"
     assert cli("debug", "t1").code == 0
     listed = [item["thread_id"] for item in cli("threads", "--all", "--json").json]
     assert listed == ["debug:t1:2", "debug:t1:1", "t1"]
 
-    monkeypatch.setenv("FORETHOUGHT_BASE_URL", model_server(Learning()).url)
+    served(Learning())
     assert cli("lessons", "list", "--json").code == 2, "there are none yet"
     ended = cli("run", "Add up the travel claims", "--set", "lessons=true", "--set", "max_rounds=2")
     assert ended.code == 3, ended.err

@@ -14,10 +14,7 @@ from forethought.app.questions import replies_from, reply_from, show_question
 from tests.forethought.app.conftest import Cli
 from tests.forethought.app.scripted import choice
 from tests.forethought.app.test_bad_input import is_one_clear_line
-from tests.support.agent import Script as AgentScript
-from tests.support.model_server import ModelServer, SeenRequest
-from tests.support.processes import Start
-from tests.support.replies import call, finish, plan, sub
+from tests.support.model_server import SeenRequest
 
 Scripted = Callable[..., Any]
 QUESTION = {
@@ -144,106 +141,63 @@ def test_a_call_is_shown_whole_with_where_the_influence_came_from() -> None:
     assert "part" not in text
 
 
-def test_a_write_waits_with_exit_code_4_and_is_approved_edited_or_rejected(
-    cli: Cli, model_server: Callable[..., ModelServer], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    (tmp_path / "diary_tools.py").write_text(DIARY)
-    (tmp_path / "letter.txt").write_text("hello")
-    monkeypatch.syspath_prepend(tmp_path)
-    server = model_server(
-        AgentScript(
-            plans=[plan(sub("w"))],
-            moves={"w": [call(tool="note") | {"arguments": {"text": "hi"}}, finish("given up")]},
-        )
-    )
-    monkeypatch.setenv("FORETHOUGHT_BASE_URL", server.url)
-    monkeypatch.setenv("FORETHOUGHT_MODEL", "openai:scripted")
-    diary = tmp_path / "diary.txt"
-    monkeypatch.setenv("DIARY", str(diary))
-    for thread, reply, wrote in (
-        ("t1", "approve", "hi"),
-        ("t2", 'edit: {"text": "ho"}', "ho"),
-        ("t3", "reject: no", ""),
-    ):
-        diary.write_text("")
-        server.policy._given.clear()  # type: ignore[attr-defined]
-        begin = ("run", "write", "--file", "letter.txt", "--tools", "diary_tools", "--thread", thread)
-        asked = cli(*begin, "--json")
-        assert (asked.code, diary.read_text()) == (4, ""), asked.err
-        (question,) = asked.json["interrupts"]
-        assert question["influence"] == [{"origin": "file:letter.txt", "steps": []}]
-        again = f"forethought resume {thread} --tools diary_tools"
-        assert f"{again} --reply 'edit: {{ARGUMENTS AS JSON}}'" in asked.err
-        assert "Approve this call? note (write)" in asked.err
-        done = cli("resume", thread, "--reply", reply, "--tools", "diary_tools")
-        assert (done.code, diary.read_text()) == (0, wrote), done.err
-        word = {"a": "approved", "e": "edited", "r": "rejected"}[reply[0]]
-        assert f"{word} by a person" in done.out
-
-
 DIARY = '''
-import os
+import asyncio, os, signal
 
 from forethought.tools.base import tool
 
 
 @tool(effect="write")
-def note(text: str) -> str:
+async def note(text: str) -> str:
     """Write into the diary.
 
     Args:
         text: What to write.
     """
-    with open(os.environ["DIARY"], "a") as file:
+    if os.environ.pop("BREAK_OFF", ""):
+        os.kill(os.getpid(), signal.SIGINT)
+        await asyncio.sleep(30)
+    with open("diary.txt", "a") as file:
         file.write(text)
     return "noted"
 '''
 
 
-PAY = '''
-import os, signal
-
-from forethought.tools.base import tool
-
-
-@tool(effect="write")
-def pay(what: str) -> str:
-    """Pay something.
-
-    Args:
-        what: What to pay.
-    """
-    if "KILLED" in os.environ:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return f"paid {what}"
-'''
-
-
 @pytest.fixture
-def killed(
-    scripted: Scripted, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, python: Start
-) -> Callable[..., None]:
-    """Runs a command that is killed while it pays the rent; without it, `pay` comes to its end."""
+def diary(cli: Cli, scripted: Scripted, tmp_path: Path) -> Path:
+    """The diary, and a model that writes `hi` into it until it is refused."""
     script, _ = scripted()
 
     def toolchoice(seen: SeenRequest) -> Any:
-        if "Compute 40 + 2" in seen.last:
-            return choice("call", tool="pay", arguments={"what": "rent"})
+        if "Compute 40 + 2" in seen.last and "rejected" not in seen.last:
+            return choice("call", tool="note", arguments={"text": "hi"})
         return choice("finish", result="done")
 
     script.toolchoice = toolchoice
-    (tmp_path / "pay_tools.py").write_text(PAY)
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setenv("FORETHOUGHT_TOOLS", "pay_tools")
+    (tmp_path / "diary_tools.py").write_text(DIARY)
+    (tmp_path / "letter.txt").write_text("hello")
+    return tmp_path / "diary.txt"
 
-    def run(*arguments: str) -> None:
-        with monkeypatch.context() as patched:
-            patched.setenv("KILLED", "1")
-            process = python("from forethought.app.main import main; main()", *arguments)
-        process.communicate(timeout=60)
-        assert process.returncode == -9
 
-    return run
+@pytest.mark.parametrize(
+    ("reply", "wrote", "word"),
+    [("approve", "hi", "approved"), ('edit: {"text": "ho"}', "ho", "edited"), ("reject: no", "", "rejected")],
+)
+def test_a_write_waits_with_exit_code_4_and_is_approved_edited_or_rejected(
+    cli: Cli, diary: Path, reply: str, wrote: str, word: str
+) -> None:
+    diary.write_text("")
+    flags = ("--tools", "diary_tools", "--thread", "t1", "--json")
+    asked = cli("run", "write", "--file", "letter.txt", *flags)
+    assert (asked.code, diary.read_text()) == (4, ""), asked.err
+    (question,) = asked.json["interrupts"]
+    assert question["influence"] == [{"origin": "file:letter.txt", "steps": []}]
+    again = "forethought resume t1 --tools diary_tools"
+    assert f"{again} --reply 'edit: {{ARGUMENTS AS JSON}}'" in asked.err
+    assert "Approve this call? note (write)" in asked.err
+    done = cli("resume", "t1", "--reply", reply, "--tools", "diary_tools")
+    assert (done.code, diary.read_text()) == (0, wrote), done.err
+    assert f"{word} by a person" in done.out
 
 
 def shown(cli: Cli, thread: str) -> tuple[str, str, int]:
@@ -252,15 +206,18 @@ def shown(cli: Cli, thread: str) -> tuple[str, str, int]:
     return told["status"], listed["status"], len(told.get("interrupts") or [])
 
 
+@pytest.mark.usefixtures("diary")
 def test_an_approved_call_that_was_broken_off_is_asked_for_as_it_stands(
-    cli: Cli, killed: Callable[..., None]
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = cli("run", "Pay", "--thread", "t1", "--set", "approve_tools=always")
-    assert (asked.code, "Approve this call? pay (write)" in asked.out) == (4, True), asked
-    killed("resume", "t1", "--reply", "approve")
+    monkeypatch.setenv("FORETHOUGHT_TOOLS", "diary_tools")
+    asked = cli("run", "Write", "--thread", "t1", "--set", "approve_tools=always")
+    assert (asked.code, "Approve this call? note (write)" in asked.out) == (4, True), asked
+    monkeypatch.setenv("BREAK_OFF", "1")
+    assert cli("resume", "t1", "--reply", "approve").code == 130
     assert shown(cli, "t1") == ("stopped", "stopped", 0), "that question is settled"
     left = cli("show", "t1")
-    line = 'broken off: pay({"what": "rent"}): nobody knows whether it took effect; you are asked when'
+    line = 'broken off: note({"text": "hi"}): nobody knows whether it took effect; you are asked when'
     assert (left.code, line in " ".join(left.out.split())) == (0, True), left
     early = cli("resume", "t1", "--reply", "reject: too late")
     assert (early.code, is_one_clear_line(early)) == (2, True)

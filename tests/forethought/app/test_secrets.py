@@ -6,6 +6,7 @@ from __future__ import annotations
 import base64
 import json
 import logging
+import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -144,21 +145,11 @@ def test_no_key_is_in_anything_that_a_run_sends_shows_or_keeps(
     monkeypatch.syspath_prepend(tmp_path)
     server = start(agent(echo))
     caplog.set_level(logging.DEBUG, "forethought")
-    done = cli(
-        *(
-            "run",
-            f"do all, and open {echo.url}/page",
-            "--file",
-            "given.env",
-            "--tools",
-            "leaky",
-            "--thread",
-            "t1",
-            "--json",
-            "--debug",
-        ),
-        *("--record", "run.jsonl", "--set", "replanning=false", "--set", "max_rounds=1"),
+    line = (
+        f"run 'do all, and open {echo.url}/page' --file given.env --tools leaky --thread t1 --json --debug "
+        "--record run.jsonl --set replanning=false --set max_rounds=1"
     )
+    done = cli(*shlex.split(line))
     steps = {step["subtask"]: step for step in reversed(done.json["steps"])}
     assert len(steps) == 9, done.err
     for how in ("raise", "print", "json", "page", "file", "code", "refuse"):

@@ -170,14 +170,6 @@ async def events(models: Models) -> list[Any]:
     return [event async for event in graph.compile().astream({"x": 1}, stream_mode="custom")]
 
 
-async def test_it_is_told_in_the_stream(serve: Serve) -> None:
-    made, _ = serve(only(QUOTA))
-    (event,) = await events(made)
-    told = {key: event[key] for key in ("event", "model", "fallback")}
-    assert told == {"event": "fallback", "model": NAMES[0], "fallback": NAMES[1]}
-    assert "the quota is spent" in event["why"]
-
-
 @pytest.mark.parametrize(
     ("status", "kinds"),
     [("503", ["waiting", "waiting", "fallback"]), ("404", ["fallback"])],
@@ -190,6 +182,7 @@ async def test_no_stream_tells_a_key_or_what_another_run_was_told(
     made, _ = serve(only(Fault(status, message=words)), api_key="sk-of-the-gateway", request_retries=2)
     told = await events(made)
     assert [event["event"] for event in told] == kinds
+    assert {key: told[-1][key] for key in ("model", "fallback")} == {"model": NAMES[0], "fallback": NAMES[1]}
     assert all("refused key [secret] of ann" in event["why"] for event in told)
     assert "sk-" not in str(told)
     (rests,) = await events(made)

@@ -1,4 +1,4 @@
-"""The command sends its spans to the operator's collector, over HTTP, and its log as JSON."""
+"""The command sends its spans to the operator's collector and LangSmith, and writes its log as JSON."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from forethought.app.main import run_cli
+from tests.forethought.telemetry.conftest import LangSmith
 from tests.support.agent import Script
 from tests.support.model_server import ModelServer
 from tests.support.replies import finish
@@ -44,12 +45,15 @@ def attributes(span: Any) -> dict[str, str]:
 
 
 def test_a_run_of_the_command(
-    collector: tuple[str, list[Any]], model_server: Callable[..., ModelServer], tmp_path: Path
+    collector: tuple[str, list[Any]],
+    langsmith: LangSmith,
+    model_server: Callable[..., ModelServer],
+    tmp_path: Path,
 ) -> None:
     address, spans = collector
     server = model_server(Script(moves={"a": [finish("done")]}))
     done = subprocess.run(
-        [sys.executable, "-m", "forethought", "run", "the question", "--json", "--thread", "t1"],
+        [sys.executable, "-m", "forethought", "run", f"is {SECRET} a key?", "--json", "--thread", "t1"],
         env={
             **os.environ,
             "PYTHONPATH": str(ROOT),
@@ -60,6 +64,7 @@ def test_a_run_of_the_command(
             "FORETHOUGHT_MODEL": "openai:scripted",
             "FORETHOUGHT_API_KEY": SECRET,
             "OTEL_EXPORTER_OTLP_ENDPOINT": address,
+            **langsmith.variables,
         },
         cwd=tmp_path,
         capture_output=True,
@@ -76,7 +81,8 @@ def test_a_run_of_the_command(
     assert names == ["forethought"]
     lines = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
     assert {line["run_id"] for line in lines if line["logger"] == "forethought.run"} == {run_id}
-    assert SECRET not in done.stderr + str(spans)
+    assert "prospective_reflector" in langsmith.told
+    assert SECRET not in done.stderr + str(spans) + langsmith.told
 
 
 def test_without_the_extra_the_way_to_it_is_told(

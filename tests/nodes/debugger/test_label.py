@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import pairwise
 from typing import Any
 
@@ -92,34 +91,22 @@ def test_what_is_spent(spent: Any, limits: dict[str, Any], said: str) -> None:
     assert why.endswith(said) if said else not why
 
 
-async def test_megabytes_in_one_observation_are_cut_and_said_so(debug: Debug) -> None:
-    huge = {2: {"observation": "drawer 2 holds " + "x" * 3_000_000 + " the last words"}}
-    started = time.monotonic()
-    out = await debug(trajectory(3, changes=huge), Reader({2: {"system": "environment_error"}}))
-    assert time.monotonic() - started < 10
-    assert max(len(seen.text) for seen in out.server.requests) < 60_000
-    assert "characters left out" in out.asked("StepLabels")[0].text
-
-
-def repaired(wrong: dict[str, object], **right: str) -> Reader:
-    """A model that labels a run's one step wrongly first."""
-    return Reader({1: {"planning": "constraint_ignorance"}}, {"StepLabels": [wrong, labels(1, **right)]})
-
-
-async def test_the_type_of_another_module_is_sent_back(debug: Debug) -> None:
-    wrong = {**labels(1), "planning": label("format_error", "open drawer number 1")}
-    out = await debug(trajectory(1), repaired(wrong, planning="impossible_action"))
-    assert "format_error is no error type of planning" in out.asked("StepLabels")[1].last.replace("'", "")
+@pytest.mark.parametrize(
+    ("module", "error_type", "quote", "said"),
+    [
+        ("planning", "format_error", "open drawer number 1", "format_error' is no error type of planning"),
+        ("action", "parameter_error", "the drawer of the neighbour", "action: the evidence"),
+        ("action", "parameter_error", "", "action: the evidence"),
+    ],
+)
+async def test_a_label_that_does_not_hold_is_sent_back(
+    debug: Debug, module: str, error_type: str, quote: str, said: str
+) -> None:
+    wrong = {**labels(1), module: label(error_type, quote)}
+    reader = Reader({1: {}}, {"StepLabels": [wrong, labels(1, planning="impossible_action")]})
+    out = await debug(trajectory(1), reader)
+    assert said in out.asked("StepLabels")[1].last
     assert out["labels"]["1"]["planning"]["error_type"] == "impossible_action"
-
-
-@pytest.mark.parametrize("quote", ["the drawer of the neighbour", ""])
-async def test_evidence_that_does_not_stand_in_the_run_is_sent_back(debug: Debug, quote: str) -> None:
-    wrong = {**labels(1), "action": label("parameter_error", quote)}
-    out = await debug(trajectory(1), repaired(wrong, action="parameter_error"))
-    said = out.asked("StepLabels")[1].last
-    assert "action: the evidence" in said
-    assert out["labels"]["1"]["action"]["evidence"] == "open drawer 1"
 
 
 async def test_evidence_may_stand_in_an_earlier_step(debug: Debug) -> None:

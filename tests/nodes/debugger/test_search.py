@@ -145,18 +145,6 @@ async def test_an_action_that_needs_no_correction_is_not_run(debug: Debug) -> No
     assert world.calls[0] == (3, "take the key")
 
 
-async def test_it_needs_a_place_to_run_in_and_a_judge(debug: Debug) -> None:
-    nowhere = await debug(RUN, Reader(), method="counterfactual", expect=GOLD)
-    assert nowhere["status"] == "failed"
-    assert "needs a place to run in" in nowhere["problem"]
-    unjudged = await debug(RUN, Reader(), method="counterfactual", rollouts=lambda *_: TruthfulWorld(RUN, {}))
-    assert "somebody to say whether it succeeded" in unjudged["problem"]
-    person = await run_in(debug, TruthfulWorld(RUN, {}), judge="person")
-    assert "too many runs for a person" in person["problem"]
-    for out in (nowhere, unjudged, person):
-        assert not out.kinds
-
-
 async def test_a_spent_budget_keeps_what_was_tried(debug: Debug) -> None:
     dear = Reply({"thought": "", "action": "take the key"}, prompt_tokens=400)
     reader = Reader(replies={"Substitution": [dear]})

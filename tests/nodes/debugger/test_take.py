@@ -12,6 +12,8 @@ from forethought.trajectories.types import Loaded, Reference, Trajectory
 from tests.support.debugging import GOLD, Debug, Reader, TruthfulWorld, trajectory
 from tests.support.model_server import Fault
 
+RUN = trajectory(2)
+
 
 def nowhere(*_: Any) -> Any:
     """A server that cannot run a bare trajectory."""
@@ -39,19 +41,32 @@ async def test_a_run_is_judged_by_the_evaluator_or_its_source_or_taken_as_failed
     assert by or "nobody judged it" in verdict["reason"]
 
 
+AGAIN: dict[str, Any] = {"rerun": "agentdebug", "rollouts": lambda *_: TruthfulWorld(RUN, {})}
+FLIPS: dict[str, Any] = {**AGAIN, "rerun": "off", "method": "counterfactual"}
+
+
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "options", "said"),
     [
-        ({}, "name what is to be debugged"),
-        ({"thread_id": "a", "trajectory": {"steps": []}}, "cannot go together"),
-        ({"thread_id": "a"}, "threads cannot be read here"),
-        ({"trajectory": {"nothing": "known"}}, "no trajectory in a known format"),
-        ({"trajectory": {"task": "x", "steps": []}}, "no steps"),
-        ({"trajectory": {"task": "x", "steps": [{"number": 0}]}}, "greater than or equal to 1"),
+        ({}, {}, "name what is to be debugged"),
+        ({"thread_id": "a", "trajectory": {"steps": []}}, {}, "cannot go together"),
+        ({"thread_id": "a"}, {}, "threads cannot be read here"),
+        ({"trajectory": {"nothing": "known"}}, {}, "no trajectory in a known format"),
+        ({"trajectory": {"task": "x", "steps": []}}, {}, "no steps"),
+        ({"trajectory": {"task": "x", "steps": [{"number": 0}]}}, {}, "greater than or equal to 1"),
+        (RUN, {"rerun": "agentdebug", "expect": GOLD}, "a re-run needs a place to run in"),
+        (RUN, AGAIN, "somebody to say whether it succeeded"),
+        (RUN, {**AGAIN, "rollouts": nowhere, "expect": GOLD}, "only threads can be run again here"),
+        (RUN, {**AGAIN, "rerun": "vanilla", "judge": "none"}, "somebody to say"),
+        (RUN, {"method": "counterfactual", "expect": GOLD}, "mode needs a place to run in"),
+        (RUN, FLIPS, "somebody to say whether it succeeded"),
+        (RUN, {**FLIPS, "judge": "person"}, "too many runs for a person"),
     ],
 )
-async def test_bad_input_is_one_clear_line(debug: Debug, given: dict[str, Any], said: str) -> None:
-    out = await debug(given)
+async def test_what_cannot_be_done_is_one_clear_line_before_anything_is_spent(
+    debug: Debug, given: Any, options: dict[str, Any], said: str
+) -> None:
+    out = await debug(given, **options)
     assert out["status"] == "failed"
     assert said in out["problem"]
     assert "\n" not in out["problem"]
@@ -117,25 +132,7 @@ async def test_a_judge_that_cannot_judge_leaves_the_run_taken_as_failed(debug: D
     reader = Reader(replies={"Judgement": [Fault("refusal")]})
     out = await debug(trajectory(2), reader, judge="model", expect=GOLD)
     assert out["status"] == "found"
-    assert any("the trajectory could not be judged" in note for note in out["notes"])
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"rerun": "agentdebug", "expect": GOLD}, "a re-run needs a place to run in"),
-        ({"rerun": "agentdebug", "rollouts": lambda *_: None}, "somebody to say whether it succeeded"),
-        ({"rerun": "agentdebug", "rollouts": nowhere, "expect": GOLD}, "only threads can be run again here"),
-        ({"rerun": "vanilla", "rollouts": lambda *_: None, "judge": "none"}, "somebody to say"),
-    ],
-)
-async def test_a_rerun_that_cannot_be_is_said_before_anything_is_spent(
-    debug: Debug, options: dict[str, Any], said: str
-) -> None:
-    out = await debug(trajectory(2), **options)
-    assert out["status"] == "failed"
-    assert said in out["problem"]
-    assert not out.kinds
+    assert "it could not be judged and counts as failed" in out["verdict"]["reason"]
 
 
 async def test_a_thread_that_is_used_again_takes_over_nothing(debug: Debug) -> None:

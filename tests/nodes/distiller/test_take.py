@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from forethought.nodes.distiller.runs import compared_runs
+from forethought.nodes.distiller.take import compared_runs
 from tests.support.distilling import Distil, question, run_of, runs
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import Any
 
@@ -217,3 +218,35 @@ def test_long_texts_are_made_harmless_in_no_long_time() -> None:
     for part in ("![", "![a](", "<img ", "//", "www.", "&#47;"):
         inert(part * (100_000 // len(part)), ())
     assert time.monotonic() - started < 5
+
+
+LINKS = (
+    "![x](http://localhost:1/?q=4711)",
+    "![x](<http://localhost:1/?q=4711>)",
+    "![x][r]\n\n[r]: http://localhost:1/?q=4711",
+    '<img src="http://localhost:1/?q=4711">',
+    "<img src=http://localhost:1/?q=4711>",
+    "![x](//localhost:1/?q=4711)",
+    "![x](http&#58;//localhost:1/?q=4711)",
+    "![x](http:\\\\localhost:1/?q=4711)",
+    "[click](http://localhost:1/?q=4711)",
+    "<http://localhost:1/?q=4711>",
+    "http://localhost:1/?q=4711",
+    '<a href="http://localhost:1/?q=4711">x</a>',
+    '<div style="background:url(http://localhost:1/?q=4711)">',
+    '<svg><image href="http://localhost:1/?q=4711"/></svg>',
+    "![x](&#104;ttp&colon;&#47;&#x2F;localhost:1/?q=4711)",
+    "[x](&#104;ttp&colon;&#47;&#47;localhost:1/?q=4711)",
+    '<img src="/\t/localhost:1/?q=4711">',
+    "![x](http:\\/\\/localhost:1/?q=4711)",
+)
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_what_is_shown_to_a_person_loads_and_links_nothing(link: str) -> None:
+    text = inert(link, ())
+    assert "4711" in text, "it stays readable"
+    page = MarkdownIt("commonmark", {"html": True}).render(text)
+    assert not re.search(r"<(?:img|image|svg|iframe|object)\b", page), page
+    loaded = re.findall(r"<(?:img|image|a|div|svg)\b[^>]*(?:src|href|style)\s*=\s*[\"']?([^\s\"'>]*)", page)
+    assert not [at for at in loaded if re.match(r"(?:[a-z]+:)?[/\\]{2}|.*url\(http", at)], page

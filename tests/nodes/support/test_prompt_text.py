@@ -13,7 +13,7 @@ from forethought.nodes.support.prompt_text import (
     MOST_LINES,
     OBSERVATION_CHARS,
     OPEN_CHARS,
-    SAID_CHARS,
+    OWN_CHARS,
     earlier_items,
     memory_items,
     plan_text,
@@ -144,7 +144,7 @@ def test_the_arguments_of_many_steps_are_cut_as_their_observations_are(count: in
         step["arguments"] = {"code": "c" * 6_000}
         step["expected"] = "e" * 6_000
     told = step_items(long)
-    assert sum(len(item["text"]) for item in told) < MATERIAL_CHARS + 2 * SAID_CHARS
+    assert sum(len(item["text"]) for item in told) < MATERIAL_CHARS + 2 * OWN_CHARS
     assert len(steps_text(long)) < MATERIAL_CHARS
     assert "characters left out" in told[-1]["text"].splitlines()[2]
     assert len(steps_text(long).splitlines()) == min(count, MANY) + max(count - MANY, 0) // 5
@@ -202,7 +202,6 @@ def test_the_memory_of_a_subtask_that_goes_on_and_on_is_bounded() -> None:
             {"n": n, "tool": "t", "arguments": {"code": "c" * 5_000}, "cause": "tool", "error": "e" * 5_000}
             for n in range(1_000)
         ],
-        "attempts": 0,
     }
     items = memory_items(memory)
     assert [item["id"] for item in items] == [f"failure:{n}" for n in range(1_000 - MANY, 1_000)]
@@ -224,12 +223,12 @@ def test_rounds_and_earlier_tasks_and_failures_are_bounded() -> None:
         "reflection": "the last words",
     }
     texts = rounds_texts({str(n): {**record, "round": n} for n in range(1, 21)})
-    assert sum(map(len, texts)) < SAID_CHARS + 5_000
+    assert sum(map(len, texts)) < OWN_CHARS + 5_000
     assert all(text.endswith("the last words") for text in texts)
     earlier = [{"task": "t" * 300, "answer": "a" * 4_000, "status": "answered"}] * 1_000
     items = earlier_items({"earlier": earlier})  # type: ignore[typeddict-item]
     assert len(items) == MANY
-    assert sum(len(item["task"] + item["answer"]) for item in items) < 2 * SAID_CHARS
+    assert sum(len(item["task"] + item["answer"]) for item in items) < 2 * OWN_CHARS
     failed = steps(2_000)
     assert tool_record(failed).splitlines()[0] == "lookup: 2000 calls, 200 failed"
     assert tool_record(failed).count("\n  step ") == MANY

@@ -133,8 +133,7 @@ def test_counterfactual_mode_runs_the_thread_again_and_says_how_often_it_turned(
     counterfactual = ("debug", "t1", "--expect", "42", "--method", "counterfactual", "--set", "trials=2")
     shown = cli(*counterfactual)
     assert shown.code == 0, shown.out + shown.err
-    assert "probe #1 2 of 2 continuations succeed (1.00, between 0.34 and 1.00)" in shown.out
-    assert "substitution: finish: CURED" in shown.out
+    assert "probe #1 2 of 2 continuations succeed (1.00, between 0.34 and 1.00): finish:" in shown.out
     assert "Critical error: step 1, action" in shown.out
 
 
@@ -195,7 +194,7 @@ def test_a_bare_rerun_means_agentdebug(given: str, meant: str) -> None:
 
 
 def test_a_recorded_trajectory_is_debugged(cli: Cli, debugging: Start, tmp_path: Path) -> None:
-    debugging(critical_step=2, evidence="open 2")
+    debugging(critical_step=2, evidence="open drawer 2")
     file = write(tmp_path / "r.json", {"trajectory": trajectory("a/b c"), "reference": {"gold": ["the key"]}})
     found = cli("debug", "--trajectory", file, "--json")
     assert (found.code, found.json["status"]) == (0, "found"), found.err
@@ -204,33 +203,24 @@ def test_a_recorded_trajectory_is_debugged(cli: Cli, debugging: Start, tmp_path:
     assert found.json["critical"]["critical_step"] == 2
 
 
-def test_a_trajectory_of_no_steps_fails_in_a_line(cli: Cli, debugging: Start, tmp_path: Path) -> None:
-    debugging()
-    shown = cli("debug", "--trajectory", write(tmp_path / "r.json", trajectory(count=0)))
-    assert shown.code == 1
-    assert "the trajectory has no steps: there is nothing to debug in it" in shown.out
-
-
 def test_what_a_model_wrote_cannot_move_the_cursor(cli: Cli, debugging: Start, tmp_path: Path) -> None:
-    debugging(critical_step=2, evidence="open 2")
+    debugging(critical_step=2, evidence="open drawer 2")
     bad = trajectory(task="Find \x1b[31mthe\x07 key\u202e.")
-    bad["steps"][1]["action"] = "open 2 \x1b]0;title\x07"
+    bad["steps"][1]["action"] = "open drawer 2 \x1b]0;title\x07"
     shown = cli("debug", "--trajectory", write(tmp_path / "r.json", bad))
     assert shown.code == 0, shown.err
     assert not {"\x1b", "\x07", "\u202e"} & set(shown.out + shown.err)
 
 
 def test_one_of_several_is_picked(cli: Cli, debugging: Start, tmp_path: Path) -> None:
-    debugging(critical_step=2, evidence="open 2")
+    debugging(critical_step=2, evidence="open drawer 2")
     file = write(tmp_path / "r.json", [trajectory(f"r{n}", task=f"Find key {n}.") for n in range(1, 15)])
     refused = cli("debug", "--trajectory", file)
     assert refused.code == 2
-    assert "holds 14 trajectories: choose one with --pick: r1, r2," in refused.err
+    assert "14 of its 14 trajectories fit; choose one with --pick: r1, r2," in refused.err
     assert "r10, ..." in refused.err
     assert cli("debug", "--trajectory", file, "--pick", "r3", "--json").json["subject"]["id"] == "r3"
-    assert (
-        "holds no trajectory 'r99'; there are: r1," in cli("debug", "--trajectory", file, "--pick", "r99").err
-    )
+    assert "0 of its 14 trajectories fit" in cli("debug", "--trajectory", file, "--pick", "r99").err
 
 
 WORLD = """
@@ -247,7 +237,7 @@ class World:
 
     async def step(self, action):
         found = action == "open the box"
-        seen = "the key" if found else action.replace("open", "dust")
+        seen = "the key" if found else action.removeprefix("open ") + " holds nothing of use"
         return EnvironmentReply(seen, reward=float(found), done=found)
 
 def broken(trajectory):
@@ -261,7 +251,7 @@ def nothing(trajectory):
 def test_a_trajectory_is_run_again_in_its_environment(
     cli: Cli, debugging: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    script, server = debugging(critical_step=55, evidence="open 55")
+    script, server = debugging(critical_step=55, evidence="open drawer 55")
     script.modularstep = lambda seen: {"action": "open the box"}  # type: ignore[attr-defined]
     monkeypatch.syspath_prepend(tmp_path)
     write(tmp_path / "debugged_world.py", WORLD)

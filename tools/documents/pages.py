@@ -1,14 +1,21 @@
-"""Web pages saved as files: BeautifulSoup cleans them, markdownify writes Markdown; tables keep spans."""
+"""Web pages saved as files, and what holds such pages: e-books (.epub) and saved e-mail messages (.eml).
+
+BeautifulSoup cleans a page and markdownify writes Markdown; tables keep their spans.
+"""
 
 from __future__ import annotations
 
+import posixpath
 import re
 import warnings
 from contextlib import suppress
+from email import message_from_bytes, policy
+from email.message import EmailMessage
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urljoin
+from urllib.parse import unquote, urljoin
 
-from forethought.tools.documents.document import Document, Section
+from forethought.tools.documents.archive import open_archive, parse_xml, shown_name
+from forethought.tools.documents.document import Document, Section, Unreadable
 from forethought.tools.documents.plain import decode
 from forethought.tools.documents.tables import html_rows, markdown_table
 
@@ -90,3 +97,68 @@ def _converter() -> MarkdownConverter:
         escape_underscores=False,
         escape_misc=False,
     )
+
+
+def read_epub(data: bytes) -> Document:
+    """A section a chapter, and a note of title and authors. Raises Unreadable."""
+    with open_archive(data) as archive:
+        container = parse_xml(archive.read("META-INF/container.xml"))
+        book = next(iter(container.iter("{*}rootfile"))).get("full-path")
+        root, names = parse_xml(archive.read(book)), set(archive.namelist())
+        pages = [archive.read(path) for path in _spine(root, posixpath.dirname(book)) if path in names]
+    chapters = [text for page in pages if (text := read_html(page).text)]
+    if not chapters:
+        raise Unreadable("has no chapter with text", cause="empty", hint="Ask the user for another format.")
+    sections = [
+        Section(text, str(number), f"## Chapter {number} of {len(chapters)}")
+        for number, text in enumerate(chapters, 1)
+    ]
+    return Document(tuple(sections), unit="chapter", note=_about(root))
+
+
+def _spine(root: Any, folder: str) -> list[str]:
+    """Names of the chapters' members, in order, each once: a book that names one a thousand times means harm.
+    They are looked up in the archive only, never on a disk.
+    """
+    items = {
+        item.get("id"): posixpath.normpath(posixpath.join(folder, unquote(item.get("href") or "")))
+        for item in root.iter("{*}item")
+    }
+    refs = (ref.get("idref") for ref in root.iter("{*}itemref"))
+    return list(dict.fromkeys(items[ref] for ref in refs if ref in items))
+
+
+def _about(root: Any) -> str:
+    title, author = (
+        ", ".join(" ".join((e.text or "").split()) for e in root.iter(f"{{*}}{name}") if e.text)
+        for name in ("title", "creator")
+    )
+    return f"E-book: {title}{f' by {author}' if author else ''}." if title else ""
+
+
+_HEADERS = ("From", "To", "Cc", "Date", "Subject")
+
+
+def read_eml(data: bytes) -> Document:
+    """A message; its plain text if there is one, else its HTML. Attachments are listed, not read."""
+    message = message_from_bytes(data, policy=policy.default)
+    head = "\n".join(f"{header}: {message[header]}" for header in _HEADERS if message[header])
+    text = _text(message, "plain") or html_markdown(_text(message, "html"))
+    attached = [_attachment(part) for part in message.iter_attachments()] if message.is_multipart() else []
+    listing = "\n".join(["Attached, not shown:", *attached]) if attached else ""
+    return Document((Section("\n\n".join(filter(None, (head, text, listing)))),))
+
+
+def _text(message: EmailMessage, kind: str) -> str:
+    """The body of this kind; '' if there is none."""
+    body = message.get_body((kind,))
+    if body is None:
+        return ""
+    return decode(bytes(body.get_payload(decode=True) or b""), body.get_content_charset())[0].strip()
+
+
+def _attachment(part: EmailMessage) -> str:
+    """Its name, type and size."""
+    data = part.get_payload(decode=True)
+    size = f", {len(data)} bytes" if isinstance(data, bytes) else ""
+    return f"- {shown_name(part.get_filename() or '(no name)')} ({part.get_content_type()}{size})"

@@ -1,11 +1,17 @@
+"""Documents by part, and tables as Markdown."""
+
 from __future__ import annotations
 
+import time
+
+import pytest
+from bs4 import BeautifulSoup
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forethought.tools.documents.document import Document, Section
-from forethought.tools.documents.parts import split, stretches
-from forethought.tools.documents.tables import markdown_table
+from forethought.tools.documents import tables
+from forethought.tools.documents.document import Document, Section, Unreadable, split, split_header, stretches
+from forethought.tools.documents.tables import html_rows, markdown_table, titled_table
 
 WORDS = st.lists(st.text("abcdef .,\n", max_size=300), max_size=20)
 
@@ -59,3 +65,48 @@ def test_stretches_joined_are_the_text_and_none_is_too_long(text: str, size: int
     assert "".join(found) == text
     assert all(len(stretch) <= size for stretch in found)
     assert list(stretches("aaaa\nbbbb\ncccc", 11)) == ["aaaa\nbbbb\n", "cccc"]
+
+
+def test_short_rows_are_padded_and_bars_and_line_breaks_escaped() -> None:
+    assert markdown_table([["a", "b"], ["x|y\nz"]]) == "| a | b |\n| --- | --- |\n| x\\|y<br>z |  |"
+
+
+@pytest.mark.parametrize(
+    ("text", "split"),
+    [
+        ("| a |\n| --- |\n| 1 |\n| 2 |", ("| a |\n| --- |", ["| 1 |", "| 2 |"])),
+        ("a | b\n--|--\n1 | 2", ("a | b\n--|--", ["1 | 2"])),
+        ("Title\n---\ntext", None),
+        ("one line", None),
+    ],
+)
+def test_a_table_is_distinguished_from_text(text: str, split: tuple[str, list[str]] | None) -> None:
+    assert split_header(text) == split
+
+
+def test_a_table_too_large_to_lay_out_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "LARGEST_TABLE", 5)
+    with pytest.raises(Unreadable, match="too large"):
+        markdown_table([["a", "b"]] * 3)
+
+
+@pytest.mark.parametrize(
+    ("cells", "row"),
+    [
+        ("<td colspan=99999999999999>a</td><td rowspan='x'>b</td>", ["a", "b"]),
+        ("<td colspan=2>May 5", ["May 5", "May 5"]),
+        ("<th colspan=2>2023", ["2023", "2023"]),
+    ],
+)
+def test_a_cell_that_spans_columns_is_repeated_within_limits(cells: str, row: list[str]) -> None:
+    assert html_rows(BeautifulSoup(f"<table><tr>{cells}</tr></table>", "lxml"))[0] == row
+
+
+def test_a_false_header_rule_is_rejected_in_linear_time() -> None:
+    began = time.monotonic()
+    assert split_header("a|b\n|" + "-" * 200_000 + "x") is None
+    assert time.monotonic() - began < 1
+
+
+def test_equal_cells_of_a_row_are_no_title() -> None:
+    assert titled_table([["5", "5"], ["7", "7"]]) == "| 5 | 5 |\n| --- | --- |\n| 7 | 7 |"

@@ -10,8 +10,8 @@ import pytest
 
 from forethought.settings import Settings
 from forethought.tools.base import ToolError
-from forethought.tools.media.endpoint import endpoint_lacks, transcribe_online
 from forethought.tools.media.sound import Segment, Sound
+from forethought.tools.media.transcription import endpoint_lacks, transcribe_online
 from tests.support.web_server import Asked, Sent, WebServer
 
 Make = Callable[..., Settings]

@@ -1,15 +1,26 @@
+"""Workbooks: what is in their sheets, and how values are written."""
+
 from __future__ import annotations
 
 import io
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from openpyxl import Workbook
 from openpyxl.comments import Comment
 from openpyxl.worksheet.formula import ArrayFormula
 
 from forethought.tools.documents.document import Document, Unreadable
 from forethought.tools.documents.formats import read_document
+from forethought.tools.documents.workbooks import cell_text, section
+
+PRICES = Path(__file__).with_name("prices.xls").read_bytes()
+"""Written with xlwt: a title row, a table from A3 on, a merged cell, a hidden sheet."""
 
 
 def saved(book: Workbook) -> bytes:
@@ -96,3 +107,68 @@ def test_a_damaged_workbook_is_named_as_damaged() -> None:
     data = saved(Workbook())
     with pytest.raises(Unreadable, match="damaged"):
         read_document(data[: len(data) // 2], "a.xlsx")
+
+
+@pytest.mark.parametrize(
+    ("value", "number_format", "text"),
+    [
+        (1234.5, "", "1234.5"),
+        (12.0, "", "12"),
+        (0.1 + 0.2, "", "0.3"),
+        (1e21, "", "1E+21"),
+        (1234567890123, "", "1234567890123"),
+        (0.15, "0%", "15%"),
+        (0.1575, "0.00%", "15.75%"),
+        (5, '0" %"', "5 %"),
+        (True, "", "TRUE"),
+        (None, "", ""),
+        ("  x ", "", "x"),
+        (date(2026, 5, 1), "", "2026-05-01"),
+        (datetime(2026, 5, 1, 8), "", "2026-05-01 08:00:00"),
+        (timedelta(hours=30, minutes=5), "", "30:05:00"),
+    ],
+)
+def test_values_are_written_as_they_would_be_typed(value: Any, number_format: str, text: str) -> None:
+    assert cell_text(value, number_format) == text
+
+
+@given(st.decimals(min_value=-(10**9), max_value=10**9, places=4))
+def test_an_amount_keeps_every_digit(amount: Decimal) -> None:
+    assert Decimal(cell_text(float(amount))) == amount
+
+
+def shown(*rows: list[str], merged: str = "") -> str:
+    """The text of a sheet with these rows."""
+    book = Workbook()
+    sheet = book.worksheets[0]
+    for row in rows:
+        sheet.append(row)
+    if merged:
+        sheet.merge_cells(merged)
+    return section(sheet, sheet, "(1 of 1)").text
+
+
+def test_an_empty_row_ends_a_table() -> None:
+    text = shown(["a", "b"], ["a", "b"], [], ["a", "b"], ["a", "b"], [], ["A note"])
+    assert text.count("| --- | --- |") == 2
+    assert "Cells A1:B2:" in text
+    assert "Cells A4:B5:" in text
+    assert text.endswith("\n\nA note")
+
+
+def test_a_title_merged_over_the_table_stands_above_it_once() -> None:
+    text = shown(["Costs"], ["a", "b"], ["1", "2"], merged="A1:B1")
+    assert text.endswith("Costs\n\nCells A2:B3:\n\n| a | b |\n| --- | --- |\n| 1 | 2 |")
+
+
+def test_an_old_workbook_is_read_also_under_another_name() -> None:
+    document = read_document(PRICES, "prices.xlsx")
+    assert document.note == "The file is not .xlsx as its name says but .xls."
+    june, secret = document.sections
+    assert june.text.startswith(
+        "Merged cells: A7:B7\n\nPrices 2026\n\nCells A3:E5:\n\n| Item | Price | Date |"
+    )
+    assert "| Tea | 1234.5 | 2026-06-01 | 15% | TRUE |" in june.text
+    assert (secret.heading, secret.text) == ('## Sheet "Secret" (2 of 2, hidden)', "A1: Margin; B1: 0.3")
+    with pytest.raises(Unreadable, match="damaged"):
+        read_document(PRICES[:3000], "prices.xls")

@@ -137,7 +137,7 @@ def test_defaults_are_the_papers() -> None:
     ("changes", "said"),
     [
         ({"finished": True}, "finished"),
-        ({"dataset": "e"}, "other choices and dataset"),
+        ({"dataset": "e"}, "other settings and data"),
         ({}, "other settings"),
     ],
 )

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from forethought.models.pricing import price
-from forethought.models.tokens import estimate_tokens
+from forethought.models.pricing import estimate_tokens, price
 from forethought.models.types import Call, Finish, ModelReply, ModelRequest
 
 if TYPE_CHECKING:

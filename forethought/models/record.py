@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -75,7 +74,6 @@ class RecordingTransport(WrappedTransport):
         self.inner, self.path = inner, Path(path)
         self._scrub = redactor(extra=secrets)
         self._known: set[str] = set()
-        self._lock = threading.Lock()
         try:
             self.path.write_text("", encoding="utf-8")
         except OSError as error:
@@ -86,29 +84,28 @@ class RecordingTransport(WrappedTransport):
         """The reply of `inner`, recorded. A call that fails is not recorded."""
         got = await self.inner.send(request)
         asked = logical(request, self._scrub)
-        with self._lock:
-            lines: list[dict[str, Any]] = []
-            line = {
-                "key": digest(asked),
-                **asked,
-                "messages": [{**m, "text": self._part(m["text"], lines)} for m in asked["messages"]],
-                "schema": self._part(asked["schema"], lines),
-                "functions": self._part(asked["functions"], lines),
-                "reply": {
-                    "text": got.text,
-                    "calls": [asdict(call) for call in got.calls],
-                    "finish_reason": got.finish_reason,
-                },
-                "usage": {
-                    "input_tokens": got.input_tokens,
-                    "output_tokens": got.output_tokens,
-                    "cached_tokens": got.cached_tokens,
-                    "usd": got.usd,
-                    **({"estimated": True} if got.estimated else {}),
-                },
-                "model": got.model or request.model,
-            }
-            self._write([*lines, line])
+        lines: list[dict[str, Any]] = []
+        line = {
+            "key": digest(asked),
+            **asked,
+            "messages": [{**m, "text": self._part(m["text"], lines)} for m in asked["messages"]],
+            "schema": self._part(asked["schema"], lines),
+            "functions": self._part(asked["functions"], lines),
+            "reply": {
+                "text": got.text,
+                "calls": [asdict(call) for call in got.calls],
+                "finish_reason": got.finish_reason,
+            },
+            "usage": {
+                "input_tokens": got.input_tokens,
+                "output_tokens": got.output_tokens,
+                "cached_tokens": got.cached_tokens,
+                "usd": got.usd,
+                **({"estimated": True} if got.estimated else {}),
+            },
+            "model": got.model or request.model,
+        }
+        self._write([*lines, line])
         return got
 
     def _part(self, value: Any, lines: list[dict[str, Any]]) -> Any:

@@ -12,8 +12,8 @@ the error is kept, and it simply runs again.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -104,25 +104,12 @@ class ThreadSaver(BaseCheckpointSaver[str]):
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """See BaseCheckpointSaver. Raises StorageError for a checkpoint that cannot be read."""
-        with _naming_thread(config):
+        try:
             return await super().aget_tuple(config)
-
-    async def alist(
-        self,
-        config: RunnableConfig | None,
-        *,
-        filter: dict[str, Any] | None = None,
-        before: RunnableConfig | None = None,
-        limit: int | None = None,
-    ) -> AsyncIterator[CheckpointTuple]:
-        """See BaseCheckpointSaver. Raises StorageError for a checkpoint that cannot be read."""
-        checkpoints = super().alist(config, filter=filter, before=before, limit=limit)
-        while True:
-            with _naming_thread(config):
-                found = await anext(checkpoints, None)
-            if found is None:
-                return
-            yield found
+        except (StorageError, KeyError, TypeError, ValueError, AttributeError, NotImplementedError) as error:
+            thread_id = config["configurable"].get("thread_id", "")
+            why = str(error) if isinstance(error, StorageError) else "it is damaged"
+            raise StorageError(f"thread {thread_id[:100]}: its checkpoint cannot be read: {why}") from error
 
     async def aput(
         self,
@@ -146,14 +133,3 @@ class ThreadSaver(BaseCheckpointSaver[str]):
         await self.locks.check(config["configurable"]["thread_id"])
         errors = [write for write in writes if write[0] == _ERROR]
         await super().aput_writes(config, errors or writes, task_id, task_path)
-
-
-@contextmanager
-def _naming_thread(config: RunnableConfig | None) -> Iterator[None]:
-    """While a checkpoint is read: what goes wrong is a StorageError that names the thread."""
-    thread_id = (config or {}).get("configurable", {}).get("thread_id", "")
-    try:
-        yield
-    except (StorageError, KeyError, TypeError, ValueError, AttributeError, NotImplementedError) as error:
-        why = str(error) if isinstance(error, StorageError) else "it is damaged"
-        raise StorageError(f"thread {thread_id[:100]}: its checkpoint cannot be read: {why}") from error

@@ -16,7 +16,7 @@ from forethought.evals.toolset import Toolset
 from forethought.evals.types import InfrastructureError, TrialContext
 from forethought.models.allowance import Allowance
 from forethought.models.ask import Models
-from forethought.models.tokens import estimate_tokens
+from forethought.models.pricing import estimate_tokens
 from forethought.models.types import Message, ReplySpec
 from forethought.nodes.support.prompt_text import files_text
 from forethought.nodes.support.services import Services, Turn

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from forethought.models.tokens import estimate_tokens
+from forethought.models.pricing import estimate_tokens
 from forethought.models.types import ModelReply, ModelRequest
 from forethought.nodes.support.budget import Width, exhausted, left_text, reserve_tokens, spent, wave_width
 from forethought.nodes.support.tool_env import earlier_failure

@@ -28,8 +28,8 @@ class Collection:
         self, options: CollectOptions, tasks: list[CollectTask], collector: Collector, runner: Runner
     ) -> None:
         self.options, self.tasks, self.collector, self.runner = options, tasks, collector, runner
-        kept = collector.folder.trials()
-        self.finished = {key_of(trial["task"], trial["trial"]): trial for trial in kept}
+        trials = collector.folder.trials()
+        self.finished = {key_of(trial["task"], trial["trial"]): trial for trial in trials}
         """Finished runs by their names."""
         self.estimate: Cost | None = None
         self.declined = False

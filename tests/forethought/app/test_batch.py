@@ -25,6 +25,7 @@ Scripted = Callable[..., Any]
 def shared(monkeypatch: pytest.MonkeyPatch, postgres: str) -> str:
     """The database of all machines."""
     monkeypatch.setenv("FORETHOUGHT_DB", postgres)
+    monkeypatch.setattr("forethought.batch.worker._LOOK_S", 0.05)
     return postgres
 
 

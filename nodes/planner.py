@@ -8,13 +8,12 @@ re-plans.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from langgraph.runtime import Runtime
 
 from forethought.models.allowance import total
-from forethought.models.types import Message, ReplySpec, Usage, reply_spec
+from forethought.models.types import Message, Usage, reply_spec
 from forethought.nodes.support.ask import Revised, revise_until, unscored_spec
 from forethought.nodes.support.budget import allowance, exhausted, left_text
 from forethought.nodes.support.foresight import ForesightModel
@@ -30,7 +29,7 @@ from forethought.nodes.support.prompt_text import (
     trajectory,
 )
 from forethought.nodes.support.provenance import thread_origin
-from forethought.nodes.support.services import AskResult, Services, Turn
+from forethought.nodes.support.services import Services, Turn
 from forethought.nodes.support.task import TaskError, after_begin, begin_task, fail, is_new_task, refuse
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import Plan as PlanReply
@@ -109,8 +108,7 @@ def _count_planning(state: AgentState) -> Progress:
 
 async def _scored_plan(state: AgentState, turn: Turn) -> Revised[PlanReply]:
     """The best-scored plan of at most 1 + max_revisions."""
-    context, allowed = turn.context, allowance(state, turn.context)
-    old = state.get("plan", {})
+    context, old = turn.context, state.get("plan", {})
 
     def check(reply: PlanReply) -> str | None:
         return plan_problem(
@@ -122,26 +120,19 @@ async def _scored_plan(state: AgentState, turn: Turn) -> Revised[PlanReply]:
             may_be_empty=bool(old.get("subtasks")),
         )
 
-    async def ask(messages: Sequence[Message], revision: int) -> AskResult[PlanReply]:
-        event = {"revision": revision}
-        return await turn.ask("planner", messages, spec, allowed, check=check, event=event)
-
     def may_revise(used: Usage) -> bool:
         return not exhausted(state, context, used, steps=False)
 
-    spec = _spec(context)
     return await revise_until(
-        ask,
+        turn,
+        "planner",
         planner_messages(state, turn.services, context),
-        template="planner_revise",
+        reply_spec(PlanReply) if context.plan_intra else unscored_spec(PlanReply),
+        allowance(state, context),
+        check=check,
         threshold=context.plan_threshold if context.plan_intra else None,
-        most=context.max_revisions,
         may_revise=may_revise,
     )
-
-
-def _spec(context: Context) -> ReplySpec[PlanReply]:
-    return reply_spec(PlanReply) if context.plan_intra else unscored_spec(PlanReply)
 
 
 def _without_plan(

@@ -8,7 +8,7 @@ agent may ask for a new plan (PreFlect 3.3) and says what it expects to see (SAM
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -26,7 +26,7 @@ from forethought.nodes.support.prompt_text import (
     subtask_text,
     trajectory,
 )
-from forethought.nodes.support.services import AskResult, Services, Turn
+from forethought.nodes.support.services import Services, Turn
 from forethought.nodes.support.state_reader import read_state
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import ToolChoice
@@ -82,24 +82,21 @@ async def _propose(
     """The best-scored proposal of at most 1 + max_revisions, and what its prompt showed."""
     context, tools = turn.context, turn.services.tools
     messages, sources = tool_messages(state, subtask_of(state, dispatch["subtask"]), turn.services, context)
-    spec = tool_choice_spec(tools, context)
-    allowed = allowance(state, context)
     width = max(len(state.get("dispatch", [])), 1)
-
-    async def ask(messages: Sequence[Message], revision: int) -> AskResult[ToolChoice]:
-        event = {**dispatch, "revision": revision}
-        return await turn.ask("tool", messages, spec, allowed, check=_checker(tools), event=event)
 
     def may_revise(used: Usage) -> bool:
         return not exhausted(state, context, _of_wave(used, width), steps=False)
 
     revised = await revise_until(
-        ask,
+        turn,
+        "tool",
         messages,
-        template="tool_revise",
+        tool_choice_spec(tools, context),
+        allowance(state, context),
+        check=_checker(tools),
         threshold=context.tool_threshold if context.tool_intra else None,
-        most=context.max_revisions,
         may_revise=may_revise,
+        event=dispatch,
     )
     return revised, sources
 

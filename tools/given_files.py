@@ -44,6 +44,13 @@ def stored_bytes(store: FileStore, content_hash: str, name: str) -> bytes:
         ) from error
 
 
+def not_of_kind(data: bytes, name: str, what: str, hint: str) -> ToolError:
+    """Why a file cannot be used as `what`: it is empty, or something else."""
+    if not data:
+        return ToolError(f"{name} is empty (0 bytes)", cause="empty", hint="Ask the user for the file again.")
+    return ToolError(f"{name} is not {what}", cause="arguments", hint=hint)
+
+
 def answer_about(name: str, heading: str, answer: DocumentAnswer, partial: bool = False) -> Observation:
     """The observation of an inspector's answer (PreFlect A.2) about the file `name`."""
     parts = (("Brief", answer.brief), ("Details", answer.details), ("Context", answer.context))

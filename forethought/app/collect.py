@@ -39,7 +39,6 @@ def collect(options: CollectOptions) -> int:
         collection = Collection(options, tasks, collector, runner)
         ending = runner.attempt(collection.carry_out)
         result = collection.report()
-        collector.folder.summarise(result)
         show_collection(result, runner.console)
         runner.print_json(result)
         if result["status"] == "waits":

@@ -14,7 +14,7 @@ from forethought.app.display import Bar, cost_line
 from forethought.app.runner import Runner
 from forethought.app.text import one_line
 from forethought.collecting.estimate import Cost, estimate, pilots, spent
-from forethought.collecting.folder import Trial, key_of, mixed
+from forethought.collecting.folder import Trial, key_of
 from forethought.collecting.running import Collector, Run
 from forethought.trajectories.tasks import CollectTask
 
@@ -28,8 +28,8 @@ class Collection:
         self, options: CollectOptions, tasks: list[CollectTask], collector: Collector, runner: Runner
     ) -> None:
         self.options, self.tasks, self.collector, self.runner = options, tasks, collector, runner
-        kept = collector.folder.trials()
-        self.finished = {key_of(trial["task"], trial["trial"]): trial for trial in kept}
+        trials = collector.folder.trials()
+        self.finished = {key_of(trial["task"], trial["trial"]): trial for trial in trials}
         """Finished runs by their names."""
         self.estimate: Cost | None = None
         self.declined = False
@@ -87,7 +87,7 @@ class Collection:
             "runs": len(trials),
             "wanted": len(tasks) * self.options.trials,
             "outcomes": {name: outcomes.get(name, 0) for name in ("success", "failure", "unknown")},
-            "mixed": mixed(trials),
+            "mixed": [id for id, seen in by_task.items() if {"success", "failure"} <= seen],
             "only_success": [id for id, seen in by_task.items() if seen == {"success"}],
             "only_failure": [id for id, seen in by_task.items() if seen == {"failure"}],
             "unjudged": {

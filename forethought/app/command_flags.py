@@ -1,10 +1,12 @@
-"""The flags of the commands, as fields of a model a command, and how each command begins.
+"""The flags of the commands, as the fields of a model for each.
 
-class ShowOptions(CommandOptions):
-    offers = "db"                        # of the flags that several commands share
-    steps: bool = flag(help="Whole observations.", default=False)
+    class ShowOptions(CommandOptions):
+        offers = "db"                               # of the flags that commands share
+        steps: bool = flag(help="Whole observations.", default=False)
 
-app.command()(typer_command(show))         # def show(options: ShowOptions) -> int
+    app.command()(typer_command(show))              # def show(options: ShowOptions) -> int
+
+The models also decide on the Settings and the Context: see `options`.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ def argument(help: str, metavar: str, default: Any = ...) -> Any:
 
 
 class Flags(BaseModel):
-    """The flags that several commands share; those that a command does not offer keep their default."""
+    """The flags that commands share; each command offers some of them."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -76,7 +78,7 @@ class Flags(BaseModel):
 
 
 class CommandOptions(Flags):
-    """The options of a command: its own fields, the shared flags that it offers, --json and --debug."""
+    """The options of a command: its own flags, and shared ones."""
 
     offers: ClassVar[str] = ""
     """Names of shared flags, besides those that its base classes offer."""
@@ -96,7 +98,7 @@ Options = TypeVar("Options", bound=CommandOptions)
 
 
 def typer_command(run: Callable[[Options], int]) -> Callable[..., int]:
-    """Make a Typer command of `run(options)`, with a flag or an argument for each field that is offered."""
+    """Make a Typer command of `run(options)`, with a parameter for each field."""
     model: type[Options] = get_type_hints(run)["options"]
     hints = get_type_hints(model)
 
@@ -138,7 +140,7 @@ def _begin(debug: bool) -> None:
 
 
 def load_dotenv(folder: Path) -> None:
-    """Load `folder`/.env into the environment without overriding it; a line that is none is logged."""
+    """Load `folder`/.env into the environment, which goes before it."""
     from dotenv import load_dotenv as load
 
     path = folder / ".env"

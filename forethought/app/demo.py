@@ -1,4 +1,4 @@
-"""`forethought run --demo`: a real task on real files, with model replies that were recorded in a real run.
+"""`run --demo`: a real task on real files, with recorded model replies.
 
 Everything but the model is live: the graph, the tools, the thread, the display.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def run_demo(options: RunOptions) -> int:
-    """Run the packaged example. Raises CliError when a flag comes with it, or its files are not there."""
+    """Run the packaged example. Raises CliError where other flags come with it."""
     if options.model_dump(exclude_defaults=True).keys() - {"demo", "as_json", "debug", "db"}:
         raise CliError("--demo brings its own task, files and recording: leave all but --db and --json out")
     folder = demo_folder()

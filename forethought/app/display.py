@@ -1,4 +1,4 @@
-"""Shows a run while it happens: takes the graph's stream parts and prints each record once."""
+"""Shows a run while it happens, from the parts of the graph's stream."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class _Console(Console):
 
 
 def make_console(stream: TextIO | None = None) -> Console:
-    """A console that takes nothing in a text for markup, emoji codes or colours of its own choice."""
+    """A console without markup, emoji codes or colours of its own choice."""
     stream = stream or sys.stdout
     width = None if stream.isatty() or os.environ.get("COLUMNS") else _PIPE_WIDTH
     return _Console(file=stream, width=width, markup=False, emoji=False, highlight=False, soft_wrap=False)
 
 
 class StreamDisplay(ABC):
-    """Prints the updates of a graph's stream; on a terminal, a spinner names what is under way."""
+    """Prints a graph's updates, with a spinner on a terminal."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
@@ -98,7 +98,7 @@ class RunDisplay(StreamDisplay):
         self._subtasks: list[Any] = []
 
     def event(self, event: Json) -> None:
-        """Show a model call or a tool call that begins, and a model call that failed."""
+        """Show what begins, and a model call that failed."""
         who = one_line(event.get("subtask") or event.get("role") or "", 30)
         match event.get("event"):
             case "thinking":

@@ -67,7 +67,8 @@ def distill(options: DistillOptions) -> int:
         run = OfflineRun("distillation", session, graph_input, _CHANNELS, _WORDS, ask_review)
         result, ending = run.carry_out(runner, options.fresh)
         values = ending.snapshot.values if ending.snapshot else {}
-        result |= {"errors": list((values.get("final") or {}).values()), "counts": counts(values)}
+        errors = list((values.get("final") or {}).values())
+        result |= {"errors": errors, "counts": counts(values), "provenance": ""}
         result["open"] = [name for name in values.get("patterns") or {} if name not in result["reviews"]]
         if result["status"] == "distilled":
             result |= _write(result["distillation"], values, options)

@@ -1,4 +1,4 @@
-"""What goes to stderr: exceptions as a line for a person and an exit code, and hints.
+"""What goes to stderr: a line and an exit code for each exception.
 
 Exit codes: 0 answered, or stopped by SIGTERM; 1 failed; 2 wrong use; 3 an answer that did not pass; 4 waits
 for a person; 130 interrupted by Ctrl-C.
@@ -39,7 +39,7 @@ _LOG = logging.getLogger("forethought")
 
 
 class CliError(Exception):
-    """What a person did or can mend: one line that says what to do, and the exit code."""
+    """What a person can mend: a line that says how, and the exit code."""
 
     def __init__(self, line: str, code: int = WRONG_USE) -> None:
         super().__init__(line)
@@ -108,7 +108,7 @@ def echo(line: str) -> None:
 
 
 def echo_error(error: BaseException) -> int:
-    """Print what went wrong and return the exit code. With --debug the traceback is logged too."""
+    """Print what went wrong, with --debug the traceback too. Returns the exit code."""
     failure = explain(error)
     echo(failure.line)
     if _LOG.isEnabledFor(logging.DEBUG):

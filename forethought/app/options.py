@@ -26,7 +26,7 @@ C = TypeVar("C", bound=BaseModel)
 
 
 def settings_from(flags: Flags) -> Settings:
-    """The operator's settings, with the flags. Raises CliError that names the flag or variable in error."""
+    """The operator's settings, with the flags. Raises CliError."""
     overrides = {name: value for name in ("base_url", "tools", "db") if (value := getattr(flags, name))}
     with input_errors():
         settings = read_settings(**overrides)
@@ -77,7 +77,7 @@ def parse_set(item: str, of: type[BaseModel] = Context) -> tuple[str, Any]:
 
 
 def _parse_value(text: str, annotation: Any) -> Any:
-    """`text` as pydantic reads it; `none` stands for no value, and a tuple is written with commas."""
+    """`text` as pydantic reads it; `none` is no value, commas part a tuple."""
     no_value = text.lower() == "none"
     if get_origin(annotation) is tuple:
         return [part.strip() for part in text.strip("[]() ").split(",") if part.strip() and not no_value]
@@ -98,7 +98,7 @@ def resume_command(thread_id: str, flags: Flags) -> str:
 
 
 def resume_flags(flags: Flags) -> str:
-    """The flags that a resumed thread has to be given again, ' ' before each.
+    """The flags that have to be given again, ' ' before each.
 
     An address loses its password; a database's address that may hold one is left out.
     """

@@ -1,4 +1,4 @@
-"""What a run asks of a person, and the person's replies: from `--reply` or at the terminal.
+"""Questions to the person, and replies by `--reply` or at the terminal.
 
 A question is an interrupt's payload {kind: plan|tool|question, id, n, ...}; a reply is {decision, value,
 reason} with decision approve, edit, reject or answer. The graph itself asks again, and says why, for a reply
@@ -56,7 +56,7 @@ def tell_how_to_reply(resume: str, questions: Sequence[Mapping[str, Any]]) -> No
 
 
 def answer_questions(replies: Sequence[str], snapshot: StateSnapshot, what: str, resume: str) -> Command[Any]:
-    """The graph's input that answers what `what` waits for. Raises CliError where it waits for nothing."""
+    """The graph's input that answers it. Raises CliError where nothing waits."""
     from langgraph.types import Command
 
     if not snapshot.interrupts:
@@ -85,7 +85,7 @@ def replies_from(texts: Sequence[str], questions: Sequence[Mapping[str, Any]]) -
 
 
 def reply_from(text: str, question: Mapping[str, Any]) -> Json:
-    """One reply: JSON with a decision, an answer as text, or `approve`, `edit: JSON`, `reject: REASON`."""
+    """A reply: JSON, an answer, or `approve`, `edit: JSON`, `reject: REASON`."""
     text = text.strip()
     if not text:
         raise CliError("the reply is empty")
@@ -108,7 +108,7 @@ def reply_from(text: str, question: Mapping[str, Any]) -> Json:
 
 
 def ask(console: Console, question: Mapping[str, Any], read: Callable[[str], str] = input) -> Json:
-    """Show one question at the terminal and read the reply. Raises EOFError where the terminal is closed."""
+    """Ask at the terminal. Raises EOFError where it is closed."""
     console.print(show_question(question))
     is_question = question.get("kind") == "question"
     prompt = "> " if is_question else "approve, or edit: JSON, or reject: REASON > "

@@ -1,4 +1,4 @@
-"""The result of a task as one JSON object, read from the state: what `--json` prints."""
+"""The result of a task as the JSON object that `--json` prints."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def report(thread_id: str, snapshot: StateSnapshot, error: str | None = None) ->
 
 
 def status_of(snapshot: StateSnapshot, error: str | None = None) -> str:
-    """The task's status: `interrupted` while it waits for a person, `failed` after an error; else its own.
+    """The task's status, with `interrupted` and `failed` as the thread stands.
 
     A task that was broken off (Ctrl-C, a kill) is still `running` to the graph.
     """
@@ -82,7 +82,7 @@ def exit_code(status: str) -> int:
 
 
 def waiting(interrupt: Interrupt[Any]) -> Json:
-    """A question that waits for a person: its payload under the id that a reply must name."""
+    """A question that waits: its payload and the id for the reply."""
     payload = interrupt.value
     if not isinstance(payload, Mapping):
         payload = {"kind": "question", "question": str(payload)}
@@ -90,9 +90,10 @@ def waiting(interrupt: Interrupt[Any]) -> Json:
 
 
 def usage_of(state: Mapping[str, Any]) -> Json:
-    """Usage summed over the roles. `usd` is null as soon as one call has no known price.
+    """Usage summed over the roles.
 
-    `estimated` counts the calls whose tokens no provider told, `fallbacks` those that another model answered.
+    `usd` is null as soon as one call has no known price. `estimated` counts the calls whose tokens no
+    provider told, `fallbacks` those that another model answered.
     """
     roles: Sequence[Mapping[str, Any]] = [usage for usage in (state.get("usage") or {}).values() if usage]
     names = (
@@ -112,12 +113,12 @@ def usage_of(state: Mapping[str, Any]) -> Json:
 
 
 def task_error(snapshot: StateSnapshot) -> str:
-    """The error that broke the task off; '' if none did (cancelled siblings and Ctrl-C are no errors)."""
+    """The error that broke the task off; '' for none or a cancellation."""
     return next((text for task in snapshot.tasks if (text := error_text(task.error))), "")
 
 
 def error_text(error: Any) -> str:
-    """An error as it is kept with a checkpoint (its repr) in its own words; '' for a cancellation."""
+    """A checkpoint's error, which is a repr, in its own words; '' for a cancellation."""
     text = str(error or "")
     if text.startswith("CancelledError("):
         return ""

@@ -1,4 +1,4 @@
-"""run, resume and fork: what each gives the graph to do, and how its result is shown."""
+"""run, resume and fork: their input to the graph, and its result."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rich.text import Text
 from forethought.app import questions, view
 from forethought.app.command_flags import ModelOptions, argument, flag
 from forethought.app.display import RunDisplay
-from forethought.app.errors import CliError, echo, explain
+from forethought.app.errors import CliError, echo, explain, input_errors
 from forethought.app.options import resume_command, resume_flags, settings_from
 from forethought.app.report import Json, exit_code, report, unfinished
 from forethought.app.runner import Ending, Runner, open_runner
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from forethought.settings import Settings
 
 Begin = Callable[[Thread], Coroutine[Any, Any, Any]]
-"""Returns the graph's input for an opened thread: a task, a Command, or None to go on."""
+"""Returns the graph's input: a task, a Command, or None to go on."""
 
 
 class RunOptions(ModelOptions):
@@ -132,7 +132,7 @@ def drive(
     *,
     must_exist: bool = False,
 ) -> int:
-    """Open the thread, run what `begin` returns until it ends or waits, and report. Returns the exit code."""
+    """Run what `begin` returns until it ends or waits. Returns the exit code."""
     if is_debugging(thread_id):
         raise CliError(f"{one_line(thread_id)} is a debugging: its kind of id cannot be run or forked")
     with open_runner(options.as_json) as runner:
@@ -146,7 +146,7 @@ def drive(
 
 
 def _report(runner: Runner, thread_id: str, ending: Ending, resume: str) -> int:
-    """Print the answer and the last line, or the JSON object, and how to go on. Returns the exit code."""
+    """Print the result and how to go on. Returns the exit code."""
     line = explain(ending.error).line if ending.error else None
     result: Json = {"thread_id": thread_id, "status": "failed", "error": line}
     try:
@@ -167,7 +167,7 @@ def _report(runner: Runner, thread_id: str, ending: Ending, resume: str) -> int:
 
 
 def show_result(result: Json, console: Console, with_error: bool = True) -> None:
-    """Print the answer with its sources, what waits for a reply, the error, and the cost."""
+    """Print the answer, what waits for a reply, the error, the cost."""
     if result["answer"]:
         passed = result["status"] == "answered"
         console.print(view.answer(result["answer"], result["sources"], passed=passed))
@@ -181,17 +181,15 @@ def show_result(result: Json, console: Console, with_error: bool = True) -> None
 def read_task(task: str | None) -> str:
     """The task's text; `-` reads it from stdin. Raises CliError when nothing is asked."""
     if task == "-":
-        try:
+        with input_errors():
             task = sys.stdin.read()
-        except UnicodeDecodeError as error:
-            raise CliError("the task on stdin is not UTF-8 text") from error
     if not task or not task.strip():
         raise CliError("name a TASK, as in: forethought run 'How many rooms does the hotel have?'")
     return sanitize_text(task).strip()
 
 
 def import_files(paths: Sequence[Path], settings: Settings) -> list[Json]:
-    """Store the files by the hash of their content and return them as the graph's input names them.
+    """Store the files and return them as the graph's input names them.
 
     Raises FilesError: a file is missing, unreadable or too large, or the storage cannot be written.
     """

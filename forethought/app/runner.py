@@ -1,4 +1,4 @@
-"""Runs graphs for a command: opens a claimed thread, streams it, asks the person, handles Ctrl-C and SIGTERM.
+"""Runs graphs for a command, with questions to the person, Ctrl-C and SIGTERM.
 
     with open_runner(as_json) as runner:
         session = runner.open(open_session(...))                     # held until the block ends
@@ -81,7 +81,7 @@ class Session:
     async def stream(
         self, graph_input: Any, show: Callable[[Any], None], control: RunControl | None = None
     ) -> None:
-        """Run until the graph ends or waits. Every step is on disk before the next one begins.
+        """Run until the graph ends or waits, each step on disk before the next.
 
         Raises what the graph raises (the thread stays resumable), GraphDrained where `control` stopped it.
         """
@@ -104,7 +104,7 @@ class Session:
 
 @asynccontextmanager
 async def claimed_threads(address: Address, key: bytes | None, name: str) -> AsyncIterator[ThreadSaver]:
-    """The threads at `address`, for the one process that has claimed `name` there. Raises StorageError."""
+    """The threads at `address`, where this process has claimed `name`. Raises StorageError."""
     async with open_threads(address, key) as saver, saver.claim(name):
         yield saver
 
@@ -149,7 +149,7 @@ class Runner:
         return self._loop.run(self.shutdown.finish(work, Settings().drain_s))
 
     def attempt(self, work: Callable[[], None]) -> Ending:
-        """Carry out `work`. What stops it becomes its ending; Ctrl-C and errors of ours are raised."""
+        """Carry out `work`. Raises only what Ctrl-C and our own mistakes raise."""
         from forethought.shutdown import Halt
 
         try:
@@ -203,7 +203,7 @@ class Runner:
             graph_input, questions = Command(resume=replies), ()
 
     def confirm(self, question: str, default: bool = True) -> bool:
-        """Ask a person at the terminal for a yes or no; Enter is the default, no terminal a no."""
+        """Ask the person for a yes or no; without a terminal it is no."""
         import typer
 
         with self.shutdown.idle():
@@ -218,7 +218,7 @@ class Runner:
             print(to_json(result), flush=True)
 
     def exit_code(self, ending: Ending, code: int) -> int:
-        """Tell what stopped the work and how to go on, and return the exit code: `code` if nothing did."""
+        """Tell what stopped the work. Returns the exit code: `code` if nothing did."""
         if ending.stopped:
             echo(f"{ending.stopped}; {self.go_on}")
             return DRAINED
@@ -248,7 +248,7 @@ def open_runner(as_json: bool) -> Iterator[Runner]:
 
 
 class _Threads(ThreadPoolExecutor):
-    """The loop's threads. Its end does not wait for a tool that was broken off and cannot be stopped."""
+    """The loop's threads, whose end waits for no tool that cannot be stopped."""
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         super().shutdown(wait=False, cancel_futures=True)

@@ -1,4 +1,4 @@
-"""How the records of a run look on a terminal: plan, diagnosis, step, new plan, answer and cost.
+"""How plans, diagnoses, steps, answers and costs look on a terminal.
 
 A function takes a plain record and returns a Rich renderable. Text goes in as `Text`, never as markup, and
 cleaned.
@@ -73,7 +73,7 @@ def plan(record: Json, revised: bool = False) -> RenderableType:
 
 
 def review(record: Json) -> RenderableType:
-    """A diagnosis by the prospective reflector (PreFlect 3.2.2): each error with its evidence and risk."""
+    """A diagnosis by the prospective reflector (PreFlect 3.2.2)."""
     version = record.get("plan_version")
     if record.get("skipped"):
         why = one_line(record["skipped"], 200)
@@ -113,7 +113,7 @@ def move(record: Json, width: int = 100) -> str:
 
 
 def approval(record: Json) -> RenderableType:
-    """A call that waits for a person: all that it would do, and who may have brought it about.
+    """A call that waits for a person, and what may have led to it.
 
     Nothing is cut short: what matters may stand at the end of an address.
     """
@@ -159,7 +159,7 @@ def failed_round(record: Json) -> RenderableType:
 
 
 def _lessons(record: Json) -> str:
-    """Lessons of other tasks that this one is shown, or the one that it leaves; '' where neither is."""
+    """The lessons that a task is shown, or leaves; '' if none."""
     if record.get("kept"):
         return f"lesson kept: forethought lessons show {one_line(record['kept'], 40)}"
     if record.get("due") or "kept" in record or not record.get("shown"):

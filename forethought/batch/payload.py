@@ -60,8 +60,8 @@ async def fetch_files(queue: Queue, references: Iterable[Mapping[str, Any]], sto
         if await asyncio.to_thread(store.has, content_hash):
             continue
         query = "SELECT content FROM forethought_files WHERE hash = ?"
-        found = await queue.threads.rows(query, (content_hash,))
-        if not found:
+        rows = await queue.threads.rows(query, (content_hash,))
+        if not rows:
             raise FilesError(f"{reference['name']}: it is not in the database; submit the task again")
-        content, cipher = bytes(found[0][0]), queue.threads.cipher
+        content, cipher = bytes(rows[0][0]), queue.threads.cipher
         await asyncio.to_thread(store.put, cipher.decrypt("aes", content) if cipher else content)

@@ -86,7 +86,7 @@ class _Worker:
     async def work(self) -> Counter[str]:
         from procrastinate.worker import Worker as Fetcher
 
-        fetcher = Fetcher(
+        self._fetcher = fetcher = Fetcher(
             _procrastinate_app(self.queue, self._job),
             concurrency=self.options.concurrency,
             fetch_job_polling_interval=_POLL_S,
@@ -138,6 +138,8 @@ class _Worker:
             result = await self.runner.run(thread_id)
         except (Halt, TryAgain) as stopped:
             self.options.on_put_back(thread_id, str(stopped))
+            if self.shutdown.requested:
+                self._fetcher.stop()  # type: ignore[no-untyped-call]  # before it is fetched again
             raise
         if result is None:
             return

@@ -10,7 +10,7 @@ Every file is written whole or not at all.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -110,17 +110,5 @@ class Folder:
         write_json(self._trajectory(trial), loaded.model_dump(mode="json", exclude_defaults=True))
         write_json(self.root / "trials" / f"{key_of(trial['task'], trial['trial'])}.json", trial)
 
-    def summarise(self, summary: Mapping[str, Any]) -> None:
-        """Write what the collection came to. Raises OSError."""
-        write_json(self.root / "summary.json", summary)
-
     def _trajectory(self, trial: Trial) -> Path:
         return self.root / "trajectories" / f"{key_of(trial['task'], trial['trial'])}.json"
-
-
-def mixed(trials: Iterable[Trial]) -> list[str]:
-    """Ids of the tasks whose runs had both outcomes, in the order in which they first appear."""
-    outcomes: dict[str, set[str]] = {}
-    for trial in trials:
-        outcomes.setdefault(trial["task"], set()).add(trial["outcome"])
-    return [task for task, seen in outcomes.items() if {"success", "failure"} <= seen]

@@ -101,10 +101,5 @@ def load_planning_errors(path: Path | None = None) -> tuple[PlanningError, ...]:
     return load_file(PACKAGED if path is None else path, _read)
 
 
-def parse_planning_errors(text: str, path: Path) -> tuple[PlanningError, ...]:
-    """The planning errors in the text of a file; `path` is named in refusals. Raises FileError."""
-    return parse_yaml(text, path, _File).errors
-
-
 def _read(path: Path) -> tuple[PlanningError, ...]:
-    return parse_planning_errors(read_text(path), path)
+    return parse_yaml(read_text(path), path, _File).errors

@@ -27,12 +27,8 @@ def provenance_path(errors: Path) -> Path:
 
 def read_provenance(path: Path) -> Json:
     """The record, or an empty one where there is no file. Raises FileError."""
-    empty: Json = {"version": 1, "questions": [], "distillations": []}
-    record = {**empty, **(read_object(path) if path.exists() else {})}
-    wrong = next((name for name, part in empty.items() if not isinstance(record[name], type(part))), None)
-    if wrong:
-        raise FileError(f"{path}: no record of provenance ({wrong!r} is of a wrong kind); move it away")
-    return record
+    known = read_object(path) if path.exists() else {}
+    return {"version": 1, "questions": [], "distillations": [], **known}
 
 
 def write_provenance(path: Path, record: Mapping[str, Any]) -> None:

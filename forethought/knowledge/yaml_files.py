@@ -38,12 +38,10 @@ def load_file(path: Path, parse: Callable[[Path], T]) -> T:
     Reads the disk: call it in a thread from a coroutine. Raises FileError.
     """
     try:
-        absolute = path.absolute()
-        stat = absolute.stat()
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise FileError(one_line(f"{path}: cannot be read ({reason}); check the path")) from error
-    return _parsed(parse, absolute, stat.st_mtime_ns, stat.st_size)  # type: ignore[return-value]
+        stat = path.stat()
+    except (OSError, ValueError):
+        return parse(path)  # which says why it cannot be read
+    return _parsed(parse, path.absolute(), stat.st_mtime_ns, stat.st_size)  # type: ignore[return-value]
 
 
 @lru_cache(maxsize=32)

@@ -106,16 +106,6 @@ class Patterns(TypedDict):
     successes: list[WrittenExample]
 
 
-class Review(TypedDict, total=False):
-    """A person's refinement of one error."""
-
-    decision: Literal["keep", "edit", "merge", "drop"]
-    into: str
-    """merge: the error that it joined."""
-    name: str
-    """edit: its name now."""
-
-
 class DistillerInput(TypedDict, total=False):
     """What a client may send. Nothing of it: go on with the thread's distillation."""
 
@@ -143,8 +133,9 @@ class DistillerOutput(LearningOutput, total=False):
     """By name, in the order in which they came up."""
     patterns: Annotated[dict[str, Patterns], merge]
     """By the error's name."""
-    reviews: Annotated[dict[str, Review], merge]
-    """By the error's generated name."""
+    reviews: Annotated[dict[str, Json], merge]
+    """By the error's generated name: a person's {decision: keep, edit, merge or drop}, with `into`, the error
+    that it joined, or `name`, its name now."""
     final: dict[str, Json]
     """By generated name: {name, description, failures, successes, by}; what a person has made of each error
     in the review; `by` is 'person' where its text was changed."""

@@ -219,7 +219,8 @@ def _check_same_run(out: Path, record: dict[str, Any]) -> None:
     old = read_object(out / RECORD) if (out / RECORD).is_file() else {}
     if old.get("finished"):
         raise TrainingError(f"{out} holds a finished training run: name another folder with --out")
-    if changed := [name for name in ("choices", "dataset") if old and old.get(name) != record[name]]:
+    names = {"choices": "settings", "dataset": "data"}
+    if changed := [name for key, name in names.items() if old and old.get(key) != record[key]]:
         raise TrainingError(
             f"{out} holds a run with other {' and '.join(changed)}: use the same, or name another --out"
         )

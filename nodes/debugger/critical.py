@@ -53,13 +53,13 @@ async def _find(search: Search) -> dict[str, Any]:
         if known is None:
             problem = "no step was found whose correction would have turned the run"
             return {"status": "not_found", "problem": problem}
-    found = await _ask_directly(search) if method == "direct" else await _ask(search, known)
-    if not found["critical_step"]:
-        problem = f"nothing in the run shows an error that doomed it: {found['root_cause']}"
+    critical = await _ask_directly(search) if method == "direct" else await _ask(search, known)
+    if not critical["critical_step"]:
+        problem = f"nothing in the run shows an error that doomed it: {critical['root_cause']}"
         return {"status": "not_found", "problem": problem}
     return {
-        "critical": found,
-        "guidance": [found["correction_guidance"]],
+        "critical": critical,
+        "guidance": [critical["correction_guidance"]],
         "status": "running" if search.context.rerun == "agentdebug" else "found",
     }
 
@@ -77,10 +77,10 @@ async def _ask(search: Search, known: FoundStep | None) -> Critical:
     labels = search.state.get("labels", {}) if is_labelled else None
     messages = critical_messages(trajectory, labels, context, taxonomy, known=known)
     reply = await search.ask("critical", messages, CriticalError, check)
-    found = reply.model_dump()
-    found["error_type"] = canonical(taxonomy, reply.critical_module, reply.error_type)
-    found["cascading_effects"] = sorted(found["cascading_effects"], key=lambda item: item["step"])
-    return cast(Critical, {**found, "method": context.method})
+    critical = reply.model_dump()
+    critical["error_type"] = canonical(taxonomy, reply.critical_module, reply.error_type)
+    critical["cascading_effects"] = sorted(critical["cascading_effects"], key=lambda item: item["step"])
+    return cast(Critical, {**critical, "method": context.method})
 
 
 async def _ask_directly(search: Search) -> Critical:

@@ -96,11 +96,11 @@ def refine_messages(
     before = [step for step in original.steps if step.number <= critical["critical_step"]]
     prefix = steps_shown(before, limit, context.window)
     steps = steps_shown(last.steps[branches[-1]["kept"] :], limit, context.window)
-    found = f"Step {critical['critical_step']}, {critical['critical_module']}, {critical['error_type']}"
+    place = f"Step {critical['critical_step']}, {critical['critical_module']}, {critical['error_type']}"
     return prompt_messages(
         "debug_refine",
         task=original.task,
-        critical=f"{found}: {critical['root_cause']}",
+        critical=f"{place}: {critical['root_cause']}",
         prefix=prefix,
         from_step=critical["critical_step"],
         attempts=[_attempt_text(branch) for branch in branches],

@@ -104,11 +104,11 @@ def attempts_left(state: DebuggerState, context: DebuggerContext) -> int:
 
 def branch_trajectory(original: Trajectory, branch: Branch) -> Trajectory:
     """A branch as a whole trajectory: the kept steps and its own."""
-    kept = [step.model_dump() for step in original.steps[: branch["kept"]]]
+    steps = [step.model_dump() for step in original.steps[: branch["kept"]]]
     return Trajectory.model_validate(
         {
             **original.model_dump(include={"id", "task", "environment", "world", "source"}),
-            "steps": [*kept, *branch["steps"]],
+            "steps": [*steps, *branch["steps"]],
             "answer": branch["answer"],
             "halted": branch["status"] in ("halted", "budget_exhausted"),
         }

@@ -34,8 +34,8 @@ def diagnosis_problem(reply: ComparativeDiagnosis, runs: TaskRuns) -> str | None
             ("success", error.success_evidence),
         )
         for outcome, quotes in evidence:
-            found = [problem for quote in quotes if (problem := _quote_problem(quote, outcome, runs))]
-            problems += [f"errors[{number}].{outcome}_evidence: {problem}" for problem in found]
+            wrong = [problem for quote in quotes if (problem := _quote_problem(quote, outcome, runs))]
+            problems += [f"errors[{number}].{outcome}_evidence: {problem}" for problem in wrong]
     return "; ".join(problems[:6]) or None
 
 
@@ -126,8 +126,8 @@ class Copies:
     def problem(self, text: str) -> str | None:
         """What is copied in `text`, with the words, so that they can be put otherwise."""
         plain = framed(text)
-        found = ((phrase, what) for phrase, what in self.phrases.items() if f" {phrase} " in plain)
-        return next((f'"{phrase}" {what}' for phrase, what in found), None)
+        copies = ((phrase, what) for phrase, what in self.phrases.items() if f" {phrase} " in plain)
+        return next((f'"{phrase}" {what}' for phrase, what in copies), None)
 
 
 def _tells(answer: str) -> bool:

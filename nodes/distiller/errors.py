@@ -80,8 +80,8 @@ async def diagnose_task(
 def entries_of(state: DistillerState) -> dict[str, Entry]:
     """All diagnosed entries by key, in the order of the tasks."""
     diagnoses = state.get("diagnoses", {})
-    found = [entry for key in state["tasks"] if key in diagnoses for entry in diagnoses[key]["entries"]]
-    return {entry["key"]: entry for entry in found}
+    entries = [entry for key in state["tasks"] if key in diagnoses for entry in diagnoses[key]["entries"]]
+    return {entry["key"]: entry for entry in entries}
 
 
 async def aggregate(

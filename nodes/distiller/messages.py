@@ -44,23 +44,23 @@ def aggregation_messages(entry: Entry, errors: Mapping[str, GrownError]) -> list
 
 def pattern_messages(error: GrownError, cases: Sequence[Case], context: DistillerContext) -> list[Message]:
     """3.2.1, aggregation: an error's failure and success patterns, from the runs that its entries cite."""
-    cited = [case.runs.labelled(sorted(case.cited)) for case in cases]
+    runs_of_cases = [case.runs.labelled(sorted(case.cited)) for case in cases]
     # One bound of characters for all cases' runs together.
-    texts = iter(run_texts([run for runs in cited for run in runs], context.max_observation_chars))
-    shown = [
+    texts = iter(run_texts([run for runs in runs_of_cases for run in runs], context.max_observation_chars))
+    sections = [
         {
             "number": case.number,
             "task": task_text(case.runs.task),
             "finding": finding_text(case.entry, quotes=False),
             "runs": [next(texts) for _ in runs],
         }
-        for case, runs in zip(cases, cited, strict=True)
+        for case, runs in zip(cases, runs_of_cases, strict=True)
     ]
     return prompt_messages(
         "distill_patterns",
         name=error["name"],
         description=error["description"],
-        cases=shown,
+        cases=sections,
         most_failures=context.max_failures,
         most_successes=context.max_successes,
         least_failures=BRIEF_FAILURES,

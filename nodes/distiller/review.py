@@ -17,7 +17,7 @@ from forethought.knowledge.planning_errors import PlanningError
 from forethought.nodes.distiller.checks import slug
 from forethought.nodes.distiller.errors import entries_of
 from forethought.nodes.distiller.take import DistillServices
-from forethought.state.distiller import DistillerContext, DistillerState, Review
+from forethought.state.distiller import DistillerContext, DistillerState
 
 Json = dict[str, Any]
 DECISIONS = ("keep", "edit", "merge", "drop")
@@ -36,10 +36,10 @@ async def review(
         return {**_ask_person(state, final, left[0]), "status": "running"}
     if final:
         return {"final": final, "status": "distilled", "problem": ""}
-    found = f"{len(entries_of(state))} that were diagnosed in {len(state['tasks'])} tasks of mixed outcome"
+    entries, tasks = len(entries_of(state)), len(state["tasks"])
     problem = (
-        f"no planning error is left of {found}: each was discarded, too narrow, without usable patterns, or "
-        "dropped in the review"
+        f"no planning error is left of {entries} that were diagnosed in {tasks} tasks of mixed outcome: each "
+        "was discarded, too narrow, without usable patterns, or dropped in the review"
     )
     return {"final": {}, "status": "no_errors", "problem": problem}
 
@@ -74,21 +74,21 @@ def _ask_person(state: DistillerState, final: dict[str, Json], name: str) -> Jso
         return {"final": changed, "reviews": {name: record}}
 
 
-def decided(final: dict[str, Json], name: str, reply: Mapping[str, Any]) -> tuple[dict[str, Json], Review]:
+def decided(final: dict[str, Json], name: str, reply: Mapping[str, Any]) -> tuple[dict[str, Json], Json]:
     """The errors after a person's decision on `name`, and its record. Raises ValueError, in one line."""
     value = reply.get("value")
     match reply.get("decision"):
         case "keep":
-            return final, Review(decision="keep")
+            return final, {"decision": "keep"}
         case "drop":
-            return {key: error for key, error in final.items() if key != name}, Review(decision="drop")
+            return {key: error for key, error in final.items() if key != name}, {"decision": "drop"}
         case "merge":
             return _merged(final, name, str(value or ""))
         case "edit":
             changed = edited(final[name], value)
             if any(other["name"] == changed["name"] for key, other in final.items() if key != name):
                 raise ValueError(f"another error is called {changed['name']}; choose another name, or merge")
-            return {**final, name: changed}, Review(decision="edit", name=changed["name"])
+            return {**final, name: changed}, {"decision": "edit", "name": changed["name"]}
         case _:
             raise ValueError(f"say one of {', '.join(DECISIONS)}")
 
@@ -122,7 +122,7 @@ def _with_provenance(texts: Sequence[str], before: Sequence[Json]) -> list[Json]
     return [{**known.get(" ".join(text.split()), {"task": "", "run": ""}), "text": text} for text in texts]
 
 
-def _merged(final: dict[str, Json], name: str, into: str) -> tuple[dict[str, Json], Review]:
+def _merged(final: dict[str, Json], name: str, into: str) -> tuple[dict[str, Json], Json]:
     target = next((key for key, error in final.items() if slug(into) in (key, error["name"])), None)
     if target is None or target == name:
         others = ", ".join(error["name"] for key, error in final.items() if key != name)
@@ -130,7 +130,7 @@ def _merged(final: dict[str, Json], name: str, into: str) -> tuple[dict[str, Jso
     one, other = final[target], final[name]
     joined = {kind: [*one[kind], *other[kind]] for kind in (*_KINDS, "entries")}
     rest = {key: error for key, error in final.items() if key != name}
-    return {**rest, target: {**one, **joined, "by": "person"}}, Review(decision="merge", into=target)
+    return {**rest, target: {**one, **joined, "by": "person"}}, {"decision": "merge", "into": target}
 
 
 def _question(state: DistillerState, final: dict[str, Json], name: str, problem: str) -> Json:

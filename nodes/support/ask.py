@@ -5,15 +5,15 @@ Departure from MIRROR: revisions are bounded, and the best-scored reply stands w
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
 from pydantic import BaseModel
 
-from forethought.models.allowance import total
+from forethought.models.allowance import Allowance, total
 from forethought.models.types import Message, ReplySpec, Usage, no_usage, reply_spec
-from forethought.nodes.support.services import AskResult
+from forethought.nodes.support.services import Turn
 from forethought.prompts.render import render
 
 
@@ -59,33 +59,38 @@ class Revised(Generic[S]):
 
 
 async def revise_until(
-    ask: Callable[[Sequence[Message], int], Awaitable[AskResult[S]]],
+    turn: Turn,
+    role: str,
     messages: Sequence[Message],
+    spec: ReplySpec[S],
+    allowed: Allowance,
     *,
-    template: str,
+    check: Callable[[S], str | None],
     threshold: int | None,
-    most: int,
     may_revise: Callable[[Usage], bool],
+    event: Mapping[str, Any] | None = None,
 ) -> Revised[S]:
-    """Ask until a reply scores `threshold` (None: any reply passes), at most 1 + `most` times.
+    """Ask `role` until a reply scores `threshold` (None: any reply passes), at most 1 + max_revisions times.
 
-    `ask` gets the messages and the number of the revision; `template` renders the request to revise;
-    `may_revise` tells from what the turn has cost whether another call can be paid.
+    The template ROLE_revise asks for a revision; `may_revise` tells from what the turn has cost whether
+    another call can be paid. `spec`, `allowed`, `check` and `event` are as in `Turn.ask`.
     """
-    turn: Revised[S] = Revised()
+    revised: Revised[S] = Revised()
     while True:
-        result = await ask(messages, turn.revisions)
-        turn.usage = total(turn.usage, result.usage)
+        details = {**(event or {}), "revision": revised.revisions}
+        result = await turn.ask(role, messages, spec, allowed, check=check, event=details)
+        revised.usage = total(revised.usage, result.usage)
         if (reply := result.reply) is None:
-            turn.problem = result.problem
-            return turn
+            revised.problem = result.problem
+            return revised
         passed = threshold is None or reply.score >= threshold
-        if passed or turn.best is None or reply.score >= turn.best.score:
-            turn.best = reply
+        if passed or revised.best is None or reply.score >= revised.best.score:
+            revised.best = reply
         if not passed:
-            turn.rejected.append(reply)
-        if passed or turn.revisions >= most or not may_revise(turn.usage):
-            return turn
-        turn.revisions += 1
-        _, text = render(template, score=reply.score, threshold=threshold, evaluation=reply.evaluation)
+            revised.rejected.append(reply)
+        if passed or revised.revisions >= turn.context.max_revisions or not may_revise(revised.usage):
+            return revised
+        revised.revisions += 1
+        verdict = {"score": reply.score, "threshold": threshold, "evaluation": reply.evaluation}
+        _, text = render(f"{role}_revise", **verdict)
         messages = [*messages, Message("assistant", result.text), Message("user", text)]

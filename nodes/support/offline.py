@@ -125,10 +125,10 @@ def runs_by_task(trajectories: Sequence[Any]) -> dict[str, list[Loaded]]:
     seen: set[str] = set()
     for number, raw in enumerate(trajectories, 1):
         try:
-            found = all_from_json(raw, f"trajectory-{number}")
+            runs = all_from_json(raw, f"trajectory-{number}")
         except ValueError as error:
             raise ValueError(f"trajectory {number}: {error}") from error
-        for item in found:
+        for item in runs:
             bare = item.trajectory.model_copy(update={"id": "", "source": "", "notes": ()})
             text = bare.model_dump_json()
             if text not in seen:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
+from itertools import count
 from typing import Any
 
 from forethought.prompts.replies import PlannedSubtask
@@ -60,17 +61,13 @@ def _cycle(subtasks: Sequence[PlannedSubtask]) -> str | None:
 
 
 def _same_again(subtasks: Sequence[PlannedSubtask], old: Plan | None) -> str | None:
-    failed = [subtask for subtask in (old or {}).get("subtasks", []) if subtask["status"] == "failed"]
+    failed = [item for item in (old or {}).get("subtasks", []) if item["status"] == "failed"]
     for subtask in subtasks:
-        for before in failed:
-            if same_words(before["description"], subtask.description):
-                here = (
-                    subtask.id if subtask.id == before["id"] else f"{subtask.id} (which was {before['id']})"
-                )
-                return (
-                    f"subtask {here!r} has failed and stands here in the same words: "
-                    "give it another way and a new id, or drop it"
-                )
+        if any(same_words(before["description"], subtask.description) for before in failed):
+            return (
+                f"subtask {subtask.id!r} has failed and stands here in the same words: "
+                "give it another way and a new id, or drop it"
+            )
     return None
 
 
@@ -104,18 +101,19 @@ def join_plan(
     """
     before = {subtask["id"]: subtask for subtask in (old or {}).get("subtasks", [])}
     finished = {key: before[key] for key in before if key in results and key not in discard}
-    restated = {
-        s.id
-        for s in subtasks
-        if s.id in finished and same_words(finished[s.id]["description"], s.description)
-    }
-    new = [subtask for subtask in subtasks if subtask.id not in restated]
+
+    def is_restated(subtask: PlannedSubtask) -> bool:
+        return subtask.id in before and same_words(before[subtask.id]["description"], subtask.description)
+
+    new = [subtask for subtask in subtasks if subtask.id not in finished or not is_restated(subtask)]
     used = {*before, *results, *used_ids, *(subtask.id for subtask in subtasks)}
     renamed: dict[str, str] = {}
     for subtask in new:
-        if _is_other(subtask, before, finished, used_ids):
-            renamed[subtask.id] = _unused_id(subtask.id, used)
-            used.add(renamed[subtask.id])
+        key = subtask.id
+        closed = before[key]["status"] in ("failed", "blocked") if key in before else key in used_ids
+        if key in finished or (closed and not is_restated(subtask)):
+            renamed[key] = next(name for n in count(2) if (name := f"{key}_{n}") not in used)
+            used.add(renamed[key])
     fresh: list[Subtask] = [
         {
             "id": renamed.get(subtask.id, subtask.id),
@@ -128,27 +126,6 @@ def join_plan(
         for subtask in new
     ]
     return [*finished.values(), *fresh]
-
-
-def _is_other(
-    subtask: PlannedSubtask,
-    before: Mapping[str, Subtask],
-    finished: Mapping[str, Subtask],
-    used_ids: Collection[str],
-) -> bool:
-    if subtask.id in finished:
-        return True
-    old = before.get(subtask.id)
-    if old is None:
-        return subtask.id in used_ids
-    return old["status"] in ("failed", "blocked") and not same_words(old["description"], subtask.description)
-
-
-def _unused_id(key: str, used: Collection[str]) -> str:
-    number = 2
-    while f"{key}_{number}" in used:
-        number += 1
-    return f"{key}_{number}"
 
 
 def plan_update(plan: Plan) -> dict[str, Any]:

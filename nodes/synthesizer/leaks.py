@@ -71,9 +71,9 @@ class References:
             return f'it speaks of "{named[0]}", which nobody else will see: tell what went wrong by itself'
         text = _LISTED.sub(" ", _STEPS.sub(" ", reflection))
         for reference in self.texts:
-            if found := self._given_away(reference, text):
+            if part := self._given_away(reference, text):
                 return (
-                    f'it gives the reference away ("{found}"): say how to arrive at the right result, '
+                    f'it gives the reference away ("{part}"): say how to arrive at the right result, '
                     "without any part of it"
                 )
         return None
@@ -87,9 +87,9 @@ class References:
             return words if _is_stated(words, plain) else ""
         if f" {words} " in plain or (_UNSPACED.search(words) and words in plain):
             return words
-        found = self._number(reference, text)
-        if found or words.count(" ") + 1 < LONG_WORDS:
-            return found
+        number = self._number(reference, text)
+        if number or words.count(" ") + 1 < LONG_WORDS:
+            return number
         # A line or item of two words or more, or words in a row, that neither the task nor the trial says.
         items = [part for part in map(_bare, re.split(r"[\n,;|]", reference)) if " " in part]
         known = f"{task}|{framed(self.trial)}"

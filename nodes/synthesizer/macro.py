@@ -95,7 +95,7 @@ def type_problem(
     tasks = {trials[cite]["task"] for cite in cites}
     if len(tasks) < LEAST_TASKS:
         return f"cites: all are of one task; cite trajectories of {LEAST_TASKS} tasks or more"
-    return next((found for secret in secrets if (found := secret.problem(reply.reflection))), None)
+    return next((problem for secret in secrets if (problem := secret.problem(reply.reflection))), None)
 
 
 def _critiques(state: SynthesizerState, trial: str, name: str) -> dict[int, str]:

@@ -152,13 +152,13 @@ async def label_steps(
 
 def stretches(state: SynthesizerState, size: int) -> list[str]:
     """Keys of the stretches of `size` steps of the trials of tasks that failed."""
-    found, tasks = [], failed_tasks(state)
+    keys, tasks = [], failed_tasks(state)
     for trial in state["pool"]:
         record = state["trials"][trial]
         steps = record["steps"] if record["task"] in tasks else []
         parts = [steps[at : at + size] for at in range(0, len(steps), size)]
-        found += [f"{trial}:{part[0]}-{part[-1]}" for part in parts]
-    return found
+        keys += [f"{trial}:{part[0]}-{part[-1]}" for part in parts]
+    return keys
 
 
 def stretch(state: SynthesizerState, key: str) -> tuple[str, list[int]]:

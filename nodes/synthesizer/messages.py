@@ -89,7 +89,7 @@ def error_messages(
 ) -> list[Message]:
     """Macro level: the steps of one error type in trajectories of different tasks (figure 6)."""
     limit = min(context.max_observation_chars, PROMPT_CHARS // (CASE_STEPS * 6 * max(len(cases), 1)))
-    shown = [
+    texts = [
         {
             "id": trial["id"],
             "task": trial["task"],
@@ -107,7 +107,7 @@ def error_messages(
         for task, (trial, trajectory), critiques in cases
     ]
     return prompt_messages(
-        "synthesize_error", name=error["name"], definition=error["definition"], cases=shown
+        "synthesize_error", name=error["name"], definition=error["definition"], cases=texts
     )
 
 
@@ -141,8 +141,8 @@ def _shown(trials: Sequence[Tried], context: SynthesizerContext) -> list[dict[st
 def _around(trajectory: Trajectory, steps: Sequence[int], context: SynthesizerContext) -> str:
     """The trial whole where it fits; else the steps in question whole and the others in a line each."""
     limit, recorded = context.max_observation_chars, trajectory.steps
-    whole = condensed_text(recorded, recorded, limit)
-    if len(whole) <= WHOLE_CHARS:
-        return whole
-    asked = [step for step in recorded if steps[0] <= step.number <= steps[-1]]
-    return cut(condensed_text(recorded, asked, limit), PROMPT_CHARS)
+    text = condensed_text(recorded, recorded, limit)
+    if len(text) <= WHOLE_CHARS:
+        return text
+    whole = [step for step in recorded if steps[0] <= step.number <= steps[-1]]
+    return cut(condensed_text(recorded, whole, limit), PROMPT_CHARS)

@@ -99,10 +99,10 @@ async def reflect_trial(
 def _next_trials(state: SynthesizerState, most: int, waiting: Sequence[str]) -> list[str]:
     """The next trial of each task whose last one failed and is not `waiting` to be reflected on, or that has
     none yet."""
-    found, trials = [], state.get("trials", {})
+    keys, trials = [], state.get("trials", {})
     for task in state.get("given", {}):
         own = [key for key, trial in trials.items() if trial["task"] == task]
         go_on = all(trials[key]["outcome"] == "failure" and key not in waiting for key in own)
         if go_on and len(own) < most:
-            found.append(f"{task}.{len(own) + 1}")
-    return found
+            keys.append(f"{task}.{len(own) + 1}")
+    return keys

@@ -45,8 +45,7 @@ def main() -> None:
 
 
 def _answer(job: dict[str, Any], data: bytes) -> dict[str, Any]:
-    from forethought.tools.documents.formats import read_document
-    from forethought.tools.web.text import text_of
+    from forethought.tools.documents.formats import read_document, text_of
 
     try:
         if job["job"] == "page":

@@ -15,6 +15,7 @@ from PIL import ImageOps, ImageStat
 
 from forethought.models.types import Image
 from forethought.tools.base import ToolError
+from forethought.tools.given_files import not_of_kind
 from forethought.tools.kinds import PICTURES, picture_kind
 
 Pixels = PIL.Image
@@ -46,15 +47,9 @@ class Picture:
 
 def prepare(data: bytes, name: str) -> Picture:
     """The picture in a file's `data`. Raises ToolError: no picture, damaged, too large."""
-    if not data:
-        raise ToolError(f"{name} is empty (0 bytes)", cause="empty", hint="Ask the user for the file again.")
-    kind = picture_kind(data)
-    if not kind:
-        raise ToolError(
-            f"{name} is not a picture that can be looked at (supported: {PICTURES})",
-            cause="arguments",
-            hint="Use read_file for documents and inspect_audio for sound, or ask the user for a PNG.",
-        )
+    if not (kind := picture_kind(data)):
+        use = "Use read_file for documents and inspect_audio for sound, or ask the user for a PNG."
+        raise not_of_kind(data, name, f"a picture that can be looked at (supported: {PICTURES})", use)
     pixels, size, animated = _decoded(data, name)
     encoded, mime = _encoded(pixels, photo=kind == "jpg")
     notes = ["it is animated; only its first frame was looked at"] if animated else []

@@ -21,7 +21,7 @@ from forethought.settings import Settings
 from forethought.text import one_line
 from forethought.tools.base import ToolError
 from forethought.tools.files import FileStore
-from forethought.tools.given_files import stored_bytes
+from forethought.tools.given_files import not_of_kind, stored_bytes
 from forethought.tools.kinds import SOUNDS, sound_kind
 from forethought.tools.media.sound import RATE, Segment, Sound, Transcript, ffmpeg_lacks
 from forethought.tools.threads import SharedWork
@@ -202,14 +202,8 @@ async def load_transcript(
 def transcribe(store: FileStore, content_hash: str, name: str, settings: Settings) -> Transcript:
     """The transcript, from the first transcriber that has what it needs. Blocking. Raises ToolError."""
     data = stored_bytes(store, content_hash, name)
-    if not data:
-        raise ToolError(f"{name} is empty (0 bytes)", cause="empty", hint="Ask the user for the file again.")
-    kind = sound_kind(data)
-    if not kind:
-        raise ToolError(
-            f"{name} is not sound that can be listened to (supported: {SOUNDS})",
-            cause="arguments",
-            hint="Use read_file for documents and inspect_image for pictures.",
-        )
+    if not (kind := sound_kind(data)):
+        use = "Use read_file for documents and inspect_image for pictures."
+        raise not_of_kind(data, name, f"sound that can be listened to (supported: {SOUNDS})", use)
     sound = Sound(data, kind, name, settings.max_audio_minutes * 60)
     return _WAYS[chosen_way(settings)][1](sound, settings)

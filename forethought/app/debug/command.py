@@ -82,16 +82,13 @@ def resume_debugging(thread_id: str, replies: Sequence[str], flags: Flags, as_js
 
     Raises CliError when there is none, it is finished, or a flag has to be given again.
     """
-    from forethought.app.debug.session import open_debugging, read_debugging
+    from forethought.app.debug.session import open_debugging
     from forethought.app.questions import answer_questions
     from forethought.app.report import unfinished
     from forethought.trajectories.read import from_json
 
-    async def read() -> Any:
-        async with read_debugging(thread_id, flags) as session:
-            return session.request, (await session.snapshot()).values
-
-    request, values = asyncio.run(read())
+    session, snapshot, _ = asyncio.run(_read(thread_id, flags))
+    request, values = session.request, snapshot.values
     if request.environment and not flags.environment:
         raise must_be_repeated(thread_id, "--environment", request.environment)
     if request.allow_writes and not flags.allow_writes:
@@ -115,25 +112,28 @@ def resume_debugging(thread_id: str, replies: Sequence[str], flags: Flags, as_js
 def show_debugging(thread_id: str, flags: Flags, as_json: bool) -> int:
     """Show a debugging again, without running anything."""
     from forethought.app.debug import view
-    from forethought.app.debug.session import read_debugging
     from forethought.app.display import make_console
 
-    async def read() -> tuple[Json, Json]:
-        async with read_debugging(thread_id, flags) as session:
-            snapshot = await session.snapshot()
-            result = view.debug_report(session, snapshot)
-            if result["status"] == "running" and not await session.saver.locked_threads([thread_id]):
-                result["status"] = "stopped"
-            return result, snapshot.values
-
-    result, values = asyncio.run(read())
+    session, snapshot, is_running = asyncio.run(_read(thread_id, flags))
+    result = view.debug_report(session, snapshot)
+    if result["status"] == "running" and not is_running:
+        result["status"] = "stopped"
     if as_json:
         print(to_json(result))
     else:
         display = view.DebugDisplay(make_console())
-        display.updated("", values)
+        display.updated("", snapshot.values)
         view.show_ending(result, display.console)
     return ANSWERED
+
+
+async def _read(thread_id: str, flags: Flags) -> tuple[DebugSession, StateSnapshot, bool]:
+    """A debugging, its state, and whether a process is at work on it. Raises CliError when there is none."""
+    from forethought.app.debug.session import read_debugging
+
+    async with read_debugging(thread_id, flags) as session:
+        is_running = bool(await session.saver.locked_threads([thread_id]))
+        return session, await session.snapshot(), is_running
 
 
 def _run(

@@ -1,1 +1,1 @@
-"""threads and show: what is kept of runs, side by side, and let go of."""
+"""threads and show: what is kept of runs."""

@@ -1,4 +1,4 @@
-"""The branches of a thread, and how two of them differ: `show --branches` and `show --diff`.
+"""`show --branches` and `show --diff`: a thread's branches and their differences.
 
 Checkpoints form a tree. Where one has several children, the oldest continues its branch and each younger one
 begins a branch of its own (a fork, a re-run of the debugger). So a branch keeps its number, however far it
@@ -45,7 +45,7 @@ class Branch:
 
 
 def branches_of_tree(parents: Mapping[str, str | None]) -> list[Branch]:
-    """The branches of a tree, given each checkpoint's parent. Ids sort by the time of their making."""
+    """The branches, from each checkpoint's parent. Ids sort by time."""
     children: dict[str | None, list[str]] = {}
     for child in sorted(parents):
         parent = parents[child]
@@ -103,7 +103,7 @@ def _summary(result: Json) -> Json:
 
 
 async def compare_with_head(thread: Thread, name: str) -> Json:
-    """What differs from the branch `name`, a number or an id, to the thread's head.
+    """What differs from a branch, named by number or id, to the head.
 
     {a, b, same_steps, parts_at, steps, answer_differs, more_tokens}; `steps` holds those that differ, {n, a,
     b}, with null where a branch has no such step. Two steps are the same when the same was done and the same
@@ -165,7 +165,7 @@ def render_branches(records: Sequence[Json]) -> RenderableType:
 
 
 def render_difference(record: Json) -> RenderableType:
-    """The two branches, the step where they part, what each did from there, both answers, the tokens."""
+    """Two branches, from the step where they part to their answers."""
     a, b = record["a"], record["b"]
     same = f"{record['same_steps']} steps are the same"
     lines = [

@@ -1,4 +1,4 @@
-"""show: what a thread did, its branches, or how two of them differ, without running anything."""
+"""show: what a thread did, or its branches, without running anything."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _task_parts(result: Json, values: Json) -> Iterator[RenderableType]:
 
 
 async def _broken_off_calls(thread: Thread) -> list[Json]:
-    """The calls about whose outcome a person is asked once the thread goes on: {tool, call: arguments}."""
+    """Calls about whose outcome a person will be asked: {tool, call: arguments}."""
     from forethought.journal import unfinished_entries
     from forethought.nodes.support.calls import broken_off_calls
     from forethought.nodes.support.prompt_text import compact

@@ -1,4 +1,4 @@
-"""One thread of the agent, opened for a command: its checkpoints, its graph, and what it is run with."""
+"""A thread of the agent, opened for a command with its graph."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 _THREAD_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@-]{0,99}")
 DEBUGGING = "debug:"
-"""Prefix of the ids of debuggings: threads of the debugger's graph, in the same database."""
+"""Prefix of the ids of debuggings, threads of the debugger's graph."""
 
 
 @dataclass
 class Thread(Session):
-    """A thread of the agent's graph and everything that is needed to go on with it."""
+    """A thread of the agent's graph, and what it goes on with."""
 
     settings: Settings
     exists: bool
@@ -55,7 +55,7 @@ async def open_thread(
     about: Mapping[str, Any] | None = None,
     calls_models: bool = True,
 ) -> AsyncIterator[Thread]:
-    """The thread, claimed by this process and ready to run: settings, Context and models are checked.
+    """The thread, claimed by this process and checked to be ready.
 
     `about` describes the run in the header of a recording. Raises CliError (unknown thread, wrong flag, what
     must be given again), StorageError (claimed by another process), ConfigurationError (model, key).
@@ -126,7 +126,7 @@ def _providers(
 
 @asynccontextmanager
 async def read_thread(thread_id: str, flags: Flags) -> AsyncIterator[Thread]:
-    """The thread, read only: nothing is claimed, no model is checked, no module of tools is imported."""
+    """The thread, read only: no claim, no model, no module of tools."""
     from forethought.graph.agent import build_agent
 
     check_thread_id(thread_id)

@@ -1,4 +1,4 @@
-"""threads: the list of what is kept, and --prune, which deletes old threads, and files unused for as long."""
+"""threads: the list, and --prune, which deletes old threads and unused files."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ async def _entry(saver: ThreadSaver, thread_id: str, is_locked: bool) -> Json | 
 
 
 def _status(values: Mapping[str, Any], latest: CheckpointTuple) -> str:
-    """The status of a thread that no process runs: an unfinished one is interrupted, failed or stopped."""
+    """The status of a thread that no process runs."""
     from forethought.journal import is_waiting
 
     if is_waiting(latest):
@@ -142,7 +142,7 @@ def _status(values: Mapping[str, Any], latest: CheckpointTuple) -> str:
 
 
 def _prune(options: ThreadsOptions, settings: Settings) -> int:
-    """Delete the threads that the flags name, once a person has agreed. Returns the exit code."""
+    """Delete old threads once a person has agreed. Returns the exit code."""
     age = _age(options.older_than)
     address = address_of(settings)
     with open_runner(options.as_json) as runner:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import signal
@@ -12,10 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
-from forethought.settings import Settings
-from forethought.storage import address_of, open_threads
 from tests.forethought.app.conftest import Cli, Outcome
 from tests.forethought.app.test_bad_input import is_one_clear_line
 from tests.support.model_server import Fault, SeenRequest
@@ -27,6 +25,7 @@ Scripted = Callable[..., Any]
 def shared(monkeypatch: pytest.MonkeyPatch, postgres: str) -> str:
     """The database of all machines."""
     monkeypatch.setenv("FORETHOUGHT_DB", postgres)
+    monkeypatch.setattr("forethought.batch.worker._LOOK_S", 0.05)
     return postgres
 
 
@@ -35,17 +34,6 @@ def refused(outcome: Outcome, code: int, told: str) -> None:
     assert is_one_clear_line(outcome), outcome.err
     assert outcome.code == code
     assert told in outcome.err
-
-
-def row(*statements: str) -> None:
-    """Change the database by hand."""
-
-    async def change() -> None:
-        async with open_threads(address_of(Settings())) as saver:
-            for statement in statements:
-                await saver.rows(statement)
-
-    asyncio.run(change())
 
 
 def write(folder: Path, *lines: dict[str, Any]) -> None:
@@ -99,7 +87,8 @@ def test_a_person_replies_and_the_job_ends_and_a_damaged_one_is_told(
     write(tmp_path, {"id": "t1", "task": "Paint it"}, {"id": "t2", "task": "Paint it"})
     assert cli("submit", "tasks.jsonl", "--batch", "paint", "--set", "max_steps=9").code == 0
     assert cli("worker", "--until-empty").out.splitlines()[-1] == "2 waiting"
-    row("UPDATE checkpoint_blobs SET blob = '\\xc1' WHERE thread_id = 'paint:t2'")
+    with psycopg.connect(shared, autocommit=True) as connection:
+        connection.execute("UPDATE checkpoint_blobs SET blob = '\\xc1' WHERE thread_id = 'paint:t2'")
     replied = cli("resume", "paint:t1", "--reply", "red", "--json")
     assert (replied.code, replied.json["status"]) == (0, "answered"), replied.err
     assert cli("jobs", "--retry").out.splitlines()[0] == "took up 2 jobs again"

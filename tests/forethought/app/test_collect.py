@@ -53,9 +53,16 @@ def write(path: Path, *names: str, **fields: Any) -> str:
 
 
 def test_runs_are_judged_kept_and_mixed_tasks_named(cli: Cli, served: Serve, tmp_path: Path) -> None:
-    served(Agent(answers={"cats": ["41", "42", "42"], "dogs": ["42"], "owls": ["1"]}))
-    tasks = write(tmp_path / "t.jsonl", "cats", "dogs", "owls")
-    out = cli("collect", tasks, "--out", "c", "--trials", "3", "--yes", "--json")
+    server = served(Agent(answers={"cats": ["41", "42", "42"], "dogs": ["42"], "owls": ["1"]}))
+    command = (
+        "collect",
+        write(tmp_path / "t.jsonl", "cats", "dogs", "owls"),
+        "--out",
+        "c",
+        "--yes",
+        "--json",
+    )
+    out = cli(*command)
     assert out.code == 0, out.err
     assert out.json["outcomes"] == {"success": 5, "failure": 4, "unknown": 0}
     assert out.json["mixed"] == ["cats"]
@@ -66,6 +73,9 @@ def test_runs_are_judged_kept_and_mixed_tasks_named(cli: Cli, served: Serve, tmp
     assert sorted(item.reference.outcome for item in cats) == ["failure", "success", "success"]
     assert {item.trajectory.answer for item in cats} == {"41", "42"}
     assert "next: forethought distill c" in out.err
+    calls = len(server.requests)
+    assert (cli(*command).code, len(server.requests)) == (0, calls), "nothing is run twice"
+    assert cli(*command, "--trials", "4").json["runs"] == 12
 
 
 def test_the_estimate_is_near_what_it_costs(cli: Cli, served: Serve, tmp_path: Path) -> None:
@@ -85,17 +95,6 @@ def test_the_estimate_is_near_what_it_costs(cli: Cli, served: Serve, tmp_path: P
     cost = done.json["cost"]
     assert (done.json["runs"], cost["runs"]) == (10, 10)
     assert abs(told["tokens"] - cost["tokens"]) < 0.3 * cost["tokens"]
-
-
-def test_the_same_command_runs_nothing_twice(cli: Cli, served: Serve, tmp_path: Path) -> None:
-    server = served(Agent(answers={"cats": ["41", "42"]}))
-    tasks = write(tmp_path / "t.jsonl", "cats")
-    assert cli("collect", tasks, "--out", "c", "--trials", "2", "--yes").code == 0
-    calls = len(server.requests)
-    assert cli("collect", tasks, "--out", "c", "--trials", "2", "--yes").code == 0
-    assert len(server.requests) == calls
-    assert cli("collect", tasks, "--out", "c", "--trials", "3", "--yes").code == 0
-    assert len(read_trajectories(Path("c/trajectories"))) == 3
 
 
 def test_a_run_that_broke_off_goes_on_at_its_last_step(cli: Cli, served: Serve, tmp_path: Path) -> None:
@@ -153,28 +152,21 @@ def test_a_model_judges_where_it_is_asked_to(cli: Cli, served: Serve, tmp_path: 
     assert all("42" not in seen.text for seen in server.requests[:-1]), "the agent is not shown what is right"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("--set", "answer_threshold=5"), "was begun with another context"),
-        (("--model", "openai:other"), "was begun with another model"),
-        (("damaged.jsonl",), "damaged.jsonl:1: broken JSON"),
-        (("other.jsonl",), "the task cats had another text"),
-    ],
-)
-def test_wrong_use_is_one_line(
-    cli: Cli, served: Serve, tmp_path: Path, arguments: tuple[str, ...], said: str
-) -> None:
+def test_wrong_use_is_one_line(cli: Cli, served: Serve, tmp_path: Path) -> None:
     served(Agent())
     tasks = write(tmp_path / "t.jsonl", "cats")
-    cli("collect", tasks, "--out", "c", "--trials", "1", "--yes")
+    folder = ("--out", "c", "--trials", "1", "--yes")
+    cli("collect", tasks, *folder)
     (tmp_path / "other.jsonl").write_text(json.dumps({"id": "cats", "task": "Other.", "expected": "1"}))
     (tmp_path / "damaged.jsonl").write_text("{")
-    command = () if arguments[0].endswith(".jsonl") else (tasks,)
-    out = cli("collect", *command, *arguments, "--out", "c", "--trials", "1", "--yes")
-    assert out.code == 2
-    assert said in out.err
-    assert out.err.count("\n") == 1
+    for arguments, message in (
+        ((tasks, "--set", "answer_threshold=5"), "was begun with another context"),
+        ((tasks, "--model", "openai:other"), "was begun with another model"),
+        (("damaged.jsonl",), "damaged.jsonl:1: broken JSON"),
+        (("other.jsonl",), "the task cats had another text"),
+    ):
+        out = cli("collect", *arguments, *folder)
+        assert (out.code, out.err.count("\n"), message in out.err) == (2, 1, True), out.err
 
 
 def test_an_interruption_is_told_once(

@@ -109,14 +109,6 @@ def test_a_file_that_a_person_changed_is_left_alone_and_a_new_one_names_the_same
     assert used_fingerprints(new) == used_fingerprints(ERRORS) != frozenset()
 
 
-def test_tasks_of_an_evaluation_are_refused(cli: Cli, served: Serve, log: str, tmp_path: Path) -> None:
-    served(Distiller())
-    (tmp_path / "eval.jsonl").write_text(json.dumps({"question": question("Ulm").upper()}) + "\n")
-    out = cli("distill", log, "--exclude", "eval.jsonl", "--json")
-    assert out.json["excluded"] == [question("Ulm")]
-    assert [task["task"] for task in out.json["tasks"].values()] == [question("Bern")]
-
-
 def test_files_of_the_same_name_are_told_apart_without_this_machine_s_paths(
     cli: Cli, served: Serve, tmp_path: Path
 ) -> None:
@@ -134,10 +126,14 @@ def test_files_of_the_same_name_are_told_apart_without_this_machine_s_paths(
     assert str(tmp_path) not in text
 
 
-def test_a_review_without_a_terminal_waits_and_writes_nothing(cli: Cli, served: Serve, log: str) -> None:
+def test_a_review_without_a_terminal_waits_and_writes_nothing(
+    cli: Cli, served: Serve, log: str, tmp_path: Path
+) -> None:
     served(Distiller())
-    out = cli("distill", log, "--review", "--json")
+    (tmp_path / "eval.jsonl").write_text(json.dumps({"question": question("Bern").upper()}) + "\n")
+    out = cli("distill", log, "--review", "--exclude", "eval.jsonl", "--json")
     assert (out.code, out.json["status"]) == (4, "interrupted")
+    assert out.json["excluded"] == [question("Bern")]
     assert out.json["interrupts"][0]["error"]["name"] == "first_hit"
     assert "run the same command in a terminal" in out.err
     assert not ERRORS.exists()
@@ -156,12 +152,3 @@ def test_a_review_in_the_terminal_is_carried_out_and_the_file_written_anew(
     (error,) = load_planning_errors(ERRORS)
     assert error.name == "one"
     assert "look up the bridges of Ulm" in out.out, "the evidence is shown"
-
-
-def test_where_every_error_was_dropped_nothing_is_written(
-    cli: Cli, served: Serve, log: str, reviewer: Callable[..., None]
-) -> None:
-    served(Distiller())
-    reviewer("drop")
-    assert "or dropped in the review" in cli("distill", log, "--review").err
-    assert not ERRORS.exists()

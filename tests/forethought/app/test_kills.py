@@ -1,4 +1,4 @@
-"""Some kills of real processes: `benchmarks/kills.py` has the whole of it (make test-kills)."""
+"""A kill of each sort of real processes: `benchmarks/kills.py` has the whole of it (make test-kills)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked here")
 def test_killed_processes_do_nothing_twice_and_lose_nothing() -> None:
-    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.kills", "--kills", "4", "--exec", "0"]
+    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.kills", "--kills", "1", "--exec", "0"]
     done = subprocess.run(
         [*command, "--seed", "3"], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True, text=True, timeout=600, check=False,

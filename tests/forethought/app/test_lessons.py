@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from forethought.settings import Settings
-from tests.forethought.app.conftest import Cli
+from tests.forethought.app.conftest import Cli, Serve
 from tests.forethought.app.scripted import Json, Script
 from tests.support.model_server import ModelServer, SeenRequest
 from tests.support.replies import lesson
@@ -50,11 +50,8 @@ class Taught:
 
 
 @pytest.fixture
-def taught(cli: Cli, model_server: Callable[..., ModelServer], monkeypatch: pytest.MonkeyPatch) -> Taught:
-    server = model_server(Learning())
-    monkeypatch.setenv("FORETHOUGHT_BASE_URL", server.url)
-    monkeypatch.setenv("FORETHOUGHT_MODEL", "openai:scripted")
-    monkeypatch.setenv("FORETHOUGHT_REQUEST_RETRIES", "0")
+def taught(cli: Cli, served: Serve) -> Taught:
+    server = served(Learning())
     first = Taught(cli, server, "")
     assert first.run().code == 3
     (kept,) = first.lessons()

@@ -10,7 +10,6 @@ from forethought.training.dataset import read_rows
 from forethought.training.records import ReflectionRecord
 from tests.forethought.app.conftest import Cli, Serve
 from tests.support.counting import REMEDY, Counter
-from tests.support.model_server import Fault, SeenRequest
 from tests.support.synthesizing import Reader, trial_of
 
 Json = dict[str, Any]
@@ -32,8 +31,9 @@ def runs(path: Path, *loaded: Any) -> str:
 def test_tasks_are_tried_and_reflected_upon_and_the_records_can_be_exported(
     cli: Cli, served: Serve, tmp_path: Path
 ) -> None:
-    served(Counter())
-    out = cli("synthesize", tasks(tmp_path / "t.jsonl", "cats", "dogs"), "--out", "r.jsonl", "--json")
+    server = served(Counter())
+    command = ("synthesize", tasks(tmp_path / "t.jsonl", "cats", "dogs"), "--out", "r.jsonl", "--json")
+    out = cli(*command)
     assert (out.code, out.json["status"]) == (0, "synthesized"), out.err
     assert out.json["outcomes"] == {"failure": 2, "success": 2}
     records = read_rows(Path("r.jsonl"), ReflectionRecord)
@@ -49,30 +49,8 @@ def test_tasks_are_tried_and_reflected_upon_and_the_records_can_be_exported(
     assert made["cites"] == ["cats--1", "dogs--1"]
     assert "42" not in json.dumps([item.model_dump() for item in records])
     assert cli("train", "export", "r.jsonl", "--out", "data").code == 0
-
-
-def test_the_same_command_goes_on_after_an_outage_and_repeats_nothing(
-    cli: Cli, served: Serve, tmp_path: Path
-) -> None:
-    down = {"now": True}
-
-    def fault(seen: SeenRequest) -> Fault | None:
-        return Fault("503") if down["now"] and seen.reply_name == "StepLabels" else None
-
-    server = served(Counter(fault))
-    command = ("synthesize", tasks(tmp_path / "t.jsonl", "cats", "dogs"), "--out", "r.jsonl")
-    out = cli(*command)
-    assert out.code == 1
-    assert "the same command goes on with it" in out.err
-    assert not Path("r.jsonl").exists()
-    before = list(server.names)
-    down["now"] = False
-    assert cli(*command).code == 0
-    again = server.names[len(before) :]
-    assert {"Plan", "TrialReflection", "TaxonomyGrowth"} & set(again) == set()
     calls = len(server.names)
-    assert cli(*command).code == 0
-    assert len(server.names) == calls
+    assert (cli(*command).code, len(server.names)) == (0, calls), "the same command repeats nothing"
     assert cli(*command, "--fresh").code == 0
     assert server.names[calls:].count("Plan") == 4
 

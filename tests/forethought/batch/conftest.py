@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from forethought.batch import BatchTask, Queue, Submission, WorkerOptions, open_queue, submit, work
+from forethought.batch import BatchTask, Queue, Submission, WorkerOptions, open_queue, submit, work, worker
 from forethought.batch.job import JobResult
 from forethought.settings import Settings
 from forethought.shutdown import Shutdown
@@ -77,9 +77,14 @@ MakeBench = Callable[..., Any]
 
 @pytest.fixture
 def bench(
-    model_server: Callable[..., ModelServer], settings: Callable[..., Settings], postgres: str
+    model_server: Callable[..., ModelServer],
+    settings: Callable[..., Settings],
+    postgres: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> MakeBench:
-    """Open a queue: `async with bench(script) as b`; other settings by name."""
+    """Open a queue: `async with bench(script) as b`; other settings by name. Its workers look often."""
+    monkeypatch.setattr(worker, "_POLL_S", 0.05)
+    monkeypatch.setattr(worker, "_LOOK_S", 0.05)
 
     @asynccontextmanager
     async def opened(

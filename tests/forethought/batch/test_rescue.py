@@ -54,7 +54,7 @@ async def test_a_worker_whose_database_is_gone_ends_and_its_jobs_go_on_with_the_
     bench: MakeBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def lost(queue: Queue) -> list[str]:
-        if b.asked("one"):
+        if "ToolChoice" in b.asked("one"):
             raise psycopg.OperationalError("the connection is closed")
         return []
 

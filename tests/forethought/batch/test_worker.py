@@ -194,7 +194,7 @@ async def test_a_job_that_has_ended_is_not_run_again_whatever_the_queue_says(ben
         await b.submit("one")
         assert await b.work() == {"failed": 1}
         async with b.queue.threads.pool.connection() as connection, connection.transaction():
-            await enqueue(b.queue, connection, [("b:one", 0)])
+            await enqueue(b.queue, connection, ["b:one"])
         calls = len(b.server.requests)
         assert await b.work() == {}
         assert (await b.states(), len(b.server.requests)) == ({"one": "failed"}, calls)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from forethought.collecting.estimate import estimate, pilots, spent
-from forethought.collecting.folder import Trial, mixed
+from forethought.collecting.folder import Trial
 from forethought.models.types import Usage
 from forethought.trajectories.tasks import CollectTask
-from forethought.trajectories.types import Outcome
 
 
 def task(name: str, size: int = 10) -> CollectTask:
@@ -16,10 +15,10 @@ def task(name: str, size: int = 10) -> CollectTask:
     return CollectTask(id=name, task="x" * size, expected=("1",))
 
 
-def trial(name: str, tokens: int, usd: float = 0.0, unpriced: int = 0, outcome: Outcome = "success") -> Trial:
+def trial(name: str, tokens: int, usd: float = 0.0, unpriced: int = 0) -> Trial:
     """A finished run."""
     usage = Usage(calls=1, input_tokens=tokens, output_tokens=0, usd=usd, unpriced=unpriced)
-    kept = {"task": name, "trial": 1, "outcome": outcome, "usage": usage, "seconds": 2.0}
+    kept = {"task": name, "trial": 1, "outcome": "success", "usage": usage, "seconds": 2.0}
     return Trial(**kept, status="answered", by="exact", reason="")  # type: ignore[typeddict-item]
 
 
@@ -43,13 +42,3 @@ def test_a_call_without_a_price_leaves_dollars_out() -> None:
     assert spent(trials).usd is None
     assert estimate(trials, 1).usd is None
     assert spent([]).tokens == 0
-
-
-def test_mixed_needs_both_outcomes() -> None:
-    trials = [
-        trial("a", 1),
-        trial("b", 1),
-        trial("a", 1, outcome="failure"),
-        trial("b", 1, outcome="unknown"),
-    ]
-    assert mixed(trials) == ["a"]

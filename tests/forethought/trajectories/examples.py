@@ -119,17 +119,6 @@ BENCH: dict[str, Any] = {
     ],
 }
 
-LABELS: list[Any] = [
-    {
-        "trajectory_id": "mug",
-        "LLM": "m",
-        "task_type": "alfworld",
-        "critical_failure_step": 2,
-        "critical_failure_module": "plan",
-        "step_annotations": [{"step": 2, "plan": {"failure_type": "Plan_inefficient ", "reasoning": "GOLD"}}],
-    }
-]
-
 TAU: list[Any] = [
     {
         "task_id": 4,

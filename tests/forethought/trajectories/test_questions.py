@@ -49,11 +49,8 @@ def test_questions_are_read_from_the_usual_forms(tmp_path: Path, name: str, cont
     assert read_questions(path) == [LONG, "Why so?"]
 
 
-@pytest.mark.parametrize(
-    ("content", "said"), [('{"a": 1}', "no questions in it"), ('"Why?"\n{', ":2: broken JSON")]
-)
-def test_a_file_without_questions_is_refused(tmp_path: Path, content: str, said: str) -> None:
+def test_a_file_without_questions_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "q.jsonl"
-    path.write_text(content)
-    with pytest.raises(ValueError, match=said):
+    path.write_text('{"a": 1}')
+    with pytest.raises(ValueError, match="no questions in it"):
         read_questions(path)

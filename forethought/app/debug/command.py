@@ -96,7 +96,8 @@ def resume_debugging(thread_id: str, replies: Sequence[str], flags: Flags, as_js
             f"{thread_id} was begun with --allow-writes, which holds only where it is given: give it again"
         )
     request = replace(request, environment=flags.environment, allow_writes=flags.allow_writes)
-    run = from_json(values["subject"]).trajectory if values.get("subject") else None
+    recorded = values.get("subject") or values.get("trajectory")
+    run = from_json(recorded).trajectory if recorded else None
 
     def begin(snapshot: StateSnapshot) -> Any:
         if replies:

@@ -157,11 +157,11 @@ def _journal_of(config: RunnableConfig) -> Journal | None:
 
 def entries_by_task(saved: CheckpointTuple | None) -> dict[str, dict[str, Json]]:
     """What the tasks of a checkpoint have kept, by task and key."""
-    found: dict[str, dict[str, Json]] = {}
+    entries: dict[str, dict[str, Json]] = {}
     for _, channel, entry in _writes(saved):
         if channel == CHANNEL:
-            found.setdefault(entry["task"], {})[entry["key"]] = entry["value"]
-    return found
+            entries.setdefault(entry["task"], {})[entry["key"]] = entry["value"]
+    return entries
 
 
 def is_waiting(saved: CheckpointTuple | None) -> bool:

@@ -97,11 +97,11 @@ class Models:
             if named is not None:
                 self._allow(named)
         allowance = allowance or Allowance()
-        usage, history = allowance.question(), tuple(messages)
-        fixed = reply.name, reply.schema, reply.functions, reply.strict, allowance.deadline
+        usage = allowance.question()
+        shape = reply.name, reply.schema, reply.functions, reply.strict
+        request = ModelRequest(role, model, tuple(messages), *shape, allowance.deadline)
         problem, repairs = "", 0
         while True:
-            request = ModelRequest(role, model, history, *fixed)
             got = await self._send(request, fallback, usage, allowance.whole_seconds)
             if got.finish_reason == "refusal":
                 reason = got.text.strip()[:200] or "no reason given"
@@ -115,7 +115,8 @@ class Models:
                     reason = f"{problem}; the budget of {spent} is spent" if spent else problem
                     message = f"{reply.name}: no valid reply after {repairs} repairs: {reason}"
                     raise ReplyError(message, usage, problem) from error
-                history = (*history, *_repair(got, reply, problem))
+                repair = _repair(got, reply, problem)
+                request = replace(request, messages=(*request.messages, *repair))
                 repairs += 1
                 continue
             return ReplyResult(value, text, usage, repairs, got.model or model)

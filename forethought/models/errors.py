@@ -73,8 +73,8 @@ def requested_wait(error: BaseException) -> float | None:
         headers: Any = getattr(getattr(link, "response", None), "headers", None) or {}
         if re.fullmatch(r"\d+(\.\d+)?", seconds := headers.get("retry-after", "")):
             return min(float(seconds), LONGEST_WAIT_S)
-    found = _DELAY.search(_words(error))
-    return min(float(found[1]), LONGEST_WAIT_S) if found else None
+    delay = _DELAY.search(_words(error))
+    return min(float(delay[1]), LONGEST_WAIT_S) if delay else None
 
 
 def is_filtered(error: BaseException) -> bool:

@@ -39,8 +39,8 @@ def model_reply(
     usage: Any = raw.usage_metadata or {}
     reported = int(usage.get("input_tokens") or 0), int(usage.get("output_tokens") or 0)
     # Reported as 0 is not reported: no prompt has no tokens, nor has a reply that says something.
-    asked = f"{[message.text for message in request.messages]}{request.functions or request.schema}"
-    tokens = reported[0] or estimate_tokens(asked), reported[1] or estimate_tokens(f"{text}{calls or ''}")
+    prompt = f"{[message.text for message in request.messages]}{request.functions or request.schema}"
+    tokens = reported[0] or estimate_tokens(prompt), reported[1] or estimate_tokens(f"{text}{calls or ''}")
     cached = min(int((usage.get("input_token_details") or {}).get("cache_read") or 0), tokens[0])
     return ModelReply(
         text=text,
@@ -59,7 +59,7 @@ def finish_reason(raw: AIMessage) -> Finish:
     """How the reply ended. One that broke off in another way shows it by its text, which is no reply."""
     if raw.additional_kwargs.get("refusal") or block_reason(raw):
         return "refusal"
-    word = _word(next((found for name in _REASON_FIELDS if (found := raw.response_metadata.get(name))), ""))
+    word = _word(next((reason for name in _REASON_FIELDS if (reason := raw.response_metadata.get(name))), ""))
     if any(part in word for part in _CUT):
         return "length"
     return "refusal" if any(part in word for part in _REFUSED) else "stop"

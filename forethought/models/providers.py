@@ -75,7 +75,7 @@ def keys_set(names: Iterable[str]) -> list[str]:
     White space around one is taken off in the environment itself, from where the providers' packages read it.
     Raises ConfigurationError, which does not repeat the key, where a variable holds what cannot be one.
     """
-    found = []
+    present = []
     for name in names:
         value = os.environ.get(name, "")
         try:
@@ -85,8 +85,8 @@ def keys_set(names: Iterable[str]) -> list[str]:
         if key != value:
             os.environ[name] = key
         if key:
-            found.append(name)
-    return found
+            present.append(name)
+    return present
 
 
 def _vertex(provider: str) -> bool:

@@ -55,10 +55,10 @@ def logical(request: ModelRequest, scrub: Callable[[str], str]) -> dict[str, Any
 
 def _message(message: Message, scrub: Callable[[str], str]) -> dict[str, Any]:
     """A message, with an image as its hash and media type: its bytes stay out of recordings."""
-    said: dict[str, Any] = {"role": message.role, "text": scrub(message.text)}
+    entry: dict[str, Any] = {"role": message.role, "text": scrub(message.text)}
     if message.images:
-        said["images"] = [{"mime": image.mime, "sha256": image.sha256} for image in message.images]
-    return said
+        entry["images"] = [{"mime": image.mime, "sha256": image.sha256} for image in message.images]
+    return entry
 
 
 class RecordingTransport(WrappedTransport):
@@ -83,14 +83,14 @@ class RecordingTransport(WrappedTransport):
     async def send(self, request: ModelRequest) -> ModelReply:
         """The reply of `inner`, recorded. A call that fails is not recorded."""
         got = await self.inner.send(request)
-        asked = logical(request, self._scrub)
+        question = logical(request, self._scrub)
         lines: list[dict[str, Any]] = []
         line = {
-            "key": digest(asked),
-            **asked,
-            "messages": [{**m, "text": self._part(m["text"], lines)} for m in asked["messages"]],
-            "schema": self._part(asked["schema"], lines),
-            "functions": self._part(asked["functions"], lines),
+            "key": digest(question),
+            **question,
+            "messages": [{**m, "text": self._part(m["text"], lines)} for m in question["messages"]],
+            "schema": self._part(question["schema"], lines),
+            "functions": self._part(question["functions"], lines),
             "reply": {
                 "text": got.text,
                 "calls": [asdict(call) for call in got.calls],

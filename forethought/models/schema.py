@@ -87,15 +87,15 @@ def _strict(node: Any, defs: Json, inside: tuple[str, ...]) -> Json:
     if refused:
         raise NotStrict(f"'{refused}' has no strict form")
     options = node.get("anyOf") or node.get("oneOf")
-    made: Json
+    result: Json
     if options:
-        made = {"anyOf": [_strict(option, defs, inside) for option in options]}
+        result = {"anyOf": [_strict(option, defs, inside) for option in options]}
     elif "const" in node or "enum" in node:
-        made = _enum(node)
+        result = _enum(node)
     else:
-        made = _typed(node, defs, inside)
+        result = _typed(node, defs, inside)
     description = _description(node)
-    return {**made, "description": description} if description else made
+    return {**result, "description": description} if description else result
 
 
 def _enum(node: Mapping[str, Any]) -> Json:
@@ -109,12 +109,12 @@ def _typed(node: Mapping[str, Any], defs: Json, inside: tuple[str, ...]) -> Json
     if kind is None:
         raise NotStrict("a schema that allows anything")
     kinds = kind if isinstance(kind, list) else [kind]
-    made: Json = {"type": kind}
+    result: Json = {"type": kind}
     if "object" in kinds:
-        made.update(_object(node, defs, inside))
+        result.update(_object(node, defs, inside))
     if "array" in kinds:
-        made["items"] = _strict(node.get("items"), defs, inside)
-    return made
+        result["items"] = _strict(node.get("items"), defs, inside)
+    return result
 
 
 def _object(node: Mapping[str, Any], defs: Json, inside: tuple[str, ...]) -> Json:
@@ -124,34 +124,34 @@ def _object(node: Mapping[str, Any], defs: Json, inside: tuple[str, ...]) -> Jso
     ):
         raise NotStrict("an object with free keys")
     required = set(node.get("required", ()))
-    made = {
+    result = {
         name: _strict(child, defs, inside)
         if name in required
         else _nullable(child, _strict(child, defs, inside))
         for name, child in properties.items()
     }
-    return {"properties": made, "required": list(made), "additionalProperties": False}
+    return {"properties": result, "required": list(result), "additionalProperties": False}
 
 
-def _nullable(original: Mapping[str, Any], made: Json) -> Json:
+def _nullable(original: Mapping[str, Any], strict: Json) -> Json:
     """An optional property: null stands for 'left out', and the description says what that means."""
     default = original.get("default")
-    description = made.pop("description", "")
-    if default not in (None, "", [], {}) and not _allows_null(made):
+    description = strict.pop("description", "")
+    if default not in (None, "", [], {}) and not _allows_null(strict):
         description = f"{description} (null: {json.dumps(default, ensure_ascii=False)})".strip()
-    if not _allows_null(made):
-        made = {"anyOf": [*made["anyOf"], {"type": "null"}]} if "anyOf" in made else _or_null(made)
-    return {**made, "description": description} if description else made
+    if not _allows_null(strict):
+        strict = {"anyOf": [*strict["anyOf"], {"type": "null"}]} if "anyOf" in strict else _or_null(strict)
+    return {**strict, "description": description} if description else strict
 
 
-def _or_null(made: Json) -> Json:
-    kind = made["type"]
-    if "properties" in made or "items" in made:
-        return {"anyOf": [made, {"type": "null"}]}
-    made = {**made, "type": [*kind, "null"] if isinstance(kind, list) else [kind, "null"]}
-    if "enum" in made:
-        made["enum"] = [*made["enum"], None]
-    return made
+def _or_null(strict: Json) -> Json:
+    kind = strict["type"]
+    if "properties" in strict or "items" in strict:
+        return {"anyOf": [strict, {"type": "null"}]}
+    strict = {**strict, "type": [*kind, "null"] if isinstance(kind, list) else [kind, "null"]}
+    if "enum" in strict:
+        strict["enum"] = [*strict["enum"], None]
+    return strict
 
 
 def _allows_null(node: Mapping[str, Any]) -> bool:

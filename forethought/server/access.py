@@ -43,14 +43,14 @@ def _by_token(users: Mapping[str, str], authorization: str | None) -> str:
     scheme, _, token = (authorization or "").strip().partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
         raise NoAccess("give an access token: Authorization: Bearer TOKEN")
-    given, found = token.strip().encode(), ""
+    token_bytes, user = token.strip().encode(), ""
     # All are compared, each in constant time: how long it takes tells nothing.
     for name, known in users.items():
-        if hmac.compare_digest(known.encode(), given):
-            found = name
-    if not found:
+        if hmac.compare_digest(known.encode(), token_bytes):
+            user = name
+    if not user:
         raise NoAccess("the access token is not known")
-    return found
+    return user
 
 
 def _is_loopback(client: str | None) -> bool:

@@ -44,10 +44,10 @@ async def authenticate(
     LangGraph's server gives headers as bytes, and the scope with the client's address; aegra gives headers as
     text and nothing else, so that there a token is always needed.
     """
-    given = header_texts(headers)
+    texts = header_texts(headers)
     client = (scope or {}).get("client")
     try:
-        name = identity(SETTINGS, given.get("authorization"), client[0] if client else None, given)
+        name = identity(SETTINGS, texts.get("authorization"), client[0] if client else None, texts)
     except NoAccess as error:
         raise Auth.exceptions.HTTPException(
             status_code=401, detail=str(error), headers={"WWW-Authenticate": "Bearer"}

@@ -69,7 +69,7 @@ def address_of(settings: Settings) -> Address:
     )
 
 
-def _postgres(given: str) -> Address:
+def _postgres(text: str) -> Address:
     """A checked address of Postgres; nothing of a malformed one is repeated, since it may be the password."""
     try:
         from psycopg import ProgrammingError
@@ -81,7 +81,7 @@ def _postgres(given: str) -> Address:
         "%3A for :, %23 for #, %25 for %"
     )
     try:
-        parts = {name: str(value) for name, value in conninfo_to_dict(given).items()}
+        parts = {name: str(value) for name, value in conninfo_to_dict(text).items()}
     except (ProgrammingError, ValueError, UnicodeError) as error:
         raise StorageError(f"--db postgresql://...: {advice}", wrong_use=True) from error
     ports = parts.get("port", "")
@@ -90,4 +90,4 @@ def _postgres(given: str) -> Address:
         raise StorageError(f"--db postgresql://...: {advice}", wrong_use=True)
     user = f"{parts['user']}@" if "user" in parts else ""
     port = f":{ports}" if ports else ""
-    return Address(f"postgresql://{user}{parts.get('host', '')}{port}/{name}", conninfo=given)
+    return Address(f"postgresql://{user}{parts.get('host', '')}{port}/{name}", conninfo=text)

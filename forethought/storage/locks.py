@@ -83,7 +83,7 @@ class FileLocks:
 
     async def locked(self, thread_ids: Iterable[str]) -> set[str]:
         """See ThreadLocks. A folder that cannot be written to tells nothing."""
-        found: set[str] = set()
+        locked: set[str] = set()
         for thread_id in thread_ids:
             with suppress(OSError):
                 if not self._has_file(thread_id):
@@ -91,8 +91,8 @@ class FileLocks:
                 if await self.acquire(thread_id):
                     await self.release(thread_id)
                 else:
-                    found.add(thread_id)
-        return found
+                    locked.add(thread_id)
+        return locked
 
     def _has_file(self, thread_id: str) -> bool:
         return self._path(thread_id).exists()

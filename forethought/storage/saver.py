@@ -121,9 +121,11 @@ class ThreadSaver(BaseCheckpointSaver[str]):
         """See BaseCheckpointSaver. Raises StorageError when the thread's lock was lost."""
         await self.locks.check(config["configurable"]["thread_id"])
         if self.inlines_texts:
-            values = checkpoint["channel_values"].items()
-            moved = {name: OutOfLine(value) if isinstance(value, str) else value for name, value in values}
-            checkpoint = {**checkpoint, "channel_values": moved}
+            values = {
+                name: OutOfLine(value) if isinstance(value, str) else value
+                for name, value in checkpoint["channel_values"].items()
+            }
+            checkpoint = {**checkpoint, "channel_values": values}
         return await super().aput(config, checkpoint, metadata, new_versions)
 
     async def aput_writes(

@@ -36,9 +36,9 @@ class SqliteThreads(ThreadSaver, AsyncSqliteSaver):
         """See ThreadSaver."""
         async with self.lock:
             async with self.conn.execute(query, values) as cursor:
-                found = [tuple(row) for row in await cursor.fetchall()]
+                rows = [tuple(row) for row in await cursor.fetchall()]
             await self.conn.commit()
-            return found
+            return rows
 
     async def has_table(self, name: str) -> bool:
         """See ThreadSaver."""

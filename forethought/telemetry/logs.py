@@ -37,7 +37,7 @@ class ScrubbedFormatter(logging.Formatter):
 
 
 def _one_line(text: str) -> str:
-    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 class JsonFormatter(logging.Formatter):
@@ -45,7 +45,7 @@ class JsonFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """See logging.Formatter."""
-        told: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
@@ -54,9 +54,9 @@ class JsonFormatter(logging.Formatter):
             **getattr(record, "fields", {}),
         }
         if record.exc_info:
-            told["traceback"] = self.formatException(record.exc_info)
+            fields["traceback"] = self.formatException(record.exc_info)
         # Before they are written: a secret's text may stand across a line's own characters.
-        return json.dumps(redact_json(told, redactor()), ensure_ascii=False, allow_nan=False)
+        return json.dumps(redact_json(fields, redactor()), ensure_ascii=False, allow_nan=False)
 
 
 def configure(environment: Mapping[str, str]) -> None:

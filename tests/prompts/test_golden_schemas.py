@@ -12,7 +12,7 @@ import pytest
 
 from forethought.models.types import ReplySpec, reply_spec
 from forethought.nodes.answer_agent import _spec as answer_spec
-from forethought.nodes.planner import _spec as plan_spec
+from forethought.nodes.support.ask import unscored_spec
 from forethought.prompts.debug_replies import (
     Candidates,
     CandidateValues,
@@ -31,6 +31,7 @@ from forethought.prompts.replies import (
     DocumentAnswer,
     ForesightVerdict,
     LessonDraft,
+    Plan,
     PlanDiagnosis,
     PlanRevision,
     RoundReflection,
@@ -56,8 +57,8 @@ ONE_TOOL = {"lookup": World().tool()}
 BARE = Context(tool_intra=False, replanning=False, foresight="off")
 BARE_FUNCTIONS = BARE.model_copy(update={"proposals": "functions"})
 SPECS: dict[str, ReplySpec[Any]] = {
-    "Plan": plan_spec(Context()),
-    "Plan_no_intra": plan_spec(Context(plan_intra=False)),
+    "Plan": reply_spec(Plan),
+    "Plan_no_intra": unscored_spec(Plan),
     "PlanDiagnosis": reply_spec(diagnosis_of(("first_error", "second_error"))),
     "PlanDiagnosis_no_planning_errors": reply_spec(PlanDiagnosis),
     "PlanRevision": reply_spec(PlanRevision),

@@ -46,8 +46,8 @@ class ResumeOptions(ModelOptions):
 
     thread: str = argument("The thread's id, as `threads` lists it.", "THREAD")
     reply: list[str] | None = flag(
-        help="Reply to the open question: text, `approve`, `reject: reason`, or JSON {decision, value, reason}. "
-        "Put ID= before it if several are open.",
+        help="Reply to the open question: text, `approve`, `reject: reason`, or JSON {decision, value, "
+        "reason}. Put ID= before it if several are open.",
         metavar="[ID=]VALUE",
     )
 

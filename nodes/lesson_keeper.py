@@ -50,7 +50,7 @@ async def lesson_keeper(
     lessons: Lessons = {**state.get("lessons", {}), "due": False, "kept": "", "problem": ""}
     update: dict[str, Any] = {"lessons": lessons}
     if what_failed(state):
-        known = await _known(services)
+        known = await _known(services) if turn.context.planning_errors else ()
         draft, usage, lessons["problem"] = await _draft(state, turn, known)
         if usage["calls"]:
             update["usage"] = {"retrospective": usage}

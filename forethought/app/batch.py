@@ -26,8 +26,8 @@ class SubmitOptions(CommandOptions):
     offers = "model sets"
 
     tasks: Path = argument(help="JSON Lines: {task}, or {id, task, files}, a line.", metavar="TASKS")
-    batch: str | None = flag(help="Id of the batch, to add to it; by default of its own.", metavar="ID")
-    db: str | None = flag(help="Database that all machines share: postgresql://user@host/db.", metavar="URL")
+    batch: str | None = flag(help="Batch to add to; a new one by default.", metavar="ID")
+    db: str | None = flag(help="Database shared by all machines: postgresql://user@host/db.", metavar="URL")
 
 
 class WorkerOptions(CommandOptions):
@@ -35,24 +35,24 @@ class WorkerOptions(CommandOptions):
 
     offers = "base_url tools"
 
-    concurrency: int = flag(help="Jobs side by side.", metavar="N", default=4, min=1, max=256)
-    until_empty: bool = flag(help="End once no job is open any more.", default=False)
-    attempts: int = flag(help="How often a job is begun at most.", metavar="N", default=5, min=1, max=100)
-    db: str | None = flag(help="Database that all machines share: postgresql://user@host/db.", metavar="URL")
+    concurrency: int = flag(help="Parallel jobs.", metavar="N", default=4, min=1, max=256)
+    until_empty: bool = flag(help="Exit when no job is open.", default=False)
+    attempts: int = flag(help="Maximum attempts per job.", metavar="N", default=5, min=1, max=100)
+    db: str | None = flag(help="Database shared by all machines: postgresql://user@host/db.", metavar="URL")
 
 
 class JobsOptions(CommandOptions):
     """The flags of `jobs`."""
 
-    batch: str | None = flag(help="Of this batch only.", metavar="ID")
+    batch: str | None = flag(help="Only this batch.", metavar="ID")
     results: Path | None = flag(help="Write the results as JSON Lines; - is stdout.", metavar="FILE")
-    cancel: bool = flag("--cancel-all", help="Take out of the queue what is not under way.", default=False)
-    retry: bool = flag(help="Take up again what failed, and what a person has replied to.", default=False)
-    db: str | None = flag(help="Database that all machines share: postgresql://user@host/db.", metavar="URL")
+    cancel: bool = flag("--cancel-all", help="Cancel every job that has not started.", default=False)
+    retry: bool = flag(help="Queue failed jobs again, and jobs whose question was answered.", default=False)
+    db: str | None = flag(help="Database shared by all machines: postgresql://user@host/db.", metavar="URL")
 
 
 def submit(options: SubmitOptions) -> int:
-    """Put TASKS into a queue that workers on any number of machines carry out."""
+    """Queue TASKS for workers on any number of machines."""
     from forethought.batch import Submission, open_queue, read_batch
     from forethought.batch import submit as submit_tasks
 
@@ -73,7 +73,7 @@ def submit(options: SubmitOptions) -> int:
 
 
 def worker(options: WorkerOptions) -> int:
-    """Carry out the jobs of the queue; start one on each machine. SIGTERM ends it with nothing lost."""
+    """Run queued jobs; start one worker on each machine. SIGTERM stops it without losing work."""
     from forethought.app.batch_view import WorkerLog
     from forethought.batch import open_queue, work
     from forethought.batch.worker import WorkerOptions as Choices
@@ -108,7 +108,7 @@ def worker(options: WorkerOptions) -> int:
 
 
 def jobs(options: JobsOptions) -> int:
-    """Show how far the jobs are and what they cost; cancel, retry, or write their results."""
+    """Show the progress and cost of jobs; cancel or retry them, or write their results."""
     from forethought.app.batch_view import failure_lines, progress_lines, write_results
     from forethought.batch import cancel, open_queue, progress_of, retry
 

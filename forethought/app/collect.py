@@ -19,11 +19,15 @@ class CollectOptions(TrialOptions):
     tasks: Path = argument(
         help="JSON Lines: {id, task, files, expected | checker: MODULE:NAME} a line.", metavar="TASKS"
     )
-    out: Path = flag(help="Folder for the trajectories; goes on there.", metavar="DIR", default=...)
-    trials: int = flag(help="Runs a task.", metavar="N", default=3, min=1, max=50)
-    parallel: int = flag(help="Runs side by side.", metavar="N", default=4, min=1, max=64)
-    budget: float | None = flag(help="Dollars after which no further run begins.", metavar="USD", min=0)
-    yes: bool = flag("--yes", "-y", help="Go on after the estimate without asking.", default=False)
+    out: Path = flag(
+        help="Folder for the trajectories; an existing one is continued.", metavar="DIR", default=...
+    )
+    trials: int = flag(help="Runs per task.", metavar="N", default=3, min=1, max=50)
+    parallel: int = flag(help="Parallel runs.", metavar="N", default=4, min=1, max=64)
+    budget: float | None = flag(
+        help="Start no further run once this many dollars are spent.", metavar="USD", min=0
+    )
+    yes: bool = flag("--yes", "-y", help="Continue after the estimate without asking.", default=False)
 
 
 def collect(options: CollectOptions) -> int:

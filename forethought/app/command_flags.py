@@ -47,30 +47,28 @@ class Flags(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    model: str | None = flag(help="Model of every role, as provider:name.", metavar="M")
+    model: str | None = flag(help="Model for every role, as provider:name.", metavar="M")
     base_url: str | None = flag(help="Address of an OpenAI-compatible endpoint.", metavar="URL")
     db: str | None = flag(
-        help="Database of threads: a path, sqlite:///path or postgresql://user@host/db.", metavar="URL"
+        help="Thread database: a path, sqlite:///path or postgresql://user@host/db.", metavar="URL"
     )
     sets: list[str] | None = flag(
         "--set",
-        help="A setting of the run, such as max_steps=10 (README.md lists them); may be repeated.",
+        help="A run setting, such as max_steps=10 (README.md lists them); may be repeated.",
         metavar="KEY=VALUE",
     )
-    tools: str | None = flag(help="Module whose functions are offered as tools too.", metavar="MODULE")
+    tools: str | None = flag(help="Module whose functions become additional tools.", metavar="MODULE")
     checkers: list[str] | None = flag(
         "--checker",
         help="A function that tasks may name as their judge; may be repeated.",
         metavar="MODULE:NAME",
     )
     environment: str | None = flag(
-        help="Where a trajectory is run again: what makes it.", metavar="MODULE:NAME"
+        help="Factory of the environment in which a trajectory is re-run.", metavar="MODULE:NAME"
     )
-    allow_writes: bool = flag(
-        help="Run again though steps of the run changed something outside.", default=False
-    )
+    allow_writes: bool = flag(help="Re-run even if the run changed something outside.", default=False)
     record: Path | None = flag(help="Write the model's replies to FILE.", metavar="FILE")
-    replay: Path | None = flag(help="Take the model's replies from FILE.", metavar="FILE")
+    replay: Path | None = flag(help="Use the model replies recorded in FILE.", metavar="FILE")
     as_json: bool = flag(
         "--json", help="Print the result as JSON on stdout; all else goes to stderr.", default=False
     )

@@ -36,14 +36,14 @@ class DistillOptions(ModelOptions):
     out: Path = flag(help="File of planning errors.", metavar="FILE", default=Path("planning_errors.yaml"))
     review: bool = flag(help="Keep, merge or drop each error in the terminal.", default=False)
     exclude: list[Path] | None = flag(
-        help="Tasks of an evaluation, which are refused; may be repeated.", metavar="FILE"
+        help="Evaluation tasks, whose trajectories are refused; may be repeated.", metavar="FILE"
     )
     source: str | None = flag(help="The trajectories' origin, for the provenance.", metavar="TEXT")
-    fresh: bool = flag(help="Begin again instead of continuing the same distillation.", default=False)
+    fresh: bool = flag(help="Start over instead of continuing the same distillation.", default=False)
 
 
 def distill(options: DistillOptions) -> int:
-    """Distill planning errors from tasks whose runs partly failed and partly succeeded."""
+    """Distill planning errors from tasks with both failed and successful runs."""
     from forethought.app.distill_file import counts
     from forethought.app.distill_review import ask_review
     from forethought.app.offline import OfflineRun, finish, material_id, read_runs

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 lessons_app = typer.Typer(
-    help="What failed tasks have taught: list it, look at it, mend it, drop it, confirm it.",
+    help="List, show, edit, drop or confirm the lessons of failed tasks.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -118,7 +118,7 @@ def show(options: LessonOptions) -> int:
 
 
 def edit(options: EditOptions) -> int:
-    """Word a lesson anew. One in quarantine stays there until it is confirmed."""
+    """Reword a lesson. A quarantined lesson stays in quarantine until you confirm it."""
     parts = {"failed": options.failed, "why": options.why, "worked": options.worked}
     changes = {name: text.strip() for name, text in parts.items() if text is not None}
     if not changes or not (changes.get("failed", "-") and changes.get("worked", "-")):
@@ -127,12 +127,12 @@ def edit(options: EditOptions) -> int:
 
 
 def confirm(options: LessonOptions) -> int:
-    """Let a lesson out of quarantine: you have read it, and it may be shown to later tasks."""
+    """Release a lesson from quarantine, so that later tasks are shown it."""
     return options.change("confirmed", confirmed="person")
 
 
 def drop(options: LessonOptions) -> int:
-    """Forget a lesson."""
+    """Delete a lesson."""
 
     async def forget(book: LessonBook) -> None:
         await book.drop((await _lesson(book, options.key)).id)

@@ -33,9 +33,9 @@ class RunOptions(ModelOptions):
 
     offers = "tools record replay"
 
-    task: str | None = argument(help="What is asked; - reads it from stdin.", metavar="TASK", default=None)
+    task: str | None = argument(help="The task; - reads it from stdin.", metavar="TASK", default=None)
     files: list[Path] | None = flag("--file", "-f", help="A file for the task; may be repeated.", metavar="F")
-    thread: str | None = flag(help="Go on with this thread, or create it.", metavar="ID")
+    thread: str | None = flag(help="Continue this thread, or create it.", metavar="ID")
     demo: bool = flag(help="Run the packaged example with recorded model replies.", default=False)
 
 
@@ -46,8 +46,8 @@ class ResumeOptions(ModelOptions):
 
     thread: str = argument("The thread's id, as `threads` lists it.", "THREAD")
     reply: list[str] | None = flag(
-        help="Answer to what waits: text, `approve`, `reject: reason`, or JSON {decision, value, reason}; "
-        "ID= before it where several wait.",
+        help="Reply to the open question: text, `approve`, `reject: reason`, or JSON {decision, value, "
+        "reason}. Put ID= before it if several are open.",
         metavar="[ID=]VALUE",
     )
 
@@ -85,10 +85,10 @@ def run(options: RunOptions) -> int:
 
 
 def resume(options: ResumeOptions) -> int:
-    """Go on with a thread that was broken off, that failed, or that waits for a reply.
+    """Continue a thread that was interrupted, failed, or waits for a reply.
 
-    What it was run with is kept, but for what may run code or say where a key goes: --tools and --base-url
-    (unless the environment has them), and a debugging's --environment and --allow-writes, are given again.
+    The thread keeps its settings, except those that run code or decide where a key is sent: pass --tools and
+    --base-url again (unless the environment sets them), and --environment and --allow-writes when you debug.
     """
     thread_id, replies = options.thread, options.reply or []
     if is_debugging(thread_id):

@@ -50,8 +50,8 @@ class SynthesizeOptions(TrialOptions, ModelOptions):
         metavar="TASKS|TRAJECTORIES...",
     )
     out: Path = flag(help="File for the records, as `train export` reads.", metavar="FILE", default=...)
-    trials: int | None = flag(help="Trials of a task at most (3).", metavar="K", min=1, max=20)
-    fresh: bool = flag(help="Begin again instead of continuing the same synthesis.", default=False)
+    trials: int | None = flag(help="Maximum trials per task (3).", metavar="K", min=1, max=20)
+    fresh: bool = flag(help="Start over instead of continuing the same synthesis.", default=False)
 
 
 def synthesize(options: SynthesizeOptions) -> int:

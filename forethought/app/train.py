@@ -14,11 +14,11 @@ from forethought.app.errors import ANSWERED, NOT_PASSED, echo, input_errors
 from forethought.app.options import settings_from
 
 train_app = typer.Typer(
-    help="Train a retrospective model on synthesized reflections, and try it against prompted ones.",
+    help="Train a retrospective model on synthesized reflections, and compare it with prompted ones.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-Seed = Annotated[int, typer.Option("--seed", help="Seed of all that is drawn.", metavar="N")]
+Seed = Annotated[int, typer.Option("--seed", help="Random seed.", metavar="N")]
 
 
 class ExportOptions(CommandOptions):
@@ -29,19 +29,19 @@ class ExportOptions(CommandOptions):
     held_out: float = flag(
         help="Share of the tasks that is held out.", metavar="S", default=0.1, min=0, max=0.9
     )
-    seed: int = flag(help="Seed of all that is drawn.", metavar="N", default=0)
+    seed: int = flag(help="Random seed.", metavar="N", default=0)
 
 
 class TrainRunOptions(CommandOptions):
     """The flags of `train run`; what is not given is as the paper has it."""
 
     data: Path = argument(help="Folder that `export` wrote.", metavar="DATA")
-    out: Path = flag(help="Folder for the adapter; goes on there.", metavar="DIR", default=...)
+    out: Path = flag(help="Folder for the adapter; an existing one is continued.", metavar="DIR", default=...)
     base: str | None = flag(help="Base model: a folder, or a name on the Hub.", metavar="MODEL_OR_PATH")
     epochs: int | None = flag(help="Passes over the rows.", metavar="N", min=1)
     learning_rate: float | None = flag(help="At first; falls linearly to 0.", metavar="R")
     max_length: int | None = flag(help="Most tokens of a row.", metavar="N", min=64)
-    seed: int = flag(help="Seed of all that is drawn.", metavar="N", default=0)
+    seed: int = flag(help="Random seed.", metavar="N", default=0)
 
 
 class GateOptions(CommandOptions):
@@ -50,7 +50,7 @@ class GateOptions(CommandOptions):
     folder: Path = argument(help="Folder of the trained model.", metavar="MODEL")
     prompted: Path = flag(help="Trials after prompted reflections (JSONL).", metavar="FILE", default=...)
     trained: Path = flag(help="Trials after the model's reflections (JSONL).", metavar="FILE", default=...)
-    seed: int = flag(help="Seed of all that is drawn.", metavar="N", default=0)
+    seed: int = flag(help="Random seed.", metavar="N", default=0)
 
 
 def export(options: ExportOptions) -> int:
@@ -72,7 +72,7 @@ def export(options: ExportOptions) -> int:
 
 
 def run(options: TrainRunOptions) -> int:
-    """Train a LoRA adapter on DATA, or go on with a run that was broken off."""
+    """Train a LoRA adapter on DATA, or continue an interrupted run."""
     from forethought.training.train import TrainOptions, train
 
     with input_errors():

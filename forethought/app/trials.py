@@ -23,8 +23,10 @@ class TrialOptions(CommandOptions):
 
     offers = "checkers tools"
 
-    success: Literal["exact", "model"] = flag(help="How `expected` judges.", default="exact")
-    judge_model: str | None = flag(help="Model that judges; by default that of the runs.", metavar="M")
+    success: Literal["exact", "model"] = flag(
+        help="How an answer is compared with `expected`.", default="exact"
+    )
+    judge_model: str | None = flag(help="Judge model; by default the model of the runs.", metavar="M")
 
     def read_tasks(self, path: Path) -> list[CollectTask]:
         """The tasks in a file. Raises CliError, also for a checker that no flag names."""

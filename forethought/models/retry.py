@@ -1,4 +1,4 @@
-"""The one layer of retries of model calls. What counts as transient is in `forethought.models.errors`."""
+"""Retries of a model call. `forethought.models.errors` says which errors are transient."""
 
 from __future__ import annotations
 

@@ -125,6 +125,15 @@ async def test_what_goes_well_teaches_nothing_and_costs_nothing(drive: Drive) ->
     assert out.state["lessons"] == {"shown": [], "due": False, "kept": "", "problem": ""}
 
 
+@pytest.mark.parametrize("planning_errors", [True, False])
+async def test_names_of_planning_errors_stand_in_a_lessons_prompt_only_where_they_are_on(
+    drive: Drive, planning_errors: bool
+) -> None:
+    out = await run(drive, InMemoryStore(), "t", script(), planning_errors=planning_errors)
+    (seen,) = out.asked("LessonDraft")
+    assert ("Planning mistakes that have a name" in seen.text) == planning_errors
+
+
 async def test_switched_off_it_leaves_no_trace(drive: Drive) -> None:
     store = InMemoryStore()
     await run(drive, store, "first", script())

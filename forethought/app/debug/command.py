@@ -33,12 +33,12 @@ class DebugOptions(ModelOptions):
 
     thread: str | None = argument(help="A thread, as `threads` lists it.", metavar="THREAD", default=None)
     trajectory: Path | None = flag(help="A recorded trajectory instead.", metavar="FILE")
-    pick: str | None = flag(help="Which one of the file's trajectories.", metavar="ID")
-    expect: str | None = flag(help="The answer of a right run.", metavar="TEXT")
-    rerun: RerunMethod | None = flag(help="Run again from the critical step; alone it means agentdebug.")
+    pick: str | None = flag(help="Id of the trajectory in the file.", metavar="ID")
+    expect: str | None = flag(help="The correct answer.", metavar="TEXT")
+    rerun: RerunMethod | None = flag(help="Re-run from the critical step; agentdebug if no value follows.")
     method: SearchMethod | None = flag(help="How the critical error is found (agentdebug).")
-    judge: JudgeName | None = flag(help="Who says whether a run succeeded.")
-    max_reruns: int | None = flag(help="Re-runs at most (5).", metavar="N", min=1, max=20)
+    judge: JudgeName | None = flag(help="Who decides whether a run succeeded.")
+    max_reruns: int | None = flag(help="Maximum number of re-runs (5).", metavar="N", min=1, max=20)
 
 
 def with_rerun_method(arguments: Sequence[str]) -> list[str]:

@@ -26,36 +26,42 @@ class EvalOptions(CommandOptions):
     method: str = flag(
         help="Methods, comma-separated; compared with the first.", metavar="M,...", default="ours"
     )
-    out: Path | None = flag(help="Folder for the results; goes on there.", metavar="DIR")
-    limit: int | None = flag(help="So many samples, drawn by --seed; by default all.", metavar="N", min=1)
-    sample: str | None = flag(help="These samples, comma-separated.", metavar="ID,...")
-    trials: int = flag(help="Runs of a method on a sample.", metavar="K", default=1, min=1, max=100)
-    seed: int = flag(help="Seed of all that is drawn.", metavar="S", default=0)
-    parallel: int = flag(help="Samples side by side.", metavar="P", default=4, min=1, max=256)
+    out: Path | None = flag(help="Folder for the results; an existing one is continued.", metavar="DIR")
+    limit: int | None = flag(help="Number of samples, drawn with --seed; all by default.", metavar="N", min=1)
+    sample: str | None = flag(help="Only these samples, comma-separated.", metavar="ID,...")
+    trials: int = flag(help="Runs per method and sample.", metavar="K", default=1, min=1, max=100)
+    seed: int = flag(help="Random seed.", metavar="S", default=0)
+    parallel: int = flag(help="Parallel samples.", metavar="P", default=4, min=1, max=256)
     steps: int | None = flag(
-        help="Tool calls or actions of a sample; by default 20, or as many as the benchmark takes.",
+        help="Maximum tool calls or actions per sample; 20, or the benchmark's own limit.",
         metavar="N",
         min=1,
     )
-    tokens: int = flag(help="Tokens of a sample, input and output.", metavar="N", default=400_000, min=1_000)
-    seconds: float = flag(help="Longest time of a sample.", metavar="S", default=3_600, min=1, max=1_000_000)
+    tokens: int = flag(
+        help="Maximum tokens per sample, input and output.", metavar="N", default=400_000, min=1_000
+    )
+    seconds: float = flag(
+        help="Maximum seconds per sample.", metavar="S", default=3_600, min=1, max=1_000_000
+    )
     data: Path | None = flag(help="Folder of the benchmark's data.", metavar="DIR")
     option: list[str] | None = flag(help="An option of the benchmark; may be repeated.", metavar="KEY=VALUE")
-    train: int = flag(help="Samples that a method learns from first.", metavar="N", default=8, min=1)
+    train: int = flag(help="Training samples for methods that learn first.", metavar="N", default=8, min=1)
     train_option: list[str] | None = flag(
-        help="Another option for these samples; may be repeated.", metavar="KEY=VALUE"
+        help="A benchmark option for the training samples; may be repeated.", metavar="KEY=VALUE"
     )
-    judge_model: str | None = flag(help="Model that judges; by default --model.", metavar="M")
-    user_model: str | None = flag(help="Model that plays users; by default --model.", metavar="M")
-    max_usd: float | None = flag(help="Dollars after which no further sample begins.", metavar="USD", min=0)
+    judge_model: str | None = flag(help="Judge model; --model by default.", metavar="M")
+    user_model: str | None = flag(help="Model that plays users; --model by default.", metavar="M")
+    max_usd: float | None = flag(
+        help="Start no further sample once this many dollars are spent.", metavar="USD", min=0
+    )
     max_tokens_total: int | None = flag(
-        help="Tokens after which no further sample begins.", metavar="N", min=1
+        help="Start no further sample once this many tokens are used.", metavar="N", min=1
     )
     fail_after: int = flag(
-        help="Stop after so many samples in a row that cannot be tried.", metavar="N", default=5, min=1
+        help="Stop after this many samples in a row that could not be run.", metavar="N", default=5, min=1
     )
-    scripted: bool = flag(help="Say in the table that the model is a script.", default=False)
-    yes: bool = flag("--yes", "-y", help="Go on after the estimate without asking.", default=False)
+    scripted: bool = flag(help="State in the tables that the model is scripted.", default=False)
+    yes: bool = flag("--yes", "-y", help="Continue after the estimate without asking.", default=False)
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -87,7 +93,7 @@ def need_evals() -> None:
 
 
 def run(options: EvalOptions) -> int:
-    """Run methods on a benchmark's samples, score them, and say how sure the figures are."""
+    """Run methods on a benchmark's samples, score them, and report confidence intervals."""
     need_evals()
     from forethought.app.eval.run import evaluate
 
@@ -131,7 +137,7 @@ def report(options: ReportOptions) -> int:
 
 
 def compare(options: CompareOptions) -> int:
-    """Hold methods, or several evaluations of one benchmark, against the first one, sample by sample."""
+    """Compare methods, or several evaluations of one benchmark, sample by sample."""
     need_evals()
     from forethought.app.eval import report as eval_report
 

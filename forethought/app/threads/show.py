@@ -36,10 +36,10 @@ class ShowOptions(CommandOptions):
     offers = "db"
 
     thread: str = argument("The thread's id, as `threads` lists it.", "THREAD")
-    steps: bool = flag(help="Whole observations, and the thread's checkpoints.", default=False)
+    steps: bool = flag(help="Show whole observations, and the thread's checkpoints.", default=False)
     branches: bool = flag(help="List the thread's branches instead: forks and re-runs.", default=False)
     diff: str | None = flag(
-        help="Show instead how the thread's head differs from another branch: its number or its id.",
+        help="Show how the thread's head differs from this branch (number or id).",
         metavar="BRANCH",
     )
 

@@ -43,18 +43,18 @@ class ThreadsOptions(CommandOptions):
 
     offers = "db"
 
-    limit: int = flag(help="How many, newest first.", metavar="N", default=50, min=1)
-    every: bool = flag("--all", help="Debuggings (`forethought debug`) too.", default=False)
+    limit: int = flag(help="Maximum number of threads.", metavar="N", default=50, min=1)
+    every: bool = flag("--all", help="Include debugging threads (`forethought debug`).", default=False)
     prune: bool = flag(help="Delete old threads for good, and files unused for as long.", default=False)
     older_than: str = flag(
-        help="With --prune: last written to so long ago (m, h, d, w).", metavar="30d", default="30d"
+        help="With --prune: only threads unchanged for this long (m, h, d, w).", metavar="30d", default="30d"
     )
     status: str = flag(
-        help="With --prune: those of these statuses; by default finished ones.",
+        help="With --prune: only threads with these statuses; finished ones by default.",
         metavar="S,...",
         default=_FINISHED,
     )
-    yes: bool = flag("--yes", "-y", help="With --prune: do not ask.", default=False)
+    yes: bool = flag("--yes", "-y", help="With --prune: do not ask for confirmation.", default=False)
 
 
 def threads(options: ThreadsOptions) -> int:

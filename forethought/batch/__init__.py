@@ -2,7 +2,7 @@
 
 `submit` puts tasks into the queue, `work` carries them out on each machine, `progress_of` counts. A job's id
 is its thread's id, so a job that is taken over from a dead worker goes on with its thread instead of
-beginning again. The queue itself (fetching, heartbeats, priorities, retries) is procrastinate's, from the
+beginning again. The queue itself (fetching, heartbeats, retries) is procrastinate's, from the
 extra `scale`; how a job ended is kept beside it, in the table that `forethought.batch.tables` describes.
 
     async with open_queue(settings) as queue:

@@ -3,8 +3,8 @@
 A conversation of its own with the same backbone, of at most two turns: diagnosis, and only after an error,
 revision. The first turn sees of every planning error the name, description and two failure examples; the
 second all failures and successes of those that were found. A revised plan is diagnosed again, at most
-`max_reflections` times; then the version with the fewest errors goes on, marked unresolved. The paper's loop
-has no bound.
+`max_reflections` times; then the latest of the versions with the fewest errors goes on, marked unresolved.
+The paper's loop has no bound.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Any, Literal
 
 from langgraph.runtime import Runtime
@@ -106,11 +107,11 @@ class _Reflection:
                 break
             if not await self._revise(messages, diagnosis.reply, diagnosis.text, errors):
                 break
-        self._leave_unresolved(min(self.candidates, key=lambda candidate: candidate[0])[1])
+        self._leave_unresolved(min(reversed(self.candidates), key=itemgetter(0))[1])
 
     def _leave_unresolved(self, plan: Plan) -> None:
         self.plan = {**plan, "unresolved": True}
-        self.reviews[-1]["unresolved"] = True
+        self.reviews[-1] |= {"unresolved": True, "runs": plan["version"]}
 
     async def _diagnose(
         self, messages: Sequence[Message], errors: Sequence[PlanningError]
@@ -184,6 +185,7 @@ def _review(state: AgentState, reply: PlanDiagnosis | None, skipped: str) -> Pla
         "changes": "",
         "skipped": skipped,
         "unresolved": False,
+        "runs": 0,
     }
 
 

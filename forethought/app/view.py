@@ -89,7 +89,7 @@ def review(record: Json) -> RenderableType:
     if record.get("revised"):
         lines.append(Text(f"  Revised: {one_line(record.get('changes') or 'no account given', 400)}"))
     if record.get("unresolved"):
-        lines.append(Text("  The errors are not resolved; the plan goes on, marked so", style="yellow"))
+        lines.append(Text(f"  Not resolved: plan v{record.get('runs')} runs all the same", style="yellow"))
     return Group(*lines)
 
 

@@ -102,6 +102,8 @@ class PlanReview(TypedDict):
     skipped: str
     """Why no diagnosis was made ('' if one was)."""
     unresolved: bool
+    runs: int
+    """If unresolved, the version that goes on all the same; else 0."""
 
 
 class Dispatch(TypedDict):

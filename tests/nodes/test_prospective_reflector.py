@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from forethought.knowledge.planning_errors import load_planning_errors
 from tests.support.agent import Drive, Script, World, broken
 from tests.support.model_server import Reply, SeenRequest
@@ -66,15 +68,23 @@ async def test_the_revised_plan_is_what_is_diagnosed_again(drive: Drive) -> None
     assert len(second.messages) == 2, "a conversation of its own"
 
 
-async def test_reflections_are_bounded_and_the_version_with_the_fewest_errors_goes_on(drive: Drive) -> None:
-    found = [diagnosis(ONE.name, TWO.name), diagnosis(ONE.name), diagnosis(ONE.name, TWO.name, ONE.name)]
-    revisions = [revision(sub("better")), revision(sub("worse"))]
-    out = await drive(Script(diagnoses=found, revisions=revisions), max_reflections=2)
-    assert out.kinds.count("PlanDiagnosis") == 3
-    assert out.kinds.count("PlanRevision") == 2
-    assert list(out.subtasks) == ["better"]
+@pytest.mark.parametrize(
+    ("counts", "runs"),
+    [((2, 1, 3), "second"), ((1, 1, 1), "third"), ((2, 1, 1), "third"), ((1, 2, 2), "first")],
+)
+async def test_of_the_versions_with_the_fewest_errors_the_latest_goes_on(
+    drive: Drive, counts: tuple[int, ...], runs: str
+) -> None:
+    found = [diagnosis(*([ONE.name] * count)) for count in counts]
+    revisions = [revision(sub("second")), revision(sub("third"))]
+    script = Script(plans=[plan(sub("first"))], diagnoses=found, revisions=revisions)
+    out = await drive(script, max_reflections=2)
+    assert (out.kinds.count("PlanDiagnosis"), out.kinds.count("PlanRevision")) == (3, 2)
+    assert list(out.subtasks) == [runs]
     assert out.state["plan"]["unresolved"] is True
-    assert [review["unresolved"] for review in out.state["plan_reviews"]] == [False, False, True]
+    reviews = out.state["plan_reviews"]
+    assert [review["unresolved"] for review in reviews] == [False, False, True]
+    assert [review["runs"] for review in reviews] == [0, 0, out.state["plan"]["version"]]
 
 
 async def test_every_plan_passes_and_a_revision_keeps_finished_work(drive: Drive) -> None:

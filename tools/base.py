@@ -203,12 +203,18 @@ def make_tool(
 
 
 def _runner(function: Callable[..., Any], with_env: bool) -> Callable[..., Awaitable[str | Observation]]:
+    def call(arguments: Mapping[str, Any]) -> Any:
+        try:
+            return function(**arguments)
+        except StopIteration as error:  # cannot leave a thread through a future: the call would never end
+            raise RuntimeError(f"StopIteration: {error}".removesuffix(": ")) from error
+
     async def run(env: ToolEnv, **arguments: Any) -> str | Observation:
         arguments = {"env": env, **arguments} if with_env else arguments
         if inspect.iscoroutinefunction(function):
             result: str | Observation = await function(**arguments)
         else:
-            result = await asyncio.to_thread(function, **arguments)
+            result = await asyncio.to_thread(call, arguments)
         return result
 
     return run

@@ -109,7 +109,7 @@ def resume(options: ResumeOptions) -> int:
 
 
 def fork(options: ForkOptions) -> int:
-    """Go back to before a step and run on from there; what was done before it is not done again."""
+    """Go back to just before a step and continue; only steps that ran beside it are repeated."""
 
     async def begin(thread: Thread) -> None:
         from forethought.state.history import ForkError, GraphCheckpoints, before_step, fork

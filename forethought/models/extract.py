@@ -8,12 +8,14 @@ import re
 from typing import Any
 
 _FENCE = re.compile(r"```[A-Za-z0-9_-]*[ \t]*\r?\n(.*?)```", re.DOTALL)
+_TRIES = 200
+"""Braces tried as the beginning of the object; more would cost quadratic time on junk."""
 _DEEPEST = 100
 """Levels of nesting that a reply may have: a checkpoint cannot copy any number of them."""
 
 
 def find_object(text: str) -> dict[str, Any]:
-    """The JSON object in `text`: the whole of it, a fenced block, or from first to last brace.
+    """The JSON object in `text`: the whole of it, a fenced block, or the longest object in the prose.
 
     Raises ValueError with a short reason, also for an object that a checkpoint cannot hold.
     """
@@ -21,8 +23,7 @@ def find_object(text: str) -> dict[str, Any]:
     if not text:
         raise ValueError("the reply is empty")
     reason = ""
-    between = text[text.find("{") : text.rfind("}") + 1]
-    for candidate in (text, *map(str.strip, _FENCE.findall(text)), between):
+    for candidate in (text, *map(str.strip, _FENCE.findall(text))):
         try:
             value = json.loads(candidate, parse_constant=_no_constant)
         except (ValueError, RecursionError) as error:
@@ -31,7 +32,27 @@ def find_object(text: str) -> dict[str, Any]:
         if isinstance(value, dict):
             return _storable(value)
         reason = reason or f"a JSON object is needed, not {type(value).__name__}"
-    raise ValueError(f"the reply holds no JSON object: {reason}")
+    if (longest := _longest(text)) is None:
+        raise ValueError(f"the reply holds no JSON object: {reason}")
+    return _storable(longest)
+
+
+def _longest(text: str) -> dict[str, Any] | None:
+    """The longest object that begins at one of the first braces."""
+    decoder = json.JSONDecoder(parse_constant=_no_constant)
+    best, length, at = None, 0, text.find("{")
+    for _ in range(_TRIES):
+        if at < 0:
+            break
+        try:
+            value, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            end = at + 1
+        else:
+            if end - at > length:
+                best, length = value, end - at
+        at = text.find("{", end)
+    return best
 
 
 def _reason(error: Exception) -> str:

@@ -6,14 +6,19 @@ it, so that a checkpoint without its ancestors is not complete (LangGraph's own 
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 
+from langgraph.checkpoint.base.id import UUID
+
 from forethought.storage.errors import StorageError
 from forethought.storage.saver import ThreadSaver
 
+_UUID_EPOCH = 0x01B21DD213814000
+"""1970 in the time of a UUID: 100 nanoseconds each since 1582."""
 YOUNG_S = 3600.0
 """A file used since then is kept in any case: its run may not have written a checkpoint yet."""
 
@@ -30,9 +35,17 @@ async def delete_threads(saver: ThreadSaver, thread_ids: Sequence[str]) -> dict[
     return skipped
 
 
-def delete_files(folder: Path, unused_for: timedelta) -> list[str]:
-    """Delete the stored files that were neither stored nor read for that long. Returns their hashes."""
-    oldest = time.time() - max(unused_for.total_seconds(), YOUNG_S)
+async def oldest_thread(saver: ThreadSaver) -> float:
+    """When the oldest thread began, in seconds since 1970; infinity where there is none."""
+    ((first,),) = await saver.rows("SELECT MIN(checkpoint_id) FROM checkpoints")
+    return math.inf if first is None else (UUID(hex=first).time - _UUID_EPOCH) / 1e7
+
+
+def delete_files(folder: Path, unused_for: timedelta, needed_since: float) -> list[str]:
+    """Delete the stored files that were neither stored nor read for that long, nor since the oldest thread
+    began, which may need them. Returns their hashes.
+    """
+    oldest = min(time.time() - max(unused_for.total_seconds(), YOUNG_S), needed_since)
     old = [path for path in sorted(folder.glob("[0-9a-f]*")) if path.stat().st_mtime < oldest]
     for path in old:
         path.unlink(missing_ok=True)

@@ -86,10 +86,10 @@ def _read(block: dict[str, Any]) -> tuple[str, str, str, str | bytes]:
     try:
         standard: Any = HumanMessage([block]).content_blocks[0]
         extras = standard.get("extras") or {}
-        named = {**(extras.get("metadata") or {}), **extras, **standard}
+        named = {**(extras.get("metadata") or standard.get("metadata") or {}), **extras, **standard}
         name = next((str(named[key]) for key in ("filename", "name", "title") if named.get(key)), "")
-        kind, data = standard["type"], standard.get("base64") or ""
-        media_type = standard.get("mime_type") or _USUAL.get(kind, "")
+        kind, data = standard["type"], standard.get("base64") or standard.get("data") or ""
+        media_type = standard.get("mime_type") or standard.get("mimeType") or _USUAL.get(kind, "")
         before, encoded, after = (standard.get("url") or "").partition(";base64,")
         if encoded and before.startswith("data:"):
             media_type, data = before.removeprefix("data:"), after

@@ -278,3 +278,15 @@ def test_two_spellings_of_a_call_are_normalised_to_one() -> None:
     assert normalise(LOOKUP, {"name": "Ada", "year": "3"}) == normalise(LOOKUP, {"name": "Ada", "year": 3})
     assert normalise(LOOKUP, {"name": "Ada"}) != normalise(LOOKUP, {"name": "Bea"})
     assert normalise(LOOKUP, {"nom": "Ada"}) == {"nom": "Ada"}
+
+
+async def test_a_stop_iteration_does_not_hang_the_run(env: ToolEnv) -> None:
+    """A StopIteration cannot leave a thread as it is: the caller would wait for ever."""
+
+    def first(name: str) -> str:
+        """The first item."""
+        return next(iter(()))
+
+    seen = await asyncio.wait_for(call_tool(make_tool(first, timeout_s=0), {"name": "x"}, env), 5)
+    assert (seen.ok, seen.cause) == (False, "tool")
+    assert "StopIteration" in seen.text

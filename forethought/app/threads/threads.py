@@ -195,12 +195,12 @@ async def _delete(settings: Settings, thread_ids: list[str], age: timedelta) -> 
     import sqlite3
 
     from forethought.batch.retention import delete_jobs
-    from forethought.storage.retention import delete_files, delete_threads
+    from forethought.storage.retention import delete_files, delete_threads, oldest_thread
 
     async with open_threads(address_of(settings), settings.key) as saver:
         before = await saver.size()
         skipped = await delete_threads(saver, thread_ids)
-        files = delete_files(settings.blobs_dir, age)
+        files = delete_files(settings.blobs_dir, age, await oldest_thread(saver))
         jobs = await delete_jobs(saver, [name for name in thread_ids if name not in skipped], age)
         problems = list(skipped.values())
         try:

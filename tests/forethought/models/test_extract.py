@@ -31,7 +31,9 @@ OBJECTS = st.dictionaries(st.text(), JSON, max_size=4)
         '  \n{"a": {"b": 1}}\n',
         '```json\n{"a": {"b": 1}}\n```',
         'Here it is:\n```\n{"a": {"b": 1}}\n```\nDone.',
-        'Sure! {"a": {"b": 1}} Hope it helps.',
+        'Sure! {"a": {"b": 1}} Hope it helps {x}.',
+        'A set {1, 2} and then {"a": {"b": 1}}',
+        'Example: {"x": 1}. Mine: {"a": {"b": 1}}',
     ],
 )
 def test_what_is_forgiven(text: str) -> None:
@@ -84,6 +86,16 @@ def test_an_object_is_found_in_any_prose(value: dict[str, Any], before: str, aft
     assert find_object(f"{before}{json.dumps(value)}{after}") == value
 
 
+@given(OBJECTS, st.integers(0, 400))
+def test_a_cut_reply_is_never_taken_for_more_than_it_holds(value: dict[str, Any], cut: int) -> None:
+    text = json.dumps(value)[:cut]
+    try:
+        found = find_object(text)
+    except ValueError:
+        return
+    assert isinstance(found, dict)
+
+
 @pytest.mark.parametrize("number", ["1e999", "-1e999", str(2**64), str(-(2**63) - 1), "9" * 5000])
 def test_a_number_that_no_checkpoint_can_hold_is_refused(number: str) -> None:
     for text in (f'{{"n": {number}}}', f'so: {{"n": {number}}} it is'):
@@ -96,3 +108,8 @@ def test_a_number_that_no_checkpoint_can_hold_is_refused(number: str) -> None:
 def test_nesting_that_nothing_could_copy_is_refused(depth: int, prose: str) -> None:
     with pytest.raises(ValueError, match=r"nested too deeply|no JSON"):
         find_object(prose + '{"a":' * depth + "1" + "}" * depth)
+
+
+def test_the_greatest_numbers_and_usual_nesting_pass() -> None:
+    assert find_object(f'{{"n": {2**64 - 1}, "m": {-(2**63)}}}') == {"n": 2**64 - 1, "m": -(2**63)}
+    assert find_object('{"a":' * 50 + "1" + "}" * 50)

@@ -78,6 +78,14 @@ FORMS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "image at a data address": ({"type": "image", "url": f"data:image/png;base64,{B64}"}, "attachment-1.png"),
     "without a type": ({"type": "image", "base64": B64}, "attachment-1.png"),
+    "chat client's image": (
+        {"type": "image", "mimeType": "image/png", "data": B64, "metadata": {"name": "a.png"}},
+        "a.png",
+    ),
+    "chat client's file": (
+        {"type": "file", "mime_type": "application/pdf", "data": B64, "metadata": {"filename": "a.pdf"}},
+        "a.pdf",
+    ),
     "file without a type or name": ({"type": "file", "base64": B64}, "attachment-1"),
 }
 

@@ -13,7 +13,7 @@ import pytest
 
 from forethought.app.runner import claimed_threads, open_runner
 from forethought.settings import Settings
-from forethought.storage import address_of, open_threads
+from forethought.storage import address_of, open_threads, retention
 from forethought.storage.retention import YOUNG_S
 from forethought.tools.files import FileStore
 from tests.forethought.app.conftest import Cli
@@ -83,6 +83,15 @@ def test_files_go_that_were_not_used_for_as_long(cli: Cli) -> None:
     os.utime(store.path(new), (lately, lately))
     assert cli("threads", *NOW, "--status", "failed").json["files"] == [new]
     assert {path.name for path in store.root.iterdir()} == {read, again}
+
+
+def test_files_stay_that_a_thread_which_is_left_may_need(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retention, "YOUNG_S", 0.0)
+    begun("t1")
+    begun("t2", status="failed")
+    needed = FileStore.of(Settings()).put(b"needed")
+    assert cli("threads", *NOW).json["files"] == []
+    assert cli("threads", *NOW, "--status", "failed").json["files"] == [needed]
 
 
 def test_debuggings_go_as_well(cli: Cli, debugging: Scripted) -> None:

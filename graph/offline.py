@@ -42,8 +42,8 @@ class Wiring(Generic[StateT, ContextT, InputT, OutputT]):
         """A node that chooses jobs, the workers that do them side by side, and what follows the last wave."""
         self.node(wave, wave_or(then), [*(worker.__name__ for worker in workers), then])
         for worker in workers:
-            labour = wrap_node(worker, self.services, side_by_side=True)
-            self.graph.add_node(worker.__name__, labour, input_schema=Job)
+            wrapped = wrap_node(worker, self.services, side_by_side=True)
+            self.graph.add_node(worker.__name__, wrapped, input_schema=Job)
             self.graph.add_edge(worker.__name__, wave.__name__)
 
     def compile(

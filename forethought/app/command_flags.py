@@ -138,7 +138,7 @@ def _begin(debug: bool) -> None:
 
 
 def load_dotenv(folder: Path) -> None:
-    """Load `folder`/.env into the environment, which goes before it."""
+    """Load `folder`/.env into the environment, which takes precedence."""
     from dotenv import load_dotenv as load
 
     path = folder / ".env"

@@ -41,7 +41,7 @@ from forethought.app.text import to_json
 from forethought.settings import Settings
 from forethought.storage import Address, open_threads
 from forethought.storage.errors import is_storage_failure
-from forethought.telemetry import entered
+from forethought.telemetry import set_log_context
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -86,7 +86,7 @@ class Session:
         Raises what the graph raises (the thread stays resumable), GraphDrained where `control` stopped it.
         """
         run_id = uuid.uuid4()
-        entered(thread_id=self.id, run_id=run_id)
+        set_log_context(thread_id=self.id, run_id=run_id)
         parts = self.graph.astream(
             graph_input,
             {**self.config, "run_id": run_id},

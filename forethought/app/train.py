@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -18,7 +17,6 @@ train_app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-Seed = Annotated[int, typer.Option("--seed", help="Random seed.", metavar="N")]
 
 
 class ExportOptions(CommandOptions):

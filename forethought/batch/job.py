@@ -23,7 +23,7 @@ from forethought.shutdown import Halt, Shutdown
 from forethought.state.context import Context, bounded
 from forethought.storage import StorageError
 from forethought.storage.errors import is_postgres, is_storage_failure, postgres_line
-from forethought.telemetry import entered, operation
+from forethought.telemetry import operation, set_log_context
 from forethought.text import one_line, sanitize_text
 from forethought.tools.files import FilesError, FileStore
 
@@ -157,7 +157,7 @@ class JobRunner:
 
     async def _invoke(self, config: RunnableConfig, task: Any, context: Context) -> None:
         run_id = uuid.uuid4()
-        entered(thread_id=config["configurable"]["thread_id"], run_id=run_id)
+        set_log_context(thread_id=config["configurable"]["thread_id"], run_id=run_id)
         with operation("invoke_agent", "forethought", gen_ai__agent__name="forethought"):
             run = self.graph.ainvoke(
                 task,

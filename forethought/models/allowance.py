@@ -28,7 +28,7 @@ class Allowance:
     paid: list[Usage] = field(default_factory=list)
     """What a tool paid for by itself."""
 
-    def question(self) -> Usage:
+    def new_record(self) -> Usage:
         """The record of a question that is about to be asked."""
         self.used.append(no_usage())
         return self.used[-1]

@@ -97,7 +97,7 @@ class Models:
             if named is not None:
                 self._allow(named)
         allowance = allowance or Allowance()
-        usage = allowance.question()
+        usage = allowance.new_record()
         shape = reply.name, reply.schema, reply.functions, reply.strict
         request = ModelRequest(role, model, tuple(messages), *shape, allowance.deadline)
         problem, repairs = "", 0

@@ -30,7 +30,7 @@ def here() -> dict[str, str]:
     return dict(_place.get() or {})
 
 
-def entered(**known: Any) -> None:
+def set_log_context(**known: Any) -> None:
     """What is known from here on, in this task and those that it starts."""
     _place.set({**here(), **{name: str(value) for name, value in known.items() if value}})
 
@@ -118,7 +118,7 @@ def observed(node: Node) -> Node:
 
     @functools.wraps(node)
     async def observed_node(*args: Any, **kwargs: Any) -> Any:
-        entered(**_graph_place(), node=node.__name__)
+        set_log_context(**_graph_place(), node=node.__name__)
         # The subtask and step that a node was sent for.
         sent = args[0] if args and isinstance(args[0], dict) else {}
         with operation(

@@ -1,4 +1,4 @@
-"""Other people's parsers in processes of their own, which can be stopped, may crash, and have little to take.
+"""Other people's parsers in processes of their own, which can be stopped, may crash, and hold no secrets.
 
 A thread that hangs in a parser cannot be ended, and a parser that crashes or fills the memory takes its
 process along. So documents and pages are read by `tools.documents.child`: with a limit on time, memory and

@@ -72,7 +72,9 @@ def _of_module(name: str) -> list[Tool]:
         module = importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
-            raise ValueError(f"tools module {name} not found: is its folder on PYTHONPATH?") from error
+            raise ValueError(
+                f"tools module {name} not found: name the module without .py, with its folder on PYTHONPATH"
+            ) from error
         raise ValueError(f"tools module {name} needs {error.name}, which is not installed") from error
     except (Exception, SystemExit) as error:
         # Whatever a module does while it is loaded, the operator wants to know which one and why.

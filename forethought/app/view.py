@@ -32,7 +32,10 @@ def parts(values: Json, observation_lines: int = 3) -> Iterator[RenderableType]:
     for record in values.get("replans") or []:
         yield replan(record)
     if (values.get("plan") or {}).get("subtasks"):
-        yield plan(values["plan"], revised=any(record["revised"] for record in reviews))
+        before = values["plan"].get("version", 1) - 1
+        yield plan(
+            values["plan"], any(one["revised"] and one.get("plan_version") == before for one in reviews)
+        )
     for record in values.get("trajectory") or []:
         yield step(record, observation_lines)
     for _, record in entries(values.get("long_term")):

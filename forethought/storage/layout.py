@@ -9,7 +9,7 @@ from forethought.storage.errors import NoThreads, StorageError
 from forethought.storage.locks import hold
 from forethought.storage.saver import ThreadSaver
 
-VERSION = "3"
+VERSION = "2"
 _TABLE = "forethought_storage"
 _KEY_CHECK = "forethought"
 _SETUP_S = 60.0

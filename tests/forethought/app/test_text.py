@@ -7,6 +7,7 @@ import json
 import unicodedata
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -121,3 +122,15 @@ def test_what_goes_wrong_on_the_way_is_shown() -> None:
         "round 1 did not pass (score 5): thin",
     ):
         assert part in stream.getvalue(), part
+
+
+@pytest.mark.parametrize(("reviewed", "words"), [(2, "Plan v3 (revised)"), (1, "Plan v3 (score 9, planner)")])
+def test_a_plan_is_called_revised_only_where_the_version_before_it_was(reviewed: int, words: str) -> None:
+    console = make_console(stream := io.StringIO())
+    values = {
+        "plan": {"version": 3, "score": 9, "subtasks": [{"id": "a"}]},
+        "plan_reviews": [{"plan_version": reviewed, "errors": [], "revised": True}],
+    }
+    for shown in view.parts(values):
+        console.print(shown)
+    assert words in stream.getvalue()

@@ -48,7 +48,7 @@ async def test_a_database_of_another_release_is_refused_and_left_as_it_is(addres
         await run(saver, "a")
         await saver.rows("UPDATE forethought_storage SET value = '9' WHERE name = 'version'")
     for options in ({"create": True}, {"create": False}):
-        with pytest.raises(StorageError, match=r"of another release \(layout 9, this one reads 3\)"):
+        with pytest.raises(StorageError, match=r"of another release \(layout 9, this one reads 2\)"):
             async with open_threads(address, **options):
                 pass
 

@@ -227,9 +227,9 @@ class Thread(RuleBasedStateMachine):
             # What was not booked by then is lost.
             begun = self.state.get("progress", {}).get("task") != self.task_before
             self.model.answered = round(self._sum("output_tokens") / OUTPUT) if begun else 0
-        if process.left and isinstance(given, dict) and not self.next:
-            # Killed before anything of it was kept, a task was never begun.
-            self.model.answered, self.dispatched, self.model.late = self.counted
+            if isinstance(given, dict) and not self.next and not begun:
+                # Killed before anything of it was kept, a task was never begun.
+                self.model.answered, self.dispatched, self.model.late = self.counted
 
     async def _streamed(self, graph: Any, given: Any) -> None:
         modes = ["updates", "values"]

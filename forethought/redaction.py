@@ -55,15 +55,15 @@ def register_secrets(values: Iterable[str]) -> None:
 
 def secret_values(settings: Settings | None = None) -> set[str]:
     """The secrets of the environment, of the settings, and the registered ones."""
-    found = set(_registered)
+    values = set(_registered)
     for name, value in os.environ.items():
-        found.update(secrets_of(name, value))
+        values.update(secrets_of(name, value))
     for value in (settings.model_dump() if settings is not None else {}).values():
         if hasattr(value, "get_secret_value"):
-            found.update(_parts(value.get_secret_value()))
+            values.update(_parts(value.get_secret_value()))
         elif isinstance(value, str):
-            found.update(secrets_of_address(value))
-    return found
+            values.update(secrets_of_address(value))
+    return values
 
 
 def secrets_of(name: str, value: str) -> Iterator[str]:

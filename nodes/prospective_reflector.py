@@ -141,8 +141,8 @@ class _Reflection:
         errors: Sequence[PlanningError],
     ) -> bool:
         """Turn 2. The revised plan becomes the one in hand; False when no valid revision came."""
-        found = {error.error_type for error in diagnosis.errors}
-        _, request = render("reflector_revise", errors=[e.full() for e in errors if e.name in found])
+        types = {error.error_type for error in diagnosis.errors}
+        _, request = render("reflector_revise", errors=[e.full() for e in errors if e.name in types])
         results, tools = self.state.get("results", {}), self.turn.services.tools
 
         def check(reply: PlanRevision) -> str | None:

@@ -62,11 +62,11 @@ async def tool_executor(
     state = read_state(config, WAVE_CHANNELS)
     proposal = state["proposals"][dispatch["subtask"]]
     tool = services.tools.get(proposal["tool"] or "")
-    asked = tool is not None and tool.asks_person
+    is_question = tool is not None and tool.asks_person
     started = time.monotonic()
     outcome = await _call(proposal, state, turn) if proposal["action"] == "call" else _no_call(proposal)
     # Waiting for the person is not the agent's time.
-    seconds = proposal["seconds"] + (0.0 if asked else time.monotonic() - started)
+    seconds = proposal["seconds"] + (0.0 if is_question else time.monotonic() - started)
     judged = outcome.finding.usage
     spent: list[Usage] = []
     if outcome.result:
@@ -80,7 +80,7 @@ async def tool_executor(
     if outcome.finished:
         called = proposal["action"] == "call"
         origin = outcome.observation.origin if called else made_of(dispatch["subtask"], state)
-        text = _text_of_result(proposal, outcome, asked=asked)
+        text = _text_of_result(proposal, outcome, asked=is_question)
         update["results"] = {dispatch["subtask"]: {"n": dispatch["n"], "text": text, "origin": origin}}
     return update
 

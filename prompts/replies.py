@@ -94,8 +94,8 @@ class PlanDiagnosis(Reply):
 def diagnosis_of(names: tuple[str, ...]) -> type[PlanDiagnosis]:
     """PlanDiagnosis whose error types are `names` only: the planning errors that the plan is held against."""
     kind: Any = Literal[names]
-    found: Any = create_model("FoundError", __base__=FoundError, error_type=(kind, ...))
-    errors: Any = ListOf[found]
+    model: Any = create_model("FoundError", __base__=FoundError, error_type=(kind, ...))
+    errors: Any = ListOf[model]
     return create_model("PlanDiagnosis", __base__=PlanDiagnosis, errors=(errors, Field(default_factory=list)))
 
 

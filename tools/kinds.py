@@ -18,8 +18,8 @@ def binary_kind(data: bytes) -> str:
     # Formats that begin with letters are told from a text, such as a table whose first column is BMI.
     if head[:1] < b"\x80" and b"\0" not in head and not head.startswith((b"%PDF-", b"{\\rtf")):
         return ""
-    found = filetype.guess_extension(head) or ""
-    return {"apng": "png"}.get(found, found)
+    extension = filetype.guess_extension(head) or ""
+    return {"apng": "png"}.get(extension, extension)
 
 
 def picture_kind(data: bytes) -> str:

@@ -89,13 +89,13 @@ class Folder:
 
     def trials(self) -> list[Trial]:
         """The finished runs. Raises FileError."""
-        found: list[Trial] = []
+        trials: list[Trial] = []
         for path in sorted((self.root / "trials").glob("*.json")):
             try:
-                found.append(_TRIAL.validate_python(read_object(path)))
+                trials.append(_TRIAL.validate_python(read_object(path)))
             except ValidationError as error:
                 raise FileError(f"{path}: damaged; remove it to run it again") from error
-        return found
+        return trials
 
     def loaded(self, trial: Trial) -> Loaded:
         """A finished run's trajectory. Raises FileError."""

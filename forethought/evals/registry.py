@@ -46,9 +46,9 @@ def built_in_benchmark(name: str) -> Benchmark:
     """The benchmark `name` of those that come with this package. Raises UnknownNameError and ImportError."""
     if name not in BENCHMARKS:
         raise _unknown("benchmark", name, BENCHMARKS)
-    found = _imported(BENCHMARKS[name])
-    assert isinstance(found, Benchmark)
-    return found
+    named = _imported(BENCHMARKS[name])
+    assert isinstance(named, Benchmark)
+    return named
 
 
 def method_names() -> list[str]:
@@ -71,15 +71,15 @@ def method(name: str) -> Method:
 
 def _named_object(path: str, kind: type[T]) -> T:
     try:
-        found = _imported(path)
+        named = _imported(path)
     except (ImportError, AttributeError, ValueError) as error:
         raise UnknownNameError(f"{path}: cannot be imported as MODULE:OBJECT ({error})") from error
-    if not isinstance(found, kind):
+    if not isinstance(named, kind):
         wanted = f"{kind.__module__}.{kind.__name__}"
         raise UnknownNameError(
             f"{path} is no {kind.__name__.lower()}: name an object of a subclass of {wanted}"
         )
-    return found
+    return named
 
 
 def _imported(path: str) -> object:

@@ -156,7 +156,7 @@ def read_evaluation(folder: Path) -> Evaluation:
         raise ResultsError(
             f"{run_path}: {_first(error)}; the folder holds no evaluation, or a damaged one"
         ) from error
-    found: dict[tuple[str, str, int], Result] = {}
+    latest: dict[tuple[str, str, int], Result] = {}
     spent = no_usage()
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -168,9 +168,9 @@ def read_evaluation(folder: Path) -> Evaluation:
                 continue
             why = _first(error) if isinstance(error, ValidationError) else "broken JSON"
             raise ResultsError(f"{path}:{number}: {why}; remove the line to have it run again") from error
-        found[result.method, result.sample, result.trial] = result
+        latest[result.method, result.sample, result.trial] = result
         spent = total(spent, result.usage, result.judge_usage)
-    return Evaluation(folder, run, tuple(found.values()), spent)
+    return Evaluation(folder, run, tuple(latest.values()), spent)
 
 
 def read_evaluations(paths: Sequence[Path]) -> list[Evaluation]:

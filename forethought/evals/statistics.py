@@ -57,7 +57,7 @@ def bootstrap(values: Sequence[float], seed: int = 0, level: float = LEVEL) -> t
     """The percentile bootstrap interval of the mean, from RESAMPLES resamples; the same for the same seed."""
     from scipy.stats import bootstrap as resample
 
-    found = resample(
+    interval = resample(
         (np.asarray(values, dtype=float),),
         np.mean,
         n_resamples=RESAMPLES,
@@ -66,7 +66,7 @@ def bootstrap(values: Sequence[float], seed: int = 0, level: float = LEVEL) -> t
         method="percentile",
         rng=np.random.default_rng(seed),
     ).confidence_interval
-    return float(found.low), float(found.high)
+    return float(interval.low), float(interval.high)
 
 
 @dataclass(frozen=True)

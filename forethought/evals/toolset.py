@@ -120,9 +120,9 @@ class Toolset(Mapping[str, Tool]):
             self.broken = error
             raise
         except Exception as error:
-            said = one_line(f"{type(error).__name__}: {error}", 500)
-            said = f"no answer within {WORLD_S:g} s" if scope.expired() else said
-            self.broken = InfrastructureError(f"the world {name} broke at {what}: {said}")
+            reason = one_line(f"{type(error).__name__}: {error}", 500)
+            reason = f"no answer within {WORLD_S:g} s" if scope.expired() else reason
+            self.broken = InfrastructureError(f"the world {name} broke at {what}: {reason}")
             raise self.broken from error
         return self.reply
 

@@ -124,14 +124,14 @@ class Services:
     ) -> R:
         """The judge's or the user's reply to a template of forethought/evals/prompts. Raises ModelError."""
         system, user = render(template, **values)
-        asked = await self.models.ask(
+        result = await self.models.ask(
             role=role,
             model=self.judge_model if role == "judge" else self.user_model,
             messages=[Message("system", system), Message("user", user)],
             reply=reply_spec(reply),
             check=check,
         )
-        return asked.reply
+        return result.reply
 
 
 @dataclass(frozen=True)

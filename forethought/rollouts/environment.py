@@ -62,8 +62,8 @@ class _Run:
 
     def answer(self) -> str:
         """What the last action handed in, if the run is over and it did."""
-        found = _HANDED_IN.fullmatch(self.steps[-1].action) if self.reply.done and self.steps else None
-        return (found[1] or found[2] or "").strip() if found else ""
+        answer = _HANDED_IN.fullmatch(self.steps[-1].action) if self.reply.done and self.steps else None
+        return (answer[1] or answer[2] or "").strip() if answer else ""
 
 
 @dataclass
@@ -203,8 +203,8 @@ async def _guarded(
         what = f"{type(error).__name__}: {one_line(str(error), _SHOWN)}".rstrip(": ")
         raise RolloutError(f"the environment {environment.name} broke {when} ({what}): mend it") from error
     if not isinstance(reply, EnvironmentReply):
-        given = type(reply).__name__
+        kind = type(reply).__name__
         raise RolloutError(
-            f"the environment {environment.name} gave a {given} {when}: give an EnvironmentReply"
+            f"the environment {environment.name} gave a {kind} {when}: give an EnvironmentReply"
         )
     return reply

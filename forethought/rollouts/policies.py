@@ -138,9 +138,9 @@ class TreePolicy:
 
     def _take(self, path: Path, action: str, why: str, usage: Usage | None = None) -> Act:
         self._left.get(path, {}).pop(action, None)
-        taken = self._tried.setdefault(path, [])
-        if action not in taken:
-            taken.append(action)
+        actions = self._tried.setdefault(path, [])
+        if action not in actions:
+            actions.append(action)
         return Act(action=action, planning=why, usage=usage or no_usage())
 
     async def _expand(

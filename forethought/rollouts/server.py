@@ -84,8 +84,8 @@ class ServerThread:
     async def _run_context(self, limits: Limits) -> Any:
         if self._context is None:
             runs = await self.client.runs.list(self.thread, limit=1)
-            kept: Any = runs[0].get("kwargs") or {} if runs else {}
-            self._context = dict(kept.get("context") or {})
+            stored: Any = runs[0].get("kwargs") or {} if runs else {}
+            self._context = dict(stored.get("context") or {})
         context = within(self._context or None, limits)
         return (
             context.model_dump(mode="json", exclude_unset=True) if isinstance(context, Context) else context

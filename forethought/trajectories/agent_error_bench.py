@@ -51,16 +51,20 @@ def read(value: object, name: str) -> list[Loaded]:
 
 def _modules(turn: Turn) -> Json:
     """A turn's modules by their tags; one without any tag is read as plain words."""
-    found = {tag: inner for tag in _TAGS if (inner := _between(tag, turn.said)) is not None}
-    if not found:
+    sections = {tag: inner for tag in _TAGS if (inner := _between(tag, turn.said)) is not None}
+    if not sections:
         return plain_modules(turn)
-    action = found.get("action") or found.get("tool_call") or plain_modules(turn)["action"] * bool(turn.calls)
-    if "answer" in found:
-        action = f"answer: {found['answer']}"
+    action = (
+        sections.get("action")
+        or sections.get("tool_call")
+        or plain_modules(turn)["action"] * bool(turn.calls)
+    )
+    if "answer" in sections:
+        action = f"answer: {sections['answer']}"
     return {
-        "memory": found.get("memory") or found.get("memory_recall", ""),
-        "reflection": found.get("reflection", ""),
-        "planning": found.get("plan") or found.get("think") or turn.thought,
+        "memory": sections.get("memory") or sections.get("memory_recall", ""),
+        "reflection": sections.get("reflection", ""),
+        "planning": sections.get("plan") or sections.get("think") or turn.thought,
         "action": action,
     }
 

@@ -107,7 +107,7 @@ def trajectory_of(
     modules: Callable[[Turn], Json] | None = None,
 ) -> Trajectory:
     """The trajectory that a conversation tells. `modules` reads a turn's modules in another way."""
-    given = "\n\n".join([*chat.before, *([chat.task] if task and chat.task and chat.task != task else [])])
+    context = "\n\n".join([*chat.before, *([chat.task] if task and chat.task and chat.task != task else [])])
     steps = []
     for number, turn in enumerate(chat.turns, 1):
         calls = turn.calls
@@ -115,7 +115,7 @@ def trajectory_of(
         steps.append(
             TrajectoryStep(
                 number=number,
-                given=given if number == 1 else "",
+                given=context if number == 1 else "",
                 observation="\n".join(turn.observed),
                 failure=turn.failure,
                 tool=calls[0]["name"] if len(calls) == 1 else "",

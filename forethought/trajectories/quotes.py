@@ -46,9 +46,9 @@ def misquoted(quote: str, texts: Mapping[int, str], number: int, run: str = "") 
     if occurs(quote, texts[number]):
         return None
     elsewhere = [str(other) for other, text in texts.items() if occurs(quote, text)]
-    found = f" (it stands in step {', '.join(elsewhere[:5])})" if elsewhere else ""
+    note = f" (it stands in step {', '.join(elsewhere[:5])})" if elsewhere else ""
     return (
-        f'"{one_line(quote, 120)}" does not stand in step {number}{run}{found}: copy one passage of that '
+        f'"{one_line(quote, 120)}" does not stand in step {number}{run}{note}: copy one passage of that '
         "step letter by letter"
     )
 
@@ -56,8 +56,8 @@ def misquoted(quote: str, texts: Mapping[int, str], number: int, run: str = "") 
 def _end_of(part: str, haystack: str, start: int, *, whole: bool) -> int:
     """Where the first `part` at or after `start` ends, or -1."""
     if whole:
-        found = re.compile(rf"(?<!\w){re.escape(part)}(?!\w)").search(haystack, start)
-        return found.end() if found else -1
+        match = re.compile(rf"(?<!\w){re.escape(part)}(?!\w)").search(haystack, start)
+        return match.end() if match else -1
     at = haystack.find(part, start)
     return at if at < 0 else at + len(part)
 

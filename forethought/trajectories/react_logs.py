@@ -54,12 +54,12 @@ def claims(value: object) -> bool:
 
 def read(value: object, name: str) -> list[Loaded]:
     """The runs of a log, in its order, each once, with names of their own."""
-    found: dict[str, Loaded] = {}
+    runs: dict[str, Loaded] = {}
     for run in _runs(str(value).replace("\r\n", "\n").split("\n")):
         loaded = run.loaded()
-        found.setdefault(loaded.trajectory.id, loaded)
-    with_steps = [loaded for loaded in found.values() if loaded.trajectory.steps]
-    return with_steps or list(found.values())
+        runs.setdefault(loaded.trajectory.id, loaded)
+    with_steps = [loaded for loaded in runs.values() if loaded.trajectory.steps]
+    return with_steps or list(runs.values())
 
 
 @dataclass
@@ -73,13 +73,13 @@ class _Run:
     gold: list[str] = field(default_factory=list)
 
     def loaded(self) -> Loaded:
-        task, given = self._task()
-        steps = tuple(_step(number, parts, given) for number, parts in enumerate(self.steps, 1))
+        task, guidance = self._task()
+        steps = tuple(_step(number, parts, guidance) for number, parts in enumerate(self.steps, 1))
         finished = bool(steps) and steps[-1].tool.lower() == "finish"
         halted = self.section == "HALTED"
         notes = () if finished or halted or not steps else ("The log ends before the run has finished.",)
         spoken = "\x1f".join(
-            [task, given, *("\x1e".join((s.planning, s.action, s.observation)) for s in steps)]
+            [task, guidance, *("\x1e".join((s.planning, s.action, s.observation)) for s in steps)]
         )
         hotpotqa = bool(steps) and {s.tool.lower() for s in steps} <= _HOTPOTQA | {""}
         trajectory = Trajectory(
@@ -102,10 +102,10 @@ class _Run:
         if found := _RETRIED.search(whole):
             question, rest = whole[: found.start()].strip(), found[0]
             _, marker, reflections = rest.partition("Reflections:")
-            said = reflections.strip() if marker else rest.strip()
+            text = reflections.strip() if marker else rest.strip()
             return (
                 question or "(no question)",
-                f"Reflections on earlier attempts at this task:\n{said}" if said else "",
+                f"Reflections on earlier attempts at this task:\n{text}" if text else "",
             )
         return whole or "(no question)", ""
 

@@ -248,8 +248,10 @@ def _is_others_text(record: Mapping[str, Any], tools: Mapping[str, Tool]) -> boo
 def _may_store(record: Mapping[str, Any], tools: Mapping[str, Tool]) -> bool:
     """Whether what the model wrote may have been stored by the call, and so come back in a later result."""
     tool = tools.get(record.get("tool") or "")
-    made = bool(record.get("tool")) and record.get("cause") not in ("rejected", "repeat", "arguments")
-    return made and (tool is None or tool.effect == "write" or (tool.effect == "egress" and not tool.address))
+    was_called = bool(record.get("tool")) and record.get("cause") not in ("rejected", "repeat", "arguments")
+    return was_called and (
+        tool is None or tool.effect == "write" or (tool.effect == "egress" and not tool.address)
+    )
 
 
 def _strings(value: Any) -> Iterable[str]:

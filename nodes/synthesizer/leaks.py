@@ -129,20 +129,20 @@ def _is_stated(words: str, plain: str) -> bool:
 def numbers(text: str) -> dict[Decimal, str]:
     """Each number of `text` and how it is written there. A share has two values: 25 % is 25 and 0.25; so has
     a figure before k or m, which may be a unit."""
-    found: dict[Decimal, str] = {}
+    numbers: dict[Decimal, str] = {}
     for match in _FIGURE.finditer(text):
         scale = (match["scale"] or "").lower()
         value = Decimal(re.sub(r"[,'’\u00a0\u202f ]", "", match["figure"]))
         written = match[0].strip()
         power = _SCALES.get(scale, 0)
         if scale in ("", "k", "m", "%", "percent", "per cent"):
-            found.setdefault(value.normalize(), written)
+            numbers.setdefault(value.normalize(), written)
         if power:
-            found.setdefault(value.scaleb(power).normalize(), written)
+            numbers.setdefault(value.scaleb(power).normalize(), written)
         if scale in ("%", "percent", "per cent"):
-            found.setdefault((value / 100).normalize(), written)
+            numbers.setdefault((value / 100).normalize(), written)
     spelled = rf"\b(?:(?:{'|'.join(_TENS)})[\s-](?:{'|'.join(_UNITS)})|{'|'.join(_NUMBER_WORDS)})\b"
     for match in re.finditer(spelled, text, re.IGNORECASE):
         value = Decimal(_NUMBER_WORDS[re.sub(r"\s", "-", match[0].lower())])
-        found.setdefault(value.normalize(), match[0])
-    return found
+        numbers.setdefault(value.normalize(), match[0])
+    return numbers

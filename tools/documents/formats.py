@@ -173,9 +173,9 @@ def text_of(url: str, media_type: str, charset: str | None, body: bytes, raw: bo
 
 def _is_html(media_type: str, text: str) -> bool:
     """What the server says, unless that is nothing or anything."""
-    said = media_type in _HTML
+    is_html = media_type in _HTML
     vague = media_type in ("", "application/octet-stream")
-    return said or (vague and text[:1000].lstrip().lower().startswith(("<!doctype html", "<html")))
+    return is_html or (vague and text[:1000].lstrip().lower().startswith(("<!doctype html", "<html")))
 
 
 def _markdown(source: str, url: str) -> str:

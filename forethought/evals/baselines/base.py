@@ -48,8 +48,8 @@ class Baseline(Method):
             "recursion_limit": RECURSION_LIMIT,
         }
         await trial.checkpointer.adelete_thread(trial.thread)
-        given = cast(State, {"notes": self.notes(trial)})
-        return cast(State, await graph.ainvoke(given, config)), bench
+        payload = cast(State, {"notes": self.notes(trial)})
+        return cast(State, await graph.ainvoke(payload, config)), bench
 
 
 def attempt_of(state: State, bench: Bench, number: int, seconds: float = 0.0) -> Attempt:

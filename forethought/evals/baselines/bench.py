@@ -63,7 +63,7 @@ class Bench:
         system, user = render(template, **shown)
         before = self.meter.tokens
         try:
-            asked = await self.services.models.ask(
+            result = await self.services.models.ask(
                 role="baseline",
                 model=self.trial.model,
                 messages=[Message("system", system), Message("user", user)],
@@ -72,7 +72,7 @@ class Bench:
             )
         finally:
             self.last_cost = self.meter.tokens - before
-        return asked.reply
+        return result.reply
 
     async def call(self, name: str, arguments: dict[str, Any], n: int) -> Observation:
         """Carry out one call. Raises InfrastructureError where not the task but the means failed."""
@@ -152,8 +152,8 @@ async def make_bench(trial: TrialContext) -> Bench:
 
 def take_files(trial: TrialContext) -> list[FileRef]:
     """The sample's files, stored. Reads and writes the disk. Raises FilesError."""
-    store, taken = FileStore(trial.settings.blobs_dir), dict[str, FileRef]()
+    store, files = FileStore(trial.settings.blobs_dir), dict[str, FileRef]()
     for path in trial.sample.files:
-        reference = from_path(path, store=store, settings=trial.settings, used_names=taken)
-        taken[reference["name"]] = reference
-    return list(taken.values())
+        reference = from_path(path, store=store, settings=trial.settings, used_names=files)
+        files[reference["name"]] = reference
+    return list(files.values())

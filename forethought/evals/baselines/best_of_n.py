@@ -73,9 +73,11 @@ async def select(state: State, *, bench: Bench) -> dict[str, Any]:
 
 def majority(candidates: list[Try]) -> int | None:
     """The first try of those that more than half agree on; None where there is no such answer."""
-    said = {item["number"]: " ".join(item["answer"].casefold().split()).rstrip(".") for item in candidates}
-    answer, votes = Counter(said.values()).most_common(1)[0]
-    return next(number for number, own in said.items() if own == answer) if 2 * votes > len(said) else None
+    answers = {item["number"]: " ".join(item["answer"].casefold().split()).rstrip(".") for item in candidates}
+    answer, votes = Counter(answers.values()).most_common(1)[0]
+    return (
+        next(number for number, own in answers.items() if own == answer) if 2 * votes > len(answers) else None
+    )
 
 
 async def _ask(state: State, candidates: list[Try], bench: Bench) -> int:

@@ -114,7 +114,7 @@ class Extraction:
             insights=[insight["text"] for insight in self.insights],
         )
         try:
-            asked = await self.models.ask(
+            result = await self.models.ask(
                 role="baseline",
                 model=self.model,
                 messages=[Message("system", system), Message("user", user)],
@@ -124,7 +124,7 @@ class Extraction:
         except ReplyError as error:
             self.problems.append(f"insights from {', '.join(t.sample for t in trials)}: {error}")
             return
-        self.insights = apply_operations(self.insights, asked.reply.operations)
+        self.insights = apply_operations(self.insights, result.reply.operations)
 
 
 def pairs(trials: Sequence[TrainingTrial]) -> list[tuple[TrainingTrial, TrainingTrial]]:

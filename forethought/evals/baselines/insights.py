@@ -38,7 +38,7 @@ def operations_problem(operations: Sequence[InsightOperation], insights: Sequenc
 def apply_operations(insights: Sequence[Insight], operations: Sequence[InsightOperation]) -> list[Insight]:
     """The list after the operations, in its order; numbers are those of the list before them."""
     by_number = {item.number: item for item in operations if item.operation != "ADD"}
-    kept = []
+    remaining = []
     for number, insight in enumerate(insights, 1):
         operation = by_number.get(number)
         text, importance = insight["text"], insight["importance"]
@@ -46,11 +46,11 @@ def apply_operations(insights: Sequence[Insight], operations: Sequence[InsightOp
             importance += -1 if operation.operation == "REMOVE" else 1
             text = operation.text if operation.operation == "EDIT" else text
         if importance > 0:
-            kept.append(Insight(text=text, importance=importance))
-    said = {insight["text"].casefold() for insight in kept}
+            remaining.append(Insight(text=text, importance=importance))
+    texts = {insight["text"].casefold() for insight in remaining}
     for item in operations:
-        if item.operation == "ADD" and item.text.casefold() not in said:
-            said.add(item.text.casefold())
-            kept.append(Insight(text=item.text, importance=FIRST))
-    strongest = sorted(range(len(kept)), key=lambda at: -kept[at]["importance"])[:MOST]
-    return [kept[at] for at in sorted(strongest)]
+        if item.operation == "ADD" and item.text.casefold() not in texts:
+            texts.add(item.text.casefold())
+            remaining.append(Insight(text=item.text, importance=FIRST))
+    strongest = sorted(range(len(remaining)), key=lambda at: -remaining[at]["importance"])[:MOST]
+    return [remaining[at] for at in sorted(strongest)]

@@ -63,8 +63,8 @@ async def _synthesized(
     graph = build_synthesizer(contexts[0].settings, InMemorySaver(), unlimited(contexts[0]))
     config: RunnableConfig = {"configurable": {"thread_id": "inter-task"}}
     settings = SynthesizerContext(model=contexts[0].model, max_parallel=PARALLEL)
-    given: Any = {"trajectories": [_loaded(trial).model_dump(mode="json") for trial in trials]}
-    await graph.ainvoke(given, config, context=settings, interrupt_before=["merge_wave"])
+    payload: Any = {"trajectories": [_loaded(trial).model_dump(mode="json") for trial in trials]}
+    await graph.ainvoke(payload, config, context=settings, interrupt_before=["merge_wave"])
     return dict((await graph.aget_state(config)).values)
 
 

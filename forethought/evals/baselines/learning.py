@@ -52,16 +52,16 @@ async def trials_of(contexts: Sequence[TrialContext]) -> tuple[list[TrainingTria
             except InfrastructureError as error:
                 return error
 
-    made = await asyncio.gather(*(one(context) for context in contexts))
-    failed = [item for item in made if isinstance(item, InfrastructureError)]
-    if failed and len(failed) == len(made):
+    results = await asyncio.gather(*(one(context) for context in contexts))
+    failed = [item for item in results if isinstance(item, InfrastructureError)]
+    if failed and len(failed) == len(results):
         raise failed[0]
     problems = [
         f"{context.sample.id}: {item}"
-        for context, item in zip(contexts, made, strict=True)
+        for context, item in zip(contexts, results, strict=True)
         if isinstance(item, InfrastructureError)
     ]
-    return [trial for item in made if isinstance(item, list) for trial in item], problems
+    return [trial for item in results if isinstance(item, list) for trial in item], problems
 
 
 async def _explored(context: TrialContext) -> list[TrainingTrial]:

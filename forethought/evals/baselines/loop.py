@@ -138,10 +138,10 @@ async def close(state: State, *, bench: Bench) -> dict[str, Any]:
     if state["ended"] not in ("answered", "over") and not bench.tools.acts_in_text:
         answer = await _closing_answer(state, bench)
     reward = await bench.tools.finish(answer)
-    made = Try(
+    attempt = Try(
         number=state["number"], answer=answer, ended=state["ended"], reward=reward, solved=None, verdict=""
     )
-    tried = [*state.get("tried", []), made]
+    tried = [*state.get("tried", []), attempt]
     return {"answer": answer, "tried": tried, "chosen": last_of(tried, bench)}
 
 

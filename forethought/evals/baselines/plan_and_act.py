@@ -64,11 +64,11 @@ async def plan(state: State, *, bench: Bench) -> dict[str, Any]:
         return {"plan": now, "ended": "tokens", "answer": ""}
     except ReplyError:
         left = now["steps"] or ([WHOLE_TASK] if first else [])
-        kept: Planned = {**now, "steps": left, "versions": now["versions"] + 1}
-        return {"plan": kept, "ended": "" if left else "no_reply", "answer": ""}
+        unchanged: Planned = {**now, "steps": left, "versions": now["versions"] + 1}
+        return {"plan": unchanged, "ended": "" if left else "no_reply", "answer": ""}
     steps = [step.strip() for step in reply.steps if step.strip()]
-    made: Planned = {**now, "steps": steps, "versions": now["versions"] + 1}
-    return {"plan": made, "ended": "" if steps else "answered", "answer": reply.answer}
+    updated: Planned = {**now, "steps": steps, "versions": now["versions"] + 1}
+    return {"plan": updated, "ended": "" if steps else "answered", "answer": reply.answer}
 
 
 def _finished(state: State) -> Planned:

@@ -97,26 +97,26 @@ async def _self_judged(state: State, bench: Bench) -> tuple[bool, str]:
 
 async def reflect(state: State, *, bench: Bench) -> dict[str, Any]:
     """What the trial teaches, kept for the trials after it."""
-    told, last = state.get("notes", {}).get("all_reflections", []), state["tried"][-1]
+    reflections, last = state.get("notes", {}).get("all_reflections", []), state["tried"][-1]
     try:
         reply = await bench.ask(
             "reflect",
             reply_spec(SelfReflection),
             task=state["task"],
             answer=last["answer"],
-            reflections=told[-MEMORY:],
+            reflections=reflections[-MEMORY:],
             why=_why(state, bench),
             **shown(moves_of(state)),
         )
     except (BudgetSpent, ReplyError):
         return {}
-    told = [*told, reply.reflection]
-    return {"notes": {"all_reflections": told, "reflections": told[-MEMORY:]}}
+    reflections = [*reflections, reply.reflection]
+    return {"notes": {"all_reflections": reflections, "reflections": reflections[-MEMORY:]}}
 
 
 def _why(state: State, bench: Bench) -> str:
     last = state["tried"][-1]
     own = f"By your own judgement: {last['verdict']}".rstrip(": .") + "."
-    told = "By its evaluation, which gives no reason." if bench.trial.outcome is not None else own
+    verdict = "By its evaluation, which gives no reason." if bench.trial.outcome is not None else own
     limits = {"steps": "its calls were used up", "tokens": "its means were spent", "no_reply": "it broke off"}
-    return f"{told} It ended because {limits[last['ended']]}." if last["ended"] in limits else told
+    return f"{verdict} It ended because {limits[last['ended']]}." if last["ended"] in limits else verdict

@@ -53,10 +53,10 @@ def action_text(move: Move) -> str:
 
 def try_text(state: State, number: int, limit: int) -> str:
     """A whole try for a prompt about several: its moves and its answer."""
-    made = shown(moves_of(state, number), limit)
+    view = shown(moves_of(state, number), limit)
     tried = next(item for item in state["tried"] if item["number"] == number)
-    lines = [f"({made['before']} earlier steps are left out.)"] if made["before"] else []
-    lines += [f"Step {step['n']}\n{step['text']}" for step in made["steps"]]
+    lines = [f"({view['before']} earlier steps are left out.)"] if view["before"] else []
+    lines += [f"Step {step['n']}\n{step['text']}" for step in view["steps"]]
     return "\n\n".join([*lines, f"Answer: {tried['answer'] or '(none)'}"])
 
 
@@ -70,8 +70,8 @@ def trajectory(state: State, bench: Bench, number: int) -> Trajectory:
     if asked_last:
         after = steps[-1].number + 1 if steps else 1
         steps.append(TrajectoryStep(number=after, action=f"answer: {tried['answer']}"))
-    episode, made = bench.tools.episode, len(state["tried"])
-    several = f"This is try {number} of {made}." if made > 1 else ""
+    episode, tries = bench.tools.episode, len(state["tried"])
+    several = f"This is try {number} of {tries}." if tries > 1 else ""
     spent = "The try ended because its budget of tokens was spent." if tried["ended"] == "tokens" else ""
     return Trajectory(
         id=bench.trial.thread,

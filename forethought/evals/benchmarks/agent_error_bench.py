@@ -62,9 +62,9 @@ class AgentErrorBench(Benchmark):
         """Table 1's three measures, each 0 or 1."""
         taxonomy = load_taxonomy()
         known = Annotation.model_validate(sample.target)
-        found = critical_error_task.read_answer(attempt.answer, taxonomy)
-        values = {name: float(agrees) for name, agrees in _agreement(found, known, taxonomy).items()}
-        return Score(values, f"found: {_short(found)}; labelled: {_short(known)}")
+        annotation = critical_error_task.read_answer(attempt.answer, taxonomy)
+        values = {name: float(agrees) for name, agrees in _agreement(annotation, known, taxonomy).items()}
+        return Score(values, f"found: {_short(annotation)}; labelled: {_short(known)}")
 
     def summary(self, scored: Sequence[tuple[Sample, Sequence[Score]]]) -> Mapping[str, float]:
         """Table 1's Average: the mean over environments, whatever their sizes."""

@@ -155,7 +155,7 @@ def _scrubbed(reply: ModelReply, scrub: Callable[[str], str]) -> ModelReply:
 
 
 def _output(reply: ModelReply) -> ModelOutput:
-    said = ChatMessageAssistant(
+    message = ChatMessageAssistant(
         content=reply.text,
         source="generate",
         tool_calls=[_call(number, call) for number, call in enumerate(reply.calls, 1)] or None,
@@ -163,7 +163,7 @@ def _output(reply: ModelReply) -> ModelOutput:
     ended: StopReason = "tool_calls" if reply.calls else _ENDS[reply.finish_reason]
     return ModelOutput(
         model=reply.model,
-        choices=[ChatCompletionChoice(message=said, stop_reason=ended)],
+        choices=[ChatCompletionChoice(message=message, stop_reason=ended)],
         usage=ModelUsage(
             # inspect counts cached input apart.
             input_tokens=reply.input_tokens - reply.cached_tokens,

@@ -85,8 +85,8 @@ def training_samples(
 ) -> tuple[Sample, ...]:
     """`count` samples to learn from, none of which is evaluated: from the far end of the drawn order, so that
     a larger limit comes upon them last. Raises ValueError when there are too few."""
-    taken = {sample.id for sample in evaluated}
-    free = [sample for sample in shuffled(samples, seed)[::-1] if sample.id not in taken]
+    evaluated_ids = {sample.id for sample in evaluated}
+    free = [sample for sample in shuffled(samples, seed)[::-1] if sample.id not in evaluated_ids]
     if len(free) < count:
         raise ValueError(
             f"--train {count}: only {len(free)} samples are not evaluated; give a smaller --limit or "

@@ -65,10 +65,10 @@ class Debugger(Method):
         graph = build_debugger(trial.settings, trial.checkpointer, trial.models.transport)
         config: RunnableConfig = {"configurable": {"thread_id": trial.thread}}
         begun = (await graph.aget_state(config)).created_at is not None
-        given: Any = None if begun else {"trajectory": run.model_dump(mode="json")}
+        payload: Any = None if begun else {"trajectory": run.model_dump(mode="json")}
         spent = False
         try:
-            await graph.ainvoke(given, config, context=context, durability="sync")
+            await graph.ainvoke(payload, config, context=context, durability="sync")
         except BudgetSpent:
             spent = True
         return spent, (await graph.aget_state(config)).values

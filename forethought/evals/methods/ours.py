@@ -47,19 +47,19 @@ class Ours(Method):
         try:
             tools = trial.tools
             graph = self._graph(trial, tools, meter)
-            given = await self._given(trial, tools)
+            payload = await self._given(trial, tools)
         except (ValueError, FilesError) as error:
             raise InfrastructureError(f"sample {trial.sample.id}: {error}") from error
         await trial.checkpointer.adelete_thread(trial.thread)
         run = _Run(graph, self.context(trial), {"configurable": {"thread_id": trial.thread}})
-        stopped = await run.to_its_end(given)
+        stopped = await run.to_its_end(payload)
         if tools.broken is not None:
             raise tools.broken
-        made = await read_out(graph, run.config)
-        if made.refused:
-            raise InfrastructureError(f"sample {trial.sample.id}: {made.refused}")
-        reward = await tools.finish(made.answer)
-        return _attempt(made, trial, tools, meter, reward, time.monotonic() - started, stopped)
+        readout = await read_out(graph, run.config)
+        if readout.refused:
+            raise InfrastructureError(f"sample {trial.sample.id}: {readout.refused}")
+        reward = await tools.finish(readout.answer)
+        return _attempt(readout, trial, tools, meter, reward, time.monotonic() - started, stopped)
 
     def context(self, trial: TrialContext) -> Context:
         """What the agent is run with: the operator's choices, then the method's own, then the evaluation's.
@@ -117,21 +117,22 @@ class _Run:
     config: RunnableConfig
     refusals: int = 0
 
-    async def to_its_end(self, given: Any) -> str:
+    async def to_its_end(self, payload: Any) -> str:
         """Run until the agent ends; why it was stopped before that ('' if it was not)."""
         try:
             while True:
-                await self.graph.ainvoke(given, self.config, context=self.context)
-                asked = (await self.graph.aget_state(self.config)).interrupts
-                if not asked:
+                await self.graph.ainvoke(payload, self.config, context=self.context)
+                interrupts = (await self.graph.aget_state(self.config)).interrupts
+                if not interrupts:
                     return ""
-                kinds = {item.value.get("kind") for item in asked}
+                kinds = {item.value.get("kind") for item in interrupts}
                 if kinds != {"tool"} or self.refusals >= self.context.max_steps:
                     return f"it asked a person ({', '.join(sorted(map(str, kinds)))}), and nobody is there"
                 self.refusals += 1
-                given = Command(
+                payload = Command(
                     resume={
-                        item.id: {"decision": "reject", "value": None, "reason": NOBODY} for item in asked
+                        item.id: {"decision": "reject", "value": None, "reason": NOBODY}
+                        for item in interrupts
                     }
                 )
         except BudgetSpent:

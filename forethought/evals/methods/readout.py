@@ -59,18 +59,18 @@ class Readout:
 async def read_out(graph: AgentGraph, config: RunnableConfig) -> Readout:
     """Read a thread, its earlier checkpoints included: the state alone holds no replaced plan or draft."""
     history = [snapshot.values async for snapshot in graph.aget_state_history(config)][::-1]
-    made = Readout(dict(history[-1]) if history else {})
-    made.plans = list(
+    readout = Readout(dict(history[-1]) if history else {})
+    readout.plans = list(
         {item["plan"]["version"]: item["plan"] for item in history if item.get("plan")}.values()
     )
     best = {item["draft"]["round"]: item["draft"] for item in history if item.get("draft", {}).get("answer")}
     scores = {
         "planner": _planner_scores(history),
         "tool": _tool_scores(history),
-        "answer": _answer_scores(made.values, best),
+        "answer": _answer_scores(readout.values, best),
     }
-    made.self_scores = {role: given for role, given in scores.items() if given}
-    return made
+    readout.self_scores = {role: given for role, given in scores.items() if given}
+    return readout
 
 
 def _planner_scores(history: Sequence[Json]) -> list[float]:
@@ -88,8 +88,8 @@ def _tool_scores(history: Sequence[Json]) -> list[float]:
     by_step: dict[int, list[float]] = {}
     for values in history:
         for proposal in (values.get("proposals") or {}).values():
-            given = [*(item["score"] for item in proposal["rejected"]), proposal["score"]]
-            by_step[proposal["n"]] = [float(score) for score in given if score]
+            scores = [*(item["score"] for item in proposal["rejected"]), proposal["score"]]
+            by_step[proposal["n"]] = [float(score) for score in scores if score]
     return [score for n in sorted(by_step) for score in by_step[n]]
 
 

@@ -115,7 +115,7 @@ def react_spec(tools: Mapping[str, Tool]) -> ReplySpec[ReactMove]:
         tool = tools.get(move.tool or "")
         if move.action == "finish" or tool is None:
             return move
-        given = drop_nulls(move.arguments, tool.arguments.model_json_schema())
-        return move.model_copy(update={"arguments": given})
+        arguments = drop_nulls(move.arguments, tool.arguments.model_json_schema())
+        return move.model_copy(update={"arguments": arguments})
 
     return ReplySpec("ReactMove", closed(properties), parse, strict=strict)

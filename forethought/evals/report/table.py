@@ -41,8 +41,8 @@ def markdown(run: Run, figures: Figures) -> str:
 
 def notes(run: Run, figures: Figures) -> list[str]:
     """What the figures rest on."""
-    given = {**run.options, **{f"--set {key}": value for key, value in run.context.items()}}
-    chosen = "".join(f"; {key} {value}" for key, value in sorted(given.items()))
+    choices = {**run.options, **{f"--set {key}": value for key, value in run.context.items()}}
+    chosen = "".join(f"; {key} {value}" for key, value in sorted(choices.items()))
     budget = f"{run.budget.max_steps} steps and {run.budget.max_tokens:,} tokens a sample"
     lines = [
         f"Model {run.model}; {budget}; {run.trials} trial(s); seed {run.seed}{chosen}. "

@@ -81,14 +81,14 @@ def _parameter(entry: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
 
 def plain(name: str) -> str:
     """Lower case with single underscores for all else; `get_` before a digit. '' where nothing is left."""
-    made = re.sub(r"_{2,}", "_", _FOREIGN.sub("_", name)).lower().strip("_")
-    return f"get_{made}" if made[:1].isdigit() else made
+    cleaned = re.sub(r"_{2,}", "_", _FOREIGN.sub("_", name)).lower().strip("_")
+    return f"get_{cleaned}" if cleaned[:1].isdigit() else cleaned
 
 
 def identifier(name: str) -> str:
     """The plain name of an API or parameter, with `is_` before Python's reserved words."""
-    made = plain(name)
-    return f"is_{made}" if made in _PYTHON_WORDS else made
+    cleaned = plain(name)
+    return f"is_{cleaned}" if cleaned in _PYTHON_WORDS else cleaned
 
 
 def function_name(api: str, tool: str) -> str:
@@ -98,12 +98,12 @@ def function_name(api: str, tool: str) -> str:
 
 def unique(names: Sequence[str], taken: Collection[str] = ()) -> list[str]:
     """Valid function names that differ from each other and from `taken`, in the same order; most stay."""
-    made: list[str] = []
+    names_so_far: list[str] = []
     for proposed in names:
         base = _INVALID.sub("_", proposed).strip("_") or "tool"
         name, number = base, 2
-        while name in made or name in taken:
+        while name in names_so_far or name in taken:
             ending = f"_{number}"
             name, number = base[: LONGEST - len(ending)] + ending, number + 1
-        made.append(name)
-    return made
+        names_so_far.append(name)
+    return names_so_far

@@ -20,7 +20,7 @@ from forethought.storage.saver import ThreadSaver
 _UUID_EPOCH = 0x01B21DD213814000
 """1970 in the time of a UUID: 100 nanoseconds each since 1582."""
 YOUNG_S = 3600.0
-"""A file used since then is kept in any case: its run may not have written a checkpoint yet."""
+"""A run stores its files before it writes its first checkpoint: at most so much earlier."""
 
 
 async def delete_threads(saver: ThreadSaver, thread_ids: Sequence[str]) -> dict[str, str]:
@@ -42,10 +42,11 @@ async def oldest_thread(saver: ThreadSaver) -> float:
 
 
 def delete_files(folder: Path, unused_for: timedelta, needed_since: float) -> list[str]:
-    """Delete the stored files that were neither stored nor read for that long, nor since the oldest thread
-    began, which may need them. Returns their hashes.
+    """Delete the stored files that were neither stored nor read for that long. Returns their hashes.
+
+    Files stay that the oldest thread may need: those used since it began, or shortly before.
     """
-    oldest = min(time.time() - max(unused_for.total_seconds(), YOUNG_S), needed_since)
+    oldest = min(time.time() - max(unused_for.total_seconds(), YOUNG_S), needed_since - YOUNG_S)
     old = [path for path in sorted(folder.glob("[0-9a-f]*")) if path.stat().st_mtime < oldest]
     for path in old:
         path.unlink(missing_ok=True)

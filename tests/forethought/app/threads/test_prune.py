@@ -86,10 +86,11 @@ def test_files_go_that_were_not_used_for_as_long(cli: Cli) -> None:
 
 
 def test_files_stay_that_a_thread_which_is_left_may_need(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retention, "YOUNG_S", 0.0)
+    monkeypatch.setattr(retention, "YOUNG_S", 0.5)
+    needed = FileStore.of(Settings()).put(b"needed")
     begun("t1")
     begun("t2", status="failed")
-    needed = FileStore.of(Settings()).put(b"needed")
+    time.sleep(1)
     assert cli("threads", *NOW).json["files"] == []
     assert cli("threads", *NOW, "--status", "failed").json["files"] == [needed]
 

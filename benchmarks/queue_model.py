@@ -3,9 +3,9 @@
     python -m benchmarks.queue_model --dir queue --port 8399
 
 speaks the Chat Completions API at http://127.0.0.1:8399/v1. Each request becomes queue/N.prompt.txt: its
-messages, and the JSON schema that the reply must fit. The request waits until queue/N.reply.json is there; write
-that file under another name and rename it, so that it is never read half-written. docs/minds.md has
-instructions for whoever answers. Tokens are estimated at four characters each.
+messages, and the JSON schema that the reply must fit. It waits until queue/N.reply.json is there; write that
+file under another name and rename it, so that it is never read half-written. docs/minds.md has instructions
+for whoever answers. Tokens are estimated at four characters each.
 """
 
 from __future__ import annotations

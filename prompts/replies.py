@@ -170,7 +170,9 @@ class ForesightVerdict(Reply):
 class LessonDraft(Reply):
     """What a task that did not go smoothly teaches later ones."""
 
-    steps: ListOf[int] = Field(default_factory=list, description="Numbers of the steps that show the mistake.")
+    steps: ListOf[int] = Field(
+        default_factory=list, description="Numbers of the steps that show the mistake."
+    )
     failed: str = Field(min_length=1, description="What went wrong.")
     why: Text = Field("", description="Why it did.")
     worked: str = Field(min_length=1, description="What worked, or what to do instead.")

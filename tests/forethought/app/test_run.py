@@ -29,7 +29,7 @@ def test_a_run_prints_its_records_in_order_and_exits_0(cli: Cli, scripted: Scrip
         "Revised: a check of the units was added", "no planning errors found in plan v2", "Plan v2 (revised)",
         "wave 1: add, multiply side by side", 'add  python(code="40 + 2")', "wave 2: join",
         "#3 join  finished",
-        "Answer", "answered  score 9, 1 round, 3 steps, 8 model calls",
+        "Answer", "answered  score 9, 1 round, 3 steps with 3 tool calls, 8 model calls",
     ]  # fmt: skip
     places = [done.out.find(mark) for mark in marks]
     assert -1 not in places, marks[places.index(-1)]

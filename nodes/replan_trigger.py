@@ -160,7 +160,7 @@ def _cadence(state: AgentState, plan: Plan, context: Context) -> Replan | None:
         served = any(made >= start for made in plans)  # takes the plan: it serves no other window
         if not served:
             reason = (
-                f"{calls} tool calls were made, and a new plan was due by call {due}: look at what was found, "
+                f"{calls} calls were made, and a new plan was due by call {due}: look at what was found, "
                 "plan what remains, and keep what is on course as it is."
             )
             return _replan(state, "cadence", reason, forced=True) if calls >= due else None

@@ -33,7 +33,7 @@ class StepLabels(Reply):
 
 
 class CascadingEffect(Reply):
-    """What a critical error led to in a later step."""
+    """What the critical error led to in a later step."""
 
     step: int
     impact: Text = ""
@@ -46,7 +46,7 @@ class CriticalError(Reply):
         default_factory=list, description="Later steps that went wrong because of it, from the end back."
     )
     root_cause: str = Field(min_length=1, description="The fundamental problem, in a sentence or two.")
-    evidence: str = Field(min_length=1, description="Words copied exactly from the critical step.")
+    evidence: str = Field(min_length=1, description="Words of the run that show it, copied exactly.")
     critical_step: int = Field(ge=0, description="The number of the step; 0: no error can be shown.")
     critical_module: Literal["memory", "reflection", "planning", "action", "system"]
     error_type: str = Field(min_length=1, description="A type of that module; no_error with step 0.")

@@ -170,7 +170,9 @@ class ForesightVerdict(Reply):
 class LessonDraft(Reply):
     """What a task that did not go smoothly teaches later ones."""
 
-    steps: ListOf[int] = Field(default_factory=list, description="Numbers of the steps that show it.")
+    steps: ListOf[int] = Field(
+        default_factory=list, description="Numbers of the steps that show the mistake."
+    )
     failed: str = Field(min_length=1, description="What went wrong.")
     why: Text = Field("", description="Why it did.")
     worked: str = Field(min_length=1, description="What worked, or what to do instead.")
@@ -180,6 +182,6 @@ class LessonDraft(Reply):
 class DocumentAnswer(Reply):
     """PreFlect A.2: a document inspector's answer in three parts."""
 
-    details: Text = Field("", description="What the document says about it, with figures and names.")
+    details: Text = Field("", description="What the document says on the question, with figures and names.")
     context: Text = Field("", description="Where in the document this stands, and what restricts it.")
     brief: str = Field(min_length=1, description="The short answer, or that the document does not say.")

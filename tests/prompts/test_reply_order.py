@@ -159,7 +159,9 @@ async def test_what_a_verdict_rests_on_is_asked_for_before_it(
     sent = [tool["function"]["parameters"] for tool in seen.body.get("tools", [])] or [seen.schema]
     root = name if name in ORDER else name.partition("_")[0]
     for path, fields in (item for schema in sent for item in objects(schema, root)):
-        stage = {field: n for n, group in enumerate(ORDER[path].split("<")) for field in group.split()}
+        row = ORDER.get(path, "")
+        stage = {field: n for n, group in enumerate(row.split("<")) for field in group.split()}
+        assert {*fields} <= {*stage}, f"ORDER[{path!r}] lacks some of {fields}"
         stages = [stage[field] for field in fields]
         assert stages == sorted(stages), f"{path} is sent as {fields}"
 

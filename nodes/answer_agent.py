@@ -27,8 +27,8 @@ from forethought.nodes.support.intra_reflection import (
     unscored_spec,
 )
 from forethought.nodes.support.prompt_text import (
-    earlier_items,
     files_text,
+    plan_outline,
     plan_text,
     step_items,
     steps_text,
@@ -36,6 +36,7 @@ from forethought.nodes.support.prompt_text import (
 )
 from forethought.nodes.support.provenance import for_person, thread_origin
 from forethought.nodes.support.services import Services, Turn
+from forethought.nodes.support.situation import situation
 from forethought.nodes.support.task import fail
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import (
@@ -106,25 +107,18 @@ def _why(result: Revised[AnswerDraft], allowed: Allowance) -> str:
 
 
 def answer_messages(state: AgentState, context: Context) -> list[Message]:
-    """The answer agent's prompt: task, the whole trajectory, the results, and what was not done."""
-    subtasks = state.get("plan", {}).get("subtasks", [])
-    open_ones = [
-        f"{s['id']} [{s['status']}]: {s['description']}" for s in subtasks if s["status"] != "finished"
-    ]
-    progress = state.get("progress", {})
+    """The answer agent's prompt: situation, the whole trajectory, and what became of the plan."""
+    plan, progress = state.get("plan", {}), state.get("progress", {})
+    is_done = plan.get("subtasks") and all(s["status"] == "finished" for s in plan["subtasks"])
     return prompt_messages(
         "answer_agent",
         intra=context.answer_intra,
         threshold=context.answer_threshold,
         foresees=context.foresees_user,
-        task=state.get("task", ""),
-        answer_format=context.answer_format,
-        files=files_text(state.get("files", [])),
-        guidance=state.get("guidance", []),
-        earlier=earlier_items(progress),
+        **situation(state, context),
         steps=step_items(trajectory(state), lambda step: _standing(step, state)),
-        open="\n".join(open_ones),
-        stopped=progress.get("stopped", "") if open_ones or not subtasks else "",
+        plan=plan_outline(plan),
+        stopped="" if is_done else progress.get("stopped", ""),
     )
 
 

@@ -19,27 +19,29 @@ from forethought.models.types import Message, Usage
 from forethought.nodes.support.budget import allowance, exhausted, left_text
 from forethought.nodes.support.intra_reflection import Revised, evaluation_of, revise_until, score_of
 from forethought.nodes.support.prompt_text import (
-    files_text,
     memory_items,
+    plan_outline,
     result_items,
     step_items,
     subtask_text,
     trajectory,
 )
 from forethought.nodes.support.services import Services, Turn
+from forethought.nodes.support.situation import situation
 from forethought.nodes.support.state_reader import read_state
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import ToolChoice
 from forethought.prompts.tool_choice import tool_choice_spec
 from forethought.state.agent import AgentState, Dispatch, Json, Proposal, ShortTerm, Subtask
 from forethought.state.context import Context
+from forethought.state.reducers import with_statuses
 from forethought.tools.base import Tool
 from forethought.tools.call import check_arguments
 from forethought.tools.registry import describe
 
 WAVE_CHANNELS = (
-    "task", "files", "guidance", "messages", "plan", "proposals", "results", "trajectory", "short_term",
-    "progress", "usage", "dispatch",
+    "task", "files", "guidance", "messages", "plan", "statuses", "proposals", "results", "trajectory",
+    "short_term", "progress", "usage", "dispatch",
 )  # fmt: skip
 """What the nodes of a wave read of the state."""
 
@@ -173,9 +175,9 @@ def _brief(choice: ToolChoice) -> Json:
 def tool_messages(
     state: AgentState, subtask: Subtask, services: Services, context: Context
 ) -> tuple[list[Message], list[str]]:
-    """The prompt, and the ids of the results and memories shown in it. History is append-only; what is left
-    comes last."""
-    key = subtask["id"]
+    """The prompt, and the ids of the results and memories shown in it. History is append-only; the plan,
+    whose statuses change, and what is left come last."""
+    key, plan = subtask["id"], with_statuses(state)["plan"]
     memory = memory_items(state.get("short_term", {}).get(key)) if context.short_term_memory else []
     results = result_items(state.get("results", {}), subtask["depends_on"])
     steps = [step for step in trajectory(state) if step["subtask"] == key and step["ok"]]
@@ -188,14 +190,13 @@ def tool_messages(
         foresight=context.foresees_tools,
         asking=context.foresees_user,
         functions=context.proposals == "functions",
-        task=state["task"],
-        files=files_text(state.get("files", [])),
-        guidance=state.get("guidance", []),
+        **situation(state, context),
         id=key,
         subtask=subtask_text(subtask),
         results=results,
         steps=step_items(steps),
         memory=[item["text"] for item in memory],
+        plan=plan_outline(plan, own=key) if len(plan["subtasks"]) > 1 else "",
         left=left_text(state, context),
     )
     sources = [f"result:{item['id']}" for item in results] + [item["id"] for item in memory]

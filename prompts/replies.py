@@ -1,11 +1,11 @@
 """The types of the model's replies. A schema is sent under its class's name; field names are a contract.
 
+A model that is held to a schema writes the fields in their order and cannot go back: what it found stands
+before what it concludes.
+
 Every reply is lenient where a model is careless without harm (a missing optional list is empty, null counts
 as missing, an unknown field is ignored) and strict where it matters. What one reply alone cannot tell (ids
 exist, no cycle, the tool exists, its arguments fit) is checked by the node that asked.
-
-A model commits to what it writes first, so findings stand before what rests on them, and an author's
-evaluation of its reply last.
 """
 
 from __future__ import annotations
@@ -189,7 +189,9 @@ class ForesightVerdict(Reply):
 class LessonDraft(Reply):
     """What a task that did not go smoothly teaches later ones."""
 
-    steps: ListOf[int] = Field(default_factory=list, description="Numbers of the steps that show it.")
+    steps: ListOf[int] = Field(
+        default_factory=list, description="Numbers of the steps that show the mistake."
+    )
     failed: str = Field(min_length=1, description="What went wrong.")
     why: Text = Field("", description="Why it did.")
     worked: str = Field(min_length=1, description="What worked, or what to do instead.")
@@ -199,6 +201,6 @@ class LessonDraft(Reply):
 class DocumentAnswer(Reply):
     """PreFlect A.2: a document inspector's answer in three parts."""
 
-    details: Text = Field("", description="What the document says about it, with figures and names.")
+    details: Text = Field("", description="What the document says on the question, with figures and names.")
     context: Text = Field("", description="Where in the document this stands, and what restricts it.")
     brief: str = Field(min_length=1, description="The short answer, or that the document does not say.")

@@ -40,6 +40,8 @@ OWN_CHARS = 200_000
 """Characters of all that the models themselves wrote: arguments; rounds; the texts of earlier tasks."""
 MOST_LINES = 200
 """Lines about the steps before them."""
+OUTLINE_CHARS = 6_000
+"""The length of a plan in short."""
 _LEAST_CHARS = 400
 LINE_CHARS = 200
 """Characters of a text that is shown in one line."""
@@ -172,6 +174,16 @@ def plan_text(plan: Plan, *, only_open: bool = False) -> str:
         after = f", after {', '.join(subtask['depends_on'])}" if subtask["depends_on"] else ""
         blocks.append(f"{subtask['id']} [{subtask['status']}{after}]\n{subtask_text(subtask)}")
     return "\n\n".join(blocks)
+
+
+def plan_outline(plan: Plan, own: str = "") -> str:
+    """The plan in short, a line a subtask: id, status and the head of its description; `own` is marked."""
+    lines = [
+        f"{item['id']} [{'yours' if item['id'] == own else item['status']}]: "
+        f"{one_line(item['description'], LINE_CHARS)}"
+        for item in plan.get("subtasks", [])
+    ]
+    return cut("\n".join(lines), OUTLINE_CHARS)
 
 
 def result_items(results: Mapping[str, Result], ids: Iterable[str] | None = None) -> list[dict[str, Any]]:

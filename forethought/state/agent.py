@@ -308,7 +308,7 @@ class Progress(TypedDict, total=False):
     rejection: str
     """Why a person rejected the last plan ('' if nobody did)."""
     planned_at: list[int]
-    """Steps of the task that had been sent when each plan was made (the first is 0)."""
+    """Moves of the task that had been sent when each plan was made (the first is 0)."""
     round_n: int
     """Number of the last step sent before this round began."""
     version: int
@@ -320,7 +320,7 @@ class Progress(TypedDict, total=False):
     lost_files: int
     """How many files of a refused task could not be had: it can only be given again."""
     stopped: str
-    """Which budget is spent: '', steps, tokens, usd, seconds or replans."""
+    """Which budget is spent: '', steps, moves, tokens, usd or seconds."""
     earlier: list[Json]
     """Earlier tasks of the thread and their answers: {task, answer, status}."""
     reflection: str

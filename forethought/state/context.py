@@ -4,9 +4,9 @@ Any client of a server can set it, so it holds nothing that could harm: no secre
 name. What only the operator may choose is in `forethought.settings`, and so are the bounds on what a Context
 may ask for, which `bounded` applies.
 
-Defaults are the papers': thresholds 9 of 10 and 5 rounds (MIRROR 3.4, 4.1), 20 steps and forced re-plans at
-steps 6 and 12 (PreFlect A.1), 3 attempts a subtask (MIRROR's published settings). Revisions, reflections, re-
-plans and the tool floor are ours.
+Defaults are the papers': thresholds 9 of 10 and 5 rounds (MIRROR 3.4, 4.1), 20 calls and forced re-plans by
+calls 6 and 12 (PreFlect A.1), 3 attempts a subtask (MIRROR's published settings). Moves, revisions,
+reflections, re-plans and the tool floor are ours.
 """
 
 from __future__ import annotations
@@ -65,7 +65,14 @@ class Context(BaseModel):
     )
 
     max_rounds: int = Field(5, ge=1, le=20, description="Rounds of plan, execution and answer.")
-    max_steps: int = Field(20, ge=1, le=2000, description="Steps (one dispatch of one subtask) of a task.")
+    max_steps: int = Field(20, ge=1, le=2000, description="Calls of tools in a task.")
+    max_moves: int | None = Field(
+        None,
+        ge=1,
+        le=6000,
+        description="Moves in a task: calls, results handed over, requests for a plan, refused moves; empty: "
+        "three times `max_steps`.",
+    )
     max_revisions: int = Field(
         2, ge=0, le=10, description="Revisions of a plan, move or answer that scored too low."
     )
@@ -78,7 +85,7 @@ class Context(BaseModel):
     )
     max_parallel: int = Field(4, ge=1, le=32, description="Subtasks side by side.")
     forced_replans: tuple[Annotated[int, Field(ge=1)], ...] = Field(
-        (6, 12), max_length=20, description="Steps by which a new plan is forced if none was made."
+        (6, 12), max_length=20, description="Calls by which a new plan is forced if none was made."
     )
 
     max_tokens: int | None = Field(
@@ -153,6 +160,11 @@ class Context(BaseModel):
     def foresees_user(self) -> bool:
         """Whether what the person says is predicted and compared."""
         return self.foresight in ("user", "both")
+
+    @property
+    def most_moves(self) -> int:
+        """Moves that a task may take."""
+        return self.max_moves or 3 * self.max_steps
 
     def model_for(self, role: Role) -> str:
         """The model of `role`, as provider:name."""

@@ -59,11 +59,6 @@ def trajectory(state: AgentState) -> list[Step]:
     return sorted(mine, key=itemgetter("n"))
 
 
-def never_begun(step: Mapping[str, Any]) -> bool:
-    """Whether the step's call was not made for want of time, which says nothing of the call."""
-    return bool(step["cause"] == "limit" and step["origin"] == "model")
-
-
 def files_text(files: Sequence[FileRef | str]) -> str:
     """One line a file, or that there are none."""
     lines = [

@@ -59,11 +59,12 @@ class Script:
 
     def toolchoice(self, seen: SeenRequest) -> Json:
         """One move a subtask."""
-        if "Compare both" in seen.last:
+        own = re.findall(r'<subtask id="[^"]+">(.*?)</subtask>', seen.last, re.DOTALL)[0]
+        if "Compare both" in own:
             return choice("finish", result="both say 42")
-        if "Find out the colour" in seen.last:
+        if "Find out the colour" in own:
             return choice("call", tool="ask_user", arguments={"question": self.question, "choices": None})
-        code = "6 * 7" if "6 * 7" in seen.last else "40 + 2"
+        code = "6 * 7" if "6 * 7" in own else "40 + 2"
         return choice("call", tool="python", arguments={"code": code})
 
     def answerdraft(self, seen: SeenRequest) -> Json:

@@ -19,6 +19,7 @@ from forethought.models.types import Message, OutOfTime, ReplySpec, Usage, reply
 from forethought.nodes.support.ask import unscored_spec
 from forethought.nodes.support.budget import allowance, answer_allowance, exhausted
 from forethought.nodes.support.prompt_text import (
+    Reader,
     earlier_items,
     files_text,
     plan_text,
@@ -85,17 +86,19 @@ def answer_messages(state: AgentState, context: Context) -> list[Message]:
     open_ones = [
         f"{s['id']} [{s['status']}]: {s['description']}" for s in subtasks if s["status"] != "finished"
     ]
-    progress = state.get("progress", {})
+    progress, sizes, task = state.get("progress", {}), context.sizes, state.get("task", "")
     return prompt_messages(
         "answer_agent",
         intra=context.answer_intra,
         foresees=context.foresees_user,
-        task=state.get("task", ""),
+        task=task,
         answer_format=context.answer_format,
         files=files_text(state.get("files", [])),
         guidance=state.get("guidance", []),
-        earlier=earlier_items(progress),
-        steps=step_items(trajectory(state), lambda step: _standing(step, state)),
+        earlier=earlier_items(progress, sizes),
+        steps=step_items(
+            trajectory(state), Reader(sizes, task), sizes.answer, lambda step: _standing(step, state)
+        ),
         open="\n".join(open_ones),
         stopped=progress.get("stopped", "") if open_ones or not subtasks else "",
     )

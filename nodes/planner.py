@@ -20,6 +20,7 @@ from forethought.nodes.support.foresight import ForesightModel
 from forethought.nodes.support.lessons import open_book, recall, user_of
 from forethought.nodes.support.plans import dropped_ids, join_plan, plan_problem, plan_update
 from forethought.nodes.support.prompt_text import (
+    Reader,
     earlier_items,
     files_text,
     plan_text,
@@ -191,7 +192,8 @@ def _why(state: AgentState) -> str:
 
 def planner_messages(state: AgentState, services: Services, context: Context) -> list[Message]:
     """The planner's prompt: fixed part, then the task, then what has happened, then what is left."""
-    results = state.get("results", {})
+    results, sizes = state.get("results", {}), context.sizes
+    reader = Reader(sizes, state["task"])
     return prompt_messages(
         "planner",
         tools=describe(services.tools),
@@ -203,12 +205,12 @@ def planner_messages(state: AgentState, services: Services, context: Context) ->
         answer_format=context.answer_format,
         files=files_text(state.get("files", [])),
         guidance=state.get("guidance", []),
-        earlier=earlier_items(state["progress"]),
+        earlier=earlier_items(state["progress"], sizes),
         reflection=state["progress"].get("reflection", ""),
         lessons=state.get("lessons", {}).get("shown", []),
-        rounds=rounds_texts(state.get("long_term", {})) if context.long_term_memory else [],
-        steps=steps_text(trajectory(state), results),
-        results=result_items(results),
+        rounds=rounds_texts(state.get("long_term", {}), sizes) if context.long_term_memory else [],
+        steps=steps_text(trajectory(state), results, reader),
+        results=result_items(results, reader),
         current=plan_text(state.get("plan", {})),
         left=left_text(state, context),
     )

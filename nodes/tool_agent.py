@@ -19,6 +19,7 @@ from forethought.models.types import Message, Usage
 from forethought.nodes.support.ask import Revised, revise_until
 from forethought.nodes.support.budget import allowance, exhausted, left_text
 from forethought.nodes.support.prompt_text import (
+    Reader,
     files_text,
     memory_items,
     result_items,
@@ -175,9 +176,11 @@ def tool_messages(
     """The prompt, and the ids of the results and memories shown in it. History is append-only; what is left
     comes last."""
     key = subtask["id"]
-    memory = memory_items(state.get("short_term", {}).get(key)) if context.short_term_memory else []
-    results = result_items(state.get("results", {}), subtask["depends_on"])
-    steps = [step for step in trajectory(state) if step["subtask"] == key and step["ok"]]
+    short_term = state.get("short_term", {}).get(key) if context.short_term_memory else None
+    memory, history = memory_items(short_term, context.sizes), trajectory(state)
+    reader = Reader(context.sizes, subtask_text(subtask), services.tools)
+    results = result_items(state.get("results", {}), reader, history, subtask["depends_on"])
+    steps = [step for step in history if step["subtask"] == key and step["ok"]]
     messages = prompt_messages(
         "tool_agent",
         tools=describe(services.tools),
@@ -192,7 +195,7 @@ def tool_messages(
         id=key,
         subtask=subtask_text(subtask),
         results=results,
-        steps=step_items(steps),
+        steps=step_items(steps, reader, context.sizes.seen),
         memory=[item["text"] for item in memory],
         left=left_text(state, context),
     )

@@ -20,8 +20,8 @@ from forethought.nodes.support.ask import unscored_spec
 from forethought.nodes.support.budget import allowance, answer_allowance, exhausted
 from forethought.nodes.support.prompt_text import (
     Reader,
-    earlier_items,
     files_text,
+    plan_outline,
     plan_text,
     step_items,
     steps_text,
@@ -29,6 +29,7 @@ from forethought.nodes.support.prompt_text import (
 )
 from forethought.nodes.support.provenance import for_person, thread_origin
 from forethought.nodes.support.services import AskResult, Services, Turn
+from forethought.nodes.support.situation import situation
 from forethought.nodes.support.task import fail
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import (
@@ -81,26 +82,18 @@ def _why(result: AskResult[AnswerDraft], allowed: Allowance) -> str:
 
 
 def answer_messages(state: AgentState, context: Context) -> list[Message]:
-    """The answer agent's prompt: task, the whole trajectory, the results, and what was not done."""
-    subtasks = state.get("plan", {}).get("subtasks", [])
-    open_ones = [
-        f"{s['id']} [{s['status']}]: {s['description']}" for s in subtasks if s["status"] != "finished"
-    ]
-    progress, sizes, task = state.get("progress", {}), context.sizes, state.get("task", "")
+    """The answer agent's prompt: situation, the whole trajectory, and what became of the plan."""
+    plan, progress = state.get("plan", {}), state.get("progress", {})
+    reader = Reader(context.sizes, state.get("task", ""))
+    is_done = plan.get("subtasks") and all(s["status"] == "finished" for s in plan["subtasks"])
     return prompt_messages(
         "answer_agent",
         intra=context.answer_intra,
         foresees=context.foresees_user,
-        task=task,
-        answer_format=context.answer_format,
-        files=files_text(state.get("files", [])),
-        guidance=state.get("guidance", []),
-        earlier=earlier_items(progress, sizes),
-        steps=step_items(
-            trajectory(state), Reader(sizes, task), sizes.answer, lambda step: _standing(step, state)
-        ),
-        open="\n".join(open_ones),
-        stopped=progress.get("stopped", "") if open_ones or not subtasks else "",
+        **situation(state, context),
+        steps=step_items(trajectory(state), reader, reader.sizes.answer, lambda step: _standing(step, state)),
+        plan=plan_outline(plan),
+        stopped="" if is_done else progress.get("stopped", ""),
     )
 
 

@@ -25,6 +25,7 @@ from forethought.nodes.support.lessons import open_book, thread_of
 from forethought.nodes.support.prompt_text import plan_text, rounds_texts, steps_text, trajectory
 from forethought.nodes.support.provenance import influence, thread_origin
 from forethought.nodes.support.services import Services, Turn
+from forethought.nodes.support.situation import situation
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import LessonDraft
 from forethought.state.agent import AgentState, Lessons
@@ -95,7 +96,7 @@ async def _draft(
     messages = prompt_messages(
         "lesson",
         known=known,
-        task=state["task"],
+        **situation(state, turn.context),
         plan=plan_text(state.get("plan", {})),
         steps=cut(steps_text(trajectory(state)), _STEPS_CHARS),
         replans=[

@@ -21,16 +21,14 @@ from forethought.nodes.support.lessons import open_book, recall, user_of
 from forethought.nodes.support.plans import dropped_ids, join_plan, plan_problem, plan_update
 from forethought.nodes.support.prompt_text import (
     Reader,
-    earlier_items,
-    files_text,
     plan_text,
     result_items,
-    rounds_texts,
     steps_text,
     trajectory,
 )
 from forethought.nodes.support.provenance import thread_origin
 from forethought.nodes.support.services import Services, Turn
+from forethought.nodes.support.situation import memory, situation
 from forethought.nodes.support.task import TaskError, after_begin, begin_task, fail, is_new_task, refuse
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import Plan as PlanReply
@@ -191,26 +189,19 @@ def _why(state: AgentState) -> str:
 
 
 def planner_messages(state: AgentState, services: Services, context: Context) -> list[Message]:
-    """The planner's prompt: fixed part, then the task, then what has happened, then what is left."""
-    results, sizes = state.get("results", {}), context.sizes
-    reader = Reader(sizes, state["task"])
+    """The planner's prompt: fixed part, situation, memory, what has happened, what is left."""
+    results, reader = state.get("results", {}), Reader(context.sizes, state["task"])
     return prompt_messages(
         "planner",
         tools=describe(services.tools),
         intra=context.plan_intra,
         replanning=context.replanning,
         again=context.replanning or context.max_rounds > 1,
-        task=state["task"],
-        why=_why(state),
-        answer_format=context.answer_format,
-        files=files_text(state.get("files", [])),
-        guidance=state.get("guidance", []),
-        earlier=earlier_items(state["progress"], sizes),
-        reflection=state["progress"].get("reflection", ""),
-        lessons=state.get("lessons", {}).get("shown", []),
-        rounds=rounds_texts(state.get("long_term", {}), sizes) if context.long_term_memory else [],
+        **situation(state, context),
+        **memory(state, context),
         steps=steps_text(trajectory(state), results, reader),
         results=result_items(results, reader),
         current=plan_text(state.get("plan", {})),
+        why=_why(state),
         left=left_text(state, context),
     )

@@ -24,7 +24,6 @@ from forethought.nodes.support.budget import allowance, exhausted, left_text
 from forethought.nodes.support.plans import dropped_ids, join_plan, plan_problem, plan_update
 from forethought.nodes.support.prompt_text import (
     Reader,
-    files_text,
     plan_text,
     result_items,
     steps_text,
@@ -32,6 +31,7 @@ from forethought.nodes.support.prompt_text import (
     trajectory,
 )
 from forethought.nodes.support.services import AskResult, Services, Turn
+from forethought.nodes.support.situation import memory, situation
 from forethought.prompts.render import prompt_messages, render
 from forethought.prompts.replies import PlanDiagnosis, PlanRevision, diagnosis_of
 from forethought.state.agent import AgentState, Plan, PlanReview
@@ -193,20 +193,19 @@ def _review(state: AgentState, reply: PlanDiagnosis | None, skipped: str) -> Pla
 def reflector_messages(
     state: AgentState, services: Services, context: Context, errors: Sequence[PlanningError]
 ) -> list[Message]:
-    """Turn 1: the planning errors and tools are fixed and come first; then task, past actions, plan."""
+    """Turn 1: the planning errors and tools are fixed; then situation, memory, past actions, plan."""
     steps, results = trajectory(state), state.get("results", {})
     reader = Reader(context.sizes, state["task"])
     return prompt_messages(
         "reflector",
         errors=[error.brief() for error in errors],
         tools=describe(services.tools),
-        task=state["task"],
-        files=files_text(state.get("files", [])),
-        guidance=state.get("guidance", []),
-        lessons=state.get("lessons", {}).get("shown", []),
+        **situation(state, context),
+        **memory(state, context),
         steps=steps_text(steps, results, reader),
         tool_record=tool_record(steps, context.sizes),
         results=result_items(results, reader),
+        why=state["plan"].get("why", ""),
         plan=plan_text(state["plan"], only_open=True),
         left=left_text(state, context),
     )

@@ -20,27 +20,29 @@ from forethought.nodes.support.ask import Revised, revise_until
 from forethought.nodes.support.budget import allowance, exhausted, left_text
 from forethought.nodes.support.prompt_text import (
     Reader,
-    files_text,
     memory_items,
+    plan_outline,
     result_items,
     step_items,
     subtask_text,
     trajectory,
 )
 from forethought.nodes.support.services import Services, Turn
+from forethought.nodes.support.situation import situation
 from forethought.nodes.support.state_reader import read_state
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import ToolChoice
 from forethought.prompts.tool_choice import tool_choice_spec
 from forethought.state.agent import AgentState, Dispatch, Json, Proposal, ShortTerm, Subtask
 from forethought.state.context import Context
+from forethought.state.reducers import with_statuses
 from forethought.tools.base import Tool
 from forethought.tools.call import check_arguments
 from forethought.tools.registry import describe
 
 WAVE_CHANNELS = (
-    "task", "files", "guidance", "messages", "plan", "proposals", "results", "trajectory", "short_term",
-    "progress", "usage", "dispatch",
+    "task", "files", "guidance", "messages", "plan", "statuses", "proposals", "results", "trajectory",
+    "short_term", "progress", "usage", "dispatch",
 )  # fmt: skip
 """What the nodes of a wave read of the state."""
 
@@ -173,11 +175,11 @@ def _brief(choice: ToolChoice) -> Json:
 def tool_messages(
     state: AgentState, subtask: Subtask, services: Services, context: Context
 ) -> tuple[list[Message], list[str]]:
-    """The prompt, and the ids of the results and memories shown in it. History is append-only; what is left
-    comes last."""
-    key = subtask["id"]
+    """The prompt, and the ids of the results and memories shown in it. History is append-only; the plan,
+    whose statuses change, and what is left come last."""
+    key, plan, history = subtask["id"], with_statuses(state)["plan"], trajectory(state)
     short_term = state.get("short_term", {}).get(key) if context.short_term_memory else None
-    memory, history = memory_items(short_term, context.sizes), trajectory(state)
+    memory = memory_items(short_term, context.sizes)
     reader = Reader(context.sizes, subtask_text(subtask), services.tools)
     results = result_items(state.get("results", {}), reader, history, subtask["depends_on"])
     steps = [step for step in history if step["subtask"] == key and step["ok"]]
@@ -189,14 +191,13 @@ def tool_messages(
         foresight=context.foresees_tools,
         asking=context.foresees_user,
         functions=context.proposals == "functions",
-        task=state["task"],
-        files=files_text(state.get("files", [])),
-        guidance=state.get("guidance", []),
+        **situation(state, context),
         id=key,
         subtask=subtask_text(subtask),
         results=results,
         steps=step_items(steps, reader, context.sizes.seen),
         memory=[item["text"] for item in memory],
+        plan=plan_outline(plan, own=key) if len(plan["subtasks"]) > 1 else "",
         left=left_text(state, context),
     )
     sources = [f"result:{item['id']}" for item in results] + [item["id"] for item in memory]

@@ -1,5 +1,8 @@
 """The types of the model's replies. A schema is sent under its class's name; field names are a contract.
 
+A model that is held to a schema writes the fields in their order and cannot go back: what it found stands
+before what it concludes.
+
 Every reply is lenient where a model is careless without harm (a missing optional list is empty, null counts
 as missing, an unknown field is ignored, a score as "8" or 8.0 is 8) and strict where it matters. What one
 reply alone cannot tell (ids exist, no cycle, the tool exists, its arguments fit) is checked by the node that
@@ -167,16 +170,18 @@ class ForesightVerdict(Reply):
 class LessonDraft(Reply):
     """What a task that did not go smoothly teaches later ones."""
 
+    steps: ListOf[int] = Field(
+        default_factory=list, description="Numbers of the steps that show the mistake."
+    )
     failed: str = Field(min_length=1, description="What went wrong.")
     why: Text = Field("", description="Why it did.")
     worked: str = Field(min_length=1, description="What worked, or what to do instead.")
-    steps: ListOf[int] = Field(default_factory=list, description="Numbers of the steps that show it.")
     error_type: str | None = Field(None, description="The kind of planning mistake, or null.")
 
 
 class DocumentAnswer(Reply):
     """PreFlect A.2: a document inspector's answer in three parts."""
 
-    brief: str = Field(min_length=1, description="The short answer, or that the document does not say.")
-    details: Text = Field("", description="What the document says about it, with figures and names.")
+    details: Text = Field("", description="What the document says on the question, with figures and names.")
     context: Text = Field("", description="Where in the document this stands, and what restricts it.")
+    brief: str = Field(min_length=1, description="The short answer, or that the document does not say.")

@@ -27,7 +27,7 @@ ModelName = Annotated[str, Field(max_length=200, pattern=MODEL_NAME)]
 
 
 class Context(BaseModel):
-    """Choices of one run. Frozen; unknown keys are refused."""
+    """Choices of one run. Frozen; validation refuses unknown keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -35,6 +35,8 @@ OPEN_CHARS = 3_000
 """Characters of what an unfinished subtask saw last, for a reader who looks back on the run."""
 MANY = 150
 """Steps, results or other things of a kind that are shown one by one, at most: the newest."""
+OUTLINE_CHARS = 6_000
+"""Characters of a plan in short."""
 LINE_CHARS = 200
 """Characters of a text that is shown in one line; a text of many keeps as much at least."""
 _ERROR_CHARS = 3_000
@@ -218,6 +220,16 @@ def plan_text(plan: Plan, *, only_open: bool = False) -> str:
         after = f", after {', '.join(subtask['depends_on'])}" if subtask["depends_on"] else ""
         blocks.append(f"{subtask['id']} [{subtask['status']}{after}]\n{subtask_text(subtask)}")
     return "\n\n".join(blocks)
+
+
+def plan_outline(plan: Plan, own: str = "") -> str:
+    """The plan in short, a line a subtask: id, status and the head of its description; `own` is marked."""
+    lines = [
+        f"{item['id']} [{'yours' if item['id'] == own else item['status']}]: "
+        f"{one_line(item['description'], LINE_CHARS)}"
+        for item in plan.get("subtasks", [])
+    ]
+    return cut("\n".join(lines), OUTLINE_CHARS)
 
 
 def result_items(

@@ -98,7 +98,7 @@ def lesson(
     error_type: str | None = None,
 ) -> Json:
     """A LessonDraft."""
-    return {"failed": failed, "why": why, "worked": worked, "steps": list(steps), "error_type": error_type}
+    return {"steps": list(steps), "failed": failed, "why": why, "worked": worked, "error_type": error_type}
 
 
 def answer(

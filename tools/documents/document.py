@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 FORMATS = "txt, md, html, xml, csv, tsv, json, eml, xlsx, xls, docx, pptx, pdf, epub, zip"
 """What can be read, in words."""
@@ -59,6 +60,21 @@ class Document:
         if self.unit == "sheet":
             return f"{plural}: {', '.join(places)}"
         return f"{plural} {ranges([int(place) for place in places])} of {len(self.sections)}"
+
+
+Rows = list[list[Any]]
+"""A table's rows: texts, and in a workbook numbers and truth values."""
+
+
+@dataclass(frozen=True)
+class Content:
+    """A file as a program gets it."""
+
+    text: str
+    """Of a text format its own text, else the document's Markdown."""
+    tables: Rows | dict[str, Rows]
+    """The rows of CSV and TSV; of a workbook the rows by sheet, hidden ones too; of any other document its
+    tables by number, from '1'."""
 
 
 def ranges(numbers: Sequence[int]) -> str:

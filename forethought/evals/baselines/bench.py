@@ -59,7 +59,12 @@ class Bench:
     ) -> T:
         """The model's reply to a template. Raises ReplyError and the other ModelErrors, BudgetSpent."""
         sample = self.trial.sample
-        shown = {"answer_format": sample.answer_format, "files": files_text(self.files), **values}
+        shown = {
+            "answer_format": sample.answer_format,
+            "files": files_text(self.files),
+            "earlier": sample.earlier,
+            **values,
+        }
         system, user = render(template, **shown)
         before = self.meter.tokens
         try:

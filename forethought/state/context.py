@@ -50,9 +50,16 @@ class Context(BaseModel):
         "empty: none.",
     )
 
-    plan_threshold: Score = Field(9, description="A plan that scores lower is revised.")
-    tool_threshold: Score = Field(9, description="A proposed call that scores lower is revised.")
-    answer_threshold: Score = Field(9, description="An answer that scores lower ends the round.")
+    plan_threshold: Score = Field(
+        9,
+        description="A plan that scores lower is revised. The score of a plan, move or answer: 10 without "
+        "defects, 9 with slight ones, 5 to 8 with a risky one, 1 to 4 with a wrong one.",
+    )
+    tool_threshold: Score = Field(9, description="A proposed move that scores lower is revised.")
+    answer_threshold: Score = Field(
+        9,
+        description="An answer that scores lower is mended in place, or ends the round if facts are missing.",
+    )
     tool_floor: Score = Field(
         5, description="After the revisions, a proposal is tried only at this score or above."
     )
@@ -67,7 +74,7 @@ class Context(BaseModel):
         "three times `max_steps`.",
     )
     max_revisions: int = Field(
-        2, ge=0, le=10, description="Revisions of a plan or a proposal that scored too low."
+        2, ge=0, le=10, description="Revisions of a plan, move or answer that scored too low."
     )
     max_reflections: int = Field(
         2, ge=1, le=10, description="Revisions of a plan by the reflector, each diagnosed again."
@@ -104,9 +111,11 @@ class Context(BaseModel):
         True, description="PreFlect 3.2.1: criticise against the distilled planning errors."
     )
     replanning: bool = Field(True, description="PreFlect 3.3: change the plan during execution.")
-    plan_intra: bool = Field(True, description="MIRROR 3.4: the planner scores and revises its plan.")
-    tool_intra: bool = Field(True, description="MIRROR 3.4: the tool agent scores and revises its call.")
-    answer_intra: bool = Field(True, description="MIRROR 3.4: the answer agent scores its answer.")
+    plan_intra: bool = Field(True, description="MIRROR 3.4: the planner evaluates and revises its plan.")
+    tool_intra: bool = Field(True, description="MIRROR 3.4: the tool agent evaluates and revises its move.")
+    answer_intra: bool = Field(
+        True, description="MIRROR 3.4: the answer agent evaluates and mends its answer."
+    )
     short_term_memory: bool = Field(
         True, description="MIRROR 3.5: a subtask's failures are shown to its tool agent."
     )

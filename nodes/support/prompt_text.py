@@ -164,12 +164,13 @@ def plan_text(plan: Plan, *, only_open: bool = False) -> str:
     """The plan, a block a subtask, with each one's status. Of a very long plan the finished ones are a
     number: their results stand beside it."""
     subtasks = plan.get("subtasks", [])
+    facts = {"Known": plan.get("known"), "To be found out": plan.get("open")}
     whole = [subtask for subtask in subtasks if subtask["status"] != "finished"]
-    blocks = []
+    blocks = [f"{name}: {'; '.join(items)}" for name, items in facts.items() if items and subtasks]
     if not only_open and len(subtasks) <= MANY:
         whole = subtasks
     elif not only_open:
-        blocks = [f"{len(subtasks) - len(whole)} subtasks are finished besides those below."]
+        blocks += [f"{len(subtasks) - len(whole)} subtasks are finished besides those below."]
     for subtask in whole:
         after = f", after {', '.join(subtask['depends_on'])}" if subtask["depends_on"] else ""
         blocks.append(f"{subtask['id']} [{subtask['status']}{after}]\n{subtask_text(subtask)}")

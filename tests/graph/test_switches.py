@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from langgraph.store.memory import InMemoryStore
 
+from forethought.nodes.support.intra_reflection import evaluation_of
+from forethought.prompts.replies import AnswerDraft
 from tests.support.agent import Drive, Driven, Script, World, broken, kind_of
 from tests.support.exchange import SeenRequest
 from tests.support.replies import answer, ask_replan, call, diagnosis, finish, plan, revision, sub, verdict
@@ -18,6 +20,7 @@ from tests.support.strict_subset import gemini_faults, openai_faults
 
 Json = dict[str, Any]
 KIND = "ineffective_tool_selection"
+WEAK = answer("weak", score=4, evaluation="unsupported")
 
 
 def story(move: Json | None = None, *, fails: bool = True, replans: bool = True, **replies: Any) -> Script:
@@ -34,7 +37,7 @@ def story(move: Json | None = None, *, fails: bool = True, replans: bool = True,
             "b": asked,
             **{key: [call(key, **made)] for key in "cde"},
         },
-        "answers": [answer("weak", score=2, evaluation="unsupported"), answer("strong"), answer("next")],
+        "answers": [WEAK, answer("strong"), answer("next")],
     }
     return Script(**{**values, **replies})
 
@@ -84,7 +87,7 @@ CASES = [
         loud={"plans": [plan(sub("a"), score=5), plan(sub("d"), score=5), plan(sub("e"), score=5)]},
         quiet={"plans": [plan(sub("a")), plan(sub("d")), plan(sub("e"))]},
         instructs=("Plan",),
-        words=("your criticism of this plan",),
+        words=("what is wrong with this plan",),
     ),
     Case(
         {"tool_intra": False},
@@ -95,14 +98,14 @@ CASES = [
     Case(
         {"answer_intra": False},
         loud={"answers": answers(2, "unsupported")},
-        quiet={"answers": answers(9, "")},
+        quiet={"answers": answers(10, "")},
         instructs=("AnswerDraft",),
-        words=("criticise your answer",),
+        words=("what is wrong with this answer",),
     ),
     Case(
         {"round_reflection": False},
         {"round_reflection": True},
-        quiet={"reflections": [{"reflection": "unsupported"}]},
+        quiet={"reflections": [{"reflection": evaluation_of(AnswerDraft.model_validate(WEAK))}]},
         calls=("RoundReflection",),
         words=("You look back on one failed try",),
     ),

@@ -80,7 +80,7 @@ CASES = [
         loud={"replans": False},
         quiet={"replans": False},
         instructs=("ToolChoice", "Plan"),
-        words=("replan", "a new one is asked for"),
+        words=("replan",),
     ),
     Case(
         {"plan_intra": False},

@@ -70,7 +70,7 @@ def what_failed(state: AgentState) -> list[str]:
     """
     failures = [f"step {step['n']}" for step in trajectory(state) if not step["ok"]]
     failures += [f"plan after step {item['n']}" for item in _replans(state) if item["kind"] != "cadence"]
-    return failures + rounds_texts(state.get("long_term", {}))
+    return failures + [f"round {key}" for key, item in state.get("long_term", {}).items() if "score" in item]
 
 
 def _replans(state: AgentState) -> list[Replan]:
@@ -99,7 +99,7 @@ async def _draft(
         plan=plan_text(state.get("plan", {})),
         steps=cut(steps_text(trajectory(state)), _STEPS_CHARS),
         replans=[cut(item["reason"], _REASON_CHARS) for item in _replans(state)],
-        rounds=rounds_texts(state.get("long_term", {})),
+        rounds=rounds_texts(state.get("long_term", {}), turn.context.sizes),
         status=state["status"],
         answer=state["answer"],
         evaluation=state.get("draft", {}).get("evaluation", ""),

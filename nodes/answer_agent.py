@@ -232,7 +232,7 @@ async def _end_round(state: AgentState, draft: Draft, best: Draft, turn: Turn) -
     }
     if not turn.context.long_term_memory:
         update["progress"]["start_n"] = progress["n"]
-        cleared = dict.fromkeys(("statuses", "results", "short_term"), {CLEAR: None})
+        cleared = {channel: {CLEAR: None} for channel in ("statuses", "results", "short_term")}
         return {**update, **cleared, "plan": {}}
     reflection = draft["evaluation"]
     if turn.context.round_reflection:

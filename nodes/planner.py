@@ -111,7 +111,7 @@ async def _scored_plan(state: AgentState, turn: Turn) -> Revised[PlanReply]:
     def check(reply: PlanReply) -> str | None:
         return plan_problem(
             reply.subtasks,
-            tools=turn.services.tools,
+            tools=turn.services.offered(state),
             old=old,
             results=state.get("results", {}),
             discard=reply.discard,
@@ -192,7 +192,7 @@ def planner_messages(state: AgentState, services: Services, context: Context) ->
     results = state.get("results", {})
     return prompt_messages(
         "planner",
-        tools=describe(services.tools),
+        tools=describe(services.offered(state)),
         intra=context.plan_intra,
         replanning=context.replanning,
         again=context.replanning or context.max_rounds > 1,

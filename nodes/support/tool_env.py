@@ -74,7 +74,7 @@ async def make_call(
         same_host_only=decision.pinned,
         call_id=current_journal().id(f"call {proposal['n']}"),
     )
-    code = CodeActions(services.tools, env, state, proposal["n"], inspection)
+    code = CodeActions(services.offered(state), env, state, proposal["n"], inspection)
 
     async def make() -> CallResult:
         observation = await call_tool(tool, decision.arguments, code.env if tool.runs_code else env)

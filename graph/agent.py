@@ -43,8 +43,9 @@ from forethought.tools.registry import toolbox
 
 AgentGraph = CompiledStateGraph[AgentState, Context, AgentInput, AgentOutput]
 
-RECURSION_LIMIT = 10_000
-"""Far above what the counters in state allow: they end a run, this never should."""
+RECURSION_LIMIT = 20_000
+"""Above what the counters in state allow (6,000 moves, three supersteps each): they end a run, this never
+should."""
 
 
 def build_agent(

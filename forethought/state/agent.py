@@ -60,10 +60,15 @@ class Plan(TypedDict, total=False):
 
     version: int
     """1 for the first plan of the task, one more for each new plan and each revision by the reflector."""
+    known: list[str]
+    """What task and files state that binds it, in the planner's words."""
+    open: list[str]
+    """What is to be found out by it."""
     subtasks: list[Subtask]
     evaluation: str
+    """The defects that the planner named in it, a line each."""
     score: int
-    """The planner's own score, 1 to 10 (MIRROR 3.4); not given again to the reflector's revisions."""
+    """1 to 10, from these defects (MIRROR 3.4); not given again to the reflector's revisions."""
     revisions: int
     """How often the planner revised it before handing it on."""
     why: str
@@ -303,7 +308,7 @@ class Progress(TypedDict, total=False):
     rejection: str
     """Why a person rejected the last plan ('' if nobody did)."""
     planned_at: list[int]
-    """Steps of the task that had been sent when each plan was made (the first is 0)."""
+    """Moves of the task that had been sent when each plan was made (the first is 0)."""
     round_n: int
     """Number of the last step sent before this round began."""
     version: int
@@ -315,7 +320,7 @@ class Progress(TypedDict, total=False):
     lost_files: int
     """How many files of a refused task could not be had: it can only be given again."""
     stopped: str
-    """Which budget is spent: '', steps, tokens, usd, seconds or replans."""
+    """Which budget is spent: '', steps, moves, tokens, usd or seconds."""
     earlier: list[Json]
     """Earlier tasks of the thread and their answers: {task, answer, status}."""
     reflection: str

@@ -4,9 +4,9 @@ Any client of a server can set it, so it holds nothing that could harm: no secre
 name. What only the operator may choose is in `forethought.settings`, and so are the bounds on what a Context
 may ask for, which `bounded` applies.
 
-Defaults are the papers': thresholds 9 of 10 and 5 rounds (MIRROR 3.4, 4.1), 20 steps and forced re-plans at
-steps 6 and 12 (PreFlect A.1), 3 attempts a subtask (MIRROR's published settings). Revisions, reflections, re-
-plans and the tool floor are ours.
+Defaults are the papers': thresholds 9 of 10 and 5 rounds (MIRROR 3.4, 4.1), 20 calls and forced re-plans by
+calls 6 and 12 (PreFlect A.1), 3 attempts a subtask (MIRROR's published settings). Moves, revisions,
+reflections, re-plans and the tool floor are ours.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ModelName = Annotated[str, Field(max_length=200, pattern=MODEL_NAME)]
 
 
 class Context(BaseModel):
-    """Choices of one run. Frozen; unknown keys are refused."""
+    """Choices of one run. Frozen; validation refuses unknown keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -50,17 +50,31 @@ class Context(BaseModel):
         "empty: none.",
     )
 
-    plan_threshold: Score = Field(9, description="A plan that scores lower is revised.")
-    tool_threshold: Score = Field(9, description="A proposed call that scores lower is revised.")
-    answer_threshold: Score = Field(9, description="An answer that scores lower ends the round.")
+    plan_threshold: Score = Field(
+        9,
+        description="A plan that scores lower is revised. The score of a plan, move or answer: 10 without "
+        "defects, 9 with slight ones, 5 to 8 with a risky one, 1 to 4 with a wrong one.",
+    )
+    tool_threshold: Score = Field(9, description="A proposed move that scores lower is revised.")
+    answer_threshold: Score = Field(
+        9,
+        description="An answer that scores lower is mended in place, or ends the round if facts are missing.",
+    )
     tool_floor: Score = Field(
         5, description="After the revisions, a proposal is tried only at this score or above."
     )
 
     max_rounds: int = Field(5, ge=1, le=20, description="Rounds of plan, execution and answer.")
-    max_steps: int = Field(20, ge=1, le=2000, description="Steps (one dispatch of one subtask) of a task.")
+    max_steps: int = Field(20, ge=1, le=2000, description="Calls of tools in a task.")
+    max_moves: int | None = Field(
+        None,
+        ge=1,
+        le=6000,
+        description="Moves in a task: calls, results handed over, requests for a plan, refused moves; empty: "
+        "three times `max_steps`.",
+    )
     max_revisions: int = Field(
-        2, ge=0, le=10, description="Revisions of a plan or a proposal that scored too low."
+        2, ge=0, le=10, description="Revisions of a plan, move or answer that scored too low."
     )
     max_reflections: int = Field(
         2, ge=1, le=10, description="Revisions of a plan by the reflector, each diagnosed again."
@@ -71,7 +85,7 @@ class Context(BaseModel):
     )
     max_parallel: int = Field(4, ge=1, le=32, description="Subtasks side by side.")
     forced_replans: tuple[Annotated[int, Field(ge=1)], ...] = Field(
-        (6, 12), max_length=20, description="Steps by which a new plan is forced if none was made."
+        (6, 12), max_length=20, description="Calls by which a new plan is forced if none was made."
     )
 
     max_tokens: int | None = Field(
@@ -97,9 +111,11 @@ class Context(BaseModel):
         True, description="PreFlect 3.2.1: criticise against the distilled planning errors."
     )
     replanning: bool = Field(True, description="PreFlect 3.3: change the plan during execution.")
-    plan_intra: bool = Field(True, description="MIRROR 3.4: the planner scores and revises its plan.")
-    tool_intra: bool = Field(True, description="MIRROR 3.4: the tool agent scores and revises its call.")
-    answer_intra: bool = Field(True, description="MIRROR 3.4: the answer agent scores its answer.")
+    plan_intra: bool = Field(True, description="MIRROR 3.4: the planner evaluates and revises its plan.")
+    tool_intra: bool = Field(True, description="MIRROR 3.4: the tool agent evaluates and revises its move.")
+    answer_intra: bool = Field(
+        True, description="MIRROR 3.4: the answer agent evaluates and mends its answer."
+    )
     short_term_memory: bool = Field(
         True, description="MIRROR 3.5: a subtask's failures are shown to its tool agent."
     )
@@ -144,6 +160,11 @@ class Context(BaseModel):
     def foresees_user(self) -> bool:
         """Whether what the person says is predicted and compared."""
         return self.foresight in ("user", "both")
+
+    @property
+    def most_moves(self) -> int:
+        """Moves that a task may take."""
+        return self.max_moves or 3 * self.max_steps
 
     def model_for(self, role: Role) -> str:
         """The model of `role`, as provider:name."""

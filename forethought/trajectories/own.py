@@ -21,6 +21,8 @@ _SUBTASK = "Subtask: "
 _CALL = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*\((.*)\)\s*", re.DOTALL)
 _MOVE = re.compile(r"\s*(finish|replan|answer)\s*:\s*(.*)", re.DOTALL | re.IGNORECASE)
 _FORMS = 'write it as tool({"argument": "value"}), as finish: RESULT or as replan: REASON'
+_STEP_LIMITS = ("steps", "moves")
+"""Budgets whose end is a step limit."""
 _TOOL_FAILURES = {"tool", "timeout", "transport"}
 """Causes of a failed step that lie outside the agent: the tool broke, was too slow, or was out of reach."""
 
@@ -76,9 +78,9 @@ def from_state(
         source=SOURCE,
         steps=tuple(steps),
         answer=answer,
-        halted=values.get("status") == "budget_exhausted" and stopped == "steps",
+        halted=values.get("status") == "budget_exhausted" and stopped in _STEP_LIMITS,
         notes=(f"The run ended because its budget of {stopped} was spent.",)
-        if stopped not in ("", "steps")
+        if stopped not in ("", *_STEP_LIMITS)
         else (),
     )
 

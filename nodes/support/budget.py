@@ -10,6 +10,7 @@ from forethought.models.types import Usage
 from forethought.nodes.support.prompt_text import MATERIAL_CHARS, OBSERVATION_CHARS
 from forethought.state.agent import AgentState, Step
 from forethought.state.context import Context
+from forethought.state.steps import is_call
 
 _ANSWER_TOKENS = 3_000
 """The answer, its schema and the fixed part of its prompt, roughly."""
@@ -25,7 +26,10 @@ _ROUNDING = 1e-9
 class Spent:
     """What the task has used so far."""
 
-    steps: int
+    moves: int
+    """Moves that were sent."""
+    calls: int
+    """Those of them that called a tool; one that is still under way counts as a call."""
     tokens: int
     usd: float
 
@@ -34,7 +38,9 @@ def spent(state: AgentState, now: Usage | None = None) -> Spent:
     """Sums over the task, with `now`, which the state does not hold yet. Its seconds are apart: they take a
     walk through all steps."""
     usage, progress = total(*state.get("usage", {}).values(), now or {}), state.get("progress", {})
-    return Spent(progress.get("n", 0) - progress.get("base_n", 0), tokens_of(usage), usage["usd"])
+    moves = progress.get("n", 0) - progress.get("base_n", 0)
+    calls = moves - sum(not is_call(step) for step in _steps(state))
+    return Spent(moves, calls, tokens_of(usage), usage["usd"])
 
 
 def _steps(state: AgentState) -> list[Step]:
@@ -69,13 +75,17 @@ def _seen_tokens(state: AgentState) -> int:
 
 
 def exhausted(state: AgentState, context: Context, now: Usage | None = None, *, steps: bool = True) -> str:
-    """Which budget leaves no room for anything but the answer: '', steps, tokens, usd or seconds.
+    """Which budget leaves no room for anything but the answer: '', steps, moves, tokens, usd or seconds.
 
     `now` is usage that the state does not hold yet. Without `steps` it tells whether a further model call
     that is no answer can be paid.
     """
-    if steps and spent(state).steps >= context.max_steps:
-        return "steps"
+    if steps:
+        used = spent(state)
+        if used.calls >= context.max_steps:
+            return "steps"
+        if used.moves >= context.most_moves:
+            return "moves"
     if budget := allowance(state, context, now).spent():
         return budget
     # The seconds of a model that could only have been asked again when they had passed are as good as spent.
@@ -128,13 +138,14 @@ class Width:
 
 
 def wave_width(state: AgentState, context: Context) -> Width:
-    """Never more than the steps, tokens and dollars that are left allow.
+    """Never more than the calls, moves, tokens and dollars that are left allow.
 
     Each step also adds to what the answer will take. Seconds bound no width: siblings take theirs at the
     same time.
     """
     used, step = spent(state), _step_cost(state)
-    widths = [Width(context.max_parallel, ""), Width(context.max_steps - used.steps, "steps")]
+    widths = [Width(context.max_parallel, ""), Width(context.max_steps - used.calls, "steps")]
+    widths.append(Width(context.most_moves - used.moves, "moves"))
     if context.max_tokens is not None:
         left = context.max_tokens - used.tokens - reserve_tokens(state, context)
         each = max(tokens_of(step), 1) + _seen_tokens(state) // max(len(_steps(state)), 1)
@@ -158,9 +169,9 @@ def _step_cost(state: AgentState) -> Usage:
 def left_text(state: AgentState, context: Context) -> str:
     """What is left, for a prompt. It names no time, so that a replay asks with the same words."""
     used = spent(state)
-    steps = max(context.max_steps - used.steps, 0)
-    text = f"Steps left: {steps} of {context.max_steps}."
-    if context.max_tokens is not None:
-        left = max(context.max_tokens - used.tokens - reserve_tokens(state, context), 0)
-        text += f" Tokens left: about {left // 1000} thousand."
-    return text
+    calls = f"{max(context.max_steps - used.calls, 0)} of {context.max_steps} tool calls"
+    moves = f"{max(context.most_moves - used.moves, 0)} of {context.most_moves} moves"
+    if context.max_tokens is None:
+        return f"{calls}, {moves}."
+    tokens = max(context.max_tokens - used.tokens - reserve_tokens(state, context), 0)
+    return f"{calls}, {moves}, about {tokens // 1000} thousand tokens."

@@ -59,11 +59,6 @@ def trajectory(state: AgentState) -> list[Step]:
     return sorted(mine, key=itemgetter("n"))
 
 
-def never_begun(step: Mapping[str, Any]) -> bool:
-    """Whether the step's call was not made for want of time, which says nothing of the call."""
-    return bool(step["cause"] == "limit" and step["origin"] == "model")
-
-
 def files_text(files: Sequence[FileRef | str]) -> str:
     """One line a file, or that there are none."""
     lines = [
@@ -163,12 +158,13 @@ def plan_text(plan: Plan, *, only_open: bool = False) -> str:
     """The plan, a block a subtask, with each one's status. Of a very long plan the finished ones are a
     number: their results stand beside it."""
     subtasks = plan.get("subtasks", [])
+    facts = {"Known": plan.get("known"), "To be found out": plan.get("open")}
     whole = [subtask for subtask in subtasks if subtask["status"] != "finished"]
-    blocks = []
+    blocks = [f"{name}: {'; '.join(items)}" for name, items in facts.items() if items and subtasks]
     if not only_open and len(subtasks) <= MANY:
         whole = subtasks
     elif not only_open:
-        blocks = [f"{len(subtasks) - len(whole)} subtasks are finished besides those below."]
+        blocks += [f"{len(subtasks) - len(whole)} subtasks are finished besides those below."]
     for subtask in whole:
         after = f", after {', '.join(subtask['depends_on'])}" if subtask["depends_on"] else ""
         blocks.append(f"{subtask['id']} [{subtask['status']}{after}]\n{subtask_text(subtask)}")

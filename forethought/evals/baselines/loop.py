@@ -18,7 +18,6 @@ from langgraph.graph import START, StateGraph
 from forethought.evals.baselines.bench import Bench
 from forethought.evals.baselines.state import Limits, Move, State, Try, moves_of
 from forethought.evals.baselines.transcript import shown
-from forethought.evals.harness.budget import StepsSpent
 from forethought.evals.prompts.baseline_replies import ClosingAnswer, ReactMove, react_spec
 from forethought.evals.toolset import opening
 from forethought.evals.types import BudgetSpent
@@ -113,23 +112,18 @@ async def act(state: State, *, bench: Bench) -> dict[str, Any]:
     if move["action"] == "finish":
         return {"moves": [move], "ended": "answered", "answer": move["answer"]}
     if move["action"] == "none":
-        return {"moves": [move], "ended": _unusable(state, bench)}
+        return {"moves": [move], "ended": _unusable(state)}
     came = await bench.call(move["tool"], move["arguments"], n)
     text = came.text + (f"\nHint: {came.hint}" if came.hint else "")
     move = {**move, "observation": text, "ok": came.ok, "cause": came.cause}
     return {"moves": [move], "ended": "over" if bench.tools.done else ""}
 
 
-def _unusable(state: State, bench: Bench) -> str:
-    """An unusable reply costs a step, so that a model that gives no other comes to an end."""
+def _unusable(state: State) -> str:
+    """An unusable reply is no call, and as with our agent costs no step; several in a row end the try."""
     last = moves_of(state)[-(MOST_UNUSABLE - 1) :]
-    if len(last) == MOST_UNUSABLE - 1 and all(move["action"] == "none" for move in last):
-        return "no_reply"
-    try:
-        bench.tools.counter.take()
-    except StepsSpent:
-        return "steps"
-    return ""
+    broke_off = len(last) == MOST_UNUSABLE - 1 and all(move["action"] == "none" for move in last)
+    return "no_reply" if broke_off else ""
 
 
 async def close(state: State, *, bench: Bench) -> dict[str, Any]:

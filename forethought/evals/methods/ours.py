@@ -185,7 +185,7 @@ def _attempt(
         trajectory=trajectory.model_copy(update=update),
         usage=meter.usage,
         seconds=seconds,
-        steps=made.steps,
+        steps=tools.counter.used,
         reward=reward,
         tries=made.rounds,
         self_scores=made.self_scores,

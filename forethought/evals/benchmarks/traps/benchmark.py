@@ -26,7 +26,7 @@ class Traps(Benchmark):
     main_metric = "right"
     builtin_tools = ("read_file", "python")
     options: Mapping[str, str] = {
-        "variants": f"traps of each kind (default: {VARIANTS})",
+        "variants": f"traps of each kind (default: {VARIANTS}); other kinds have {VARIANTS}",
         "seed": "draws names and figures (default: 0)",
         "only": f"{', '.join(CLASSES)} (default: all)",
     }
@@ -35,12 +35,11 @@ class Traps(Benchmark):
         """See `Benchmark`. Writes the files below `data`, the same bytes for the same seed."""
         seed, variants = _whole(options, "seed", 0), _whole(options, "variants", VARIANTS)
         only = choice(options, "only", ("all", *CLASSES))
-        numbers = {"trap": variants}
         return [
             self._sample(name, kind, maker, number, seed, data)
             for name, makers in CLASSES.items()
             if only in ("all", name)
-            for number in range(1, numbers.get(name, 1) + 1)
+            for number in range(1, (variants if name == "trap" else VARIANTS) + 1)
             for kind, maker in makers.items()
         ]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import date, timedelta
 
 from forethought.evals.types import EarlierTask
 
@@ -53,12 +52,3 @@ def register(makers: dict[str, Maker]) -> Callable[[Maker], Maker]:
 
 
 trap, trivial, follow_up = register(TRAPS), register(TRIVIAL), register(FOLLOW_UPS)
-
-
-def workday_after(start: date, count: int, free: frozenset[date]) -> date:
-    """The `count`th working day after `start`: Monday to Friday, but for those `free`."""
-    day = start
-    while count:
-        day += timedelta(days=1)
-        count -= day.weekday() < 5 and day not in free
-    return day

@@ -26,10 +26,10 @@ def footnote(rng: random.Random) -> Exercise:
         f"* Without the {missing} visitors of the open day, who were counted by hand and belong to the year.",
     )
     return Exercise(
-        question="How many visitors did the museums of all towns together have in the year?",
-        files={"visitors.docx": report},
-        answer=str(sum(visitors) + missing),
-        wrong=str(sum(visitors)),
+        "How many visitors did the museums of all towns together have in the year?",
+        str(sum(visitors) + missing),
+        str(sum(visitors)),
+        {"visitors.docx": report},
     )
 
 
@@ -49,13 +49,13 @@ def hidden_sheet(rng: random.Random) -> Exercise:
         hidden=["Corrections"],
     )
     return Exercise(
-        question=(
+        (
             f"What do {first} pieces of the article '{goods[at]}' and {second} of '{goods[other]}' cost "
             "together in euros, by the price list?"
         ),
-        files={"price-list.xlsx": book},
-        answer=str(first * right + second * prices[other]),
-        wrong=str(first * prices[at] + second * prices[other]),
+        str(first * right + second * prices[other]),
+        str(first * prices[at] + second * prices[other]),
+        {"price-list.xlsx": book},
     )
 
 
@@ -71,10 +71,10 @@ def cell_comment(rng: random.Random) -> Exercise:
     )
     pieces = sum(counts) + counts[at] * (size - 1)
     return Exercise(
-        question="How many pieces of all articles together are in stock?",
-        files={"stock.xlsx": book},
-        answer=str(pieces),
-        wrong=str(sum(counts)),
+        "How many pieces of all articles together are in stock?",
+        str(pieces),
+        str(sum(counts)),
+        {"stock.xlsx": book},
     )
 
 
@@ -95,10 +95,10 @@ def speaker_note(rng: random.Random) -> Exercise:
         ("Outlook", ["Two new branches next year"], "Thank the teams."),
     )
     return Exercise(
-        question="How many thousand euros did the four branches sell for in the spring quarter, in all?",
-        files={"quarter.pptx": deck},
-        answer=str(sum(sales) - sales[at] + actual),
-        wrong=str(sum(sales)),
+        "How many thousand euros did the four branches sell for in the spring quarter, in all?",
+        str(sum(sales) - sales[at] + actual),
+        str(sum(sales)),
+        {"quarter.pptx": deck},
     )
 
 
@@ -115,10 +115,10 @@ def units(rng: random.Random) -> Exercise:
     ]
     total = sum(weight * row[3] for weight, row in zip(grams, rows, strict=True))
     return Exercise(
-        question="What does the whole load weigh in grams, all pieces of all articles?",
-        files={"load.csv": csv_file(("article", "weight_of_a_piece", "unit", "pieces"), rows)},
-        answer=str(total),
-        wrong=f"{sum(float(row[1]) * row[3] for row in rows):g}",
+        "What does the whole load weigh in grams, all pieces of all articles?",
+        str(total),
+        (f"{sum(float(row[1]) * row[3] for row in rows):g}"),
+        {"load.csv": csv_file(("article", "weight_of_a_piece", "unit", "pieces"), rows)},
     )
 
 
@@ -134,10 +134,10 @@ def subtotals(rng: random.Random) -> Exercise:
         rows.append(("all", f"Q{quarter}", sum(months)))
         total += sum(months)
     return Exercise(
-        question="How much was spent in the whole year, in euros, by expenses.csv?",
-        files={"expenses.csv": csv_file(("kind", "period", "eur"), rows)},
-        answer=str(total),
-        wrong=str(2 * total),
+        "How much was spent in the whole year, in euros, by expenses.csv?",
+        str(total),
+        str(2 * total),
+        {"expenses.csv": csv_file(("kind", "period", "eur"), rows)},
     )
 
 
@@ -159,8 +159,8 @@ def resubmission(rng: random.Random) -> Exercise:
     )
     answers = csv_file(("date", "name", "answer"), [*first, *again, *late])
     return Exercise(
-        question="How many people are for the new office hours ('yes') in the survey's result?",
-        files={"answers.csv": answers, "rules.md": rules},
-        answer=str(sum(vote == "yes" for vote in final.values())),
-        wrong=str(sum(vote == "yes" for _, _, vote in [*first, *again, *late])),
+        "How many people are for the new office hours ('yes') in the survey's result?",
+        str(sum(vote == "yes" for vote in final.values())),
+        str(sum(vote == "yes" for _, _, vote in [*first, *again, *late])),
+        {"answers.csv": answers, "rules.md": rules},
     )

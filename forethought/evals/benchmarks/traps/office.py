@@ -30,12 +30,6 @@ def text_file(*paragraphs: str) -> bytes:
     return ("\n\n".join(paragraphs) + "\n").encode()
 
 
-def table(head: Sequence[str], rows: Sequence[Row]) -> str:
-    """A table as Markdown."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
-
-
 def workbook(
     sheets: Mapping[str, Sequence[Row]],
     hidden: Sequence[str] = (),

@@ -5,15 +5,8 @@ from __future__ import annotations
 import random
 from datetime import UTC, date, datetime, timedelta, timezone
 
-from forethought.evals.benchmarks.traps.exercise import (
-    GOODS,
-    PEOPLE,
-    TOWNS,
-    Exercise,
-    trap,
-    workday_after,
-)  # fmt: skip
-from forethought.evals.benchmarks.traps.office import csv_file, mail, table, text_file, word_file
+from forethought.evals.benchmarks.traps.exercise import GOODS, PEOPLE, TOWNS, Exercise, trap
+from forethought.evals.benchmarks.traps.office import csv_file, mail, text_file, word_file
 
 
 @trap
@@ -28,10 +21,10 @@ def void(rng: random.Random) -> Exercise:
     notes[8] = f"replaces {numbers[gone[1]]}"
     rows = list(zip(numbers, amounts, notes, strict=True))
     return Exercise(
-        question="What is to be paid in euros for all invoices of the list that are valid?",
-        files={"invoices.csv": csv_file(("invoice", "eur", "remark"), rows)},
-        answer=str(sum(amount for at, amount in enumerate(amounts) if at not in gone)),
-        wrong=str(sum(amounts)),
+        "What is to be paid in euros for all invoices of the list that are valid?",
+        str(sum(amount for at, amount in enumerate(amounts) if at not in gone)),
+        str(sum(amounts)),
+        {"invoices.csv": csv_file(("invoice", "eur", "remark"), rows)},
     )
 
 
@@ -52,10 +45,10 @@ def exception(rng: random.Random) -> Exercise:
     total = sum(n * price for _, n, price in order)
     off = sum(n * price * share // 100 for name, n, price in order if name not in net)
     return Exercise(
-        question="What is to be paid for the order in euros, by the terms of sale?",
-        files={"order.csv": csv_file(("article", "pieces", "eur_a_piece"), order), "terms.md": terms},
-        answer=str(total - off),
-        wrong=str(total * (100 - share) // 100),
+        "What is to be paid for the order in euros, by the terms of sale?",
+        str(total - off),
+        str(total * (100 - share) // 100),
+        {"order.csv": csv_file(("article", "pieces", "eur_a_piece"), order), "terms.md": terms},
     )
 
 
@@ -68,8 +61,10 @@ def later_version(rng: random.Random) -> Exercise:
     after = sum((start + timedelta(days=at)) >= date(2026, 7, 1) for at in range(days))
     name = rng.choice(PEOPLE)
     return Exercise(
-        question=f"What daily allowance in euros is {name} paid for the whole trip?",
-        files={
+        (f"What daily allowance in euros is {name} paid for the whole trip?"),
+        str(after * new + (days - after) * old),
+        str(days * new),
+        {
             "allowance-2025.md": text_file(
                 "# Daily allowance",
                 f"A day of travel is paid with {old} euros.",
@@ -82,8 +77,6 @@ def later_version(rng: random.Random) -> Exercise:
             ),
             "trip.txt": text_file(f"Traveller: {name}", f"First day: {start}", f"Days: {days}"),
         },
-        answer=str(after * new + (days - after) * old),
-        wrong=str(days * new),
     )
 
 
@@ -102,8 +95,10 @@ def correction_by_mail(rng: random.Random) -> Exercise:
         return mail(address, "orders@example.org", when, subject, body)
 
     return Exercise(
-        question="How many chairs are ordered in all, as the order stands after the last mail?",
-        files={
+        "How many chairs are ordered in all, as the order stands after the last mail?",
+        str(sum(seats) + more),
+        str(sum(seats) + more - less),
+        {
             "mail-1.eml": letter(4, "Order of chairs", f"Please deliver:\n{rows}\n\n{who}\n"),
             "mail-2.eml": letter(
                 6,
@@ -117,8 +112,6 @@ def correction_by_mail(rng: random.Random) -> Exercise:
                 f"The other one stays.\n\n{who}\n",
             ),
         },
-        answer=str(sum(seats) + more),
-        wrong=str(sum(seats) + more - less),
     )
 
 
@@ -138,14 +131,14 @@ def deputy(rng: random.Random) -> Exercise:
         [("Office", "Name"), ("Head of department", head), ("Deputy", second), ("Financial officer", third)],
     )
     return Exercise(
-        question=(
+        (
             f"Who approves a purchase of {rng.randrange(600, 4_000)} euros that is submitted on "
             f"{day:%d %B %Y}?"
         ),
-        files={"approval.docx": rules, "absences.csv": csv_file(("name", "from", "to"), absent)},
-        answer=third,
-        wrong=second,
-        answer_format="The name of one person.",
+        third,
+        second,
+        {"approval.docx": rules, "absences.csv": csv_file(("name", "from", "to"), absent)},
+        "The name of one person.",
     )
 
 
@@ -153,8 +146,10 @@ def deputy(rng: random.Random) -> Exercise:
 def definition(rng: random.Random) -> Exercise:
     """A definition at the end of a contract says what its days are."""
     start = date(2026, 3, rng.choice((9, 10, 11, 12, 16, 17, 18, 19)))
-    free = frozenset({date(2026, 3, 25), date(2026, 4, 3), date(2026, 4, 6)})
+    free = (date(2026, 3, 25), date(2026, 4, 3), date(2026, 4, 6))
     count = rng.randrange(8, 13)
+    later = (start + timedelta(days=at) for at in range(1, 40))
+    workdays = [day for day in later if day.weekday() < 5 and day not in free]
     contract = text_file(
         "# Contract of maintenance",
         "1. The contractor looks after the lifts of the building.",
@@ -163,14 +158,14 @@ def definition(rng: random.Random) -> Exercise:
         "4. Both sides may end the contract with three months' notice.",
         "## Annex: definitions",
         "'Days' are working days: Monday to Friday, but for the contract's holidays.",
-        "The contract's holidays in 2026: " + ", ".join(f"{day:%d %B}" for day in sorted(free)) + ".",
+        "The contract's holidays in 2026: " + ", ".join(f"{day:%d %B}" for day in free) + ".",
     )
     return Exercise(
-        question=f"A fault was reported on {start:%d %B %Y}. By which day at the latest must it be mended?",
-        files={"contract.md": contract},
-        answer=str(workday_after(start, count, free)),
-        wrong=str(start + timedelta(days=count)),
-        answer_format="A date as YYYY-MM-DD.",
+        (f"A fault was reported on {start:%d %B %Y}. By which day at the latest must it be mended?"),
+        str(workdays[count - 1]),
+        str(start + timedelta(days=count)),
+        {"contract.md": contract},
+        "A date as YYYY-MM-DD.",
     )
 
 
@@ -191,10 +186,10 @@ def bounds(rng: random.Random) -> Exercise:
     cost = sum(-(-n * (low if n <= step else high) // 100) for _, n in rows)
     plain = sum(n * (low if n < step else high) for _, n in rows) / 100
     return Exercise(
-        question="What do all branches together pay for their copies, in euros?",
-        files={"tariff.md": tariff, "copies.csv": csv_file(("branch", "copies"), rows)},
-        answer=str(cost),
-        wrong=f"{plain:g}",
+        "What do all branches together pay for their copies, in euros?",
+        str(cost),
+        (f"{plain:g}"),
+        {"tariff.md": tariff, "copies.csv": csv_file(("branch", "copies"), rows)},
     )
 
 
@@ -211,18 +206,16 @@ def time_zones(rng: random.Random) -> Exercise:
     end = (begin + flight).astimezone(timezone(timedelta(hours=second)))
     plan = text_file(
         "# Flight plan",
-        table(
-            ("Event", "Place", "Local time"),
-            [("Departure", one, f"{begin:%d %B %Y %H:%M}"), ("Arrival", two, f"{end:%d %B %Y %H:%M}")],
-        ),
+        "| Event | Place | Local time |\n| --- | --- | --- |\n"
+        f"| Departure | {one} | {begin:%d %B %Y %H:%M} |\n| Arrival | {two} | {end:%d %B %Y %H:%M} |",
         f"Clocks on these days: {one} UTC{first:+d}, {two} UTC{second:+d}.",
     )
     wrong = end.replace(tzinfo=None) - begin.replace(tzinfo=None)
     return Exercise(
-        question="How many minutes does the flight take?",
-        files={"flight.md": plan},
-        answer=str(int(flight.total_seconds() // 60)),
-        wrong=str(int(wrong.total_seconds() // 60)),
+        "How many minutes does the flight take?",
+        str(int(flight.total_seconds() // 60)),
+        str(int(wrong.total_seconds() // 60)),
+        {"flight.md": plan},
     )
 
 
@@ -243,8 +236,8 @@ def middle_of_a_long_text(rng: random.Random) -> Exercise:
             )
     corrected = [value + (offset if at <= turn else 0) for at, value in readings]
     return Exercise(
-        question="What is the sum of all readings of sensor 7 in the log, each as it should have been?",
-        files={"readings.txt": ("\n".join(lines) + "\n").encode()},
-        answer=str(sum(corrected)),
-        wrong=str(sum(value for _, value in readings)),
+        "What is the sum of all readings of sensor 7 in the log, each as it should have been?",
+        str(sum(corrected)),
+        str(sum(value for _, value in readings)),
+        {"readings.txt": ("\n".join(lines) + "\n").encode()},
     )

@@ -14,7 +14,6 @@ from typing import Any
 from forethought.settings import Settings
 from forethought.text import cut
 from forethought.tools.base import Observation, Tool, ToolEnv, ToolError, make_tool
-from forethought.tools.documents.document import PART_CHARACTERS
 from forethought.tools.sandbox.program import MODULES, Backend, Calls, Program
 
 _READING_S = 60
@@ -56,7 +55,7 @@ def _observe(env: ToolEnv, code: str, calls: Calls) -> Observation:
         if "KeyError" in error.message:
             error.hint = _keys(inputs, code) or error.hint
         raise
-    shown, partial = _shown(printed, value)
+    shown, partial = _shown(printed, value, env.sizes.part)
     if not shown.strip():
         raise ToolError(
             f"the code ran but showed nothing{unread}", cause="empty", hint="print what you want to see"
@@ -64,24 +63,13 @@ def _observe(env: ToolEnv, code: str, calls: Calls) -> Observation:
     return Observation(shown + unread, origin=_origin(env, code), partial=partial)
 
 
-def _shown(printed: str, value: str) -> tuple[str, bool]:
+def _shown(printed: str, value: str, limit: int) -> tuple[str, bool]:
     """What is shown of the output and of the last value, which always is; and whether that is not all."""
     printed, value = printed.rstrip("\n"), value.rstrip("\n")
-    value_shown = _without_middle(value, PART_CHARACTERS // 2)
-    printed_shown = _without_middle(printed, PART_CHARACTERS - len(value_shown))
+    value_shown = cut(value, limit // 2, tail=0.5)
+    printed_shown = cut(printed, limit - len(value_shown), tail=0.5)
     shown = "\n".join(filter(None, (printed_shown, value_shown)))
     return shown, (printed_shown, value_shown) != (printed, value)
-
-
-def _without_middle(text: str, limit: int) -> str:
-    """The text's first and last lines, and how many are missing, where it is longer than `limit`."""
-    if len(text) <= limit:
-        return text
-    first, last = text[: limit // 2], text[-limit // 2 :]
-    first, last = first[: first.rfind("\n") + 1] or first, last[last.find("\n") + 1 :] or last
-    missing = text[len(first) : len(text) - len(last)]
-    note = f"[... {missing.count(chr(10))} lines left out, {len(missing)} characters: print less ...]"
-    return "\n".join((first.rstrip("\n"), note, last))
 
 
 def _backend(settings: Settings) -> Backend:

@@ -20,9 +20,9 @@ ANSWER_TOKENS = 3_000
 """The answer and its prompt without what was read: kept back of the token budget."""
 BYTES_PER_TOKEN = 3
 """Of text in any script, rather too few than too many."""
-SEEN, RESULTS, WRITTEN = 0.4, 0.36, 0.08
-"""Shares of what the window has room for: steps with their observations, results of others, and each kind of
-what models wrote."""
+SEEN, RESULTS, WRITTEN, LOOKED = 0.38, 0.33, 0.08, 0.05
+"""Shares of what the window has room for: steps with their observations, results of others, each kind of what
+models wrote, and the first look at the files."""
 WRITTEN_KINDS = 3
 """Kinds of what models wrote in one prompt: the plan or the memories, rounds, earlier tasks."""
 WHOLE = 2 / 3
@@ -82,6 +82,11 @@ class Sizes:
     def part(self) -> int:
         """Characters of a part of a document."""
         return int(self.observation * PART)
+
+    @property
+    def looked(self) -> int:
+        """Characters of the first look at the files: at most a part, since every call pays for it."""
+        return min(self.part, int(self.material * LOOKED))
 
     @property
     def passages(self) -> int:

@@ -89,7 +89,7 @@ async def _scored_draft(state: AgentState, turn: Turn, allowed: Allowance) -> Re
     return await revise_until(
         turn,
         "answer",
-        answer_messages(state, context),
+        answer_messages(state, turn.services, context),
         _spec(context),
         allowed,
         check=_checker(state),
@@ -107,7 +107,7 @@ def _why(result: Revised[AnswerDraft], allowed: Allowance) -> str:
     return f"no valid answer was written ({why})"
 
 
-def answer_messages(state: AgentState, context: Context) -> list[Message]:
+def answer_messages(state: AgentState, services: Services, context: Context) -> list[Message]:
     """The answer agent's prompt: situation, the whole trajectory, and what became of the plan."""
     plan, progress = state.get("plan", {}), state.get("progress", {})
     reader = Reader(context.sizes, state.get("task", ""))
@@ -117,7 +117,7 @@ def answer_messages(state: AgentState, context: Context) -> list[Message]:
         intra=context.answer_intra,
         threshold=context.answer_threshold,
         foresees=context.foresees_user,
-        **situation(state, context),
+        **situation(state, services, context),
         steps=step_items(trajectory(state), reader, reader.sizes.answer, lambda step: _standing(step, state)),
         plan=plan_outline(plan),
         stopped="" if is_done else progress.get("stopped", ""),

@@ -95,7 +95,7 @@ async def _draft(
     messages = prompt_messages(
         "lesson",
         known=known,
-        **situation(state, turn.context),
+        **situation(state, turn.services, turn.context),
         plan=plan_text(state.get("plan", {})),
         steps=cut(steps_text(trajectory(state)), _STEPS_CHARS),
         replans=[cut(item["reason"], _REASON_CHARS) for item in _replans(state)],

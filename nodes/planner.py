@@ -8,6 +8,7 @@ re-plans.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -15,6 +16,7 @@ from langgraph.runtime import Runtime
 from forethought.models.allowance import total
 from forethought.models.types import Message, Usage, reply_spec
 from forethought.nodes.support.budget import allowance, exhausted, left_text
+from forethought.nodes.support.first_look import look_at, look_key
 from forethought.nodes.support.foresight import ForesightModel
 from forethought.nodes.support.intra_reflection import (
     Revised,
@@ -38,10 +40,10 @@ from forethought.nodes.support.situation import memory, situation
 from forethought.nodes.support.task import TaskError, after_begin, begin_task, fail, is_new_task, refuse
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import Plan as PlanReply
-from forethought.state.agent import AgentState, Plan, Progress
+from forethought.state.agent import AgentState, FileRef, Plan, Progress
 from forethought.state.context import Context
+from forethought.state.look import Look
 from forethought.state.reducers import with_statuses
-from forethought.tools.registry import describe
 
 
 async def planner(state: AgentState, runtime: Runtime[Context], *, services: Services) -> dict[str, Any]:
@@ -83,6 +85,8 @@ async def _begin(state: AgentState, turn: Turn) -> tuple[dict[str, Any], AgentSt
     if context.lessons:
         open_book(turn.runtime, context)  # refused before anything is done
     update = await begin_task(state, turn.services, context, user_of(turn.runtime))
+    if context.effort != "paper":
+        update["look"] = await _look(state, update["files"], turn)
     begun = after_begin(state, update)
     if context.lessons or "lessons" in state:
         update["lessons"] = await recall(begun, turn.runtime, context)
@@ -98,6 +102,15 @@ async def _begin(state: AgentState, turn: Turn) -> tuple[dict[str, Any], AgentSt
     if "lessons" in update:
         begun = {**begun, "lessons": update["lessons"]}
     return update, begun
+
+
+async def _look(state: AgentState, files: Sequence[FileRef], turn: Turn) -> Look:
+    """The first look at the thread's files; the one of the task before, where it is of the same files."""
+    budget = turn.context.sizes.looked
+    old = state.get("look")
+    if old and old["key"] == look_key(files, budget):
+        return old
+    return await look_at(files, turn.services.store, budget)
 
 
 def _count_planning(state: AgentState) -> Progress:
@@ -203,12 +216,11 @@ def planner_messages(state: AgentState, services: Services, context: Context) ->
     remembers_rounds = context.long_term_memory and context.answer_intra and context.max_rounds > 1
     return prompt_messages(
         "planner",
-        tools=describe(services.offered(state)),
         intra=context.plan_intra,
         threshold=context.plan_threshold,
         replanning=context.replanning,
         again=context.replanning or remembers_rounds,
-        **situation(state, context),
+        **situation(state, services, context),
         **memory(state, context),
         steps=steps_text(trajectory(state), results, reader),
         results=result_items(results, reader),

@@ -37,7 +37,6 @@ from forethought.prompts.replies import PlanDiagnosis, PlanRevision, diagnosis_o
 from forethought.state.agent import AgentState, Plan, PlanReview
 from forethought.state.context import Context
 from forethought.state.reducers import with_statuses
-from forethought.tools.registry import describe
 
 
 async def prospective_reflector(
@@ -199,8 +198,8 @@ def reflector_messages(
     return prompt_messages(
         "reflector",
         errors=[error.brief() for error in errors],
-        tools=describe(services.offered(state)),
-        **situation(state, context),
+        full=context.effort == "paper",
+        **situation(state, services, context),
         **memory(state, context),
         steps=steps_text(steps, results, reader),
         tool_record=tool_record(steps, context.sizes),

@@ -186,14 +186,14 @@ def tool_messages(
     steps = [step for step in history if step["subtask"] == key and step["ok"]]
     messages = prompt_messages(
         "tool_agent",
-        tools=describe(services.offered(state)),
+        full_tools=describe(services.offered(state)),
         intra=context.tool_intra,
         threshold=context.tool_threshold,
         replanning=context.replanning,
         foresight=context.foresees_tools,
         asking=context.foresees_user,
         functions=context.proposals == "functions",
-        **situation(state, context),
+        **situation(state, services, context),
         id=key,
         subtask=subtask_text(subtask),
         results=results,

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import re
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
@@ -28,6 +29,7 @@ from pydantic import BaseModel, create_model
 from typing_extensions import TypedDict, Unpack
 
 from forethought.sizes import Sizes
+from forethought.text import one_line
 
 if TYPE_CHECKING:
     from forethought.models.types import Image, Usage
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from forethought.tools.files import FileStore
 
 Effect = Literal["read", "write", "egress"]
+_BRIEF = 240
+"""Longest line on a tool, in characters."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +118,7 @@ class Tool:
 
     name: str
     description: str
+    """What who calls it reads."""
     arguments: type[BaseModel]
     run: Callable[..., Awaitable[str | Observation]]
     """Called as run(env, **arguments)."""
@@ -135,6 +140,14 @@ class Tool:
     """Whether it runs a program, which may call the reading tools."""
     foreign: bool = False
     """Whether name, description and schema are someone else's (an MCP server's): data, for a prompt."""
+    summary: str = ""
+    """What who plans reads; '': the first sentence of the description."""
+
+    @property
+    def brief(self) -> str:
+        """What it is for, in a line."""
+        first = re.split(r"(?<=[.;])\s", self.description, maxsplit=1)[0]
+        return one_line(self.summary or first, _BRIEF)
 
     @property
     def repeatable(self) -> bool:

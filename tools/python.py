@@ -96,6 +96,10 @@ Ready to use:
 - `results[id]`: a finished subtask's result, a text.
 - Imported already: {modules}.
 {language}"""
+_SUMMARY = (
+    "Run Python code and see what it prints. Ready: files[name], a file's text; tables[name], its tables as "
+    "rows (a workbook's by sheet); results[id], a finished subtask's text."
+)
 _SUBSET = """\
   Of collections only Counter, defaultdict, deque, namedtuple; of functools only cache, partial, reduce.
 
@@ -117,7 +121,7 @@ def python_tool(settings: Settings) -> Tool:
         language=_FULL if full else _SUBSET,
     )
     limit = settings.python_seconds + _READING_S + _CALLING_S
-    return replace(PYTHON, description=description, timeout_s=limit)
+    return replace(PYTHON, description=description, summary=_SUMMARY, timeout_s=limit)
 
 
 PYTHON = make_tool(python, timeout_s=75, outside=False, runs_code=True)

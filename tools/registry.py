@@ -85,6 +85,18 @@ def describe(tools: Mapping[str, Tool]) -> str:
     )
 
 
+def outline(tools: Mapping[str, Tool]) -> str:
+    """The tools in a line each, for those who plan and judge: name, arguments, and what it is for."""
+    lines = [f"{_signature(tool)}: {tool.brief}" for tool in tools.values()]
+    return (
+        "\n".join(
+            fence(line, "foreign_tool", name=tool.name) if tool.foreign else line
+            for tool, line in zip(tools.values(), lines, strict=True)
+        )
+        or "There are none: work from what is given."
+    )
+
+
 def _of_module(name: str) -> list[Tool]:
     """The module's `TOOLS`, or else its own public functions that have a docstring."""
     try:
@@ -131,17 +143,23 @@ def _as_tool(item: Any, source: str) -> Tool:
         raise ValueError(f"{source}: {item.__name__} is not usable as a tool: {reason}") from error
 
 
-def _block(tool: Tool) -> str:
-    schema = json_schema(tool.arguments)
-    properties: dict[str, Any] = schema.get("properties", {})
+def _signature(tool: Tool) -> str:
     arguments = ", ".join(
         f"{name}: {_type(entry)}" + (f" = {json.dumps(entry['default'])}" if "default" in entry else "")
-        for name, entry in properties.items()
+        for name, entry in _properties(tool).items()
     )
-    lines = [f"{tool.name}({arguments})", *(f"  {line}".rstrip() for line in tool.description.splitlines())]
+    return f"{tool.name}({arguments})"
+
+
+def _properties(tool: Tool) -> dict[str, Any]:
+    return json_schema(tool.arguments).get("properties", {})  # type: ignore[no-any-return]
+
+
+def _block(tool: Tool) -> str:
+    lines = [_signature(tool), *(f"  {line}".rstrip() for line in tool.description.splitlines())]
     lines += [
         f"  - {name}: {entry['description']}"
-        for name, entry in properties.items()
+        for name, entry in _properties(tool).items()
         if entry.get("description")
     ]
     return "\n".join(lines)

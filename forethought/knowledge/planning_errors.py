@@ -62,14 +62,17 @@ class PlanningError(_Record):
     name: Name
     """The error type that a diagnosis reports."""
     description: Text
+    sign: Text | None = None
+    """What shows it in a plan, in a sentence; without one, the description is shown."""
     failures: Annotated[tuple[Pattern, ...], Field(min_length=BRIEF_FAILURES)]
     successes: Annotated[tuple[Pattern, ...], Field(min_length=1)]
     generated: Generated | None = None
 
     def brief(self) -> dict[str, Any]:
-        """What the diagnosis is shown, turn 1: name, description and two failure texts (appendix B.2)."""
+        """What the diagnosis is shown, turn 1: name, sign, description, two failure texts (appendix B.2)."""
         failures = [pattern.text for pattern in self.failures[:BRIEF_FAILURES]]
-        return {"name": self.name, "description": self.description, "failures": failures}
+        sign = self.sign or self.description
+        return {"name": self.name, "sign": sign, "description": self.description, "failures": failures}
 
     def full(self) -> dict[str, Any]:
         """What the revision is shown, turn 2: name, description and every failure and success text (B.2)."""

@@ -17,6 +17,7 @@ from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict  # the server's schemas need it below Python 3.12
 
 from forethought.models.types import Usage
+from forethought.state.look import Look
 from forethought.state.reducers import add_usage, append, delta, last, merge, merge_files, merge_rounds
 
 Json = dict[str, Any]
@@ -366,6 +367,9 @@ class AgentOutput(TypedDict, total=False):
 
 class AgentState(AgentInput, AgentOutput, total=False):
     """All channels of the online graph."""
+
+    look: Look
+    """The first look at the thread's files."""
 
     statuses: Annotated[dict[str, SubtaskStatus], delta(merge)]
     """By subtask of the plan; absent: pending. Apart from it, since each wave changes some."""

@@ -21,6 +21,7 @@ from forethought.sizes import LEAST_WINDOW_TOKENS, WINDOW_TOKENS, Sizes
 Role = Literal["planner", "reflector", "tool", "vision", "answer", "retrospective"]
 Approval = Literal["never", "tainted", "always"]
 Foresight = Literal["off", "tools", "user", "both"]
+Effort = Literal["paper", "auto", "low"]
 Namespace = Annotated[str, Field(max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
 Score = Annotated[int, Field(ge=1, le=10)]
 ModelName = Annotated[str, Field(max_length=200, pattern=MODEL_NAME)]
@@ -63,6 +64,12 @@ class Context(BaseModel):
     )
     tool_floor: Score = Field(
         5, description="After the revisions, a proposal is tried only at this score or above."
+    )
+
+    effort: Effort = Field(
+        "paper",
+        description="When mechanisms run: each at its paper's moment (paper), only where it can change "
+        "something (auto), or as few as possible (low).",
     )
 
     max_rounds: int = Field(5, ge=1, le=20, description="Rounds of plan, execution and answer.")

@@ -55,7 +55,7 @@ def tool(state: AgentState, key: str = "check_year", **switches: Any) -> Render:
 
 
 def answerer(state: AgentState, **switches: Any) -> Render:
-    return lambda services: answer_messages(state, Context(**switches))
+    return lambda services: answer_messages(state, services, Context(**switches))
 
 
 def turn(template: str, **values: Any) -> Render:
@@ -107,7 +107,9 @@ TAUGHT = {
     "known": ("first_error",),
     "task": "a task",
     "answer_format": "",
-    "files": "No files were given.",
+    "file_list": "No files were given.",
+    "seen": [],
+    "signs": "",
     "guidance": [],
     "earlier": [],
     "plan": "a plan",
@@ -200,7 +202,7 @@ def test_there_is_no_golden_file_that_nothing_checks() -> None:
         ("planner", "planner_no_replanning", "When you plan again"),
         ("reflector", "reflector_no_planning_errors", "first_error"),
         ("reflector_revise", "reflector_revise_no_planning_errors", "first_error"),
-        ("tool_agent", "tool_agent_no_foresight", "Foresight"),
+        ("tool_agent", "tool_agent_no_foresight", "`surprise`"),
         ("tool_agent", "tool_agent_no_foresight", "`expected`"),
         ("tool_agent", "tool_agent_no_intra", "`defects`"),
         ("tool_agent", "tool_agent_no_replanning", "`replan`"),
@@ -209,8 +211,8 @@ def test_there_is_no_golden_file_that_nothing_checks() -> None:
         ("planner_lessons", "planner_first", "Lessons from other tasks"),
         ("planner_lessons", "planner_first", "A reflection on the person's message"),
         ("reflector_lessons", "reflector_first", "Lessons from other tasks"),
-        ("tool_agent_foresight_both", "tool_agent_first", "Foresight of the person"),
-        ("tool_agent_foresight_user", "tool_agent_no_foresight", "Foresight of the person"),
+        ("tool_agent_foresight_both", "tool_agent_first", "a call of ask_user"),
+        ("tool_agent_foresight_user", "tool_agent_no_foresight", "a call of ask_user"),
         ("answer_agent_foresight_user", "answer_agent_first", "expected_reply"),
     ],
 )

@@ -189,8 +189,11 @@ def template_of(prompt: str) -> str:
 @pytest.mark.parametrize("prompt", list(filter(template_of, PROMPTS)))
 def test_a_prompt_names_the_fields_in_the_order_of_the_schema(prompt: str, services: Services) -> None:
     case, name = PROMPTS[prompt], REPLIES[template_of(prompt)]
-    text = render_evaluation(case[0], **case[1])[0] if isinstance(case, tuple) else case(services)[0].text
-    asked = text.partition("\n# Reply\n")[2]
+    if isinstance(case, tuple):
+        text = render_evaluation(case[0], **case[1])[0]
+    else:
+        text = "\n".join(message.text for message in case(services))
+    asked = re.split(r"\n# Reply\n|\nReply with a JSON object|\nCall exactly one function", text)[-1]
     for path, fields in objects(ALL_SPECS[name].schema, name):
         named = [re.search(rf"""[`"{{ ]{field}[`",}}]""", asked) for field in fields]
         places = [found.start() for found in named if found]

@@ -19,7 +19,7 @@ from forethought.state.agent import FileRef
 from forethought.state.look import FileLook, Look, Sign
 from forethought.text import one_line
 from forethought.tools.base import ToolError
-from forethought.tools.documents.document import Document, Part, split, stretches
+from forethought.tools.documents.document import Document, Part, split
 from forethought.tools.documents.outline import outline
 from forethought.tools.documents.reader import load_document
 from forethought.tools.files import FileStore
@@ -147,8 +147,11 @@ def _beginning(parts: Sequence[Part], room: int) -> tuple[str, int]:
     """At most `room` characters of the parts, and the first part that is not whole in them."""
     head = ""
     for number, part in enumerate(parts, 1):
-        left = room - len(head) - 2
+        left = max(0, room - len(head) - 2)
         if len(part.text) > left:
-            return (head + next(stretches(part.text, left)) if left > 0 else head).strip("\n"), number
+            # At a line's end, so that no row of a table is cut, unless the lines are long.
+            cuts = (part.text.rfind(*cut) for cut in (("\n", left * 3 // 4, left), (" ", left // 2, left)))
+            end = next((cut for cut in cuts if cut > 0), left)
+            return (head + part.text[:end]).strip("\n"), number
         head += part.text + "\n\n"
     return head.strip("\n"), len(parts)

@@ -95,7 +95,7 @@ async def test_a_long_file_has_an_outline_its_beginning_and_how_to_go_on(files: 
     )
     assert head[0] == "# Chapter 1"
     assert ending == "[Not shown to the end. To go on: read_file, part=1]"
-    assert 5_500 < len(long["text"]) <= 6_000 - len(short["text"])
+    assert 4_500 < len(long["text"]) <= 6_000 - len(short["text"])
 
 
 async def test_the_beginning_may_reach_over_parts(files: Files) -> None:

@@ -84,7 +84,9 @@ def build_agent(
 def _wire(
     services: Services, *, checkpointed: bool = True
 ) -> StateGraph[AgentState, Context, AgentInput, AgentOutput]:
-    graph = StateGraph(AgentState, context_schema=SentContext, input_schema=AgentInput, output_schema=AgentOutput)
+    graph = StateGraph(
+        AgentState, context_schema=SentContext, input_schema=AgentInput, output_schema=AgentOutput
+    )
     for node in (planner, prospective_reflector, approve_plan, replan_trigger, answer_agent, lesson_keeper):
         graph.add_node(node.__name__, wrap_node(node, services, checkpointed=checkpointed))
     for sent in (tool_agent, tool_executor):

@@ -22,7 +22,16 @@ WIDEST = 64
 """Most subtasks of a wave that a run of any graph may send side by side (`max_parallel`)."""
 
 
-_LANGGRAPHS_OWN = ("__", "langgraph_", "thread_id", "checkpoint_", "run_id", "graph_id", "assistant_id", "user_id")
+_LANGGRAPHS_OWN = (
+    "__",
+    "langgraph_",
+    "thread_id",
+    "checkpoint_",
+    "run_id",
+    "graph_id",
+    "assistant_id",
+    "user_id",
+)
 """How keys begin that clients and servers keep beside the settings, in a run's `configurable`."""
 
 

@@ -14,12 +14,19 @@ from langgraph.runtime import Runtime
 
 from forethought.models.allowance import total
 from forethought.models.types import Message, Usage, reply_spec
-from forethought.nodes.support.ask import Revised, revise_until, unscored_spec
 from forethought.nodes.support.budget import allowance, exhausted, left_text
 from forethought.nodes.support.foresight import ForesightModel
+from forethought.nodes.support.intra_reflection import (
+    Revised,
+    evaluation_of,
+    revise_until,
+    score_of,
+    unscored_spec,
+)
 from forethought.nodes.support.lessons import open_book, recall, user_of
 from forethought.nodes.support.plans import dropped_ids, join_plan, plan_problem, plan_update
 from forethought.nodes.support.prompt_text import (
+    Reader,
     plan_text,
     result_items,
     steps_text,
@@ -160,8 +167,10 @@ def _new_plan(
         "subtasks": join_plan(
             reply.subtasks, old=old, results=results, discard=reply.discard, used_ids=used_ids
         ),
-        "evaluation": reply.evaluation,
-        "score": reply.score if context.plan_intra else 0,
+        "known": reply.known,
+        "open": reply.open,
+        "evaluation": evaluation_of(reply),
+        "score": score_of(reply) if context.plan_intra else 0,
         "revisions": revisions,
         "why": why,
         "n": progress["n"],
@@ -191,17 +200,18 @@ def _why(state: AgentState) -> str:
 
 def planner_messages(state: AgentState, services: Services, context: Context) -> list[Message]:
     """The planner's prompt: fixed part, situation, memory, what has happened, what is left."""
-    results = state.get("results", {})
+    results, reader = state.get("results", {}), Reader(context.sizes, state["task"])
     return prompt_messages(
         "planner",
         tools=describe(services.tools),
         intra=context.plan_intra,
+        threshold=context.plan_threshold,
         replanning=context.replanning,
         again=context.replanning or context.max_rounds > 1,
         **situation(state, context),
         **memory(state, context),
-        steps=steps_text(trajectory(state), results),
-        results=result_items(results),
+        steps=steps_text(trajectory(state), results, reader),
+        results=result_items(results, reader),
         current=plan_text(state.get("plan", {})),
         why=_why(state),
         left=left_text(state, context),

@@ -16,9 +16,10 @@ from langgraph.runtime import Runtime
 
 from forethought.models.allowance import tokens_of, total
 from forethought.models.types import Message, Usage
-from forethought.nodes.support.ask import Revised, revise_until
 from forethought.nodes.support.budget import allowance, exhausted, left_text
+from forethought.nodes.support.intra_reflection import Revised, evaluation_of, revise_until, score_of
 from forethought.nodes.support.prompt_text import (
+    Reader,
     memory_items,
     plan_outline,
     result_items,
@@ -137,10 +138,10 @@ def _proposal(
     choice, context, reason = revised.best, turn.context, ""
     if choice is None:
         reason = f"the tool agent gave no valid reply: {revised.problem}"
-    elif context.tool_intra and choice.score < min(context.tool_threshold, context.tool_floor):
+    elif context.tool_intra and score_of(choice) < min(context.tool_threshold, context.tool_floor):
         reason = (
-            f"no proposal was good enough: the best of {len(revised.rejected)} scored {choice.score}, "
-            f"{context.tool_floor} is needed. {choice.evaluation}"
+            f"no proposal was good enough: the best of {len(revised.rejected)} scored {score_of(choice)}, "
+            f"{context.tool_floor} is needed. {evaluation_of(choice)}"
         )
     best = choice or ToolChoice(action="finish")
     tool = turn.services.tools.get(best.tool or "")
@@ -157,8 +158,8 @@ def _proposal(
         "reason": reason or best.reason,
         "expected": best.expected if foresees else "",
         "surprise": best.surprise if context.foresees_tools else "none",
-        "evaluation": best.evaluation,
-        "score": best.score if choice and context.tool_intra else 0,
+        "evaluation": evaluation_of(best),
+        "score": score_of(best) if choice and context.tool_intra else 0,
         "revisions": revised.revisions,
         "rejected": [_brief(item) for item in revised.rejected if reason or item is not choice],
         "shown": shown,
@@ -168,7 +169,8 @@ def _proposal(
 
 
 def _brief(choice: ToolChoice) -> Json:
-    return choice.model_dump(include={"action", "tool", "arguments", "finishes", "evaluation", "score"})
+    move = choice.model_dump(include={"action", "tool", "arguments", "finishes"})
+    return {**move, "evaluation": evaluation_of(choice), "score": score_of(choice)}
 
 
 def tool_messages(
@@ -176,14 +178,17 @@ def tool_messages(
 ) -> tuple[list[Message], list[str]]:
     """The prompt, and the ids of the results and memories shown in it. History is append-only; the plan,
     whose statuses change, and what is left come last."""
-    key, plan = subtask["id"], with_statuses(state)["plan"]
-    memory = memory_items(state.get("short_term", {}).get(key)) if context.short_term_memory else []
-    results = result_items(state.get("results", {}), subtask["depends_on"])
-    steps = [step for step in trajectory(state) if step["subtask"] == key and step["ok"]]
+    key, plan, history = subtask["id"], with_statuses(state)["plan"], trajectory(state)
+    short_term = state.get("short_term", {}).get(key) if context.short_term_memory else None
+    memory = memory_items(short_term, context.sizes)
+    reader = Reader(context.sizes, subtask_text(subtask), services.tools)
+    results = result_items(state.get("results", {}), reader, history, subtask["depends_on"])
+    steps = [step for step in history if step["subtask"] == key and step["ok"]]
     messages = prompt_messages(
         "tool_agent",
         tools=describe(services.tools),
         intra=context.tool_intra,
+        threshold=context.tool_threshold,
         replanning=context.replanning,
         foresight=context.foresees_tools,
         asking=context.foresees_user,
@@ -192,7 +197,7 @@ def tool_messages(
         id=key,
         subtask=subtask_text(subtask),
         results=results,
-        steps=step_items(steps),
+        steps=step_items(steps, reader, context.sizes.seen),
         memory=[item["text"] for item in memory],
         plan=plan_outline(plan, own=key) if len(plan["subtasks"]) > 1 else "",
         left=left_text(state, context),

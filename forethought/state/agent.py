@@ -60,10 +60,15 @@ class Plan(TypedDict, total=False):
 
     version: int
     """1 for the first plan of the task, one more for each new plan and each revision by the reflector."""
+    known: list[str]
+    """What task and files state that binds it, in the planner's words."""
+    open: list[str]
+    """What is to be found out by it."""
     subtasks: list[Subtask]
     evaluation: str
+    """The defects that the planner named in it, a line each."""
     score: int
-    """The planner's own score, 1 to 10 (MIRROR 3.4); not given again to the reflector's revisions."""
+    """1 to 10, from these defects (MIRROR 3.4); not given again to the reflector's revisions."""
     revisions: int
     """How often the planner revised it before handing it on."""
     why: str

@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 from pydantic import BaseModel, ConfigDict, Field
 
 from forethought.settings import LEAST_TOKENS, MODEL_NAME, Settings
+from forethought.sizes import LEAST_WINDOW_TOKENS, WINDOW_TOKENS, Sizes
 from forethought.text import one_line
 
 Role = Literal["planner", "reflector", "tool", "vision", "answer", "retrospective"]
@@ -52,9 +53,16 @@ class Context(BaseModel):
         "empty: none.",
     )
 
-    plan_threshold: Score = Field(9, description="A plan that scores lower is revised.")
-    tool_threshold: Score = Field(9, description="A proposed call that scores lower is revised.")
-    answer_threshold: Score = Field(9, description="An answer that scores lower ends the round.")
+    plan_threshold: Score = Field(
+        9,
+        description="A plan that scores lower is revised. The score of a plan, move or answer: 10 without "
+        "defects, 9 with slight ones, 5 to 8 with a risky one, 1 to 4 with a wrong one.",
+    )
+    tool_threshold: Score = Field(9, description="A proposed move that scores lower is revised.")
+    answer_threshold: Score = Field(
+        9,
+        description="An answer that scores lower is mended in place, or ends the round if facts are missing.",
+    )
     tool_floor: Score = Field(
         5, description="After the revisions, a proposal is tried only at this score or above."
     )
@@ -69,7 +77,7 @@ class Context(BaseModel):
         "three times `max_steps`.",
     )
     max_revisions: int = Field(
-        2, ge=0, le=10, description="Revisions of a plan or a proposal that scored too low."
+        2, ge=0, le=10, description="Revisions of a plan, move or answer that scored too low."
     )
     max_reflections: int = Field(
         2, ge=1, le=10, description="Revisions of a plan by the reflector, each diagnosed again."
@@ -85,6 +93,12 @@ class Context(BaseModel):
 
     max_tokens: int | None = Field(
         400_000, ge=LEAST_TOKENS, description="Tokens of a task, input and output."
+    )
+    context_tokens: int | None = Field(
+        None,
+        ge=LEAST_WINDOW_TOKENS,
+        description="Context window of the models, in tokens, of which prompts show shares; empty: what is "
+        "known of them, else 128,000.",
     )
     max_usd: float | None = Field(
         None, gt=0, allow_inf_nan=False, description="Dollars of a task; needs models with a known price."
@@ -106,9 +120,11 @@ class Context(BaseModel):
         True, description="PreFlect 3.2.1: criticise against the distilled planning errors."
     )
     replanning: bool = Field(True, description="PreFlect 3.3: change the plan during execution.")
-    plan_intra: bool = Field(True, description="MIRROR 3.4: the planner scores and revises its plan.")
-    tool_intra: bool = Field(True, description="MIRROR 3.4: the tool agent scores and revises its call.")
-    answer_intra: bool = Field(True, description="MIRROR 3.4: the answer agent scores its answer.")
+    plan_intra: bool = Field(True, description="MIRROR 3.4: the planner evaluates and revises its plan.")
+    tool_intra: bool = Field(True, description="MIRROR 3.4: the tool agent evaluates and revises its move.")
+    answer_intra: bool = Field(
+        True, description="MIRROR 3.4: the answer agent evaluates and mends its answer."
+    )
     short_term_memory: bool = Field(
         True, description="MIRROR 3.5: a subtask's failures are shown to its tool agent."
     )
@@ -155,6 +171,11 @@ class Context(BaseModel):
         return self.foresight in ("user", "both")
 
     @property
+    def sizes(self) -> Sizes:
+        """How much prompts show and tools return."""
+        return Sizes(self.context_tokens or WINDOW_TOKENS)
+
+    @property
     def most_moves(self) -> int:
         """Moves that a task may take."""
         return self.max_moves or 3 * self.max_steps
@@ -180,7 +201,9 @@ class UnknownSetting(ValueError):
 def unknown_setting(key: str, of: type[BaseModel]) -> str:
     """One line on a key that is no field of a context: the nearest field, or all."""
     close = difflib.get_close_matches(key, of.model_fields, n=1, cutoff=0.5)
-    hint = f"did you mean {close[0]}? README.md lists all" if close else f"known: {', '.join(of.model_fields)}"
+    hint = (
+        f"did you mean {close[0]}? README.md lists all" if close else f"known: {', '.join(of.model_fields)}"
+    )
     return f"unknown setting {one_line(key, 100)!r}; {hint}"
 
 

@@ -57,9 +57,9 @@ OFF: list[tuple[dict[str, Any], tuple[str, ...], tuple[str, ...]]] = [
     ({"long_term_memory": False}, ("RoundReflection",), ("Long-term memory", "reflected upon")),
     ({"round_reflection": False}, ("RoundReflection",), ("reflected upon",)),
     ({"foresight": "off"}, (), ("Foresight", "surprise", "`expected`: for a call")),
-    ({"tool_intra": False}, (), ("criticise your move",)),
-    ({"plan_intra": False}, (), ("your criticism of this plan",)),
-    ({"answer_intra": False}, ("RoundReflection",), ("criticise your answer",)),
+    ({"tool_intra": False}, (), ("what is wrong with this move",)),
+    ({"plan_intra": False}, (), ("what is wrong with this plan",)),
+    ({"answer_intra": False}, ("RoundReflection",), ("what is wrong with this answer",)),
     ({"replanning": False}, (), ("`replan`",)),
 ]
 

@@ -27,16 +27,19 @@ from tests.support.model_server import Fault, ModelServer
 SUBTASK = "id description tool depends_on expected"
 PATTERN = "case run text"
 QUOTE = "run step quote"
+DEFECT = "evidence < defect < effect < mend"
 ORDER = {
-    "Plan": "subtasks discard evaluation < score",
+    "Plan": "known open < subtasks discard < defects",
     "Plan.subtasks": SUBTASK,
     "PlanDiagnosis": "situation tool_notes < errors",
-    "PlanDiagnosis.errors": "error_type evidence risk",
-    "PlanRevision": "subtasks changes",
+    "Plan.defects": DEFECT,
+    "PlanDiagnosis.errors": "evidence < risk < error_type",
+    "PlanRevision": "changes < subtasks",
     "PlanRevision.subtasks": SUBTASK,
-    "ToolChoice": "thought surprise < action < tool arguments finishes result reason expected"
-    " < evaluation < score",
-    "AnswerDraft": "answer used_steps evaluation < score < expected_reply",
+    "ToolChoice": "thought surprise < action < tool arguments finishes result reason expected < defects",
+    "ToolChoice.defects": DEFECT,
+    "AnswerDraft": "findings < answer used_steps < defects expected_reply",
+    "AnswerDraft.defects": DEFECT,
     "ForesightVerdict": "difference < deviation < reflection < replan",
     "LessonDraft": "steps < failed why < worked < error_type",
     "RoundReflection": "reflection",
@@ -137,7 +140,10 @@ REPLIES = {
 def objects(schema: Mapping[str, Any], path: str) -> Iterator[tuple[str, list[str]]]:
     """The fields of each object of a reply, in their order; a tool's arguments are the tool's own affair."""
     if "properties" in schema:
-        yield path, list(schema["properties"])
+        assert schema["required"] == list(schema["properties"]), (
+            "some providers decode in the order of `required`"
+        )
+        yield path, schema["required"]
     for name, child in schema.get("properties", {}).items():
         if name != "arguments":
             yield from objects(child, f"{path}.{name}")

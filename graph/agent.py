@@ -84,7 +84,7 @@ def build_agent(
 def _wire(
     services: Services, *, checkpointed: bool = True
 ) -> StateGraph[AgentState, Context, AgentInput, AgentOutput]:
-    graph = StateGraph(
+    graph: StateGraph[AgentState, Context, AgentInput, AgentOutput] = StateGraph(
         AgentState, context_schema=SentContext, input_schema=AgentInput, output_schema=AgentOutput
     )
     for node in (planner, prospective_reflector, approve_plan, replan_trigger, answer_agent, lesson_keeper):

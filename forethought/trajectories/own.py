@@ -215,13 +215,13 @@ def _answer(values: Mapping[str, Any], answer: str, number: int) -> TrajectorySt
     """The answer as the step in which it was written."""
     draft = mapping(values.get("draft"))
     used = ", ".join(map(text, items(draft.get("used_steps"))))
-    evaluation = text(draft.get("evaluation"))
+    evaluation, score = text(draft.get("evaluation")), text(draft.get("score") or "")
     return TrajectoryStep(
         number=number,
         given="Write the answer to the task from all steps.",
         memory=f"The answer rests on steps {used}." if used else "",
-        reflection=f"Evaluation of the draft (score {text(draft.get('score'))} of 10): {evaluation}"
-        if evaluation
+        reflection=f"Evaluation of the draft (score {score} of 10): {evaluation or 'no defect was named'}"
+        if score
         else "",
         action=f"answer: {answer}",
     )

@@ -27,6 +27,7 @@ from forethought.nodes.support.intra_reflection import (
     unscored_spec,
 )
 from forethought.nodes.support.prompt_text import (
+    Reader,
     files_text,
     plan_outline,
     plan_text,
@@ -109,6 +110,7 @@ def _why(result: Revised[AnswerDraft], allowed: Allowance) -> str:
 def answer_messages(state: AgentState, context: Context) -> list[Message]:
     """The answer agent's prompt: situation, the whole trajectory, and what became of the plan."""
     plan, progress = state.get("plan", {}), state.get("progress", {})
+    reader = Reader(context.sizes, state.get("task", ""))
     is_done = plan.get("subtasks") and all(s["status"] == "finished" for s in plan["subtasks"])
     return prompt_messages(
         "answer_agent",
@@ -116,7 +118,7 @@ def answer_messages(state: AgentState, context: Context) -> list[Message]:
         threshold=context.answer_threshold,
         foresees=context.foresees_user,
         **situation(state, context),
-        steps=step_items(trajectory(state), lambda step: _standing(step, state)),
+        steps=step_items(trajectory(state), reader, reader.sizes.answer, lambda step: _standing(step, state)),
         plan=plan_outline(plan),
         stopped="" if is_done else progress.get("stopped", ""),
     )

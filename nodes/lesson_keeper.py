@@ -104,7 +104,7 @@ async def _draft(
             for item in state.get("replans", [])
             if item["task"] == state["progress"]["task"]
         ],
-        rounds=rounds_texts(state.get("long_term", {})),
+        rounds=rounds_texts(state.get("long_term", {}), turn.context.sizes),
         status=state["status"],
         answer=state["answer"],
         evaluation=state.get("draft", {}).get("evaluation", ""),

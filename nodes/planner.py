@@ -26,6 +26,7 @@ from forethought.nodes.support.intra_reflection import (
 from forethought.nodes.support.lessons import open_book, recall, user_of
 from forethought.nodes.support.plans import dropped_ids, join_plan, plan_problem, plan_update
 from forethought.nodes.support.prompt_text import (
+    Reader,
     plan_text,
     result_items,
     steps_text,
@@ -197,7 +198,7 @@ def _why(state: AgentState) -> str:
 
 def planner_messages(state: AgentState, services: Services, context: Context) -> list[Message]:
     """The planner's prompt: fixed part, situation, memory, what has happened, what is left."""
-    results = state.get("results", {})
+    results, reader = state.get("results", {}), Reader(context.sizes, state["task"])
     return prompt_messages(
         "planner",
         tools=describe(services.tools),
@@ -207,8 +208,8 @@ def planner_messages(state: AgentState, services: Services, context: Context) ->
         again=context.replanning or context.max_rounds > 1,
         **situation(state, context),
         **memory(state, context),
-        steps=steps_text(trajectory(state), results),
-        results=result_items(results),
+        steps=steps_text(trajectory(state), results, reader),
+        results=result_items(results, reader),
         current=plan_text(state.get("plan", {})),
         why=_why(state),
         left=left_text(state, context),

@@ -23,6 +23,7 @@ from forethought.models.types import Message, ReplySpec, Usage, no_usage, reply_
 from forethought.nodes.support.budget import allowance, exhausted, left_text
 from forethought.nodes.support.plans import dropped_ids, join_plan, plan_problem, plan_update
 from forethought.nodes.support.prompt_text import (
+    Reader,
     plan_text,
     result_items,
     steps_text,
@@ -193,16 +194,17 @@ def reflector_messages(
     state: AgentState, services: Services, context: Context, errors: Sequence[PlanningError]
 ) -> list[Message]:
     """Turn 1: the planning errors and tools are fixed; then situation, memory, past actions, plan."""
-    steps = trajectory(state)
+    steps, results = trajectory(state), state.get("results", {})
+    reader = Reader(context.sizes, state["task"])
     return prompt_messages(
         "reflector",
         errors=[error.brief() for error in errors],
         tools=describe(services.tools),
         **situation(state, context),
         **memory(state, context),
-        steps=steps_text(steps, state.get("results", {})),
-        tool_record=tool_record(steps),
-        results=result_items(state.get("results", {})),
+        steps=steps_text(steps, results, reader),
+        tool_record=tool_record(steps, context.sizes),
+        results=result_items(results, reader),
         why=state["plan"].get("why", ""),
         plan=plan_text(state["plan"], only_open=True),
         left=left_text(state, context),

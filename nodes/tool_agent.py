@@ -19,6 +19,7 @@ from forethought.models.types import Message, Usage
 from forethought.nodes.support.budget import allowance, exhausted, left_text
 from forethought.nodes.support.intra_reflection import Revised, evaluation_of, revise_until, score_of
 from forethought.nodes.support.prompt_text import (
+    Reader,
     memory_items,
     plan_outline,
     result_items,
@@ -177,10 +178,12 @@ def tool_messages(
 ) -> tuple[list[Message], list[str]]:
     """The prompt, and the ids of the results and memories shown in it. History is append-only; the plan,
     whose statuses change, and what is left come last."""
-    key, plan = subtask["id"], with_statuses(state)["plan"]
-    memory = memory_items(state.get("short_term", {}).get(key)) if context.short_term_memory else []
-    results = result_items(state.get("results", {}), subtask["depends_on"])
-    steps = [step for step in trajectory(state) if step["subtask"] == key and step["ok"]]
+    key, plan, history = subtask["id"], with_statuses(state)["plan"], trajectory(state)
+    short_term = state.get("short_term", {}).get(key) if context.short_term_memory else None
+    memory = memory_items(short_term, context.sizes)
+    reader = Reader(context.sizes, subtask_text(subtask), services.tools)
+    results = result_items(state.get("results", {}), reader, history, subtask["depends_on"])
+    steps = [step for step in history if step["subtask"] == key and step["ok"]]
     messages = prompt_messages(
         "tool_agent",
         tools=describe(services.tools),
@@ -194,7 +197,7 @@ def tool_messages(
         id=key,
         subtask=subtask_text(subtask),
         results=results,
-        steps=step_items(steps),
+        steps=step_items(steps, reader, context.sizes.seen),
         memory=[item["text"] for item in memory],
         plan=plan_outline(plan, own=key) if len(plan["subtasks"]) > 1 else "",
         left=left_text(state, context),

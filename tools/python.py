@@ -14,7 +14,6 @@ from typing import Any
 from forethought.settings import Settings
 from forethought.text import cut
 from forethought.tools.base import Observation, Tool, ToolEnv, ToolError, make_tool
-from forethought.tools.documents.document import PART_CHARACTERS
 from forethought.tools.sandbox.program import MAX_CALLS, MODULES, Backend, Calls, Program
 
 _READING_S = 60
@@ -56,7 +55,7 @@ def _observe(env: ToolEnv, code: str, calls: Calls) -> Observation:
         if "KeyError" in error.message:
             error.hint = _keys(inputs, code) or error.hint
         raise
-    shown, partial = _shown(printed, value)
+    shown, partial = _shown(printed, value, env.sizes.part)
     if not shown.strip():
         raise ToolError(
             f"the code ran but showed nothing{unread}", cause="empty", hint="print what you want to see"
@@ -64,11 +63,11 @@ def _observe(env: ToolEnv, code: str, calls: Calls) -> Observation:
     return Observation(shown + unread, origin=_origin(env, code), partial=partial)
 
 
-def _shown(printed: str, value: str) -> tuple[str, bool]:
+def _shown(printed: str, value: str, limit: int) -> tuple[str, bool]:
     """What is shown of the output and of the last value, which always is; and whether that is not all."""
     printed, value = printed.rstrip("\n"), value.rstrip("\n")
-    value_shown = _without_middle(value, PART_CHARACTERS // 2)
-    printed_shown = _without_middle(printed, PART_CHARACTERS - len(value_shown))
+    value_shown = _without_middle(value, limit // 2)
+    printed_shown = _without_middle(printed, limit - len(value_shown))
     shown = "\n".join(filter(None, (printed_shown, value_shown)))
     return shown, (printed_shown, value_shown) != (printed, value)
 

@@ -9,9 +9,6 @@ from forethought.tools.documents.document import Document, Part, ranges, split
 from forethought.tools.documents.reader import load_document
 from forethought.tools.given_files import answer_about, find_file
 
-INSPECTED_CHARACTERS = 60_000
-"""How much of a document one question is put to."""
-
 
 async def read_file(
     env: ToolEnv, path: str, part: int | None = None, question: str | None = None
@@ -31,7 +28,7 @@ async def read_file(
     """
     store, content_hash, name = find_file(path, env)
     document = await asyncio.to_thread(load_document, store, content_hash, name)
-    parts = await asyncio.to_thread(split, document)
+    parts = await asyncio.to_thread(split, document, env.sizes.part)
     number = 1 if part is None else part
     if not 1 <= number <= len(parts):
         count = "has only one part" if len(parts) == 1 else f"has parts 1 to {len(parts)}"
@@ -51,7 +48,7 @@ async def _answer(
 ) -> Observation:
     assert env.inspect is not None, "a run has a model"
     end, size = start, len(parts[start - 1].text)
-    while end < len(parts) and size + len(parts[end].text) <= INSPECTED_CHARACTERS:
+    while end < len(parts) and size + len(parts[end].text) <= env.sizes.inspected:
         size += len(parts[end].text)
         end += 1
     numbers = list(range(start, end + 1))

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 from pydantic import BaseModel, ConfigDict, Field
 
 from forethought.settings import LEAST_TOKENS, MODEL_NAME, Settings
+from forethought.sizes import LEAST_WINDOW_TOKENS, WINDOW_TOKENS, Sizes
 
 Role = Literal["planner", "reflector", "tool", "vision", "answer", "retrospective"]
 Approval = Literal["never", "tainted", "always"]
@@ -91,6 +92,12 @@ class Context(BaseModel):
     max_tokens: int | None = Field(
         400_000, ge=LEAST_TOKENS, description="Tokens of a task, input and output."
     )
+    context_tokens: int | None = Field(
+        None,
+        ge=LEAST_WINDOW_TOKENS,
+        description="Context window of the models, in tokens, of which prompts show shares; empty: what is "
+        "known of them, else 128,000.",
+    )
     max_usd: float | None = Field(
         None, gt=0, allow_inf_nan=False, description="Dollars of a task; needs models with a known price."
     )
@@ -160,6 +167,11 @@ class Context(BaseModel):
     def foresees_user(self) -> bool:
         """Whether what the person says is predicted and compared."""
         return self.foresight in ("user", "both")
+
+    @property
+    def sizes(self) -> Sizes:
+        """How much prompts show and tools return."""
+        return Sizes(self.context_tokens or WINDOW_TOKENS)
 
     @property
     def most_moves(self) -> int:

@@ -7,14 +7,11 @@ from dataclasses import dataclass
 
 from forethought.models.allowance import Allowance, tokens_of, total
 from forethought.models.types import Usage
-from forethought.nodes.support.prompt_text import MATERIAL_CHARS, OBSERVATION_CHARS
+from forethought.sizes import ANSWER_TOKENS, BYTES_PER_TOKEN, extent
 from forethought.state.agent import AgentState, Step
 from forethought.state.context import Context
 from forethought.state.steps import is_call
 
-_ANSWER_TOKENS = 3_000
-"""The answer, its schema and the fixed part of its prompt, roughly."""
-_BYTES_PER_TOKEN = 3
 _FIRST_STEP_TOKENS = 3_000
 """What a step is taken to cost at least before one was seen; else as much as a call of the task so far."""
 _ANSWER_SHARE = 0.1
@@ -62,16 +59,15 @@ def active_seconds(state: AgentState) -> float:
 def reserve_tokens(state: AgentState, context: Context) -> int:
     """Tokens kept back for the answer: a share of the budget, or more where the steps seen are long."""
     share = int(_ANSWER_SHARE * (context.max_tokens or 0))
-    return max(share, _ANSWER_TOKENS + _seen_tokens(state))
+    return max(share, ANSWER_TOKENS + _seen_tokens(state, context))
 
 
-def _seen_tokens(state: AgentState) -> int:
+def _seen_tokens(state: AgentState, context: Context) -> int:
     """What task and steps take in the answer's prompt, by their length."""
-    steps = [f"{step['observation'][:OBSERVATION_CHARS]}{step['arguments']}" for step in _steps(state)]
-    length = sum(len(text.encode(errors="replace")) for text in steps)
-    earlier = str(state.get("progress", {}).get("earlier") or "")
-    task_length = len(f"{state.get('task', '')}{earlier}".encode(errors="replace"))
-    return (min(length, MATERIAL_CHARS) + task_length) // _BYTES_PER_TOKEN
+    steps = sum(extent(f"{step['observation']}{step['arguments']}") for step in _steps(state))
+    earlier = extent(str(state.get("progress", {}).get("earlier") or ""))
+    shown = min(steps, context.sizes.answer) + min(earlier, context.sizes.written)
+    return (shown + extent(state.get("task", ""))) // BYTES_PER_TOKEN
 
 
 def exhausted(state: AgentState, context: Context, now: Usage | None = None, *, steps: bool = True) -> str:
@@ -148,7 +144,7 @@ def wave_width(state: AgentState, context: Context) -> Width:
     widths.append(Width(context.most_moves - used.moves, "moves"))
     if context.max_tokens is not None:
         left = context.max_tokens - used.tokens - reserve_tokens(state, context)
-        each = max(tokens_of(step), 1) + _seen_tokens(state) // max(len(_steps(state)), 1)
+        each = max(tokens_of(step), 1) + _seen_tokens(state, context) // max(len(_steps(state)), 1)
         widths.append(Width(left // each, "tokens"))
     if context.max_usd is not None and step["usd"]:
         left_usd = context.max_usd * (1 - _ANSWER_SHARE) - used.usd

@@ -12,7 +12,7 @@ from forethought.models.allowance import Allowance
 from forethought.models.ask import Models
 from forethought.models.types import Message, ModelError, ReplayError, ReplyError, ReplySpec, T, Usage
 from forethought.settings import Settings
-from forethought.state.context import Context, Role, bounded
+from forethought.state.context import Context, Role, bounded, models_of
 from forethought.tools.base import Tool
 from forethought.tools.files import FileStore
 from forethought.tools.mcp import McpBox
@@ -36,8 +36,9 @@ class Services:
         """
         if self.mcp is not None:
             await self.mcp.fill(self.tools)
-        context = Context.model_validate(runtime.context or {})
-        return Turn(self, bounded(context, self.settings), runtime)
+        context = bounded(Context.model_validate(runtime.context or {}), self.settings)
+        window = context.context_tokens or self.models.window(models_of(context))
+        return Turn(self, context.model_copy(update={"context_tokens": window}), runtime)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ def situation(state: AgentState, context: Context) -> dict[str, Any]:
         "answer_format": context.answer_format,
         "files": files_text(state.get("files", [])),
         "guidance": state.get("guidance", []),
-        "earlier": earlier_items(state.get("progress", {})),
+        "earlier": earlier_items(state.get("progress", {}), context.sizes),
     }
 
 
@@ -30,5 +30,5 @@ def memory(state: AgentState, context: Context) -> dict[str, Any]:
     return {
         "reflection": state["progress"].get("reflection", ""),
         "lessons": state.get("lessons", {}).get("shown", []),
-        "rounds": rounds_texts(state.get("long_term", {})) if context.long_term_memory else [],
+        "rounds": rounds_texts(state.get("long_term", {}), context.sizes) if context.long_term_memory else [],
     }

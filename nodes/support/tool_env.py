@@ -73,6 +73,7 @@ async def make_call(
         ask=ask,
         book=inspection.paid.append,
         same_host_only=decision.pinned,
+        sizes=turn.context.sizes,
         call_id=current_journal().id(f"call {proposal['n']}"),
     )
     code = CodeActions(services.tools, env, state, proposal["n"], inspection)

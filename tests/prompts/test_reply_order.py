@@ -140,7 +140,10 @@ REPLIES = {
 def objects(schema: Mapping[str, Any], path: str) -> Iterator[tuple[str, list[str]]]:
     """The fields of each object of a reply, in their order; a tool's arguments are the tool's own affair."""
     if "properties" in schema:
-        yield path, list(schema["properties"])
+        assert schema["required"] == list(schema["properties"]), (
+            "some providers decode in the order of `required`"
+        )
+        yield path, schema["required"]
     for name, child in schema.get("properties", {}).items():
         if name != "arguments":
             yield from objects(child, f"{path}.{name}")

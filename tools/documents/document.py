@@ -84,9 +84,6 @@ def ranges(numbers: Sequence[int]) -> str:
     return ", ".join(f"{g[0]}-{g[-1]}" if len(g) > 1 else f"{g[0]}" for g in groups if g)
 
 
-PART_CHARACTERS = 12_000
-
-
 @dataclass(frozen=True)
 class Part:
     """A part of a document and the places (sheets, pages, slides) that it shows."""
@@ -106,7 +103,7 @@ class _Piece:
     """Before this one where it begins a part: its table's header."""
 
 
-def split(document: Document, limit: int = PART_CHARACTERS) -> list[Part]:
+def split(document: Document, limit: int) -> list[Part]:
     """The document in parts of at most about `limit` characters; only white space may be lost at a cut."""
     parts: list[Part] = []
     text = ""

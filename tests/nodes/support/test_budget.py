@@ -253,13 +253,13 @@ async def test_a_wave_leaves_room_for_what_its_steps_add_to_the_answers_prompt(d
         World(pages),
         transport=lambda settings: Metered(script),
         max_parallel=8,
-        max_tokens=20_000,
+        max_tokens=60_000,
         replanning=False,
         prospective_reflection=False,
     )
     assert out.status == "budget_exhausted"
     assert len(out.steps) >= 4
-    assert spent(out.state).tokens <= 20_000
+    assert spent(out.state).tokens <= 60_000
 
 
 def paid(script: Script, **costs: int) -> Any:

@@ -135,6 +135,8 @@ def _plan(step: Json, plan: Json, values: Mapping[str, Any]) -> str:
     version, lines = step.get("plan_version"), []
     if plan:
         lines.append(f"Plan {text(version)}: {text(plan.get('why'))}".rstrip(": "))
+        for name, facts in (("Known", plan.get("known")), ("To be found out", plan.get("open"))):
+            lines += [f"{name}: {'; '.join(map(text, items(facts)))}"] if facts else []
         for subtask in map(mapping, items(plan.get("subtasks"))):
             after = ", ".join(map(text, items(subtask.get("depends_on"))))
             lines.append(

@@ -339,7 +339,7 @@ class AgentInput(TypedDict, total=False):
     """Names of files in the operator's folder, or {name, data: base64}, or {name, hash} of a file stored
     before. They stay for the thread; the name "*" lets go of those given before."""
     guidance: list[str]
-    """Corrections that every role sees in every prompt of this task."""
+    """Corrections that hold for the whole task."""
 
 
 class AgentOutput(TypedDict, total=False):

@@ -120,7 +120,7 @@ async def _scored_plan(state: AgentState, turn: Turn) -> Revised[PlanReply]:
     def check(reply: PlanReply) -> str | None:
         return plan_problem(
             reply.subtasks,
-            tools=turn.services.tools,
+            tools=turn.services.offered(state),
             old=old,
             results=state.get("results", {}),
             discard=reply.discard,
@@ -205,7 +205,7 @@ def planner_messages(state: AgentState, services: Services, context: Context) ->
     remembers_rounds = context.long_term_memory and context.answer_intra and context.max_rounds > 1
     return prompt_messages(
         "planner",
-        tools=describe(services.tools),
+        tools=describe(services.offered(state)),
         intra=context.plan_intra,
         threshold=context.plan_threshold,
         replanning=context.replanning,

@@ -12,10 +12,12 @@ from forethought.models.allowance import Allowance
 from forethought.models.ask import Models
 from forethought.models.types import Message, ModelError, ReplayError, ReplyError, ReplySpec, T, Usage
 from forethought.settings import Settings
+from forethought.state.agent import AgentState
 from forethought.state.context import Context, Role, bounded, models_of
 from forethought.tools.base import Tool
 from forethought.tools.files import FileStore
 from forethought.tools.mcp import McpBox
+from forethought.tools.registry import offered
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,10 @@ class Services:
     models: Models
     store: FileStore
     mcp: McpBox | None = None
+
+    def offered(self, state: AgentState) -> dict[str, Tool]:
+        """The tools that the task's prompts and schemas offer."""
+        return offered(self.tools, state.get("files", []))
 
     async def turn(self, runtime: Runtime[Context]) -> Turn:
         """The turn of a node, with the tools of the MCP servers from the first one on.

@@ -143,11 +143,12 @@ async def _scored_plan(state: AgentState, turn: Turn) -> Revised[PlanReply]:
 def _without_plan(
     state: AgentState, update: dict[str, Any], revised: Revised[PlanReply], context: Context
 ) -> dict[str, Any]:
-    """What changes where no valid plan came: nothing if the budget is spent or an old plan can go on."""
+    """What changes where no valid plan came: nothing if the budget is spent, or an old plan or answer
+    can stand."""
     old = state.get("plan", {})
     if exhausted(state, context, revised.usage, steps=False):
         return {}
-    if not old.get("subtasks"):
+    if not old.get("subtasks") and not state.get("draft"):
         failed = fail(f"no valid plan ({revised.problem})")
         return {**failed, "messages": [*update.get("messages", []), *failed["messages"]]}
     if old.get("approval") == "rejected":  # what a person refused is shown again, never carried out
@@ -199,13 +200,14 @@ def _why(state: AgentState) -> str:
 def planner_messages(state: AgentState, services: Services, context: Context) -> list[Message]:
     """The planner's prompt: fixed part, situation, memory, what has happened, what is left."""
     results, reader = state.get("results", {}), Reader(context.sizes, state["task"])
+    remembers_rounds = context.long_term_memory and context.answer_intra and context.max_rounds > 1
     return prompt_messages(
         "planner",
         tools=describe(services.tools),
         intra=context.plan_intra,
         threshold=context.plan_threshold,
         replanning=context.replanning,
-        again=context.replanning or context.max_rounds > 1,
+        again=context.replanning or remembers_rounds,
         **situation(state, context),
         **memory(state, context),
         steps=steps_text(trajectory(state), results, reader),

@@ -300,6 +300,9 @@ class Progress(TypedDict, total=False):
     """The task's text, to tell a new task from one that goes on."""
     base_n: int
     """Number of the last step sent before the task began."""
+    start_n: int
+    """Number of the last step sent before those that prompts know: before the task began, or, where rounds
+    are not remembered, this round."""
     n: int
     """Number of the last step sent; runs on over the thread."""
     round: int

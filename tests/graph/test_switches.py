@@ -260,7 +260,7 @@ async def test_function_calling_and_json_lead_to_the_same_run(drive: Drive) -> N
     assert functions.status == "answered"
     for seen in functions.asked("ToolChoice"):
         assert seen.method == "functions"
-        assert {"lookup", "read_file", "finish", "replan"} <= set(seen.functions)
+        assert {"lookup", "python", "finish", "replan"} <= set(seen.functions)
         assert "Call exactly one function" in seen.text
 
 

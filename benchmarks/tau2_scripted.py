@@ -65,11 +65,11 @@ class Played:
     def _plan(self, request: ModelRequest) -> Json:
         subtask = {"id": "serve", "description": "Serve the customer.", "tool": None, "depends_on": []}
         rest = [] if self.made > len(self.calls) else [{**subtask, "expected": ""}]
-        return {"subtasks": rest, "discard": [], "evaluation": "It is all there is to do.", "score": 10}
+        return {"subtasks": rest, "discard": [], "defects": []}
 
     def _move(self, request: ModelRequest) -> Json:
         self.made += 1
-        told = {"thought": "Next.", "surprise": "none", "evaluation": "As it should be.", "score": 10}
+        told = {"thought": "Next.", "surprise": "none", "defects": []}
         if self.made > len(self.calls):
             return {**told, "action": "finish", "result": "The customer is served."}
         name, arguments = self.calls[self.made - 1]
@@ -83,7 +83,7 @@ class Played:
         }
 
     def _answer(self, request: ModelRequest) -> Json:
-        return {"answer": self.last_words, "used_steps": [1], "evaluation": "Complete.", "score": 10}
+        return {"answer": self.last_words, "used_steps": [1], "defects": []}
 
     def _customer(self, request: ModelRequest) -> Json:
         said = request.messages[-1].text

@@ -25,6 +25,8 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from forethought.sizes import LEAST_WINDOW_TOKENS
+
 LEAST_TOKENS = 1_000
 """The smallest token budget of a task."""
 MODEL_NAME = r"^[A-Za-z0-9][A-Za-z0-9_.:/@+-]*$"
@@ -96,6 +98,11 @@ class Settings(BaseSettings):
 
     model: str | None = Field(None, description="Model used when a run names none, as provider:name.")
     base_url: str | None = Field(None, description="Address of an OpenAI-compatible endpoint.")
+    context_tokens: int | None = Field(
+        None,
+        ge=LEAST_WINDOW_TOKENS,
+        description="Context window of the models, in tokens; default: what is known of each, else 128,000.",
+    )
     api_key: SecretStr | None = Field(
         None, description="Key for `base_url`; no other key is ever sent there."
     )

@@ -7,6 +7,8 @@ import unicodedata
 
 _INSTRUCTION_TAGS = ("task", "guidance", "subtask")
 """Tags whose text says what is to be done; what any other holds is data."""
+_LINE = 200
+"""Characters within which a cut looks for the end of a line."""
 
 
 def has_visible_text(text: str) -> bool:
@@ -32,16 +34,21 @@ def one_line(text: object, limit: int | None = None) -> str:
 
 
 def cut(text: str, limit: int, tail: float = 0.25) -> str:
-    """`text` cut to `limit` characters and a line that says how many are missing.
+    """`text` cut to `limit` characters and a line that says how many lines and characters are missing.
 
     `tail` is the share of the limit that its end keeps; 0 keeps the beginning only.
     """
     if len(text) <= limit:
         return text
-    last = int(limit * tail)
-    first = limit - last
-    note = f"[... {len(text) - limit} characters left out ...]"
-    return "\n".join(filter(None, (text[:first], note, text[len(text) - last :])))
+    first, last = limit - int(limit * tail), len(text) - int(limit * tail)
+    # No half line, where lines are short: a figure would be misread.
+    near = min(_LINE, limit // 4)
+    first = first if (end := text.rfind("\n", first - near, first)) < 0 else end
+    last = last if (begin := text.find("\n", last, last + near)) < 0 else begin
+    missing = text[first:last].strip("\n")
+    lines = f"{missing.count(chr(10)) + 1} lines, " if "\n" in missing else ""
+    note = f"[... {lines}{len(missing)} characters left out ...]"
+    return "\n".join(filter(None, (text[:first], note, text[last:].lstrip("\n"))))
 
 
 def fence(text: object, tag: str, **attributes: object) -> str:

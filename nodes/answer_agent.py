@@ -1,9 +1,10 @@
-"""answer_agent: the answer from the whole trajectory, scored by its own author (MIRROR 3.3 to 3.5).
+"""answer_agent: the answer from the whole trajectory, criticised by its own author (MIRROR 3.3 to 3.5).
 
-Below the threshold the round goes to long-term memory and the next round begins; after the last, the best
-draft is returned. Departures from MIRROR: the steps that the answer rests on are named and checked; failed
-and blocked subtasks are shown to it and kept in the status; a new round begins only if something can still be
-done in it.
+Below the threshold it is mended in place if the steps hold what that takes. If it takes facts that nobody has
+looked for, the round goes to long-term memory and the next one begins. In the end the best draft is returned.
+Departures from MIRROR: an answer is mended in place, and a new round begins only for facts, and only if
+something can still be done in it; the steps that the answer rests on are named and checked; failed and
+blocked subtasks are shown to it and kept in the status.
 """
 
 from __future__ import annotations
@@ -16,18 +17,27 @@ from langgraph.runtime import Runtime
 
 from forethought.models.allowance import Allowance
 from forethought.models.types import Message, OutOfTime, ReplySpec, Usage, reply_spec
-from forethought.nodes.support.ask import unscored_spec
 from forethought.nodes.support.budget import allowance, answer_allowance, exhausted
+from forethought.nodes.support.intra_reflection import (
+    Revised,
+    evaluation_of,
+    remedy_of,
+    revise_until,
+    score_of,
+    unscored_spec,
+)
 from forethought.nodes.support.prompt_text import (
-    earlier_items,
+    Reader,
     files_text,
+    plan_outline,
     plan_text,
     step_items,
     steps_text,
     trajectory,
 )
 from forethought.nodes.support.provenance import for_person, thread_origin
-from forethought.nodes.support.services import AskResult, Services, Turn
+from forethought.nodes.support.services import Services, Turn
+from forethought.nodes.support.situation import situation
 from forethought.nodes.support.task import fail
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import (
@@ -37,41 +47,60 @@ from forethought.prompts.replies import (
 )
 from forethought.state.agent import AgentState, Draft, LongTerm, Source, Status, Step
 from forethought.state.context import Context
-from forethought.state.reducers import with_statuses
+from forethought.state.reducers import CLEAR, with_statuses
 from forethought.training.prompt import reflection_prompt, trajectory_text
 
 
 async def answer_agent(state: AgentState, runtime: Runtime[Context], *, services: Services) -> dict[str, Any]:
-    """Draft the answer, and end the task or the round."""
+    """Draft the answer, mend it where that can be done at once, and end the task or the round.
+
+    The draft of the round before stands where this one brought no step and discarded no result.
+    """
     turn = await services.turn(runtime)
     context, state = turn.context, with_statuses(state)
+    old, progress = state.get("draft", {}), state["progress"]
+    is_idle = progress["n"] == progress["round_n"] and not progress.get("discarded")
+    if progress["round"] > 1 and is_idle:
+        return _final(state, old, _status(state, passed=False, context=context), context)
     allowed = answer_allowance(state, context)
-    result = await turn.ask(
+    revised = await _scored_draft(state, turn, allowed)
+    usage = {"answer": revised.usage}
+    if revised.best is None or revised.last is None:
+        if not old.get("answer"):
+            return {"usage": usage, "plan": state.get("plan", {}), **fail(_why(revised, allowed))}
+        return {"usage": usage, **_final(state, old, _status(state, passed=False, context=context), context)}
+    draft = _draft(revised.best, state, services, context)
+    if not context.answer_intra or draft["score"] >= context.answer_threshold:
+        return {"usage": usage, **_final(state, draft, _status(state, passed=True), context)}
+    best = old if old.get("answer") and old["score"] > draft["score"] else draft
+    now: AgentState = {**state, "usage": {**state.get("usage", {}), "this turn": revised.usage}}
+    if remedy_of(revised.last) != "facts" or not _next_round(now, context):
+        return {"usage": usage, **_final(state, best, _status(now, passed=False, context=context), context)}
+    update = await _end_round(now, _draft(revised.last, state, services, context), best, turn)
+    return {**update, "usage": {**usage, **update.get("usage", {})}}
+
+
+async def _scored_draft(state: AgentState, turn: Turn, allowed: Allowance) -> Revised[AnswerDraft]:
+    """The best-scored answer of at most 1 + max_revisions."""
+    context = turn.context
+
+    def may_revise(used: Usage) -> bool:
+        return not exhausted(state, context, used, steps=False)
+
+    return await revise_until(
+        turn,
         "answer",
         answer_messages(state, context),
         _spec(context),
         allowed,
         check=_checker(state),
+        threshold=context.answer_threshold if context.answer_intra else None,
+        may_revise=may_revise,
         event={"round": state["progress"]["round"]},
     )
-    usage = {"answer": result.usage}
-    old = state.get("draft", {})
-    if result.reply is None:
-        if not old.get("answer"):
-            return {"usage": usage, "plan": state.get("plan", {}), **fail(_why(result, allowed))}
-        return {"usage": usage, **_final(state, old, _status(state, passed=False, context=context), context)}
-    draft = _draft(result.reply, state, services, context)
-    best = old if old.get("answer") and old["score"] > draft["score"] else draft
-    if not context.answer_intra or draft["score"] >= context.answer_threshold:
-        return {"usage": usage, **_final(state, draft, _status(state, passed=True), context)}
-    now: AgentState = {**state, "usage": {**state.get("usage", {}), "this turn": result.usage}}
-    if not _next_round(now, draft, context):
-        return {"usage": usage, **_final(state, best, _status(now, passed=False, context=context), context)}
-    update = await _end_round(now, draft, best, turn)
-    return {**update, "usage": {**usage, **update.get("usage", {})}}
 
 
-def _why(result: AskResult[AnswerDraft], allowed: Allowance) -> str:
+def _why(result: Revised[AnswerDraft], allowed: Allowance) -> str:
     """Why there is no answer, and why none was asked for again."""
     why, error = result.problem, result.error
     if (budget := allowed.spent()) and not (error and isinstance(error.__cause__, OutOfTime)):
@@ -80,24 +109,19 @@ def _why(result: AskResult[AnswerDraft], allowed: Allowance) -> str:
 
 
 def answer_messages(state: AgentState, context: Context) -> list[Message]:
-    """The answer agent's prompt: task, the whole trajectory, the results, and what was not done."""
-    subtasks = state.get("plan", {}).get("subtasks", [])
-    open_ones = [
-        f"{s['id']} [{s['status']}]: {s['description']}" for s in subtasks if s["status"] != "finished"
-    ]
-    progress = state.get("progress", {})
+    """The answer agent's prompt: situation, the whole trajectory, and what became of the plan."""
+    plan, progress = state.get("plan", {}), state.get("progress", {})
+    reader = Reader(context.sizes, state.get("task", ""))
+    is_done = plan.get("subtasks") and all(s["status"] == "finished" for s in plan["subtasks"])
     return prompt_messages(
         "answer_agent",
         intra=context.answer_intra,
+        threshold=context.answer_threshold,
         foresees=context.foresees_user,
-        task=state.get("task", ""),
-        answer_format=context.answer_format,
-        files=files_text(state.get("files", [])),
-        guidance=state.get("guidance", []),
-        earlier=earlier_items(progress),
-        steps=step_items(trajectory(state), lambda step: _standing(step, state)),
-        open="\n".join(open_ones),
-        stopped=progress.get("stopped", "") if open_ones or not subtasks else "",
+        **situation(state, context),
+        steps=step_items(trajectory(state), reader, reader.sizes.answer, lambda step: _standing(step, state)),
+        plan=plan_outline(plan),
+        stopped="" if is_done else progress.get("stopped", ""),
     )
 
 
@@ -115,8 +139,8 @@ def _draft(reply: AnswerDraft, state: AgentState, services: Services, context: C
     draft: Draft = {
         "answer": for_person(reply.answer, state, services.tools),
         "used_steps": sorted(set(reply.used_steps)),
-        "evaluation": reply.evaluation,
-        "score": reply.score if context.answer_intra else 0,
+        "evaluation": evaluation_of(reply),
+        "score": score_of(reply) if context.answer_intra else 0,
         "round": state["progress"]["round"],
     }
     if isinstance(reply, ForeseeingAnswer) and reply.expected_reply:
@@ -139,18 +163,13 @@ def _status(state: AgentState, *, passed: bool, context: Context | None = None) 
     return "answered" if passed and not lost else "best_effort"
 
 
-def _next_round(state: AgentState, draft: Draft, context: Context) -> bool:
-    """Whether another round can help: one is left, a step and the reserve too, and this one brought something
-    new."""
-    progress = state["progress"]
-    if progress["round"] >= context.max_rounds or exhausted(state, context):
-        return False
-    old = state.get("draft", {}).get("answer")
-    return progress["n"] > progress["round_n"] or draft["answer"] != old
+def _next_round(state: AgentState, context: Context) -> bool:
+    """Whether another round can help: one is left, a step and the reserve too."""
+    return state["progress"]["round"] < context.max_rounds and not exhausted(state, context)
 
 
 def _final(state: AgentState, draft: Draft, status: Status, context: Context) -> dict[str, Any]:
-    steps = {step["n"]: step for step in trajectory(state)}
+    steps = {step["n"]: step for step in state.get("trajectory", [])}  # a forgotten round's too
     sources: list[Source] = [
         {
             "n": n,
@@ -201,6 +220,7 @@ def _checker(state: AgentState) -> Callable[[AnswerDraft], str | None]:
 
 async def _end_round(state: AgentState, draft: Draft, best: Draft, turn: Turn) -> dict[str, Any]:
     """Record the round in long-term memory and begin the next; results and history stay (MIRROR 3.5).
+    Without long-term memory the next begins as the first did.
 
     The reflection in the record is the answer agent's own evaluation, or, with `round_reflection`, one
     written by the retrospective role (SAMULE 3.2.2 trains a model for it).
@@ -209,15 +229,17 @@ async def _end_round(state: AgentState, draft: Draft, best: Draft, turn: Turn) -
     number = progress["round"]
     update: dict[str, Any] = {
         "draft": best,
-        "progress": {**progress, "round": number + 1, "round_n": progress["n"]},
+        "progress": {**progress, "round": number + 1, "round_n": progress["n"], "discarded": []},
     }
-    if turn.context.long_term_memory:
-        reflection = draft["evaluation"]
-        if turn.context.round_reflection:
-            reflection, usage = await _reflection(state, draft, turn)
-            update["usage"] = {"retrospective": usage}
-        update["long_term"] = {str(number): _record(state, draft, reflection)}
-    return update
+    if not turn.context.long_term_memory:
+        update["progress"]["start_n"] = progress["n"]
+        cleared = {channel: {CLEAR: None} for channel in ("statuses", "results", "short_term")}
+        return {**update, **cleared, "plan": {}}
+    reflection = draft["evaluation"]
+    if turn.context.round_reflection:
+        reflection, usage = await _reflection(state, draft, turn)
+        update["usage"] = {"retrospective": usage}
+    return {**update, "long_term": {str(number): _record(state, draft, reflection)}}
 
 
 def _record(state: AgentState, draft: Draft, reflection: str) -> LongTerm:

@@ -14,27 +14,32 @@ from langgraph.runtime import Runtime
 
 from forethought.models.allowance import total
 from forethought.models.types import Message, Usage, reply_spec
-from forethought.nodes.support.ask import Revised, revise_until, unscored_spec
 from forethought.nodes.support.budget import allowance, exhausted, left_text
 from forethought.nodes.support.foresight import ForesightModel
+from forethought.nodes.support.intra_reflection import (
+    Revised,
+    evaluation_of,
+    revise_until,
+    score_of,
+    unscored_spec,
+)
 from forethought.nodes.support.lessons import open_book, recall, user_of
 from forethought.nodes.support.plans import dropped_ids, join_plan, plan_problem, plan_update
 from forethought.nodes.support.prompt_text import (
-    earlier_items,
-    files_text,
+    Reader,
     plan_text,
     result_items,
-    rounds_texts,
     steps_text,
     trajectory,
 )
 from forethought.nodes.support.provenance import thread_origin
 from forethought.nodes.support.services import Services, Turn
+from forethought.nodes.support.situation import memory, situation
 from forethought.nodes.support.task import TaskError, after_begin, begin_task, fail, is_new_task, refuse
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import Plan as PlanReply
 from forethought.state.agent import AgentState, Plan, Progress
-from forethought.state.context import Context
+from forethought.state.context import Context, UnknownSetting
 from forethought.state.reducers import with_statuses
 from forethought.tools.registry import describe
 
@@ -44,14 +49,16 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
 
     A first plan that stays invalid ends the task as failed; a re-plan that does keeps the old plan.
     """
-    turn = await services.turn(runtime)
-    state = with_statuses(state)
+    state, new_task = with_statuses(state), is_new_task(state)
     update: dict[str, Any] = {}
-    if is_new_task(state):
-        try:
+    try:
+        turn = await services.turn(runtime)
+        if new_task:
             update, state = await _begin(state, turn)
-        except TaskError as error:
-            return await refuse(state, str(error), services, user_of(runtime))
+    except (TaskError, UnknownSetting) as error:
+        if not new_task:
+            raise
+        return await refuse(state, str(error), services, user_of(runtime))
     progress = _count_planning(state)
     update["progress"] = {**progress, "rejection": ""}
     if exhausted(state, turn.context, steps=False):
@@ -63,7 +70,7 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
         return {**update, **_without_plan(state, update, revised, turn.context)}
     plan = _new_plan(revised.best, state, progress, revised.revisions, turn.context)
     update |= plan_update(plan)
-    update["progress"]["version"] = plan["version"]
+    update["progress"] |= {"version": plan["version"], "discarded": revised.best.discard}
     for channel in ("results", "short_term") if revised.best.discard else ():
         update[channel] = {**update.get(channel, {}), **dict.fromkeys(revised.best.discard)}
     return update
@@ -113,7 +120,7 @@ async def _scored_plan(state: AgentState, turn: Turn) -> Revised[PlanReply]:
     def check(reply: PlanReply) -> str | None:
         return plan_problem(
             reply.subtasks,
-            tools=turn.services.tools,
+            tools=turn.services.offered(state),
             old=old,
             results=state.get("results", {}),
             discard=reply.discard,
@@ -138,11 +145,12 @@ async def _scored_plan(state: AgentState, turn: Turn) -> Revised[PlanReply]:
 def _without_plan(
     state: AgentState, update: dict[str, Any], revised: Revised[PlanReply], context: Context
 ) -> dict[str, Any]:
-    """What changes where no valid plan came: nothing if the budget is spent or an old plan can go on."""
+    """What changes where no valid plan came: nothing if the budget is spent, or an old plan or answer
+    can stand."""
     old = state.get("plan", {})
     if exhausted(state, context, revised.usage, steps=False):
         return {}
-    if not old.get("subtasks"):
+    if not old.get("subtasks") and not state.get("draft"):
         failed = fail(f"no valid plan ({revised.problem})")
         return {**failed, "messages": [*update.get("messages", []), *failed["messages"]]}
     if old.get("approval") == "rejected":  # what a person refused is shown again, never carried out
@@ -160,8 +168,10 @@ def _new_plan(
         "subtasks": join_plan(
             reply.subtasks, old=old, results=results, discard=reply.discard, used_ids=used_ids
         ),
-        "evaluation": reply.evaluation,
-        "score": reply.score if context.plan_intra else 0,
+        "known": reply.known,
+        "open": reply.open,
+        "evaluation": evaluation_of(reply),
+        "score": score_of(reply) if context.plan_intra else 0,
         "revisions": revisions,
         "why": why,
         "n": progress["n"],
@@ -190,25 +200,21 @@ def _why(state: AgentState) -> str:
 
 
 def planner_messages(state: AgentState, services: Services, context: Context) -> list[Message]:
-    """The planner's prompt: fixed part, then the task, then what has happened, then what is left."""
-    results = state.get("results", {})
+    """The planner's prompt: fixed part, situation, memory, what has happened, what is left."""
+    results, reader = state.get("results", {}), Reader(context.sizes, state["task"])
+    remembers_rounds = context.long_term_memory and context.answer_intra and context.max_rounds > 1
     return prompt_messages(
         "planner",
-        tools=describe(services.tools),
+        tools=describe(services.offered(state)),
         intra=context.plan_intra,
+        threshold=context.plan_threshold,
         replanning=context.replanning,
-        again=context.replanning or context.max_rounds > 1,
-        task=state["task"],
-        why=_why(state),
-        answer_format=context.answer_format,
-        files=files_text(state.get("files", [])),
-        guidance=state.get("guidance", []),
-        earlier=earlier_items(state["progress"]),
-        reflection=state["progress"].get("reflection", ""),
-        lessons=state.get("lessons", {}).get("shown", []),
-        rounds=rounds_texts(state.get("long_term", {})) if context.long_term_memory else [],
-        steps=steps_text(trajectory(state), results),
-        results=result_items(results),
+        again=context.replanning or remembers_rounds,
+        **situation(state, context),
+        **memory(state, context),
+        steps=steps_text(trajectory(state), results, reader),
+        results=result_items(results, reader),
         current=plan_text(state.get("plan", {})),
+        why=_why(state),
         left=left_text(state, context),
     )

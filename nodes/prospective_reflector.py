@@ -23,7 +23,7 @@ from forethought.models.types import Message, ReplySpec, Usage, no_usage, reply_
 from forethought.nodes.support.budget import allowance, exhausted, left_text
 from forethought.nodes.support.plans import dropped_ids, join_plan, plan_problem, plan_update
 from forethought.nodes.support.prompt_text import (
-    files_text,
+    Reader,
     plan_text,
     result_items,
     steps_text,
@@ -31,6 +31,7 @@ from forethought.nodes.support.prompt_text import (
     trajectory,
 )
 from forethought.nodes.support.services import AskResult, Services, Turn
+from forethought.nodes.support.situation import memory, situation
 from forethought.prompts.render import prompt_messages, render
 from forethought.prompts.replies import PlanDiagnosis, PlanRevision, diagnosis_of
 from forethought.state.agent import AgentState, Plan, PlanReview
@@ -143,7 +144,7 @@ class _Reflection:
         """Turn 2. The revised plan becomes the one in hand; False when no valid revision came."""
         types = {error.error_type for error in diagnosis.errors}
         _, request = render("reflector_revise", errors=[e.full() for e in errors if e.name in types])
-        results, tools = self.state.get("results", {}), self.turn.services.tools
+        results, tools = self.state.get("results", {}), self.turn.services.offered(self.state)
 
         def check(reply: PlanRevision) -> str | None:
             return plan_problem(reply.subtasks, tools=tools, old=self.plan, results=results)
@@ -192,19 +193,19 @@ def _review(state: AgentState, reply: PlanDiagnosis | None, skipped: str) -> Pla
 def reflector_messages(
     state: AgentState, services: Services, context: Context, errors: Sequence[PlanningError]
 ) -> list[Message]:
-    """Turn 1: the planning errors and tools are fixed and come first; then task, past actions, plan."""
-    steps = trajectory(state)
+    """Turn 1: the planning errors and tools are fixed; then situation, memory, past actions, plan."""
+    steps, results = trajectory(state), state.get("results", {})
+    reader = Reader(context.sizes, state["task"])
     return prompt_messages(
         "reflector",
         errors=[error.brief() for error in errors],
-        tools=describe(services.tools),
-        task=state["task"],
-        files=files_text(state.get("files", [])),
-        guidance=state.get("guidance", []),
-        lessons=state.get("lessons", {}).get("shown", []),
-        steps=steps_text(steps, state.get("results", {})),
-        tool_record=tool_record(steps),
-        results=result_items(state.get("results", {})),
+        tools=describe(services.offered(state)),
+        **situation(state, context),
+        **memory(state, context),
+        steps=steps_text(steps, results, reader),
+        tool_record=tool_record(steps, context.sizes),
+        results=result_items(results, reader),
+        why=state["plan"].get("why", ""),
         plan=plan_text(state["plan"], only_open=True),
         left=left_text(state, context),
     )

@@ -7,17 +7,20 @@ is failed and what depends on it blocked.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.nodes.support.budget import exhausted, wave_width
+from forethought.nodes.support.budget import exhausted, spent, wave_width
 from forethought.nodes.support.plans import ready, settle, status_update
-from forethought.nodes.support.prompt_text import never_begun, trajectory
+from forethought.nodes.support.prompt_text import trajectory
+from forethought.nodes.support.provenance import thread_steps
 from forethought.nodes.support.services import Services
 from forethought.state.agent import AgentState, Dispatch, Plan, Replan, Step
 from forethought.state.context import Context
 from forethought.state.reducers import CLEAR, with_statuses
+from forethought.state.steps import is_call, never_begun
 from forethought.text import cut
 
 
@@ -146,24 +149,32 @@ def _surprise(step: Step, state: AgentState) -> tuple[str, str] | None:
 
 
 def _cadence(state: AgentState, plan: Plan, context: Context) -> Replan | None:
-    """A forced re-plan: by each step of `forced_replans`, a plan must have been made since the one before
-    (A.1)."""
-    progress = state["progress"]
-    done = progress["n"] - progress["base_n"]
-    if not any(subtask["status"] == "pending" for subtask in plan.get("subtasks", [])):
+    """A forced re-plan: each of `forced_replans` ends a window of calls that needs a plan of its own (A.1).
+
+    A wide wave may end two windows: the plan made after it serves the first, and the next wave is followed by
+    one for the second.
+    """
+    if _planned_since(state) or not any(item["status"] == "pending" for item in plan.get("subtasks", [])):
         return None
-    start = 1
+    calls, plans, start = spent(state).calls, iter(_calls_before_plans(state)), 1
     for due in sorted(set(context.forced_replans)):
-        if done >= due and not any(at >= start for at in progress["planned_at"]):
-            return _replan(
-                state,
-                "cadence",
-                f"{done} steps were taken and no new plan was made since step {start}: look at what "
-                "was found, plan what remains, and keep what is on course as it is.",
-                forced=True,
+        served = any(made >= start for made in plans)  # takes the plan: it serves no other window
+        if not served:
+            reason = (
+                f"{calls} calls were made, and a new plan was due by call {due}: look at what was found, "
+                "plan what remains, and keep what is on course as it is."
             )
+            return _replan(state, "cadence", reason, forced=True) if calls >= due else None
         start = due + 1
     return None
+
+
+def _calls_before_plans(state: AgentState) -> list[int]:
+    """How many calls of the task had been made when each plan was made, in order."""
+    base = state["progress"]["base_n"]
+    steps = [step for step in thread_steps(state) if step["n"] > base]  # those of forgotten rounds too
+    others = [step["n"] - base for step in steps if not is_call(step)]
+    return [at - bisect_right(others, at) for at in sorted(set(state["progress"]["planned_at"]))]
 
 
 def _replan(state: AgentState, kind: str, reason: str, *, forced: bool) -> Replan:

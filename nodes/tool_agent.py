@@ -16,30 +16,33 @@ from langgraph.runtime import Runtime
 
 from forethought.models.allowance import tokens_of, total
 from forethought.models.types import Message, Usage
-from forethought.nodes.support.ask import Revised, revise_until
 from forethought.nodes.support.budget import allowance, exhausted, left_text
+from forethought.nodes.support.intra_reflection import Revised, evaluation_of, revise_until, score_of
 from forethought.nodes.support.prompt_text import (
-    files_text,
+    Reader,
     memory_items,
+    plan_outline,
     result_items,
     step_items,
     subtask_text,
     trajectory,
 )
 from forethought.nodes.support.services import Services, Turn
+from forethought.nodes.support.situation import situation
 from forethought.nodes.support.state_reader import read_state
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import ToolChoice
 from forethought.prompts.tool_choice import tool_choice_spec
 from forethought.state.agent import AgentState, Dispatch, Json, Proposal, ShortTerm, Subtask
 from forethought.state.context import Context
+from forethought.state.reducers import with_statuses
 from forethought.tools.base import Tool
 from forethought.tools.call import check_arguments
 from forethought.tools.registry import describe
 
 WAVE_CHANNELS = (
-    "task", "files", "guidance", "messages", "plan", "proposals", "results", "trajectory", "short_term",
-    "progress", "usage", "dispatch",
+    "task", "files", "guidance", "messages", "plan", "statuses", "proposals", "results", "trajectory",
+    "short_term", "progress", "usage", "dispatch",
 )  # fmt: skip
 """What the nodes of a wave read of the state."""
 
@@ -80,7 +83,7 @@ async def _propose(
     state: AgentState, dispatch: Dispatch, turn: Turn
 ) -> tuple[Revised[ToolChoice], list[str]]:
     """The best-scored proposal of at most 1 + max_revisions, and what its prompt showed."""
-    context, tools = turn.context, turn.services.tools
+    context, tools = turn.context, turn.services.offered(state)
     messages, sources = tool_messages(state, subtask_of(state, dispatch["subtask"]), turn.services, context)
     width = max(len(state.get("dispatch", [])), 1)
 
@@ -135,10 +138,10 @@ def _proposal(
     choice, context, reason = revised.best, turn.context, ""
     if choice is None:
         reason = f"the tool agent gave no valid reply: {revised.problem}"
-    elif context.tool_intra and choice.score < min(context.tool_threshold, context.tool_floor):
+    elif context.tool_intra and score_of(choice) < min(context.tool_threshold, context.tool_floor):
         reason = (
-            f"no proposal was good enough: the best of {len(revised.rejected)} scored {choice.score}, "
-            f"{context.tool_floor} is needed. {choice.evaluation}"
+            f"no proposal was good enough: the best of {len(revised.rejected)} scored {score_of(choice)}, "
+            f"{context.tool_floor} is needed. {evaluation_of(choice)}"
         )
     best = choice or ToolChoice(action="finish")
     tool = turn.services.tools.get(best.tool or "")
@@ -155,8 +158,8 @@ def _proposal(
         "reason": reason or best.reason,
         "expected": best.expected if foresees else "",
         "surprise": best.surprise if context.foresees_tools else "none",
-        "evaluation": best.evaluation,
-        "score": best.score if choice and context.tool_intra else 0,
+        "evaluation": evaluation_of(best),
+        "score": score_of(best) if choice and context.tool_intra else 0,
         "revisions": revised.revisions,
         "rejected": [_brief(item) for item in revised.rejected if reason or item is not choice],
         "shown": shown,
@@ -166,34 +169,37 @@ def _proposal(
 
 
 def _brief(choice: ToolChoice) -> Json:
-    return choice.model_dump(include={"action", "tool", "arguments", "finishes", "evaluation", "score"})
+    move = choice.model_dump(include={"action", "tool", "arguments", "finishes"})
+    return {**move, "evaluation": evaluation_of(choice), "score": score_of(choice)}
 
 
 def tool_messages(
     state: AgentState, subtask: Subtask, services: Services, context: Context
 ) -> tuple[list[Message], list[str]]:
-    """The prompt, and the ids of the results and memories shown in it. History is append-only; what is left
-    comes last."""
-    key = subtask["id"]
-    memory = memory_items(state.get("short_term", {}).get(key)) if context.short_term_memory else []
-    results = result_items(state.get("results", {}), subtask["depends_on"])
-    steps = [step for step in trajectory(state) if step["subtask"] == key and step["ok"]]
+    """The prompt, and the ids of the results and memories shown in it. History is append-only; the plan,
+    whose statuses change, and what is left come last."""
+    key, plan, history = subtask["id"], with_statuses(state)["plan"], trajectory(state)
+    short_term = state.get("short_term", {}).get(key) if context.short_term_memory else None
+    memory = memory_items(short_term, context.sizes)
+    reader = Reader(context.sizes, subtask_text(subtask), services.tools)
+    results = result_items(state.get("results", {}), reader, history, subtask["depends_on"])
+    steps = [step for step in history if step["subtask"] == key and step["ok"]]
     messages = prompt_messages(
         "tool_agent",
-        tools=describe(services.tools),
+        tools=describe(services.offered(state)),
         intra=context.tool_intra,
+        threshold=context.tool_threshold,
         replanning=context.replanning,
         foresight=context.foresees_tools,
         asking=context.foresees_user,
         functions=context.proposals == "functions",
-        task=state["task"],
-        files=files_text(state.get("files", [])),
-        guidance=state.get("guidance", []),
+        **situation(state, context),
         id=key,
         subtask=subtask_text(subtask),
         results=results,
-        steps=step_items(steps),
+        steps=step_items(steps, reader, context.sizes.seen),
         memory=[item["text"] for item in memory],
+        plan=plan_outline(plan, own=key) if len(plan["subtasks"]) > 1 else "",
         left=left_text(state, context),
     )
     sources = [f"result:{item['id']}" for item in results] + [item["id"] for item in memory]

@@ -1,4 +1,7 @@
-"""The types of the debugger's replies (AgentDebug 3.2, A.5). Field names are a contract, as in `replies`."""
+"""The types of the debugger's replies (AgentDebug 3.2, A.5). Field names are a contract, as in `replies`.
+
+A.5 asks for the step first and for what followed from it last; here findings stand before verdicts.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,9 @@ NO_ERROR = "no_error"
 class ModuleLabel(Reply):
     """What one module of a step did wrong, if anything."""
 
-    error_type: str = Field(min_length=1, description="A type of this module, or no_error.")
     evidence: Text = Field("", description="Words copied exactly from the trajectory; empty for no_error.")
     reasoning: Text = Field("", description="Why this fits the type's definition, or why there is no error.")
+    error_type: str = Field(min_length=1, description="A type of this module, or no_error.")
 
 
 class StepLabels(Reply):
@@ -30,7 +33,7 @@ class StepLabels(Reply):
 
 
 class CascadingEffect(Reply):
-    """What a critical error led to in a later step."""
+    """What the critical error led to in a later step."""
 
     step: int
     impact: Text = ""
@@ -39,15 +42,17 @@ class CascadingEffect(Reply):
 class CriticalError(Reply):
     """AgentDebug 3.2, stage 2: the earliest error whose correction would have prevented the failure."""
 
+    cascading_effects: ListOf[CascadingEffect] = Field(
+        default_factory=list, description="Later steps that went wrong because of it, from the end back."
+    )
+    root_cause: str = Field(min_length=1, description="The fundamental problem, in a sentence or two.")
+    evidence: str = Field(min_length=1, description="Words of the run that show it, copied exactly.")
     critical_step: int = Field(ge=0, description="The number of the step; 0: no error can be shown.")
     critical_module: Literal["memory", "reflection", "planning", "action", "system"]
     error_type: str = Field(min_length=1, description="A type of that module; no_error with step 0.")
-    root_cause: str = Field(min_length=1, description="The fundamental problem, in a sentence or two.")
-    evidence: str = Field(min_length=1, description="Words copied exactly from that step.")
     correction_guidance: str = Field(
         min_length=1, description="What to do instead, as an instruction for the agent that runs again."
     )
-    cascading_effects: ListOf[CascadingEffect] = Field(default_factory=list)
 
 
 class UpdatedGuidance(Reply):
@@ -71,12 +76,12 @@ class Salvage(Reply):
 
 
 class FailurePoint(Reply):
-    """Direct prompting and the vanilla debugger: a step, why, and what to do instead (4.1, 4.2)."""
+    """Direct prompting and the vanilla debugger (4.1, 4.2): what went wrong, where, what to do instead."""
 
+    reason: str = Field(min_length=1)
     step: int = Field(ge=1)
     module: Literal["memory", "reflection", "planning", "action", "system"]
     error_type: str = Field(min_length=1)
-    reason: str = Field(min_length=1)
     suggestion: Text = ""
 
 

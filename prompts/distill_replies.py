@@ -20,14 +20,14 @@ class Quote(Reply):
 class DiagnosedError(Reply):
     """A planning error that separates a task's failed runs from its successful ones."""
 
-    error_type: str = Field(min_length=1, description="A few words that name the deficiency, in snake_case.")
-    description: str = Field(min_length=1, description="What was deficient in the plan, in general terms.")
-    impact: str = Field(min_length=1, description="What it led to in the failed runs.")
-    avoided: str = Field(min_length=1, description="How the successful runs got round it or resolved it.")
     failure_evidence: list[Quote] = Field(min_length=1, description="Passages of failed runs that show it.")
+    impact: str = Field(min_length=1, description="What it led to in the failed runs.")
     success_evidence: list[Quote] = Field(
         min_length=1, description="Passages of successful runs that show how it was avoided."
     )
+    avoided: str = Field(min_length=1, description="How the successful runs got round it or resolved it.")
+    description: str = Field(min_length=1, description="What was deficient in the plan, in general terms.")
+    error_type: str = Field(min_length=1, description="A few words that name the deficiency, in snake_case.")
 
 
 class ComparativeDiagnosis(Reply):

@@ -1,9 +1,11 @@
 """The types of the model's replies. A schema is sent under its class's name; field names are a contract.
 
+A model that is held to a schema writes the fields in their order and cannot go back: what it found stands
+before what it concludes.
+
 Every reply is lenient where a model is careless without harm (a missing optional list is empty, null counts
-as missing, an unknown field is ignored, a score as "8" or 8.0 is 8) and strict where it matters. What one
-reply alone cannot tell (ids exist, no cycle, the tool exists, its arguments fit) is checked by the node that
-asked.
+as missing, an unknown field is ignored) and strict where it matters. What one reply alone cannot tell (ids
+exist, no cycle, the tool exists, its arguments fit) is checked by the node that asked.
 """
 
 from __future__ import annotations
@@ -23,7 +25,6 @@ from pydantic import (
 from forethought.text import has_visible_text
 
 E = TypeVar("E")
-Score = Annotated[int, Field(ge=1, le=10)]
 
 
 def _or(default: Any) -> BeforeValidator:
@@ -49,6 +50,26 @@ class Reply(BaseModel):
     model_config = ConfigDict(extra="ignore", str_strip_whitespace=True)
 
 
+class Flaw(Reply):
+    """Something wrong with a reply, shown by its author."""
+
+    evidence: Shown
+    defect: Shown
+    effect: Literal["wrong", "risky", "slight"]
+
+
+class Defect(Flaw):
+    """Something wrong with a plan or a move."""
+
+    mend: Literal["now", "later"]
+
+
+class AnswerDefect(Flaw):
+    """Something wrong with an answer. `facts`: it takes some that nobody has looked for yet."""
+
+    mend: Literal["now", "facts", "never"]
+
+
 class PlannedSubtask(Reply):
     """A subtask as a model writes it."""
 
@@ -64,22 +85,24 @@ class PlannedSubtask(Reply):
 
 
 class Plan(Reply):
-    """MIRROR 3.4: a decomposition and the planner's own evaluation of it."""
+    """MIRROR 3.4: a decomposition and the planner's own evaluation of it. What is known and what is open
+    comes first, as in the host of PreFlect."""
 
+    known: ListOf[str] = Field(default_factory=list)
+    open: ListOf[str] = Field(default_factory=list)
     subtasks: ListOf[PlannedSubtask] = Field(default_factory=list)
     discard: ListOf[str] = Field(
         default_factory=list, description="Ids of finished subtasks whose results are no longer trusted."
     )
-    evaluation: Text = Field("", description="Strengths and weaknesses of this plan.")
-    score: Score = Field(description="1 (useless) to 10 (nothing to improve).")
+    defects: ListOf[Defect]
 
 
 class FoundError(Reply):
     """A planning error found in a plan."""
 
-    error_type: str = Field(min_length=1)
     evidence: Text = Field("", description="The part of the plan that shows it.")
     risk: Text = Field("", description="What will go wrong if the plan is executed as it is.")
+    error_type: str = Field(min_length=1)
 
 
 class PlanDiagnosis(Reply):
@@ -102,8 +125,8 @@ def diagnosis_of(names: tuple[str, ...]) -> type[PlanDiagnosis]:
 class PlanRevision(Reply):
     """PreFlect 3.2.2, turn 2: the whole plan, revised."""
 
+    changes: Text = Field("", description="What changes and why.")
     subtasks: list[PlannedSubtask] = Field(min_length=1)
-    changes: Text = Field("", description="What was changed and why.")
 
 
 class ToolChoice(Reply):
@@ -118,19 +141,18 @@ class ToolChoice(Reply):
     result: Text = ""
     reason: Text = ""
     expected: Text = ""
-    evaluation: Text = ""
-    score: Score = 10
+    defects: ListOf[Defect] = Field(default_factory=list)
 
 
 class AnswerDraft(Reply):
     """MIRROR 3.4: the answer and the answer agent's own evaluation of it."""
 
+    findings: ListOf[str] = Field(default_factory=list)
     answer: Shown
     used_steps: ListOf[int] = Field(
         default_factory=list, description="Numbers of the steps that the answer rests on."
     )
-    evaluation: Text = ""
-    score: Score = Field(description="1 (does not answer) to 10 (complete, supported and clear).")
+    defects: ListOf[AnswerDefect]
 
 
 class ForeseeingAnswer(AnswerDraft):
@@ -167,16 +189,18 @@ class ForesightVerdict(Reply):
 class LessonDraft(Reply):
     """What a task that did not go smoothly teaches later ones."""
 
+    steps: ListOf[int] = Field(
+        default_factory=list, description="Numbers of the steps that show the mistake."
+    )
     failed: str = Field(min_length=1, description="What went wrong.")
     why: Text = Field("", description="Why it did.")
     worked: str = Field(min_length=1, description="What worked, or what to do instead.")
-    steps: ListOf[int] = Field(default_factory=list, description="Numbers of the steps that show it.")
     error_type: str | None = Field(None, description="The kind of planning mistake, or null.")
 
 
 class DocumentAnswer(Reply):
     """PreFlect A.2: a document inspector's answer in three parts."""
 
-    brief: str = Field(min_length=1, description="The short answer, or that the document does not say.")
-    details: Text = Field("", description="What the document says about it, with figures and names.")
+    details: Text = Field("", description="What the document says on the question, with figures and names.")
     context: Text = Field("", description="Where in the document this stands, and what restricts it.")
+    brief: str = Field(min_length=1, description="The short answer, or that the document does not say.")

@@ -19,8 +19,8 @@ class TrialReflection(Reply):
 class NewErrorType(Reply):
     """An error type that the taxonomy lacks."""
 
-    name: str = Field(min_length=1, description="Two to five words in snake_case.")
     definition: str = Field(min_length=1, description="How a step shows it, in general terms.")
+    name: str = Field(min_length=1, description="Two to five words in snake_case.")
 
 
 class TaxonomyGrowth(Reply):
@@ -35,8 +35,8 @@ class TaxonomyGrowth(Reply):
 class StepError(Reply):
     """An error type that a step shows."""
 
-    error_type: str = Field(min_length=1, description="A name of the taxonomy.")
     critique: str = Field(min_length=1, description="What is wrong with the step and what came of it.")
+    error_type: str = Field(min_length=1, description="A name of the taxonomy.")
 
 
 class StepLabel(Reply):

@@ -2,8 +2,8 @@
 since a strict schema allows no free-form object. MIRROR's two modes (section 4.4): a proposal as JSON, or as
 a native function call.
 
-Mechanisms that are switched off are not in the schema: scores without intra-reflection, `replan` without re-
-planning, `expected` and `surprise` without foresight.
+Mechanisms that are switched off are not in the schema: `defects` without intra-reflection, `replan` without
+re-planning, `expected` and `surprise` without foresight.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 
 from forethought.models.extract import find_object
 from forethought.models.schema import NotStrict, drop_nulls, json_schema, strict_schema
-from forethought.models.types import Function, ReplySpec
-from forethought.prompts.replies import ToolChoice
+from forethought.models.types import Function, ReplySpec, reply_spec
+from forethought.prompts.replies import Defect, ToolChoice
 from forethought.state.context import Context
 from forethought.tools.base import Tool
 
@@ -81,12 +81,7 @@ def _head(context: Context) -> Json:
 
 
 def _tail(context: Context) -> Json:
-    if not context.tool_intra:
-        return {}
-    return {
-        "evaluation": _text("Criticism of this move before it is made."),
-        "score": {"type": "integer", "description": "1 (bound to fail) to 10 (nothing to improve)."},
-    }
+    return {"defects": {"type": "array", "items": reply_spec(Defect).schema}} if context.tool_intra else {}
 
 
 def closed(properties: Json) -> Json:
@@ -168,8 +163,8 @@ def object_of(text: str) -> Json:
 
 
 def _parse(reply: Json, tools: Mapping[str, Tool], context: Context) -> ToolChoice:
-    if context.tool_intra and reply.get("score") is None:
-        raise ValueError("score is missing: evaluate your move and score it from 1 to 10")
+    if context.tool_intra and "defects" not in reply:
+        raise ValueError("defects is missing: list what is wrong with the move, or nothing: []")
     if not context.replanning and reply.get("action") == REPLAN:
         raise ValueError("action must be call or finish")
     reply = {key: value for key, value in reply.items() if value is not None}

@@ -27,6 +27,8 @@ from langchain_core.tools.base import create_schema_from_function
 from pydantic import BaseModel, create_model
 from typing_extensions import TypedDict, Unpack
 
+from forethought.sizes import Sizes
+
 if TYPE_CHECKING:
     from forethought.models.types import Image, Usage
     from forethought.settings import Settings
@@ -97,6 +99,8 @@ class ToolEnv:
     """The tools that `call` makes calls of."""
     book: Callable[[Usage], None] | None = None
     """Books what a tool paid for by itself; what `inspect` and `look` cost is booked already."""
+    sizes: Sizes = field(default_factory=Sizes)
+    """How long an observation, and a part of a document, may be."""
     call_id: str = ""
     """An idempotency key for what the call changes: the same when a broken-off call is made again."""
     same_host_only: bool = False
@@ -118,6 +122,9 @@ class Tool:
     """0: no limit."""
     retryable: bool = False
     """Whether the same call may be made again after a transport failure (never one that writes)."""
+    media: tuple[str, ...] = ()
+    """Of a tool that works on given files only: how the media type of such a file begins; '' for any file.
+    Without such a file it is not offered."""
     address: str | None = None
     """For effect egress: the one argument that leaves the machine, an address; None: all of them may."""
     outside: bool = True
@@ -142,6 +149,7 @@ class ToolOptions(TypedDict, total=False):
     effect: Effect
     timeout_s: float
     retryable: bool
+    media: tuple[str, ...]
     address: str | None
     outside: bool
     asks_person: bool

@@ -21,8 +21,6 @@ from forethought.telemetry import operation
 from forethought.text import cut, one_line, sanitize_text
 from forethought.tools.base import Observation, Tool, ToolEnv, ToolError
 
-MAX_CHARACTERS = 20_000
-"""Longest text of an observation; what is beyond is cut, visibly."""
 DOUBT = "It may have taken effect"
 """How the text of a call begins that broke off and may have changed something."""
 PAUSE_S = 0.5
@@ -57,19 +55,19 @@ async def call_tool(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Obse
     redact = redactor(env.settings)
     # Without the characters that a database or an encoder would refuse.
     text, hint = (redact(sanitize_text(part)) for part in (observation.text, observation.hint))
-    ok, cause = observation.ok, observation.cause
+    ok, cause, longest = observation.ok, observation.cause, env.sizes.observation
     if not text.strip():
         text = f"{tool.name} returned nothing" if ok else _silent(tool)
         ok, cause = False, "empty" if ok else cause
     return replace(
         observation,
-        text=cut(text, MAX_CHARACTERS, tail=0),
+        text=cut(text, longest),
         hint=hint,
         ok=ok,
         cause="" if ok else cause or "tool",
         origin=observation.origin or f"tool:{tool.name}",
         retryable=observation.retryable and _may_repeat(tool),
-        partial=observation.partial or len(text) > MAX_CHARACTERS,
+        partial=observation.partial or len(text) > longest,
     )
 
 

@@ -9,11 +9,6 @@ from forethought.tools.given_files import answer_about, find_file
 from forethought.tools.media.sound import Segment, Transcript
 from forethought.tools.media.transcription import LONGEST_S, load_transcript
 
-SHOWN_CHARACTERS = 18_000
-"""Longest transcript that is shown, below the length at which any observation is cut."""
-INSPECTED_CHARACTERS = 120_000
-"""How much of a transcript one question is put to: some two hours of speech."""
-
 
 async def inspect_audio(env: ToolEnv, path: str, question: str | None = None) -> Observation:
     """Listen to one of the given recordings: a transcript with times, or an answer from what is said.
@@ -41,7 +36,7 @@ async def inspect_audio(env: ToolEnv, path: str, question: str | None = None) ->
     heading = _first_line(name, transcript)
     if question:
         return await _answer(env, name, heading, segments, question)
-    shown, rest = _fitting(segments, SHOWN_CHARACTERS)
+    shown, rest = _fitting(segments, env.sizes.passages)
     lines = [heading, *map(line, shown)]
     if rest:
         lines.append(
@@ -84,7 +79,7 @@ async def _answer(
     env: ToolEnv, name: str, heading: str, segments: list[Segment], question: str
 ) -> Observation:
     assert env.inspect is not None, "a run has a model"
-    considered, rest = _fitting(segments, INSPECTED_CHARACTERS)
+    considered, rest = _fitting(segments, env.sizes.inspected)
     answer = await env.inspect(question, "\n".join(map(line, considered)), name)
     if rest:
         heading += f"\nConsidered: only what is said before {clock(rest[0].start)}."
@@ -93,4 +88,6 @@ async def _answer(
 
 # Besides the hearing there is the question to the model, whose own time limit is the operator's. A call that
 # gave up may be made again: the hearing goes on in its thread, and what it made is kept.
-INSPECT_AUDIO = make_tool(inspect_audio, timeout_s=LONGEST_S + 900, retryable=True)
+INSPECT_AUDIO = make_tool(
+    inspect_audio, timeout_s=LONGEST_S + 900, retryable=True, media=("audio/", "video/")
+)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from forethought.settings import Settings
+from forethought.text import cut
 from forethought.tools.base import Observation, Tool, ToolEnv, ToolError, make_tool
-from forethought.tools.sandbox.program import MAX_CALLS, Backend, Calls, Program
+from forethought.tools.sandbox.program import MODULES, Backend, Calls, Program
 
 _READING_S = 60
 """Time that the tool may take, besides running the code, to read the given files."""
@@ -22,23 +23,7 @@ _CALLING_S = 240
 
 
 async def python(env: ToolEnv, code: str) -> Observation:
-    """Run Python code and return what it prints, followed by the value of its last expression.
-
-    For arithmetic, counting, sorting, dates, parsing and comparing: anything where an exact result matters.
-    Each call starts afresh: no variable survives from an earlier call.
-
-    There is, ready to use:
-    - `files`: dict from each given file's name to its whole text (tables as text, too);
-    - `results`: dict from a finished subtask's id to its result's text;
-    - the modules base64, bisect, collections (Counter, defaultdict, deque and namedtuple only), copy, csv,
-      dataclasses, datetime, decimal, functools (cache, partial, reduce), hashlib, itertools, json, math,
-      random, re, time, typing, unicodedata;
-    - functions, closures, lambdas, comprehensions, generator expressions, f-strings, try/except, match,
-      simple classes.
-
-    There is not: pandas, numpy, statistics, fractions, string, io (nor any other module), opening files,
-    the network, the environment, input(), class inheritance, own exception classes,
-    property/classmethod/staticmethod, yield, the del statement.
+    """Run a Python program in a sandbox.
 
     Args:
         code: The whole program.
@@ -67,15 +52,24 @@ def _observe(env: ToolEnv, code: str, calls: Calls) -> Observation:
         printed, value = _backend(env.settings)(program)
     except ToolError as error:
         error.message += unread
+        if "KeyError" in error.message:
+            error.hint = _keys(inputs, code) or error.hint
         raise
-    if printed and value and not printed.endswith("\n"):
-        printed += "\n"
-    shown = (printed + value).rstrip("\n")
+    shown, partial = _shown(printed, value, env.sizes.part)
     if not shown.strip():
         raise ToolError(
             f"the code ran but showed nothing{unread}", cause="empty", hint="print what you want to see"
         )
-    return Observation(shown + unread, origin=_origin(env, code))
+    return Observation(shown + unread, origin=_origin(env, code), partial=partial)
+
+
+def _shown(printed: str, value: str, limit: int) -> tuple[str, bool]:
+    """What is shown of the output and of the last value, which always is; and whether that is not all."""
+    printed, value = printed.rstrip("\n"), value.rstrip("\n")
+    value_shown = cut(value, limit // 2, tail=0.5)
+    printed_shown = cut(printed, limit - len(value_shown), tail=0.5)
+    shown = "\n".join(filter(None, (printed_shown, value_shown)))
+    return shown, (printed_shown, value_shown) != (printed, value)
 
 
 def _backend(settings: Settings) -> Backend:
@@ -88,61 +82,93 @@ def _backend(settings: Settings) -> Backend:
     return run_monty
 
 
-PYTHON = make_tool(python, timeout_s=75, outside=False, runs_code=True)
+_ABOUT = """\
+Run Python code; see what it prints, then the value of its last expression. For whatever must be exact:
+arithmetic, counting, sorting, dates, comparing, parsing. Each call starts afresh. After {seconds:g} s it is
+stopped; of long output the middle is left out.
+
+Ready to use:
+- `files[name]`: a given file's whole text. Text formats (csv, json, html, ...) are as they stand, documents
+  (pdf, docx, xlsx, ...) are Markdown, with hidden sheets, comments, footnotes and notes.
+- `tables[name]`: a given file's tables, each a list of rows. CSV and TSV: the rows themselves, all strings.
+  Workbooks: by sheet, hidden ones too: `tables['a.xlsx']['Sheet1'][0][1]` is cell B1; numbers are numbers,
+  dates ISO strings, empty cells ''. Other documents: by number, from '1'. PDFs have none.
+- `results[id]`: a finished subtask's result, a text.
+- Imported already: {modules}.
+{language}"""
+_SUBSET = """\
+  Of collections only Counter, defaultdict, deque, namedtuple; of functools only cache, partial, reduce.
+
+Not there: other modules (pandas, numpy, openpyxl, statistics, fractions, string, io, ...), open(), input(),
+the network, class inheritance, own exceptions, property, classmethod, staticmethod, yield, del."""
 _FULL = """\
-- the whole standard library, and installed packages (pandas and numpy, where they are installed);
-- the current folder, empty at first, to write to; it is gone afterwards.
+  Import any other module of the standard library, and installed packages.
+- The current folder, empty at first, to write to; it is gone afterwards.
 
-There is not: any other file, the network, the environment, other processes, input()."""
+Not there: any other file, the network, the environment, other processes, input()."""
 
 
-def python_tool(settings: Settings, functions: Iterable[str] = ()) -> Tool:
-    """The tool as the chosen backend offers it; `functions` are the tools that its code may call."""
-    description = PYTHON.description
-    if settings.python_backend == "sandlock":
-        description = description.split("- the modules base64")[0] + _FULL
-    names = ", ".join(functions)
-    if names:
-        offered = (
-            f"- the tools {names} as functions with keyword arguments: each returns the observation's text\n"
-            f"  or raises RuntimeError with the cause; at most {MAX_CALLS} calls a program;\n"
-        )
-        before, results, after = description.partition("- `results`")
-        line, end, rest = after.partition("\n")
-        description = before + results + line + end + offered + rest
-    limit = settings.python_seconds + _READING_S + (_CALLING_S if names else 0)
+def python_tool(settings: Settings) -> Tool:
+    """The tool as the chosen backend offers it."""
+    full = settings.python_backend == "sandlock"
+    description = _ABOUT.format(
+        seconds=settings.python_seconds,
+        modules=", ".join(MODULES),
+        language=_FULL if full else _SUBSET,
+    )
+    limit = settings.python_seconds + _READING_S + _CALLING_S
     return replace(PYTHON, description=description, timeout_s=limit)
+
+
+PYTHON = make_tool(python, timeout_s=75, outside=False, runs_code=True)
 
 
 def _inputs(env: ToolEnv, code: str) -> tuple[dict[str, Any], str]:
     """What the code may use, and a note on given files that have no text (a picture, a damaged file).
 
-    `files` is filled only where the code speaks of it: reading all documents takes time.
+    `files` and `tables` are filled only where the code speaks of them: reading all documents takes time.
     """
     inputs: dict[str, Any] = {
         "results": {name: _valid(text) for name, text in env.results.items()},
         "files": {},
+        "tables": {},
     }
-    if env.store is None or not re.search(r"\bfiles\b", code):
+    wanted = [name for name in ("files", "tables") if _speaks_of(name, code)]
+    if env.store is None or not wanted:
         return inputs, ""
-    from forethought.tools.documents.reader import load_document
+    from forethought.tools.documents.reader import load_content
 
     unread = ""
     for name, content_hash in env.files.items():
         try:
-            inputs["files"][name] = _valid(load_document(env.store, content_hash, name).text)
+            content = load_content(env.store, content_hash, name)
         except ToolError as error:
-            unread += f"\n[not in `files`: {error.message}]"
-    return inputs, unread
+            unread += f"\n[not in `{'` and `'.join(wanted)}`: {error.message}]"
+            continue
+        inputs["files"][name], inputs["tables"][name] = content.text, content.tables
+    return {key: value if key in ("results", *wanted) else {} for key, value in inputs.items()}, unread
+
+
+def _keys(inputs: Mapping[str, Any], code: str) -> str:
+    """The keys that there are, of each dict that the code speaks of."""
+    there = {name: keys for name, keys in inputs.items() if _speaks_of(name, code)}
+    tables = {f"tables[{name!r}]": keys for name, keys in there.get("tables", {}).items()}
+    there |= {name: keys for name, keys in tables.items() if isinstance(keys, dict)}
+    said = (f"`{name}` has {', '.join(map(repr, keys)) or 'no keys'}" for name, keys in there.items())
+    return cut("; ".join(said), 2_000)
+
+
+def _speaks_of(name: str, code: str) -> bool:
+    return re.search(rf"\b{name}\b", code) is not None
 
 
 def _origin(env: ToolEnv, code: str) -> str:
     """Where what the code worked on comes from: the files and results that it names, or all of them where it
     names none; '' where it uses neither."""
     used: list[str] = []
-    if re.search(r"\bfiles\b", code):
+    if _speaks_of("files", code) or _speaks_of("tables", code):
         used += [f"file:{name}" for name in _named(env.files, code)]
-    if re.search(r"\bresults\b", code):
+    if _speaks_of("results", code):
         used += [part for key in _named(env.origins, code) for part in env.origins[key].split(", ")]
     return ", ".join(dict.fromkeys(used))
 

@@ -9,19 +9,16 @@ from forethought.tools.documents.document import Document, Part, ranges, split
 from forethought.tools.documents.reader import load_document
 from forethought.tools.given_files import answer_about, find_file
 
-INSPECTED_CHARACTERS = 60_000
-"""How much of a document one question is put to."""
-
 
 async def read_file(
     env: ToolEnv, path: str, part: int | None = None, question: str | None = None
 ) -> Observation:
     """Read one of the given files as Markdown text, or ask a question about it.
 
-    Reads txt, md, html, xml, csv, tsv, json, eml, xlsx, xls, docx, pptx, pdf and epub, and lists what is in a
-    zip. Tables stay tables; formulas, hidden sheets, comments and speaker notes are shown. A long file comes
-    in parts; the first line says which part this is and what is not shown. Scanned pages cannot be read;
-    pictures are for inspect_image, sound is for inspect_audio.
+    Reads xlsx, xls, docx, pptx, pdf, epub, eml, html, csv, tsv and any plain text (txt, md, json, xml, log,
+    yaml, py, ...), and lists what is in a zip; not scans, pictures or sound. Shows tables as tables, and what
+    is easily missed: formulas, hidden sheets, rows and columns, comments, footnotes, speaker notes. A long
+    file comes in parts; the first line says which part this is and what is not shown.
 
     Args:
         path: Name of a given file, such as prices.xlsx.
@@ -31,7 +28,7 @@ async def read_file(
     """
     store, content_hash, name = find_file(path, env)
     document = await asyncio.to_thread(load_document, store, content_hash, name)
-    parts = await asyncio.to_thread(split, document)
+    parts = await asyncio.to_thread(split, document, env.sizes.part)
     number = 1 if part is None else part
     if not 1 <= number <= len(parts):
         count = "has only one part" if len(parts) == 1 else f"has parts 1 to {len(parts)}"
@@ -51,7 +48,7 @@ async def _answer(
 ) -> Observation:
     assert env.inspect is not None, "a run has a model"
     end, size = start, len(parts[start - 1].text)
-    while end < len(parts) and size + len(parts[end].text) <= INSPECTED_CHARACTERS:
+    while end < len(parts) and size + len(parts[end].text) <= env.sizes.inspected:
         size += len(parts[end].text)
         end += 1
     numbers = list(range(start, end + 1))
@@ -75,4 +72,4 @@ def _first_line(name: str, document: Document, parts: list[Part], numbers: list[
     return f"{line} Not {verb}: part{'s' * (len(missing) > 1)} {ranges(missing)}; ask for part={next_part}."
 
 
-READ_FILE = make_tool(read_file, effect="read", timeout_s=90)
+READ_FILE = make_tool(read_file, timeout_s=90, media=("",))

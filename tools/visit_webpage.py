@@ -6,14 +6,12 @@ import re
 from dataclasses import dataclass
 
 from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
-from forethought.tools.documents.document import PART_CHARACTERS, Unreadable, stretches
+from forethought.tools.documents.document import Unreadable, stretches
 from forethought.tools.documents.reader import answer_apart
 from forethought.tools.threads import in_daemon_thread
 from forethought.tools.web.fetch import Page, fetch
 
 _VIEW_SOURCE = "view-source:"
-_SHOWN = PART_CHARACTERS * 3 // 2
-"""Characters of passages in one observation: all of a part's fit, unless they are very many."""
 READING_S = 40.0
 """Longest reading of one page."""
 _AROUND = 400
@@ -62,7 +60,7 @@ async def visit_webpage(
     if not text.strip():
         hint = "the page may be made by a script, which is not run; use another source"
         return Observation(f"{heading} has no text", ok=False, cause="empty", hint=hint, origin=origin)
-    parts = list(stretches(text, PART_CHARACTERS))
+    parts = list(stretches(text, env.sizes.part))
     number = part or 1
     if not 1 <= number <= len(parts):
         raise ToolError(
@@ -71,7 +69,7 @@ async def visit_webpage(
             hint=f"part is 1 to {len(parts)}",
         )
     if find and find.strip():
-        shown = _matches(parts, find.strip(), number)
+        shown = _matches(parts, find.strip(), number, env.sizes.passages)
     else:
         shown = f"part {number} of {len(parts)}\n\n{parts[number - 1]}" if len(parts) > 1 else f"\n{text}"
     return Observation(f"{heading}\n{shown}", origin=origin, partial=len(parts) > 1)
@@ -101,10 +99,10 @@ def _refused(page: Page, heading: str, origin: str) -> Observation:
     return Observation(text, ok=False, cause=cause, hint=hint, origin=origin, retryable=page.status >= 500)
 
 
-def _matches(parts: list[str], needle: str, start: int) -> str:
-    """The passages with `needle` from part `start` on, and how to come to those that do not fit."""
+def _matches(parts: list[str], needle: str, start: int, room: int) -> str:
+    """The passages with `needle` from part `start` on, in `room` characters, and how to get the others."""
     everywhere = [
-        (number, passage, part[passage.start : passage.end][:PART_CHARACTERS])
+        (number, passage, part[passage.start : passage.end])
         for number, part in enumerate(parts, 1)
         for passage in find_passages(part, needle)
     ]
@@ -118,7 +116,7 @@ def _matches(parts: list[str], needle: str, start: int) -> str:
         )
     blocks: list[str] = []
     for number, passage, text in passages:
-        if blocks and len("\n\n".join(blocks)) + len(text) > _SHOWN:
+        if blocks and len("\n\n".join(blocks)) + len(text) > room:
             way = f"ask again with part={number}" if number > start else f"read part {start} without find"
             blocks.append(f"[more places are not shown: {way}]")
             break

@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from forethought.app.text import clean, first_lines, one_line
+from forethought.state.steps import is_call
 
 Json = Mapping[str, Any]
 _SUBTASK_STYLES = {"finished": "green", "failed": "red", "blocked": "yellow"}
@@ -195,7 +196,9 @@ def summary(result: Json) -> RenderableType:
     """The last line: status, score, rounds, steps, calls, tokens, money, time."""
     status = one_line(result.get("status"), 30)
     facts = [f"score {result['score']}"] if result.get("score") else []
-    facts += [_count(result.get("rounds") or 0, "round"), _count(len(result.get("steps") or []), "step")]
+    steps = result.get("steps") or []
+    made = f"{_count(len(steps), 'step')} with {_count(sum(map(is_call, steps)), 'tool call')}"
+    facts += [_count(result.get("rounds") or 0, "round"), made]
     facts += [usage_line(result.get("usage") or {}), seconds(result.get("seconds"))]
     line = Text(status, style=_STATUS_STYLES.get(status, "yellow"))
     return line.append("  " + ", ".join(facts), style="default")

@@ -23,6 +23,7 @@ _MODULES = {
     "alfworld": "alfworld:BENCHMARK",
     "webshop": "shopping:WEBSHOP",
     "small-shop": "shopping:SMALL_SHOP",
+    "traps": "traps.benchmark:BENCHMARK",
     "agent-error-bench": "agent_error_bench:BENCHMARK",
 }
 BENCHMARKS = {name: f"forethought.evals.benchmarks.{path}" for name, path in _MODULES.items()}

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from pydantic import BaseModel
@@ -45,9 +45,16 @@ class UnscoredError(InfrastructureError):
     without a score, and is not tried again."""
 
 
+class EarlierTask(NamedTuple):
+    """A task of the conversation that was answered before the sample's."""
+
+    task: str
+    answer: str
+
+
 @dataclass(frozen=True)
 class Sample:
-    """One task of a benchmark. Only `id`, `task`, `files` and `answer_format` reach a method."""
+    """One task of a benchmark. Methods see neither `target` nor `groups` nor `data`."""
 
     id: str
     """Letters, digits and . _ -, unique within the benchmark and the same in every run."""
@@ -56,6 +63,8 @@ class Sample:
     files: tuple[Path, ...] = ()
     answer_format: str = ""
     """A sentence on the answer's form ('' any)."""
+    earlier: tuple[EarlierTask, ...] = ()
+    """The conversation up to the task, oldest first: it is given, and no part of it runs."""
     target: Any = None
     """What a right answer is, as the scorer needs it: plain JSON, never shown to a method."""
     groups: Mapping[str, str] = field(default_factory=dict)

@@ -29,10 +29,10 @@ def words(text: str) -> list[str]:
     ]
 
 
-def rank(query: str, texts: Sequence[str]) -> list[tuple[int, float]]:
+def rank(query: str, texts: Sequence[str], least: int = 2) -> list[tuple[int, float]]:
     """The indices of the texts that fit `query`, best first, with their BM25 scores (above 0).
 
-    A text must share two telling words with the query (one, where the query has no more): in a small
+    A text must share `least` telling words with the query (or all, where the query has no more): in a small
     collection a single common word would make anything fit.
     """
     from rank_bm25 import BM25Plus
@@ -43,7 +43,7 @@ def rank(query: str, texts: Sequence[str]) -> list[tuple[int, float]]:
     if not terms or not any(fits):
         return []
     scores = BM25Plus(documents).get_scores(terms)
-    least = min(2, len(terms))
+    least = min(least, len(terms))
     chosen = [(at, float(scores[at])) for at, shared in enumerate(fits) if shared >= least]
     return sorted(chosen, key=lambda item: (-item[1], item[0]))
 

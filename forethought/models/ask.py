@@ -34,6 +34,7 @@ from forethought.models.types import (
 )
 from forethought.redaction import redact_error, redactor
 from forethought.settings import Settings
+from forethought.sizes import LEAST_WINDOW_TOKENS, WINDOW_TOKENS
 from forethought.telemetry import operation
 from forethought.text import fence, sanitize_text
 
@@ -67,6 +68,16 @@ class Models:
     def priced(self, model: str) -> bool:
         """Whether calls of `model` can be counted in dollars, as a dollar budget needs."""
         return self.transport.priced(model) if isinstance(self.transport, Provider) else True
+
+    def window(self, models: Iterable[str]) -> int:
+        """Tokens of context that all of these models take: what the operator says, or what is known of them,
+        of which no more is used than `WINDOW_TOKENS`."""
+        if self.settings.context_tokens:
+            return self.settings.context_tokens
+        known = (
+            [self.transport.window(model) for model in models] if isinstance(self.transport, Provider) else []
+        )
+        return min([WINDOW_TOKENS, *(max(tokens, LEAST_WINDOW_TOKENS) for tokens in known if tokens)])
 
     def _allow(self, model: str) -> None:
         allowed = self.settings.allowed_models

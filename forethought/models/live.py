@@ -49,6 +49,7 @@ class LiveTransport:
         self._chats: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, BaseChatModel]] = (
             WeakKeyDictionary()
         )
+        self._windows: dict[str, int | None] = {}
         self._refused: set[tuple[str, str, Method]] = set()
         """Methods that failed where a later one served, by model and reply: not tried again."""
 
@@ -66,6 +67,19 @@ class LiveTransport:
             return True
         provider, name = providers.split(model, self.settings.base_url)
         return price(name, provider, self.settings.base_url, 1, 1, 0) is not None
+
+    def window(self, model: str) -> int | None:
+        """What the provider's package says of `model`; None behind a base URL, where its name says nothing of
+        who serves it."""
+        if self._backend(model) or self.settings.base_url:
+            return None
+        if model not in self._windows:
+            try:
+                profile = providers.build(model, self.settings).profile or {}
+            except ConfigurationError:  # told when the model is verified, or asked
+                return None
+            self._windows[model] = profile.get("max_input_tokens")
+        return self._windows[model]
 
     async def send(self, request: ModelRequest) -> ModelReply:
         """The provider's reply.

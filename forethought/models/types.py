@@ -212,6 +212,10 @@ class Provider(Protocol):
         """Whether calls of `model` can be counted in dollars."""
         ...
 
+    def window(self, model: str) -> int | None:
+        """Tokens of context that `model` takes; None where nobody knows."""
+        ...
+
 
 class Backend(Transport, Protocol):
     """Carries requests to the models of one prefix, such as `local:`, which cost no dollars."""
@@ -238,6 +242,10 @@ class WrappedTransport:
     def priced(self, model: str) -> bool:
         """As `inner` says; True where it cannot tell."""
         return self.inner.priced(model) if isinstance(self.inner, Provider) else True
+
+    def window(self, model: str) -> int | None:
+        """As `inner` knows it; None where it does not."""
+        return self.inner.window(model) if isinstance(self.inner, Provider) else None
 
 
 class ModelError(RuntimeError):

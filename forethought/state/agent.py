@@ -60,10 +60,15 @@ class Plan(TypedDict, total=False):
 
     version: int
     """1 for the first plan of the task, one more for each new plan and each revision by the reflector."""
+    known: list[str]
+    """What task and files state that binds it, in the planner's words."""
+    open: list[str]
+    """What is to be found out by it."""
     subtasks: list[Subtask]
     evaluation: str
+    """The defects that the planner named in it, a line each."""
     score: int
-    """The planner's own score, 1 to 10 (MIRROR 3.4); not given again to the reflector's revisions."""
+    """1 to 10, from these defects (MIRROR 3.4); not given again to the reflector's revisions."""
     revisions: int
     """How often the planner revised it before handing it on."""
     why: str
@@ -295,6 +300,9 @@ class Progress(TypedDict, total=False):
     """The task's text, to tell a new task from one that goes on."""
     base_n: int
     """Number of the last step sent before the task began."""
+    start_n: int
+    """Number of the last step sent before those that prompts know: before the task began, or, where rounds
+    are not remembered, this round."""
     n: int
     """Number of the last step sent; runs on over the thread."""
     round: int
@@ -303,9 +311,11 @@ class Progress(TypedDict, total=False):
     rejection: str
     """Why a person rejected the last plan ('' if nobody did)."""
     planned_at: list[int]
-    """Steps of the task that had been sent when each plan was made (the first is 0)."""
+    """Moves of the task that had been sent when each plan was made (the first is 0)."""
     round_n: int
     """Number of the last step sent before this round began."""
+    discarded: list[str]
+    """Ids of the results that the round's latest plan discarded."""
     version: int
     """Highest plan version of the task."""
     guidance: list[str]
@@ -315,7 +325,7 @@ class Progress(TypedDict, total=False):
     lost_files: int
     """How many files of a refused task could not be had: it can only be given again."""
     stopped: str
-    """Which budget is spent: '', steps, tokens, usd, seconds or replans."""
+    """Which budget is spent: '', steps, moves, tokens, usd or seconds."""
     earlier: list[Json]
     """Earlier tasks of the thread and their answers: {task, answer, status}."""
     reflection: str
@@ -334,7 +344,7 @@ class AgentInput(TypedDict, total=False):
     """Names of files in the operator's folder, or {name, data: base64}, or {name, hash} of a file stored
     before. They stay for the thread; the name "*" lets go of those given before."""
     guidance: list[str]
-    """Corrections that every role sees in every prompt of this task."""
+    """Corrections that hold for the whole task."""
 
 
 class AgentOutput(TypedDict, total=False):

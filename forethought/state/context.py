@@ -4,18 +4,21 @@ Any client of a server can set it, so it holds nothing that could harm: no secre
 name. What only the operator may choose is in `forethought.settings`, and so are the bounds on what a Context
 may ask for, which `bounded` applies.
 
-Defaults are the papers': thresholds 9 of 10 and 5 rounds (MIRROR 3.4, 4.1), 20 steps and forced re-plans at
-steps 6 and 12 (PreFlect A.1), 3 attempts a subtask (MIRROR's published settings). Revisions, reflections, re-
-plans and the tool floor are ours.
+Defaults are the papers': thresholds 9 of 10 and 5 rounds (MIRROR 3.4, 4.1), 20 calls and forced re-plans by
+calls 6 and 12 (PreFlect A.1), 3 attempts a subtask (MIRROR's published settings). Moves, revisions,
+reflections, re-plans and the tool floor are ours.
 """
 
 from __future__ import annotations
 
+import difflib
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from forethought.settings import LEAST_TOKENS, MODEL_NAME, Settings
+from forethought.sizes import LEAST_WINDOW_TOKENS, WINDOW_TOKENS, Sizes
+from forethought.text import one_line
 
 Role = Literal["planner", "reflector", "tool", "vision", "answer", "retrospective"]
 Approval = Literal["never", "tainted", "always"]
@@ -26,7 +29,7 @@ ModelName = Annotated[str, Field(max_length=200, pattern=MODEL_NAME)]
 
 
 class Context(BaseModel):
-    """Choices of one run. Frozen; unknown keys are refused."""
+    """Choices of one run. Frozen; validation refuses unknown keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -50,17 +53,31 @@ class Context(BaseModel):
         "empty: none.",
     )
 
-    plan_threshold: Score = Field(9, description="A plan that scores lower is revised.")
-    tool_threshold: Score = Field(9, description="A proposed call that scores lower is revised.")
-    answer_threshold: Score = Field(9, description="An answer that scores lower ends the round.")
+    plan_threshold: Score = Field(
+        9,
+        description="A plan that scores lower is revised. The score of a plan, move or answer: 10 without "
+        "defects, 9 with slight ones, 5 to 8 with a risky one, 1 to 4 with a wrong one.",
+    )
+    tool_threshold: Score = Field(9, description="A proposed move that scores lower is revised.")
+    answer_threshold: Score = Field(
+        9,
+        description="An answer that scores lower is mended in place, or ends the round if facts are missing.",
+    )
     tool_floor: Score = Field(
         5, description="After the revisions, a proposal is tried only at this score or above."
     )
 
     max_rounds: int = Field(5, ge=1, le=20, description="Rounds of plan, execution and answer.")
-    max_steps: int = Field(20, ge=1, le=2000, description="Steps (one dispatch of one subtask) of a task.")
+    max_steps: int = Field(20, ge=1, le=2000, description="Calls of tools in a task.")
+    max_moves: int | None = Field(
+        None,
+        ge=1,
+        le=6000,
+        description="Moves in a task: calls, results handed over, requests for a plan, refused moves; empty: "
+        "three times `max_steps`.",
+    )
     max_revisions: int = Field(
-        2, ge=0, le=10, description="Revisions of a plan or a proposal that scored too low."
+        2, ge=0, le=10, description="Revisions of a plan, move or answer that scored too low."
     )
     max_reflections: int = Field(
         2, ge=1, le=10, description="Revisions of a plan by the reflector, each diagnosed again."
@@ -71,11 +88,17 @@ class Context(BaseModel):
     )
     max_parallel: int = Field(4, ge=1, le=32, description="Subtasks side by side.")
     forced_replans: tuple[Annotated[int, Field(ge=1)], ...] = Field(
-        (6, 12), max_length=20, description="Steps by which a new plan is forced if none was made."
+        (6, 12), max_length=20, description="Calls by which a new plan is forced if none was made."
     )
 
     max_tokens: int | None = Field(
         400_000, ge=LEAST_TOKENS, description="Tokens of a task, input and output."
+    )
+    context_tokens: int | None = Field(
+        None,
+        ge=LEAST_WINDOW_TOKENS,
+        description="Context window of the models, in tokens, of which prompts show shares; empty: what is "
+        "known of them, else 128,000.",
     )
     max_usd: float | None = Field(
         None, gt=0, allow_inf_nan=False, description="Dollars of a task; needs models with a known price."
@@ -97,9 +120,11 @@ class Context(BaseModel):
         True, description="PreFlect 3.2.1: criticise against the distilled planning errors."
     )
     replanning: bool = Field(True, description="PreFlect 3.3: change the plan during execution.")
-    plan_intra: bool = Field(True, description="MIRROR 3.4: the planner scores and revises its plan.")
-    tool_intra: bool = Field(True, description="MIRROR 3.4: the tool agent scores and revises its call.")
-    answer_intra: bool = Field(True, description="MIRROR 3.4: the answer agent scores its answer.")
+    plan_intra: bool = Field(True, description="MIRROR 3.4: the planner evaluates and revises its plan.")
+    tool_intra: bool = Field(True, description="MIRROR 3.4: the tool agent evaluates and revises its move.")
+    answer_intra: bool = Field(
+        True, description="MIRROR 3.4: the answer agent evaluates and mends its answer."
+    )
     short_term_memory: bool = Field(
         True, description="MIRROR 3.5: a subtask's failures are shown to its tool agent."
     )
@@ -145,12 +170,41 @@ class Context(BaseModel):
         """Whether what the person says is predicted and compared."""
         return self.foresight in ("user", "both")
 
+    @property
+    def sizes(self) -> Sizes:
+        """How much prompts show and tools return."""
+        return Sizes(self.context_tokens or WINDOW_TOKENS)
+
+    @property
+    def most_moves(self) -> int:
+        """Moves that a task may take."""
+        return self.max_moves or 3 * self.max_steps
+
     def model_for(self, role: Role) -> str:
         """The model of `role`, as provider:name."""
         own: str | None = getattr(self, f"{role}_model")
         if own is None and role == "vision":
             own = self.tool_model
         return own or self.model
+
+
+class SentContext(Context):
+    """A Context as a client sends it: a key that is no setting is kept, for the first node to refuse."""
+
+    model_config = ConfigDict(extra="allow", title="Context")
+
+
+class UnknownSetting(ValueError):
+    """A key that is no setting: one line that names the nearest."""
+
+
+def unknown_setting(key: str, of: type[BaseModel]) -> str:
+    """One line on a key that is no field of a context: the nearest field, or all."""
+    close = difflib.get_close_matches(key, of.model_fields, n=1, cutoff=0.5)
+    hint = (
+        f"did you mean {close[0]}? README.md lists all" if close else f"known: {', '.join(of.model_fields)}"
+    )
+    return f"unknown setting {one_line(key, 100)!r}; {hint}"
 
 
 C = TypeVar("C", bound=BaseModel)
@@ -164,8 +218,10 @@ def bounded(context: C, settings: Settings) -> C:
 
     A budget above the operator's is lowered to it, since a smaller budget harms nobody, and approval below
     the operator's is raised to it; a model that is not allowed is refused with a ValueError, since another
-    one would silently change what was asked for.
+    one would silently change what was asked for, and a key that is no setting with UnknownSetting.
     """
+    for key in context.model_extra or ():
+        raise UnknownSetting(unknown_setting(key, type(context)))
     changes: dict[str, Any] = {}
     if settings.model and "model" not in context.model_fields_set:
         changes["model"] = settings.model

@@ -20,7 +20,7 @@ class Job(TypedDict):
 
 
 class OfflineContext(BaseModel):
-    """Choices of one run of a graph. Frozen; unknown keys are refused."""
+    """Choices of one run of a graph. Frozen; validation refuses unknown keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

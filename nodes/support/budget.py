@@ -7,13 +7,11 @@ from dataclasses import dataclass
 
 from forethought.models.allowance import Allowance, tokens_of, total
 from forethought.models.types import Usage
-from forethought.nodes.support.prompt_text import MATERIAL_CHARS, OBSERVATION_CHARS
+from forethought.sizes import ANSWER_TOKENS, BYTES_PER_TOKEN, extent
 from forethought.state.agent import AgentState, Step
 from forethought.state.context import Context
+from forethought.state.steps import is_call
 
-_ANSWER_TOKENS = 3_000
-"""The answer, its schema and the fixed part of its prompt, roughly."""
-_BYTES_PER_TOKEN = 3
 _FIRST_STEP_TOKENS = 3_000
 """What a step is taken to cost at least before one was seen; else as much as a call of the task so far."""
 _ANSWER_SHARE = 0.1
@@ -25,7 +23,10 @@ _ROUNDING = 1e-9
 class Spent:
     """What the task has used so far."""
 
-    steps: int
+    moves: int
+    """Moves that were sent."""
+    calls: int
+    """Those of them that called a tool; one that is still under way counts as a call."""
     tokens: int
     usd: float
 
@@ -34,7 +35,9 @@ def spent(state: AgentState, now: Usage | None = None) -> Spent:
     """Sums over the task, with `now`, which the state does not hold yet. Its seconds are apart: they take a
     walk through all steps."""
     usage, progress = total(*state.get("usage", {}).values(), now or {}), state.get("progress", {})
-    return Spent(progress.get("n", 0) - progress.get("base_n", 0), tokens_of(usage), usage["usd"])
+    moves = progress.get("n", 0) - progress.get("base_n", 0)
+    calls = moves - sum(not is_call(step) for step in _steps(state))
+    return Spent(moves, calls, tokens_of(usage), usage["usd"])
 
 
 def _steps(state: AgentState) -> list[Step]:
@@ -56,26 +59,29 @@ def active_seconds(state: AgentState) -> float:
 def reserve_tokens(state: AgentState, context: Context) -> int:
     """Tokens kept back for the answer: a share of the budget, or more where the steps seen are long."""
     share = int(_ANSWER_SHARE * (context.max_tokens or 0))
-    return max(share, _ANSWER_TOKENS + _seen_tokens(state))
+    return max(share, ANSWER_TOKENS + _seen_tokens(state, context))
 
 
-def _seen_tokens(state: AgentState) -> int:
+def _seen_tokens(state: AgentState, context: Context) -> int:
     """What task and steps take in the answer's prompt, by their length."""
-    steps = [f"{step['observation'][:OBSERVATION_CHARS]}{step['arguments']}" for step in _steps(state)]
-    length = sum(len(text.encode(errors="replace")) for text in steps)
-    earlier = str(state.get("progress", {}).get("earlier") or "")
-    task_length = len(f"{state.get('task', '')}{earlier}".encode(errors="replace"))
-    return (min(length, MATERIAL_CHARS) + task_length) // _BYTES_PER_TOKEN
+    steps = sum(extent(f"{step['observation']}{step['arguments']}") for step in _steps(state))
+    earlier = extent(str(state.get("progress", {}).get("earlier") or ""))
+    shown = min(steps, context.sizes.answer) + min(earlier, context.sizes.written)
+    return (shown + extent(state.get("task", ""))) // BYTES_PER_TOKEN
 
 
 def exhausted(state: AgentState, context: Context, now: Usage | None = None, *, steps: bool = True) -> str:
-    """Which budget leaves no room for anything but the answer: '', steps, tokens, usd or seconds.
+    """Which budget leaves no room for anything but the answer: '', steps, moves, tokens, usd or seconds.
 
     `now` is usage that the state does not hold yet. Without `steps` it tells whether a further model call
     that is no answer can be paid.
     """
-    if steps and spent(state).steps >= context.max_steps:
-        return "steps"
+    if steps:
+        used = spent(state)
+        if used.calls >= context.max_steps:
+            return "steps"
+        if used.moves >= context.most_moves:
+            return "moves"
     if budget := allowance(state, context, now).spent():
         return budget
     # The seconds of a model that could only have been asked again when they had passed are as good as spent.
@@ -128,16 +134,17 @@ class Width:
 
 
 def wave_width(state: AgentState, context: Context) -> Width:
-    """Never more than the steps, tokens and dollars that are left allow.
+    """Never more than the calls, moves, tokens and dollars that are left allow.
 
     Each step also adds to what the answer will take. Seconds bound no width: siblings take theirs at the
     same time.
     """
     used, step = spent(state), _step_cost(state)
-    widths = [Width(context.max_parallel, ""), Width(context.max_steps - used.steps, "steps")]
+    widths = [Width(context.max_parallel, ""), Width(context.max_steps - used.calls, "steps")]
+    widths.append(Width(context.most_moves - used.moves, "moves"))
     if context.max_tokens is not None:
         left = context.max_tokens - used.tokens - reserve_tokens(state, context)
-        each = max(tokens_of(step), 1) + _seen_tokens(state) // max(len(_steps(state)), 1)
+        each = max(tokens_of(step), 1) + _seen_tokens(state, context) // max(len(_steps(state)), 1)
         widths.append(Width(left // each, "tokens"))
     if context.max_usd is not None and step["usd"]:
         left_usd = context.max_usd * (1 - _ANSWER_SHARE) - used.usd
@@ -158,9 +165,9 @@ def _step_cost(state: AgentState) -> Usage:
 def left_text(state: AgentState, context: Context) -> str:
     """What is left, for a prompt. It names no time, so that a replay asks with the same words."""
     used = spent(state)
-    steps = max(context.max_steps - used.steps, 0)
-    text = f"Steps left: {steps} of {context.max_steps}."
-    if context.max_tokens is not None:
-        left = max(context.max_tokens - used.tokens - reserve_tokens(state, context), 0)
-        text += f" Tokens left: about {left // 1000} thousand."
-    return text
+    calls = f"{max(context.max_steps - used.calls, 0)} of {context.max_steps} tool calls"
+    moves = f"{max(context.most_moves - used.moves, 0)} of {context.most_moves} moves"
+    if context.max_tokens is None:
+        return f"{calls}, {moves}."
+    tokens = max(context.max_tokens - used.tokens - reserve_tokens(state, context), 0)
+    return f"{calls}, {moves}, about {tokens // 1000} thousand tokens."

@@ -22,7 +22,6 @@ from typing import Any, Literal
 from forethought.models.allowance import Allowance
 from forethought.models.types import Usage, no_usage, reply_spec
 from forethought.nodes.support.prompt_text import (
-    OBSERVATION_CHARS,
     call_text,
     steps_text,
     subtask_text,
@@ -177,7 +176,7 @@ class ForesightModel:
         fields = {"subtask": subtask, "steps": steps, "origin": origin, "user": user, **values}
         result = await self.turn.ask(
             role,
-            prompt_messages("foresight", came=cut(came, OBSERVATION_CHARS), **fields),
+            prompt_messages("foresight", came=came, **fields),
             reply_spec(ForesightVerdict),
             self.allowance,
             lenient=True,

@@ -1,17 +1,20 @@
 """The text of state in prompts: one renderer a record, deterministic, so that prompts can be replayed.
 
-What a prompt holds of a long run is bounded, however many steps there are. The newest steps, results and
-earlier tasks stand one by one, with less of each observation and of its call's arguments the more there are;
-the steps before them are a line a subtask. A run of ordinary length is shown whole.
+Everything is shown whole as long as it fits its share of the model's window (`forethought.sizes`). Beyond it
+the newest steps stay whole, older texts are cut to what bears on the reader's work (`excerpts`), and the
+steps before them are a line a subtask: a prompt is bounded, however many steps there are.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
 
+from forethought.nodes.support.excerpts import Text, excerpts, shown
+from forethought.sizes import Sizes, extent
 from forethought.state.agent import (
     AgentState,
     FileRef,
@@ -24,25 +27,44 @@ from forethought.state.agent import (
     Subtask,
 )
 from forethought.text import cut, one_line
+from forethought.tools.base import Tool
 
-OBSERVATION_CHARS = 6_000
-"""An observation's length in the prompts of its own subtask and of the answer agent."""
 HEAD_CHARS = 400
-"""An observation's length in summaries."""
+"""Characters of a thought, and of an observation in summaries."""
 OPEN_CHARS = 3_000
-"""The length of what an unfinished subtask saw last: a new plan has nothing else to go by."""
-RESULT_CHARS = 8_000
+"""Characters of what an unfinished subtask saw last, for a reader who looks back on the run."""
 MANY = 150
-"""Steps, results or other things of a kind that are shown one by one: the newest."""
-MATERIAL_CHARS = 400_000
-"""Characters of all observations shown one by one together; of all results, and all memories, too."""
-OWN_CHARS = 200_000
-"""Characters of all that the models themselves wrote: arguments; rounds; the texts of earlier tasks."""
-MOST_LINES = 200
-"""Lines about the steps before them."""
-_LEAST_CHARS = 400
+"""Steps, results or other things of a kind that are shown one by one, at most: the newest."""
+OUTLINE_CHARS = 6_000
+"""Characters of a plan in short."""
 LINE_CHARS = 200
-"""Characters of a text that is shown in one line."""
+"""Characters of a text that is shown in one line; a text of many keeps as much at least."""
+_ERROR_CHARS = 3_000
+_BRIEF_STEP = 600
+"""Bytes of a step that is cut as far as steps are."""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Whose prompt it is: how much it shows, what the reader works on, and the tools that the reader has."""
+
+    sizes: Sizes = field(default_factory=Sizes)
+    query: str = ""
+    tools: Mapping[str, Tool] = field(default_factory=dict)
+
+    def way_to_step(self, step: Step) -> str:
+        """How the reader sees again what its own step showed; '' if it cannot."""
+        tool = self.tools.get(step["tool"] or "")
+        return "The same call shows them again." if tool and tool.repeatable and not tool.asks_person else ""
+
+    def way_to_result(self, key: str, step: Step | None) -> str:
+        """How the reader gets the whole text of the result of subtask `key`, which `step` made; '' if it
+        cannot."""
+        ways = [f"results[{compact(key)}] in {tool.name}" for tool in self.tools.values() if tool.runs_code]
+        if step and step["action"] == "call" and self.way_to_step(step):
+            call = call_text(step)
+            ways += [call] if len(call) <= LINE_CHARS else []
+        return f"The whole text: {', or '.join(ways)}." if ways else ""
 
 
 def compact(value: Any) -> str:
@@ -51,15 +73,16 @@ def compact(value: Any) -> str:
 
 
 def trajectory(state: AgentState) -> list[Step]:
-    """The steps of the present task, by number."""
-    task = state.get("progress", {}).get("task", 1)
-    mine = [step for step in state.get("trajectory", []) if step["task"] == task]
-    return sorted(mine, key=itemgetter("n"))
+    """The steps that prompts know, by number: those of the task, or of its round where rounds are not
+    remembered."""
+    start = start_n(state)
+    return sorted((step for step in state.get("trajectory", []) if step["n"] > start), key=itemgetter("n"))
 
 
-def never_begun(step: Mapping[str, Any]) -> bool:
-    """Whether the step's call was not made for want of time, which says nothing of the call."""
-    return bool(step["cause"] == "limit" and step["origin"] == "model")
+def start_n(state: AgentState) -> int:
+    """Number of the last step before those that prompts know."""
+    progress = state.get("progress", {})
+    return progress.get("start_n", progress.get("base_n", 0))
 
 
 def files_text(files: Sequence[FileRef | str]) -> str:
@@ -82,45 +105,56 @@ def call_text(step: Mapping[str, Any], limit: int | None = None) -> str:
     return f"{step['tool']}({text})"
 
 
-def step_text(step: Step, limit: int = OBSERVATION_CHARS, own_limit: int | None = None) -> str:
-    """A step with its outcome. `limit` bounds the observation's length in characters, `own_limit` that of the
-    arguments and of what was expected."""
+def step_text(step: Step) -> str:
+    """A step with its outcome, whole."""
+    return _before(step) + step["observation"]
+
+
+def _before(step: Step) -> str:
+    """What stands before a step's observation: the call and how it went."""
     lines = [
         f"subtask: {step['subtask']}",
         f"thought: {cut(step['thought'], HEAD_CHARS)}",
-        f"move: {call_text(step, own_limit)}",
+        f"move: {call_text(step)}",
     ]
     if step["expected"]:
-        expected = step["expected"]
-        lines.append(f"expected: {expected if own_limit is None else cut(expected, own_limit)}")
+        lines.append(f"expected: {step['expected']}")
+    return "\n".join([*lines, *_outcome(step)])
+
+
+def _briefly_before(step: Step) -> str:
+    """The same of a step whose observation is cut."""
+    return "\n".join([f"subtask: {step['subtask']}", f"move: {call_text(step, LINE_CHARS)}", *_outcome(step)])
+
+
+def _outcome(step: Step) -> list[str]:
     outcome = "ok" if step["ok"] else f"failed ({step['cause']})"
     if step["surprise"] == "serious":
         outcome += ", a serious surprise"
-    lines += [f"outcome: {outcome}", f"observed ({step['origin']}): {cut(step['observation'], limit)}"]
-    return "\n".join(lines)
+    return [f"outcome: {outcome}", f"observed ({step['origin']}): "]
 
 
-def steps_text(steps: Iterable[Step], results: Mapping[str, Result] | None = None) -> str:
+def steps_text(
+    steps: Iterable[Step], results: Mapping[str, Result] | None = None, reader: Reader | None = None
+) -> str:
     """A digest of the trajectory: per step its number, subtask, call, outcome and the head of what came.
 
-    What stands whole among `results`, in the same prompt, is not repeated. What a subtask without a result
-    saw last is shown at length.
+    What stands among `results`, in the same prompt, is not repeated. What a subtask without a result saw is
+    shown whole, in the `reader`'s share; without a reader, only what it saw last, at length.
     """
     steps = list(steps)
+    sizes = (reader or Reader()).sizes
     standing = {result["n"] for result in (results or {}).values()}
-    telling = {step["subtask"]: step["n"] for step in steps if step["ok"] and step["action"] == "call"}
-    for key in results or {}:
-        telling.pop(key, None)
-    newest = steps[-MANY:]
-    lines, own_limit = condensed(steps[:-MANY]), own_share(len(newest))
+    first = _cut_off(len(steps), most(sizes.seen // 3, HEAD_CHARS))
+    lines, newest = condensed(steps[:first], sizes.seen), steps[first:]
+    own_limit = share(sizes.written, len(newest))
+    whole = _of_open_subtasks(newest, results or {}, reader)
     for step in newest:
         outcome = "ok" if step["ok"] else f"FAILED ({step['cause']})"
         if step["n"] in standing:
             text = "see its result"
-        elif telling.get(step["subtask"]) == step["n"]:
-            text = cut(step["observation"], share(OPEN_CHARS, len(newest)))
         else:
-            text = " ".join(cut(step["observation"], HEAD_CHARS).split())
+            text = whole.get(step["n"]) or " ".join(cut(step["observation"], HEAD_CHARS).split())
         surprise = f" [surprise: {step['surprise']}]" if step["surprise"] != "none" else ""
         if "foresight" in step:
             surprise += f" [reflection: {cut(step['foresight']['reflection'], HEAD_CHARS)}]"
@@ -129,13 +163,29 @@ def steps_text(steps: Iterable[Step], results: Mapping[str, Result] | None = Non
     return "\n".join(lines)
 
 
-def tool_record(steps: Iterable[Step]) -> str:
+def _of_open_subtasks(
+    steps: Iterable[Step], results: Mapping[str, Result], reader: Reader | None
+) -> dict[int, str]:
+    """What subtasks without a result saw, by the step's number: a new plan has nothing else to go by."""
+    calls = [s for s in steps if s["ok"] and s["action"] == "call" and s["subtask"] not in results]
+    if reader is None:
+        last = {step["subtask"]: step for step in calls}
+        return {step["n"]: cut(step["observation"], OPEN_CHARS) for step in last.values()}
+    texts = [Text(step["observation"]) for step in calls]
+    cuts = shown(texts, reader.sizes.seen * 2 // 3, reader.query)
+    return {step["n"]: text for step, text in zip(calls, cuts, strict=True)}
+
+
+def tool_record(steps: Iterable[Step], sizes: Sizes) -> str:
     """How each tool has behaved: calls, failures and their causes (PreFlect 3.2.2)."""
     by_tool: dict[str, list[Step]] = {}
     tool_steps = [step for step in steps if step["tool"] and step["action"] == "call"]
     for step in tool_steps:
         by_tool.setdefault(str(step["tool"]), []).append(step)
-    newest = {step["n"] for step in [step for step in tool_steps if not step["ok"]][-MANY:]}
+    newest = {
+        step["n"]
+        for step in [step for step in tool_steps if not step["ok"]][-most(sizes.written, LINE_CHARS) :]
+    }
     lines = []
     for tool, calls in sorted(by_tool.items()):
         lines.append(f"{tool}: {len(calls)} calls, {_failed(calls)} failed")
@@ -161,50 +211,78 @@ def plan_text(plan: Plan, *, only_open: bool = False) -> str:
     """The plan, a block a subtask, with each one's status. Of a very long plan the finished ones are a
     number: their results stand beside it."""
     subtasks = plan.get("subtasks", [])
+    facts = {"Known": plan.get("known"), "To be found out": plan.get("open")}
     whole = [subtask for subtask in subtasks if subtask["status"] != "finished"]
-    blocks = []
+    lines = [f"{name}: {'; '.join(items)}" for name, items in facts.items() if items and subtasks]
+    blocks = ["\n".join(lines)] if lines else []
     if not only_open and len(subtasks) <= MANY:
         whole = subtasks
     elif not only_open:
-        blocks = [f"{len(subtasks) - len(whole)} subtasks are finished besides those below."]
+        blocks += [f"{len(subtasks) - len(whole)} subtasks are finished besides those below."]
     for subtask in whole:
         after = f", after {', '.join(subtask['depends_on'])}" if subtask["depends_on"] else ""
         blocks.append(f"{subtask['id']} [{subtask['status']}{after}]\n{subtask_text(subtask)}")
     return "\n\n".join(blocks)
 
 
-def result_items(results: Mapping[str, Result], ids: Iterable[str] | None = None) -> list[dict[str, Any]]:
-    """Results for a prompt, ordered by their step; `ids` chooses among them."""
+def plan_outline(plan: Plan, own: str = "") -> str:
+    """The plan in short, a line a subtask: id, status and the head of its description; `own` is marked."""
+    lines = [
+        f"{item['id']} [{'yours' if item['id'] == own else item['status']}]: "
+        f"{one_line(item['description'], LINE_CHARS)}"
+        for item in plan.get("subtasks", [])
+    ]
+    return cut("\n".join(lines), OUTLINE_CHARS)
+
+
+def result_items(
+    results: Mapping[str, Result],
+    reader: Reader,
+    steps: Iterable[Step] = (),
+    ids: Iterable[str] | None = None,
+) -> list[dict[str, Any]]:
+    """Results for a prompt, ordered by their step: {id, n, origin, text}. `ids` chooses among them, `steps`
+    are those that made them."""
     chosen = results if ids is None else {key: results[key] for key in ids if key in results}
     ordered = sorted(chosen.items(), key=lambda item: (item[1]["n"], item[0]))
-    earlier, newest = ordered[:-MANY], ordered[-MANY:]
-    limit = share(RESULT_CHARS, len(newest))
+    room, made = reader.sizes.results, {step["n"]: step for step in steps}
+    first = max(len(ordered) - most(room, _BRIEF_STEP), 0)
+    earlier, newest = ordered[:first], ordered[first:]
+    texts = tuple(Text(item["text"], reader.way_to_result(key, made.get(item["n"]))) for key, item in newest)
+    cuts: Sequence[str] = [text.text for text in texts]
+    if sum(map(extent, cuts)) > room:
+        cuts = excerpts(texts, reader.query, room)
     items: list[dict[str, Any]] = [
-        {"id": key, "n": result["n"], "origin": result["origin"], "text": cut(result["text"], limit)}
-        for key, result in newest
+        {"id": key, "n": result["n"], "origin": result["origin"], "text": text}
+        for (key, result), text in zip(newest, cuts, strict=True)
     ]
     if earlier:
         names = f"These stand as well: {', '.join(key for key, _ in earlier)}."
-        steps = f"{earlier[0][1]['n']} to {earlier[-1][1]['n']}"
-        items.insert(0, {"id": "earlier", "n": steps, "origin": "model", "text": cut(names, RESULT_CHARS)})
+        numbers = f"{earlier[0][1]['n']} to {earlier[-1][1]['n']}"
+        text = cut(names, reader.sizes.written)
+        items.insert(0, {"id": "earlier", "n": numbers, "origin": "model", "text": text})
     return items
 
 
-def step_items(steps: Sequence[Step], note: Callable[[Step], str] = lambda step: "") -> list[dict[str, Any]]:
-    """Steps for a prompt, one by one with `note` behind each: {n, text}; of very many the first are
-    condensed."""
-    earlier, newest = steps[:-MANY], steps[-MANY:]
-    limit, own_limit = share(OBSERVATION_CHARS, len(newest)), own_share(len(newest))
+def step_items(
+    steps: Sequence[Step], reader: Reader, room: int, note: Callable[[Step], str] = lambda step: ""
+) -> list[dict[str, Any]]:
+    """Steps for a prompt in `room` bytes, one by one with `note` behind each: {n, text}; of very many the
+    first are condensed."""
+    first = _cut_off(len(steps), most(room // 6, _BRIEF_STEP))
+    earlier, newest = steps[:first], steps[first:]
+    texts = [Text(s["observation"], reader.way_to_step(s), _before(s), _briefly_before(s)) for s in newest]
+    cuts = shown(texts, room, reader.query)
     items: list[dict[str, Any]] = [
-        {"n": step["n"], "text": step_text(step, limit, own_limit) + note(step)} for step in newest
+        {"n": step["n"], "text": text + note(step)} for step, text in zip(newest, cuts, strict=True)
     ]
     if earlier:
         numbers = f"{earlier[0]['n']} to {earlier[-1]['n']}"
-        items.insert(0, {"n": numbers, "text": "\n".join(condensed(earlier))})
+        items.insert(0, {"n": numbers, "text": "\n".join(condensed(earlier, room))})
     return items
 
 
-def memory_items(memory: ShortTerm | None) -> list[dict[str, Any]]:
+def memory_items(memory: ShortTerm | None, sizes: Sizes) -> list[dict[str, Any]]:
     """Short-term memory for a prompt, in the order it came: {id, text}; of very many memories the newest."""
     if memory is None:
         return []
@@ -214,14 +292,15 @@ def memory_items(memory: ShortTerm | None) -> list[dict[str, Any]]:
         move = f"rejected before it was made (score {item['score']}): {call_text(item)}{whole}. "
         items.append((item["n"], 0, "rejected", f", {move}{item['evaluation']}"))
     for item in memory["failures"]:
-        error = cut(item["error"], 3_000)
+        error = cut(item["error"], _ERROR_CHARS)
         items.append((item["n"], 1, "failure", f" failed ({item['cause']}): {call_text(item)}: {error}"))
     items += [
-        (item["n"], 2, "reflection", f", reflection on what came: {cut(item['text'], 3_000)}")
+        (item["n"], 2, "reflection", f", reflection on what came: {cut(item['text'], _ERROR_CHARS)}")
         for item in memory.get("reflections", [])
     ]
-    newest = sorted(items, key=lambda item: item[:2])[-MANY:]
-    limit = share(MATERIAL_CHARS, len(newest))
+    first = _cut_off(len(items), most(sizes.written, LINE_CHARS))
+    newest = sorted(items, key=lambda item: item[:2])[first:]
+    limit = share(sizes.written, len(newest))
     return [{"id": f"{kind}:{n}", "text": cut(f"Step {n}{text}", limit)} for n, _, kind, text in newest]
 
 
@@ -247,41 +326,48 @@ def round_text(record: LongTerm) -> str:
     return "\n".join(lines)
 
 
-def rounds_texts(long_term: Mapping[str, LongTerm]) -> list[str]:
+def rounds_texts(long_term: Mapping[str, LongTerm], sizes: Sizes) -> list[str]:
     """The failed rounds, in order; a round that is still under way has no score and is left out."""
     records = [record for record in long_term.values() if "score" in record]
     texts = [round_text(record) for record in sorted(records, key=lambda record: record["round"])]
-    return [cut(text, own_share(len(texts))) for text in texts]
+    return [cut(text, share(sizes.written, len(texts))) for text in texts]
 
 
-def earlier_items(progress: Progress) -> list[dict[str, str]]:
+def earlier_items(progress: Progress, sizes: Sizes) -> list[dict[str, str]]:
     """The earlier tasks of the thread, with their answers: {task, answer}; of very many the newest."""
-    newest = progress.get("earlier", [])[-MANY:]
-    limit = own_share(len(newest))
+    newest = progress.get("earlier", [])[-most(sizes.written, 2 * LINE_CHARS) :]
+    limit = share(sizes.written, 2 * len(newest))
     return [{"task": cut(item["task"], limit), "answer": cut(item["answer"], limit)} for item in newest]
 
 
-def share(whole: int, count: int, material: int = MATERIAL_CHARS) -> int:
-    """How many characters each of `count` texts may have, of at most `whole`; `material` for all of them."""
-    return max(_LEAST_CHARS, min(whole, material // max(count, 1)))
+def share(room: int, count: int) -> int:
+    """How many characters of `room` each of `count` texts may have. It changes only as the count doubles, so
+    that a prompt that grows seldom changes what it said before."""
+    return max(LINE_CHARS, room >> (max(count, 1) - 1).bit_length())
 
 
-def own_share(count: int) -> int:
-    """How many characters each of `count` texts may have that a model wrote."""
-    return share(OWN_CHARS, count, OWN_CHARS)
+def most(room: int, each: int) -> int:
+    """How many things of a kind are shown one by one, of which each takes `each` at least."""
+    return max(1, min(MANY, room // each))
 
 
-def condensed(steps: Sequence[Step]) -> list[str]:
-    """A line a subtask, in order; of very many subtasks the first ones share a line."""
+def _cut_off(count: int, many: int) -> int:
+    """How many of `count` are not among the newest, which are at most `many`: it grows in batches."""
+    batch = max(many // 2, 1)
+    return max(-(-(count - many) // batch), 0) * batch
+
+
+def condensed(steps: Sequence[Step], room: int) -> list[str]:
+    """A line a subtask, in order, in a sixth of `room`; of very many subtasks the first ones share a line."""
     by_subtask: dict[str, list[Step]] = {}
     for step in steps:
         by_subtask.setdefault(step["subtask"], []).append(step)
-    groups = list(by_subtask.values())
-    lines = []
-    if first := [step for group in groups[:-MOST_LINES] for step in group]:
-        subtasks = len(groups) - MOST_LINES
+    groups, lines = list(by_subtask.values()), []
+    last = most(room // 6, LINE_CHARS)
+    if first := [step for group in groups[:-last] for step in group]:
+        subtasks = len(groups) - last
         lines = [f"{_span(first)}: {len(first)} steps of {subtasks} subtasks, {_failed(first)} failed"]
-    for group in groups[-MOST_LINES:]:
+    for group in groups[-last:]:
         observations = [step["observation"] for step in group if step["ok"]]
         head = one_line(observations[-1] if observations else group[-1]["observation"], LINE_CHARS)
         summary = f"{len(group)} steps, {_failed(group)} failed; last: {head}"

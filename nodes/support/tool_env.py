@@ -20,13 +20,14 @@ from forethought.models.allowance import Allowance
 from forethought.models.types import Image, Message, ReplayError, ReplyError, Usage, reply_spec
 from forethought.nodes.support.approval import ApprovalDecision, ask_person
 from forethought.nodes.support.calls import CallResult, PriorCall, call_once
-from forethought.nodes.support.prompt_text import compact, never_begun, trajectory
+from forethought.nodes.support.prompt_text import compact, trajectory
 from forethought.nodes.support.provenance import for_person, joined
 from forethought.nodes.support.services import Turn
 from forethought.prompts.render import prompt_messages, render
 from forethought.prompts.replies import DocumentAnswer
 from forethought.state.agent import AgentState, Proposal
 from forethought.state.context import Role
+from forethought.state.steps import never_begun
 from forethought.text import cut
 from forethought.tools.base import Observation, Tool, ToolEnv, ToolError
 from forethought.tools.call import call_tool, normalise
@@ -72,9 +73,10 @@ async def make_call(
         ask=ask,
         book=inspection.paid.append,
         same_host_only=decision.pinned,
+        sizes=turn.context.sizes,
         call_id=current_journal().id(f"call {proposal['n']}"),
     )
-    code = CodeActions(services.tools, env, state, proposal["n"], inspection)
+    code = CodeActions(services.offered(state), env, state, proposal["n"], inspection)
 
     async def make() -> CallResult:
         observation = await call_tool(tool, decision.arguments, code.env if tool.runs_code else env)

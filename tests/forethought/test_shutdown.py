@@ -21,7 +21,7 @@ from typing_extensions import TypedDict
 from forethought.models import Message, Models
 from forethought.models.live import LiveTransport
 from forethought.models.retry import Backoff
-from forethought.nodes.support.ask import unscored_spec
+from forethought.nodes.support.intra_reflection import unscored_spec
 from forethought.prompts.replies import AnswerDraft
 from forethought.settings import Settings
 from forethought.shutdown import (

@@ -139,7 +139,7 @@ async def test_the_next_message_of_a_chat_is_foreseen_with_the_answer(drive: Dri
     def answers(seen: SeenRequest) -> dict[str, Any]:
         foreseen = "They ask about Bergen next."
         return {
-            "answer": "Oslo", "used_steps": [], "evaluation": "", "score": 9, "expected_reply": foreseen,
+            "answer": "Oslo", "used_steps": [], "defects": [], "expected_reply": foreseen,
         }  # fmt: skip
 
     said = verdict("significant", "The person doubts the first answer: check its source.")
@@ -156,7 +156,7 @@ async def test_the_next_message_of_a_chat_is_foreseen_with_the_answer(drive: Dri
 async def test_a_chat_that_goes_on_as_foreseen_leaves_no_trace(drive: Drive) -> None:
     def answers(seen: SeenRequest) -> dict[str, Any]:
         return {
-            "answer": "Oslo", "used_steps": [], "evaluation": "", "score": 9, "expected_reply": "And Bergen?",
+            "answer": "Oslo", "used_steps": [], "defects": [], "expected_reply": "And Bergen?",
         }  # fmt: skip
 
     out = await drive(Script(answers=answers), foresight="user", task="the capital?")

@@ -33,6 +33,7 @@ from forethought.nodes.support.budget import active_seconds
 from forethought.settings import Settings
 from forethought.state.context import Context
 from forethought.state.reducers import merge, with_statuses
+from forethought.state.steps import is_call
 from tests.support.wild import AT_EFFECT, INPUT, OUTPUT, SECONDS, USD, Clock, Process, Wild
 
 Json = dict[str, Any]
@@ -281,7 +282,8 @@ class Thread(RuleBasedStateMachine):
         progress, context = self.state["progress"], self.context
         steps = self._steps()
         sent = progress["n"] - progress["base_n"]
-        assert len(steps) <= sent <= context.max_steps
+        assert len(steps) <= sent <= context.most_moves
+        assert sum(is_call(step) for step in steps) <= context.max_steps
         assert progress["round"] <= context.max_rounds
         replans = [item for item in self.state.get("replans", []) if item["task"] == progress["task"]]
         assert len(replans) == progress["replans"] <= context.max_replans

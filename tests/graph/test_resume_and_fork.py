@@ -67,7 +67,8 @@ async def before(out: Driven, n: int) -> Any:
 async def test_a_fork_before_a_step_runs_only_what_follows_and_shows_the_guidance_everywhere(
     drive: Drive,
 ) -> None:
-    script = Script(plans=[CHAIN], answers=[answer("first"), answer(score=4), answer("second")])
+    plans = [CHAIN, plan(sub("d"))]
+    script = Script(plans=plans, answers=[answer("first"), answer(score=4), answer("second")])
     out = await drive(script, round_reflection=True)
     count = len(out.requests)
     snapshot = await before(out, 2)
@@ -80,7 +81,8 @@ async def test_a_fork_before_a_step_runs_only_what_follows_and_shows_the_guidanc
     later = out.requests[count:]
     assert kind_of(later[0]) == "ToolChoice"
     assert subtask_of(later[0]) == "b"
-    assert {kind_of(seen) for seen in later} == {"ToolChoice", "AnswerDraft", "RoundReflection", "Plan"}
+    kinds = {"ToolChoice", "AnswerDraft", "RoundReflection", "Plan", "PlanDiagnosis"}
+    assert {kind_of(seen) for seen in later} == kinds
     assert all("mind the footnote" in seen.text for seen in later)
     assert out.world.calls[3:5] == ["b", "c"]
     assert out.state["answer"] == "second"

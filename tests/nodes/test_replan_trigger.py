@@ -72,7 +72,7 @@ async def test_forced_replans_come_at_6_and_12(drive: Drive) -> None:
     out = await drive(Script(plans=plans))
     assert replans(out) == [(6, True), (12, True)]
     assert out.world.calls == [f"s{n}" for n in range(1, 16)]
-    assert "no new plan was made since step 1" in out.asked("Plan")[1].text
+    assert "a new plan was due by call 6" in out.asked("Plan")[1].text
 
 
 async def test_a_plan_made_between_makes_a_forced_one_needless(drive: Drive) -> None:
@@ -105,6 +105,36 @@ async def test_a_wave_that_jumps_over_6_forces_at_its_end(drive: Drive) -> None:
     wide = [sub(f"w{n}") for n in range(8)] + [sub("last", [f"w{n}" for n in range(8)])]
     out = await drive(Script(plans=lambda seen: plan(*wide)), max_parallel=4)
     assert replans(out) == [(8, True)]
+
+
+async def test_each_window_gets_a_plan_of_its_own_also_when_a_wave_ends_both(drive: Drive) -> None:
+    wide = [sub(f"w{n}") for n in range(14)] + [sub("x", ["w0"]), sub("y", ["x"])]
+    out = await drive(Script(plans=lambda seen: plan(*wide)), max_parallel=10)
+    assert replans(out) == [(10, True), (15, True)]
+    assert [step["wave"] for step in out.steps].count(1) == 10, "waves stay as wide as they may be"
+    assert len(out.world.calls) == 16
+
+
+async def test_one_wave_forces_at_most_one_plan(drive: Drive) -> None:
+    wide = [sub(f"w{n}") for n in range(14)] + [sub("x", ["w0"]), sub("y", ["x"])]
+    out = await drive(Script(plans=lambda seen: plan(*wide)), max_parallel=14)
+    assert replans(out) == [(14, True), (15, True)]
+    assert "by call 12" in out.state["replans"][1]["reason"]
+
+
+async def test_a_rejected_plan_and_the_one_in_its_place_serve_one_window(drive: Drive) -> None:
+    wide = [sub(f"w{n}") for n in range(14)] + [sub("x", ["w0"]), sub("y", ["x"])]
+    out = await drive(Script(plans=lambda seen: plan(*wide)), max_parallel=14, approve_plan=True)
+    for decision in ("approve", "reject", "approve", "approve"):
+        await out.reply({"decision": decision, "reason": "not yet"})
+    assert replans(out) == [(14, True), (15, True)]
+
+
+async def test_moves_without_a_call_do_not_bring_a_forced_plan_nearer(drive: Drive) -> None:
+    """Five calls, each followed by the result that is handed over: call 6 is step 11."""
+    moves = {f"s{n}": [call(f"s{n}", finishes=False), finish(f"result {n}")] for n in range(1, 8)}
+    out = await drive(Script(plans=lambda seen: plan(*chain(7)), moves=moves), forced_replans=(6,))
+    assert replans(out) == [(11, True)]
 
 
 async def test_replanning_off_forces_none(drive: Drive) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.agent import Drive, Script, World, broken
-from tests.support.replies import INVALID, answer, ask_replan, call, finish, plan, sub
+from tests.support.replies import INVALID, answer, ask_replan, call, defect, finish, plan, sub
 
 
 async def test_a_low_proposal_is_revised_before_it_is_made_and_sees_its_evaluation(drive: Drive) -> None:
@@ -66,8 +66,9 @@ async def test_invalid_replies_are_a_failed_attempt(drive: Drive) -> None:
         ({**call(), "arguments": {"key": None, "note": None}}, "key"),
         (finish(""), "result is empty"),
         (ask_replan(""), "reason is empty"),
-        ({**call(), "score": 11}, "score"),
-        ({**call(), "score": None}, "score is missing"),
+        ({**call(), "defects": [{**defect(), "effect": "bad"}]}, "effect"),
+        ({**call(), "defects": [{**defect(), "evidence": " "}]}, "evidence"),
+        ({key: value for key, value in call().items() if key != "defects"}, "defects is missing"),
     ],
 )
 async def test_a_move_that_does_not_fit_is_sent_back(

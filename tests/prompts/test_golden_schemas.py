@@ -12,7 +12,7 @@ import pytest
 
 from forethought.models.types import ReplySpec, reply_spec
 from forethought.nodes.answer_agent import _spec as answer_spec
-from forethought.nodes.support.ask import unscored_spec
+from forethought.nodes.support.intra_reflection import unscored_spec
 from forethought.prompts.debug_replies import (
     Candidates,
     CandidateValues,

@@ -13,6 +13,6 @@ from forethought.prompts.replies import AnswerDraft, ForeseeingAnswer
 def test_an_answer_that_nobody_can_see_is_none(kind: type[AnswerDraft]) -> None:
     for text in ("\u200b", " \ufeff\n", "\x00"):
         with pytest.raises(ValidationError) as caught:
-            kind.model_validate({"answer": text, "score": 9})
+            kind.model_validate({"answer": text, "defects": []})
         assert "answer: Value error, nothing in it can be seen" in describe(caught.value)
-    assert kind.model_validate({"answer": " \u200b42 ", "score": 9}).answer == "\u200b42"
+    assert kind.model_validate({"answer": " \u200b42 ", "defects": []}).answer == "\u200b42"

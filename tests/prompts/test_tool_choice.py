@@ -36,4 +36,4 @@ def test_without_a_tool_there_is_nothing_to_call() -> None:
     assert spec.schema["properties"]["action"]["enum"] == ["finish", "replan"]
     assert not {"tool", "arguments", "finishes"} & set(spec.schema["properties"])
     assert openai_faults(spec.schema) == []
-    assert spec.parse({"action": "finish", "result": "42", "score": 9}).result == "42"
+    assert spec.parse({"action": "finish", "result": "42", "defects": []}).result == "42"

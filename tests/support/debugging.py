@@ -60,7 +60,7 @@ def asked_step(seen: SeenRequest) -> int:
 
 def label(error_type: str = "no_error", evidence: str = "") -> Json:
     """A module's label."""
-    return {"error_type": error_type, "evidence": evidence, "reasoning": "so it is"}
+    return {"evidence": evidence, "reasoning": "so it is", "error_type": error_type}
 
 
 def labels(number: int, **errors: str) -> Json:
@@ -80,13 +80,13 @@ def critical(
 ) -> Json:
     """A critical error in a step of `trajectory`."""
     found = {
+        "cascading_effects": [],
+        "root_cause": "the wrong drawer was chosen",
+        "evidence": f"open drawer number {step}",
         "critical_step": step,
         "critical_module": module,
         "error_type": error_type,
-        "root_cause": "the wrong drawer was chosen",
-        "evidence": f"open drawer number {step}",
         "correction_guidance": "Look on the shelf first.",
-        "cascading_effects": [],
     }
     return {**found, **more}
 

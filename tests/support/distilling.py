@@ -140,15 +140,15 @@ class Distiller:
 def finding(kind: str, name: str, failed: Sequence[str] = ("F1",)) -> Json:
     """A DiagnosedError whose evidence stands in the runs."""
     return {
-        "error_type": kind,
-        "description": f"The plan settles on a first hit ({kind}).",
-        "impact": "Another candidate was right.",
-        "avoided": "The plan compared all candidates.",
         "failure_evidence": [
             {"run": label, "step": 1, "quote": f"look up the bridges of {name} and take the one"}
             for label in failed
         ],
+        "impact": "Another candidate was right.",
         "success_evidence": [{"run": "S1", "step": 1, "quote": f"opening year of each bridge of {name}"}],
+        "avoided": "The plan compared all candidates.",
+        "description": f"The plan settles on a first hit ({kind}).",
+        "error_type": kind,
     }
 
 

@@ -16,7 +16,16 @@ from langgraph.checkpoint.memory import InMemorySaver
 from forethought.evals.actions import parse_call
 from forethought.evals.harness.budget import Meter, MeteredTransport
 from forethought.evals.toolset import make_toolset
-from forethought.evals.types import Attempt, Budget, Episode, Method, Sample, ToolSpec, TrialContext
+from forethought.evals.types import (
+    Attempt,
+    Budget,
+    EarlierTask,
+    Episode,
+    Method,
+    Sample,
+    ToolSpec,
+    TrialContext,
+)
 from forethought.models.ask import Models
 from forethought.models.live import LiveTransport
 from forethought.rollouts.types import EnvironmentReply
@@ -223,6 +232,7 @@ class Bureau:
         context: Mapping[str, Any] | None = None,
         files: Sequence[Path] = (),
         answer_format: str = "",
+        earlier: Sequence[EarlierTask] = (),
         saver: InMemorySaver | None = None,
         meter: Meter | None = None,
     ) -> TrialContext:
@@ -231,7 +241,7 @@ class Bureau:
         transport = MeteredTransport(LiveTransport(made), (meter or Meter(),), budget.max_tokens)
         told = task or (episode.task if episode else "What is asked?")
         return TrialContext(
-            sample=Sample(sample, told, files=tuple(files), answer_format=answer_format),
+            sample=Sample(sample, told, tuple(files), answer_format, tuple(earlier)),
             tools=make_toolset(made, budget, episode, tools, builtin),
             episode=episode,
             models=Models(made, transport),

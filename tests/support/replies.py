@@ -25,24 +25,41 @@ def sub(
     }
 
 
-def plan(
-    *subtasks: Json, score: int = 9, evaluation: str = "a good plan", discard: Sequence[str] = ()
-) -> Json:
-    """A Plan."""
-    return {"subtasks": list(subtasks), "discard": list(discard), "evaluation": evaluation, "score": score}
+def defect(text: str = "a flaw", effect: str = "risky", *, mend: str = "now") -> Json:
+    """A Defect."""
+    return {"evidence": "the task", "defect": text, "effect": effect, "mend": mend}
+
+
+def defects(score: int, text: str = "a flaw", *, mend: str = "now") -> list[Json]:
+    """Defects that make this score."""
+    if score >= 9:
+        return [defect(text, "slight", mend=mend)] * (10 - score)
+    effect, highest = ("risky", 8) if score >= 5 else ("wrong", 4)
+    return [defect(text, effect, mend=mend)] * (highest + 1 - score)
+
+
+def plan(*subtasks: Json, score: int = 9, evaluation: str = "a trifle", discard: Sequence[str] = ()) -> Json:
+    """A Plan with defects that make this score."""
+    return {
+        "known": ["what is known"],
+        "open": ["what is open"],
+        "subtasks": list(subtasks),
+        "discard": list(discard),
+        "defects": defects(score, evaluation),
+    }
 
 
 def diagnosis(*error_types: str, situation: str = "a situation", notes: str = "tool notes") -> Json:
     """A PlanDiagnosis that finds the errors named."""
     errors = [
-        {"error_type": kind, "evidence": f"evidence of {kind}", "risk": "a risk"} for kind in error_types
+        {"evidence": f"evidence of {kind}", "risk": "a risk", "error_type": kind} for kind in error_types
     ]
     return {"situation": situation, "tool_notes": notes, "errors": errors}
 
 
 def revision(*subtasks: Json, changes: str = "made better") -> Json:
     """A PlanRevision."""
-    return {"subtasks": list(subtasks), "changes": changes}
+    return {"changes": changes, "subtasks": list(subtasks)}
 
 
 def call(
@@ -53,7 +70,7 @@ def call(
     score: int = 9,
     expected: str | None = None,
     surprise: str = "none",
-    evaluation: str = "a good call",
+    evaluation: str = "a trifle",
     thought: str = "a thought",
     **arguments: Any,
 ) -> Json:
@@ -64,22 +81,21 @@ def call(
         tool=tool,
         arguments=given,
         finishes=finishes,
-        score=score,
         expected=expected,
         surprise=surprise,
-        evaluation=evaluation,
+        defects=defects(score, evaluation),
         thought=thought,
     )
 
 
 def finish(result: str, *, score: int = 9, surprise: str = "none") -> Json:
     """A ToolChoice that ends the subtask."""
-    return _choice("finish", result=result, score=score, surprise=surprise)
+    return _choice("finish", result=result, surprise=surprise, defects=defects(score))
 
 
 def ask_replan(reason: str = "the plan is wrong", *, score: int = 9) -> Json:
     """A ToolChoice that asks for a new plan."""
-    return _choice("replan", reason=reason, score=score)
+    return _choice("replan", reason=reason, defects=defects(score))
 
 
 def verdict(
@@ -98,14 +114,24 @@ def lesson(
     error_type: str | None = None,
 ) -> Json:
     """A LessonDraft."""
-    return {"failed": failed, "why": why, "worked": worked, "steps": list(steps), "error_type": error_type}
+    return {"steps": list(steps), "failed": failed, "why": why, "worked": worked, "error_type": error_type}
 
 
 def answer(
-    text: str = "the answer", used: Sequence[int] = (), *, score: int = 9, evaluation: str = "a good answer"
+    text: str = "the answer",
+    used: Sequence[int] = (),
+    *,
+    score: int = 9,
+    evaluation: str = "a trifle",
+    mend: str = "facts",
 ) -> Json:
-    """An AnswerDraft."""
-    return {"answer": text, "used_steps": list(used), "evaluation": evaluation, "score": score}
+    """An AnswerDraft with defects that make this score."""
+    return {
+        "findings": ["a finding"],
+        "answer": text,
+        "used_steps": list(used),
+        "defects": defects(score, evaluation, mend=mend),
+    }
 
 
 def _choice(action: str, **fields: Any) -> Json:
@@ -118,7 +144,6 @@ def _choice(action: str, **fields: Any) -> Json:
         "result": None,
         "reason": None,
         "expected": None,
-        "evaluation": "a good move",
-        "score": 9,
+        "defects": [],
     }
     return {**empty, "action": action, **fields}

@@ -163,13 +163,13 @@ class Reader:
 
 def kind(name: str, definition: str = "") -> Json:
     """A NewErrorType."""
-    return {"name": name, "definition": definition or f"The step lacks this: {REMEDIES.get(name, name)}."}
+    return {"definition": definition or f"The step lacks this: {REMEDIES.get(name, name)}.", "name": name}
 
 
 def label(step: int, *habits: str) -> Json:
     """A StepLabel."""
     told = {habit: f"Step {step} shows that it has to {REMEDIES.get(habit, habit)}." for habit in habits}
-    return {"step": step, "errors": [{"error_type": name, "critique": text} for name, text in told.items()]}
+    return {"step": step, "errors": [{"critique": text, "error_type": name} for name, text in told.items()]}
 
 
 @dataclass

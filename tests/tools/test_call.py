@@ -11,8 +11,9 @@ from langgraph.errors import GraphBubbleUp, GraphInterrupt
 from pydantic import SecretStr
 
 from forethought.settings import Settings
+from forethought.sizes import LONGEST_OBSERVATION as MOST
 from forethought.tools.base import Observation, Tool, ToolEnv, ToolError, make_tool
-from forethought.tools.call import MAX_CHARACTERS, call_tool, check_arguments, normalise
+from forethought.tools.call import call_tool, check_arguments, normalise
 
 
 @pytest.fixture
@@ -242,10 +243,17 @@ async def test_no_text_is_a_failure(env: ToolEnv, nothing: str | None) -> None:
 
 
 async def test_a_long_text_is_cut_with_a_mark(env: ToolEnv) -> None:
-    exact = await call_tool(tool_that(lambda: "x" * MAX_CHARACTERS), {}, env)
-    assert (exact.text, exact.partial) == ("x" * MAX_CHARACTERS, False)
-    seen = await call_tool(tool_that(lambda: "x" * (MAX_CHARACTERS + 1234)), {}, env)
-    assert seen.text == "x" * MAX_CHARACTERS + "\n[... 1234 characters left out ...]"
+    exact = await call_tool(tool_that(lambda: "x" * MOST), {}, env)
+    assert (exact.text, exact.partial) == ("x" * MOST, False)
+    printed = "\n".join([f"row {n:06}" for n in range(3_000)] + ["total: 42"])
+    seen = await call_tool(tool_that(lambda: printed), {}, env)
+    assert seen.text.startswith("row 000000\n")
+    assert seen.text.endswith("row 002999\ntotal: 42"), "a program prints its summary at the end"
+    shown = seen.text.splitlines()
+    assert (
+        f"[... {3_002 - len(shown)} lines, {11 * (3_002 - len(shown)) - 1} characters left out ...]" in shown
+    )
+    assert set(shown) - {f"row {n:06}" for n in range(3_000)} == {shown[-1], shown[1_363]}, "no half row"
     assert seen.partial
 
 
@@ -267,7 +275,7 @@ async def test_keys_are_redacted(settings: Callable[..., Settings], monkeypatch:
     assert seen.hint == "see [secret] and [secret]"
     leaked = await call_tool(tool_that(raising(RuntimeError("401 for sk-0123456789"))), {}, env)
     assert leaked.text == "RuntimeError: 401 for [secret]"
-    seen = await call_tool(tool_that(lambda: "x" * (MAX_CHARACTERS - 5) + "sk-0123456789"), {}, env)
+    seen = await call_tool(tool_that(lambda: "x" * (MOST - 5) + "sk-0123456789"), {}, env)
     assert "sk-" not in seen.text, "not even in part, at the cut"
 
 

@@ -18,8 +18,9 @@ from pydantic import SecretStr
 
 from forethought.prompts.replies import DocumentAnswer
 from forethought.settings import Settings
+from forethought.sizes import LONGEST_OBSERVATION
 from forethought.tools.base import Observation, ToolEnv, ToolError
-from forethought.tools.call import MAX_CHARACTERS, call_tool
+from forethought.tools.call import call_tool
 from forethought.tools.files import FileStore
 from forethought.tools.inspect_audio import INSPECT_AUDIO, clock
 from forethought.tools.media import transcription
@@ -157,7 +158,7 @@ async def test_a_long_transcript_says_what_is_not_shown(env: ToolEnv, whisper: W
     whisper.segments = [{"start": n * 0.002, "end": n * 0.002 + 9, "text": "word " * 12} for n in range(1000)]
     observation = await call_tool(INSPECT_AUDIO, {"path": "speech.wav"}, env)
     assert observation.partial
-    assert len(observation.text) < MAX_CHARACTERS
+    assert len(observation.text) < LONGEST_OBSERVATION
     *_, shown, note = observation.text.split("\n")
     assert shown.endswith("word word")
     assert note.startswith("[not shown: 00:00")

@@ -163,7 +163,7 @@ async def test_schemas_that_cannot_be_strict_are_sent_as_not_strict(load: Load, 
     chosen = loose.parse(
         {
             "thought": "t", "surprise": "none", "action": "call", "tool": "note", "finishes": True,
-            "arguments": {"fields": {"a": None}}, "expected": "e", "evaluation": "e", "score": 9,
+            "arguments": {"fields": {"a": None}}, "expected": "e", "defects": [],
         }
     )  # fmt: skip
     assert chosen.arguments == {"fields": {"a": None}}

@@ -10,10 +10,11 @@ from openpyxl import Workbook
 
 from forethought.prompts.replies import DocumentAnswer
 from forethought.settings import Settings
+from forethought.sizes import MOST_INSPECTED
 from forethought.tools.base import Observation, ToolEnv, ToolError
 from forethought.tools.files import FileStore
 from forethought.tools.given_files import find_name
-from forethought.tools.read_file import INSPECTED_CHARACTERS, READ_FILE
+from forethought.tools.read_file import READ_FILE
 
 
 @pytest.fixture
@@ -141,7 +142,7 @@ async def test_a_question_about_a_long_document_says_what_was_left_out(env: Tool
     asking = dataclasses.replace(env, inspect=inspector)
     observation = await read(asking, path="long.txt", question="Why?")
     _, text, _ = inspector.asked[0]
-    assert 0.75 * INSPECTED_CHARACTERS < len(text) <= INSPECTED_CHARACTERS + 100
+    assert 0.75 * MOST_INSPECTED < len(text) <= MOST_INSPECTED + 100
     assert text.startswith("Paragraph 0.")
     first, brief, context = observation.text.split("\n")
     assert first.startswith("long.txt, parts 1-")

@@ -1,8 +1,8 @@
 """What `tools.documents.reader` starts: reads one document or page after another, until its input ends.
 
-A job is a line {job: "document", name, size} or {job: "page", url, media_type, charset, raw, size}, followed
-by as many bytes; an answer is a line {sections, unit, note}, {text}, or {unreadable: [what, hint, cause]},
-with `last` where the process is not to be used again.
+A job is a line {job: "document", name, size}, {job: "content", name, size} or {job: "page", url, media_type,
+charset, raw, size}, followed by as many bytes; an answer is a line {sections, unit, note}, {text, tables},
+{text}, or {unreadable: [what, hint, cause]}, with `last` where the process is not to be used again.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 import os
 import sys
 from contextlib import suppress
+from dataclasses import asdict
 from typing import Any
 
 try:
@@ -45,11 +46,14 @@ def main() -> None:
 
 
 def _answer(job: dict[str, Any], data: bytes) -> dict[str, Any]:
+    from forethought.tools.documents.content import read_content
     from forethought.tools.documents.formats import read_document, text_of
 
     try:
         if job["job"] == "page":
             return {"text": text_of(job["url"], job["media_type"], job["charset"], data, job["raw"])}
+        if job["job"] == "content":
+            return asdict(read_content(data, job["name"]))
         document = read_document(data, job["name"])
     except Unreadable as error:
         return {"unreadable": [error.what, error.hint, error.cause]}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 FORMATS = "txt, md, html, xml, csv, tsv, json, eml, xlsx, xls, docx, pptx, pdf, epub, zip"
 """What can be read, in words."""
@@ -61,14 +62,26 @@ class Document:
         return f"{plural} {ranges([int(place) for place in places])} of {len(self.sections)}"
 
 
+Rows = list[list[Any]]
+"""A table's rows: texts, and in a workbook numbers and truth values."""
+
+
+@dataclass(frozen=True)
+class Content:
+    """A file as a program gets it."""
+
+    text: str
+    """Of a text format its own text, else the document's Markdown."""
+    tables: Rows | dict[str, Rows]
+    """The rows of CSV and TSV; of a workbook the rows by sheet, hidden ones too; of any other document its
+    tables by number, from '1'."""
+
+
 def ranges(numbers: Sequence[int]) -> str:
     """Ascending numbers in short: [1, 2, 3, 7] is '1-3, 7'."""
     breaks = [i for i, (a, b) in enumerate(pairwise(numbers), 1) if b != a + 1]
     groups = [numbers[a:b] for a, b in pairwise([0, *breaks, len(numbers)])]
     return ", ".join(f"{g[0]}-{g[-1]}" if len(g) > 1 else f"{g[0]}" for g in groups if g)
-
-
-PART_CHARACTERS = 12_000
 
 
 @dataclass(frozen=True)
@@ -90,7 +103,7 @@ class _Piece:
     """Before this one where it begins a part: its table's header."""
 
 
-def split(document: Document, limit: int = PART_CHARACTERS) -> list[Part]:
+def split(document: Document, limit: int) -> list[Part]:
     """The document in parts of at most about `limit` characters; only white space may be lost at a cut."""
     parts: list[Part] = []
     text = ""

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import PurePosixPath
+from typing import TypeVar
 from urllib.parse import unquote, urlsplit
 
 from forethought.tools.documents.archive import open_archive, read_zip
@@ -21,6 +22,7 @@ from forethought.tools.documents.plain import decode, read_delimited, read_text
 from forethought.tools.documents.workbooks import read_xls, read_xlsx
 from forethought.tools.kinds import picture_kind, sound_kind
 
+T = TypeVar("T")
 READERS: dict[str, Callable[[bytes], Document]] = {
     "text": read_text, "html": read_html, "csv": read_delimited, "eml": read_eml, "pdf": read_pdf,
     "docx": read_docx, "pptx": read_pptx, "xlsx": read_xlsx, "xls": read_xls,
@@ -62,8 +64,21 @@ def read_document(data: bytes, name: str) -> Document:
     """The bytes of a file called `name` as a document, read in this process. Raises Unreadable."""
     kind = kind_of(data, name)
     by_name = named_kind(name)
+    document = guarded(READERS[kind], data, name)
+    if not any(section.text.strip() for section in document.sections):
+        raise Unreadable("has no text in it", cause="empty", hint="Ask the user for the file again.")
+    if kind != by_name and by_name not in TEXTUAL:
+        actual = {"text": "plain text", "zip": "an archive"}.get(kind, f".{kind}")
+        note = f"The file is not .{by_name} as its name says but {actual}."
+        return replace(document, note=f"{note} {document.note}".strip())
+    return document
+
+
+def guarded(read: Callable[[bytes], T], data: bytes, name: str) -> T:
+    """What `read` makes of the bytes of a file called `name`. Raises Unreadable."""
+    kind, by_name = kind_of(data, name), named_kind(name)
     try:
-        document = READERS[kind](data)
+        return read(data)
     except Unreadable:
         if kind == "text" and by_name not in TEXTUAL:
             raise _damaged(by_name, None) from None
@@ -73,13 +88,6 @@ def read_document(data: bytes, name: str) -> Document:
     # The readers are other people's parsers: on a damaged file they raise just anything.
     except Exception as error:
         raise _damaged(kind, error) from error
-    if not any(section.text.strip() for section in document.sections):
-        raise Unreadable("has no text in it", cause="empty", hint="Ask the user for the file again.")
-    if kind != by_name and by_name not in TEXTUAL:
-        actual = {"text": "plain text", "zip": "an archive"}.get(kind, f".{kind}")
-        note = f"The file is not .{by_name} as its name says but {actual}."
-        return replace(document, note=f"{note} {document.note}".strip())
-    return document
 
 
 def _damaged(kind: str, error: Exception | None) -> Unreadable:
@@ -120,9 +128,13 @@ def _kind(data: bytes, by_name: str) -> str:
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _zip_kind(data)
     if picture_kind(data):
-        raise Unreadable("is a picture", hint="Use inspect_image for it.", cause="arguments")
+        raise Unreadable("is a picture", hint="Use inspect_image for it, if you have it.", cause="arguments")
     if sound_kind(data):
-        raise Unreadable("is a sound recording", hint="Use inspect_audio for it.", cause="arguments")
+        raise Unreadable(
+            "is a sound recording",
+            hint="Use inspect_audio for it, if you have it.",
+            cause="arguments",
+        )
     if b"%PDF-" in data[:1024]:
         return "pdf"
     if data.startswith(b"{\\rtf"):

@@ -11,7 +11,7 @@ from collections import Counter
 from contextlib import suppress
 
 from forethought.tools.documents.document import FORMATS, Document, Section, Unreadable
-from forethought.tools.documents.tables import titled_table
+from forethought.tools.documents.tables import Row, titled_table
 
 NOT_UTF8 = "The file is not UTF-8; it was read as Windows-1252, so that letters with accents may be wrong."
 BROKEN_UTF8 = "The file is UTF-8 with bytes that are not; \ufffd stands for them."
@@ -39,13 +39,17 @@ def read_text(data: bytes) -> Document:
 def read_delimited(data: bytes) -> Document:
     """A table, with title lines above it if there are any; cells stay as they are written."""
     text, note = decode(data)
+    return Document((Section(titled_table(delimited_rows(text))),), note=note)
+
+
+def delimited_rows(text: str) -> list[Row]:
+    """The rows that are not empty, their cells as they are written."""
     csv.field_size_limit(_LONGEST_CELL)
     rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text)) if any(row)]
     width = max(map(len, rows), default=0)
     while width and not any(row[width - 1] for row in rows if len(row) == width):
         rows, width = [row[: width - 1] for row in rows], width - 1
-    cells = [[cell.strip() for cell in row] for row in rows]
-    return Document((Section(titled_table(cells)),), note=note)
+    return [[cell.strip() for cell in row] for row in rows]
 
 
 def _delimiter(text: str) -> str:

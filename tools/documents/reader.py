@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from forethought.tools.base import ToolError
-from forethought.tools.documents.document import PART_HINT, Document, Section, Unreadable
+from forethought.tools.documents.document import PART_HINT, Content, Document, Section, Unreadable
 from forethought.tools.files import FileStore
 from forethought.tools.given_files import stored_bytes
 from forethought.tools.threads import SharedWork
@@ -43,19 +43,28 @@ _START = (
     "from forethought.tools.documents.child import main; main()"
 )
 
-_documents: SharedWork[Document] = SharedWork(8)
+_answers: SharedWork[dict[str, Any]] = SharedWork(16)
 _idle: list[_Reader] = []
 
 
 def load_document(store: FileStore, content_hash: str, name: str) -> Document:
-    """A stored file as a document, kept for the next call; concurrent calls for one file share one reading.
+    """A stored file as a document. Raises ToolError."""
+    return _document(_load("document", store, content_hash, name))
 
-    Raises ToolError.
-    """
-    key = (store, content_hash, PurePosixPath(name).suffix.lower())
-    reading = _documents.start(
-        key, lambda: document_apart(stored_bytes(store, content_hash, name), name, LONGEST_S)
-    )
+
+def load_content(store: FileStore, content_hash: str, name: str) -> Content:
+    """A stored file as a program gets it. Raises ToolError."""
+    return Content(**_load("content", store, content_hash, name))
+
+
+def _load(job: str, store: FileStore, content_hash: str, name: str) -> dict[str, Any]:
+    """What a file was read as, kept for the next call; concurrent calls for one file share one reading."""
+
+    def read() -> dict[str, Any]:
+        data = stored_bytes(store, content_hash, name)
+        return answer_apart({"job": job, "name": name}, data, LONGEST_S)
+
+    reading = _answers.start((job, store, content_hash, PurePosixPath(name).suffix.lower()), read)
     try:
         return reading.result()
     except Unreadable as error:
@@ -66,7 +75,10 @@ def document_apart(data: bytes, name: str, seconds: float) -> Document:
     """What `read_document` makes of `data`. Blocking. Raises Unreadable: also where it takes longer than
     `seconds`, crashes its reader, or has too much text in it.
     """
-    answer = answer_apart({"job": "document", "name": name}, data, seconds)
+    return _document(answer_apart({"job": "document", "name": name}, data, seconds))
+
+
+def _document(answer: Mapping[str, Any]) -> Document:
     sections = tuple(Section(*section) for section in answer["sections"])
     return Document(sections, unit=answer["unit"], note=answer["note"])
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from forethought.tools.documents.document import Unreadable
+from forethought.tools.documents.document import PART_HINT, Rows, Unreadable, split_header
 
 if TYPE_CHECKING:
     from bs4 import Tag
@@ -30,14 +30,30 @@ def markdown_table(rows: Sequence[Row]) -> str:
     width = max(map(len, rows), default=0)
     if not width:
         return ""
-    if width * len(rows) > LARGEST_TABLE:
-        raise Unreadable(
-            f"has a table of {len(rows)} rows and {width} columns, which is too large",
-            cause="limit",
-            hint="Ask the user for the part that matters, as a file of its own.",
-        )
+    check_size(len(rows), width)
     lines = [_line([*row, *[""] * (width - len(row))]) for row in rows]
     return "\n".join([lines[0], "|" + " --- |" * width, *lines[1:]])
+
+
+def check_size(height: int, width: int) -> None:
+    """Raise Unreadable for a table of too many cells."""
+    if width * height > LARGEST_TABLE:
+        problem = f"has a table of {height} rows and {width} columns, which is too large"
+        raise Unreadable(problem, cause="limit", hint=PART_HINT)
+
+
+def markdown_rows(markdown: str) -> Iterator[Rows]:
+    """The rows of each table in Markdown, the header first."""
+    for block in markdown.split("\n\n"):
+        if table := split_header(block.strip("\n")):
+            header, rows = table
+            yield [_cells(line) for line in (header.split("\n")[0], *rows)]
+
+
+def _cells(line: str) -> Row:
+    """A line of a table as its cells: the reverse of `_line`."""
+    cells = re.split(r"(?<!\\)\|", line.strip().removeprefix("|").removesuffix("|"))
+    return [cell.strip().replace("\\|", "|").replace("<br>", "\n") for cell in cells]
 
 
 def titled_table(rows: Sequence[Row], lead: str = "", used: Sequence[int] | None = None) -> str:

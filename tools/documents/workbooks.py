@@ -9,14 +9,14 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
 from forethought.text import one_line
-from forethought.tools.documents.document import Document, Section, Unreadable, ranges
+from forethought.tools.documents.document import Document, Rows, Section, Unreadable, ranges
 from forethought.tools.documents.number_formats import formatted
-from forethought.tools.documents.tables import LARGEST_TABLE, Row, markdown_table, titled_table
+from forethought.tools.documents.tables import Row, check_size, titled_table
 
 if TYPE_CHECKING:
     from openpyxl import Workbook
@@ -82,6 +82,22 @@ def cell_text(value: Any, number_format: str = "") -> str:
     return str(value).strip()
 
 
+def rows(sheet: Worksheet, computed: Worksheet) -> Rows:
+    """All cells of a sheet from A1 on: numbers and truth values as such, dates as in `section`, '' for an
+    empty cell; a formula's value, or the formula where no value is stored."""
+    filled = [(place, cell) for place, cell in sheet._cells.items() if cell.value is not None]
+    height, width = (max((place[axis] for place, _ in filled), default=0) for axis in (0, 1))
+    check_size(height, width)
+    grid: Rows = [[""] * width for _ in range(height)]
+    for (row, column), cell in filled:
+        value = cell.value
+        if cell.data_type == "f":
+            stored = computed._cells.get((row, column))
+            value = _text(cell, None) if stored is None or stored.value is None else stored.value
+        grid[row - 1][column - 1] = value if isinstance(value, bool | int | float) else cell_text(value)
+    return grid
+
+
 def _spread(cells: dict[int, dict[int, str]], area: CellRange, repeated: set[tuple[int, int]]) -> None:
     """Repeat the text of a merged area in its empty cells, and add their places to `repeated`."""
     text = cells.get(area.min_row, {}).get(area.min_col, "")
@@ -108,8 +124,7 @@ def _blocks(cells: dict[int, dict[int, str]]) -> Iterator[list[int]]:
 def _block(rows: list[int], cells: dict[int, dict[int, str]], repeated: set[tuple[int, int]]) -> str:
     left = min(min(cells[row]) for row in rows)
     right = max(max(cells[row]) for row in rows)
-    if len(rows) * (right - left + 1) > LARGEST_TABLE:
-        markdown_table([[""] * (right - left + 1)] * len(rows))  # says that it is too large
+    check_size(len(rows), right - left + 1)
     # A row by itself is a line of totals or fields rather than a table.
     used = [sum((row, column) not in repeated for column in cells[row]) for row in rows]
     if len(rows) == 1 and used[0] > 1:
@@ -152,13 +167,18 @@ def _letters(column: int) -> str:
 
 def read_xlsx(data: bytes) -> Document:
     """Every sheet, hidden ones included and named so. A formula's cell is 'value (=formula)'."""
+    return _document(*_xlsx(data))
+
+
+def _xlsx(data: bytes) -> tuple[Workbook, Workbook]:
+    """The workbook with its formulas, and with their values."""
     from openpyxl import load_workbook
 
     # About styles and extensions, which a text does not show.
     warnings.filterwarnings("ignore", module=r"openpyxl\b")
     book = load_workbook(io.BytesIO(data))
     formulas = any(cell.data_type == "f" for sheet in book.worksheets for cell in sheet._cells.values())
-    return _document(book, load_workbook(io.BytesIO(data), data_only=True) if formulas else book)
+    return book, load_workbook(io.BytesIO(data), data_only=True) if formulas else book
 
 
 def _document(book: Workbook, values: Workbook) -> Document:
@@ -172,6 +192,10 @@ def _document(book: Workbook, values: Workbook) -> Document:
 
 def read_xls(data: bytes) -> Document:
     """Every sheet, hidden ones included and named so."""
+    return _document(*_xls(data))
+
+
+def _xls(data: bytes) -> tuple[Workbook, Workbook]:
     import xlrd  # type: ignore[import-untyped]
     from openpyxl import Workbook
 
@@ -188,7 +212,7 @@ def read_xls(data: bytes) -> Document:
     book.remove(book.worksheets[0])
     for sheet in old.sheets():
         _copy(old, sheet, book.create_sheet(sheet.name))
-    return _document(book, book)
+    return book, book
 
 
 def _copy(old: Any, sheet: Any, copy: Any) -> None:
@@ -228,3 +252,15 @@ def _value(old: Any, cell: Any) -> Any:
         moment = xlrd.xldate_as_datetime(cell.value, old.datemode)
         return moment.time() if 0 < cell.value < 1 else moment
     return ILLEGAL_CHARACTERS_RE.sub("", cell.value) if isinstance(cell.value, str) else cell.value
+
+
+READERS: dict[str, Callable[[bytes], tuple[Workbook, Workbook]]] = {"xlsx": _xlsx, "xls": _xls}
+
+
+def workbook_rows(kind: str, data: bytes) -> dict[str, Rows]:
+    """The rows of each sheet, by its name."""
+    book, values = READERS[kind](data)
+    return {
+        sheet.title: rows(sheet, computed)
+        for sheet, computed in zip(book.worksheets, values.worksheets, strict=True)
+    }

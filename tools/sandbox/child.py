@@ -8,6 +8,7 @@ believes nothing that this side says.
 from __future__ import annotations
 
 import ast
+import importlib
 import json
 import os
 import random
@@ -105,6 +106,7 @@ def main() -> None:
     random.seed(0)
     module = types.ModuleType("__main__")
     sys.modules["__main__"] = module
+    module.__dict__.update({name: importlib.import_module(name) for name in job["modules"]})
     module.__dict__.update(job["inputs"])
     module.__dict__.update({name: function(channel, name) for name in job["functions"]})
     outcome = run(job["code"], module.__dict__, job["limit"])

@@ -14,19 +14,28 @@ import warnings
 from typing import Any
 
 from forethought.tools.base import ToolError
-from forethought.tools.sandbox.program import MAX_OUTPUT, Program, at_line, printed_before, too_big, too_slow
+from forethought.tools.sandbox.program import (
+    MAX_OUTPUT,
+    MODULES,
+    Program,
+    at_line,
+    printed_before,
+    too_big,
+    too_slow,
+)
 
+_IMPORTS = f"import {', '.join(MODULES)}"
+_PROGRAM_FILES = ("<python-input-1>", "main.py")
+"""What tracebacks call the program, which is fed after the imports."""
 _LAST = "_last_value_"
 _SHOW = f"('' if {_LAST} is None else {_LAST} if isinstance({_LAST}, str) else repr({_LAST}))[:{MAX_OUTPUT}]"
-_MODULES = (
-    "base64, bisect, collections, copy, csv, dataclasses, datetime, decimal, functools, hashlib, itertools, "
-    "json, math, random, re, time, typing, unicodedata"
+_NO_WORLD = (
+    "code can use no files, network or environment; `files` has the given files' texts, `tables` their tables"
 )
-_NO_WORLD = "code can use no files, network or environment; the dict `files` has the given files' texts"
 _HINTS = {
     "NotImplementedError": "the sandbox is a subset of Python: no class inheritance, no own "
     "exception classes, no property, classmethod, staticmethod, yield or del; functions, lists and dicts do",
-    "ModuleNotFoundError": f"only these modules exist: {_MODULES}; write out what another one would do",
+    "ModuleNotFoundError": f"only these modules exist: {', '.join(MODULES)}; write out what another would do",
     "PermissionError": _NO_WORLD,
     "SyntaxError": "send the whole program again, corrected",
 }
@@ -49,6 +58,7 @@ def run_monty(program: Program) -> tuple[str, str]:
             monty.Monty(max_processes=1, request_timeout=program.seconds + 5) as pool,
             pool.checkout(limits=limits, os_policy=policy) as session,
         ):
+            session.feed_run(_IMPORTS)
             session.feed_run(
                 named,
                 inputs=dict(program.inputs),
@@ -102,6 +112,6 @@ def _explain(error: Any, program: Program, printed: str) -> ToolError:
 def _where(error: Any, code: str) -> str:
     """Where in the code the innermost frame is."""
     for frame in reversed(error.traceback()):
-        if frame.filename in ("<python-input-0>", "main.py") and (where := at_line(code, frame.line)):
+        if frame.filename in _PROGRAM_FILES and (where := at_line(code, frame.line)):
             return where
     return ""

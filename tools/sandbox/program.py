@@ -18,6 +18,11 @@ from typing import Any
 from forethought.text import cut
 from forethought.tools.base import Observation, Tool, ToolEnv, ToolError
 
+MODULES = (
+    "base64", "bisect", "collections", "copy", "csv", "dataclasses", "datetime", "decimal", "functools",
+    "hashlib", "itertools", "json", "math", "random", "re", "time", "typing", "unicodedata",
+)  # fmt: skip
+"""Imported before a program starts."""
 MAX_OUTPUT = 1_000_000
 """Most bytes that a program may print, and most characters of its last value."""
 _TAIL = 2000

@@ -26,7 +26,15 @@ from pathlib import Path
 from typing import Any
 
 from forethought.tools.base import ToolError
-from forethought.tools.sandbox.program import MAX_OUTPUT, Program, at_line, printed_before, too_big, too_slow
+from forethought.tools.sandbox.program import (
+    MAX_OUTPUT,
+    MODULES,
+    Program,
+    at_line,
+    printed_before,
+    too_big,
+    too_slow,
+)
 
 _CHILD = Path(__file__).with_name("child.py")
 _REFUSED = """
@@ -130,8 +138,8 @@ MAX_MESSAGE = 8 * MAX_OUTPUT
 INSTEAD = "set python_backend to monty"
 _HINTS = {
     "ModuleNotFoundError": "only the standard library and the installed packages are there",
-    "PermissionError": "the sandbox has no files, network or other processes; the dict `files` has the given "
-    "files' texts, and the current folder can be written",
+    "PermissionError": "the sandbox has no files, network or other processes; `files` has the given files' "
+    "texts, `tables` their tables, and the current folder can be written",
 }
 
 
@@ -173,6 +181,7 @@ class Session:
                     "inputs": dict(self._program.inputs),
                     "functions": list(self._program.functions),
                     "paths": self._packages,
+                    "modules": MODULES,
                     "limit": MAX_OUTPUT,
                 }
             )

@@ -18,7 +18,6 @@ from langgraph.graph import START, StateGraph
 from forethought.evals.baselines.bench import Bench
 from forethought.evals.baselines.state import Limits, Move, State, Try, moves_of
 from forethought.evals.baselines.transcript import shown
-from forethought.evals.harness.budget import StepsSpent
 from forethought.evals.prompts.baseline_replies import ClosingAnswer, ReactMove, react_spec
 from forethought.evals.toolset import opening
 from forethought.evals.types import BudgetSpent
@@ -86,7 +85,7 @@ async def think(state: State, *, bench: Bench) -> dict[str, Any]:
     if why := bench.spent(state):
         return {"ended": why}
     try:
-        move = await bench.ask("react", react_spec(bench.tools), _checker(bench), **_view(state, bench))
+        move = await bench.ask("react", react_spec(bench.offered), _checker(bench), **_view(state, bench))
     except BudgetSpent:
         return {"ended": "tokens"}
     except ReplyError as error:
@@ -113,23 +112,18 @@ async def act(state: State, *, bench: Bench) -> dict[str, Any]:
     if move["action"] == "finish":
         return {"moves": [move], "ended": "answered", "answer": move["answer"]}
     if move["action"] == "none":
-        return {"moves": [move], "ended": _unusable(state, bench)}
+        return {"moves": [move], "ended": _unusable(state)}
     came = await bench.call(move["tool"], move["arguments"], n)
     text = came.text + (f"\nHint: {came.hint}" if came.hint else "")
     move = {**move, "observation": text, "ok": came.ok, "cause": came.cause}
     return {"moves": [move], "ended": "over" if bench.tools.done else ""}
 
 
-def _unusable(state: State, bench: Bench) -> str:
-    """An unusable reply costs a step, so that a model that gives no other comes to an end."""
+def _unusable(state: State) -> str:
+    """An unusable reply is no call, and as with our agent costs no step; several in a row end the try."""
     last = moves_of(state)[-(MOST_UNUSABLE - 1) :]
-    if len(last) == MOST_UNUSABLE - 1 and all(move["action"] == "none" for move in last):
-        return "no_reply"
-    try:
-        bench.tools.counter.take()
-    except StepsSpent:
-        return "steps"
-    return ""
+    broke_off = len(last) == MOST_UNUSABLE - 1 and all(move["action"] == "none" for move in last)
+    return "no_reply" if broke_off else ""
 
 
 async def close(state: State, *, bench: Bench) -> dict[str, Any]:
@@ -179,10 +173,10 @@ def _view(state: State, bench: Bench) -> dict[str, Any]:
     notes, steps = state.get("notes", {}), state.get("plan", {}).get("steps", [])
     names = ("insights", "examples", "errors", "reflections", "feedback")
     return {
-        "calls": bool(bench.tools),
+        "calls": bool(bench.offered),
         "planned": bool(steps),
         "world": bench.tools.episode is not None,
-        "tools": describe(bench.tools),
+        "tools": describe(bench.offered),
         "task": state["task"],
         **{name: notes.get(name, []) for name in names},
         "attempt": {**notes["attempt"], "number": state["number"]} if "attempt" in notes else None,
@@ -199,9 +193,9 @@ def _checker(bench: Bench) -> Callable[[ReactMove], str | None]:
             return (
                 None if move.answer or bench.tools.acts_in_text else "action is finish, but answer is empty"
             )
-        tool = bench.tools.get(move.tool or "")
+        tool = bench.offered.get(move.tool or "")
         if tool is None:
-            offered = ", ".join(bench.tools) or "none: finish"
+            offered = ", ".join(bench.offered) or "none: finish"
             return f"there is no tool {move.tool!r}; tools are: {offered}"
         return check_arguments(tool, move.arguments)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command
 from pydantic import ValidationError
@@ -16,13 +17,22 @@ from forethought.evals.baselines.bench import LONGEST_FORMAT, take_files
 from forethought.evals.harness.budget import Meter, MeteredTransport
 from forethought.evals.methods.readout import Readout, read_out
 from forethought.evals.toolset import Toolset, opening
-from forethought.evals.types import Attempt, BudgetSpent, InfrastructureError, Method, TrialContext
+from forethought.evals.types import (
+    Attempt,
+    BudgetSpent,
+    EarlierTask,
+    InfrastructureError,
+    Method,
+    TrialContext,
+)
 from forethought.graph.agent import AgentGraph, build_agent
 from forethought.state.context import Context, models_of
 from forethought.tools.files import FilesError
 from forethought.trajectories.own import from_state
 
 NOBODY = "this is an evaluation: nobody is there to approve it; go on without it"
+LAST_NODE = "lesson_keeper"
+"""Nothing follows it: a thread that ends there waits for its next task."""
 _LEAST_TOKENS = 1_000
 """The smallest budget that a Context takes."""
 
@@ -52,6 +62,8 @@ class Ours(Method):
             raise InfrastructureError(f"sample {trial.sample.id}: {error}") from error
         await trial.checkpointer.adelete_thread(trial.thread)
         run = _Run(graph, self.context(trial), {"configurable": {"thread_id": trial.thread}})
+        if trial.sample.earlier:
+            await graph.aupdate_state(run.config, _conversation(trial.sample.earlier), as_node=LAST_NODE)
         stopped = await run.to_its_end(payload)
         if tools.broken is not None:
             raise tools.broken
@@ -108,6 +120,19 @@ class Ours(Method):
         return {"task": task, "files": await asyncio.to_thread(take_files, trial)}
 
 
+def _conversation(earlier: Sequence[EarlierTask]) -> dict[str, Any]:
+    """The update that makes a new thread stand as if these tasks had been answered in it."""
+    turns = [
+        (HumanMessage(turn.task, id=f"task-{n}"), AIMessage(turn.answer)) for n, turn in enumerate(earlier)
+    ]
+    former = [{**turn._asdict(), "status": "answered"} for turn in earlier]
+    return {
+        "messages": [message for turn in turns for message in turn],
+        "status": "answered",
+        "progress": {"task": len(turns), "message_id": turns[-1][0].id, "earlier": former},
+    }
+
+
 @dataclass
 class _Run:
     """One run of the graph, with nobody to answer what it asks."""
@@ -160,7 +185,7 @@ def _attempt(
         trajectory=trajectory.model_copy(update=update),
         usage=meter.usage,
         seconds=seconds,
-        steps=made.steps,
+        steps=tools.counter.used,
         reward=reward,
         tries=made.rounds,
         self_scores=made.self_scores,

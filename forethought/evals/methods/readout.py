@@ -39,12 +39,6 @@ class Readout:
         return str(self.values.get("progress", {}).get("refused") or "")
 
     @property
-    def steps(self) -> int:
-        """Steps of the task."""
-        progress = self.values.get("progress", {})
-        return int(progress.get("n", 0)) - int(progress.get("base_n", 0))
-
-    @property
     def rounds(self) -> int:
         """Rounds begun."""
         return int(self.values.get("progress", {}).get("round", 1))

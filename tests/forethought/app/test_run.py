@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.forethought.app.conftest import Cli
+from tests.forethought.app.scripted import own_subtask
 from tests.support.model_server import Fault
 
 Scripted = Callable[..., Any]
@@ -29,7 +30,7 @@ def test_a_run_prints_its_records_in_order_and_exits_0(cli: Cli, scripted: Scrip
         "Revised: a check of the units was added", "no planning errors found in plan v2", "Plan v2 (revised)",
         "wave 1: add, multiply side by side", 'add  python(code="40 + 2")', "wave 2: join",
         "#3 join  finished",
-        "Answer", "answered  score 9, 1 round, 3 steps, 8 model calls",
+        "Answer", "answered  score 9, 1 round, 3 steps with 2 tool calls, 8 model calls",
     ]  # fmt: skip
     places = [done.out.find(mark) for mark in marks]
     assert -1 not in places, marks[places.index(-1)]
@@ -107,9 +108,7 @@ def test_a_failed_task_says_why_and_is_resumed_where_it_failed(cli: Cli, scripte
 
 def test_a_dead_model_leaves_a_thread_that_goes_on(cli: Cli, scripted: Scripted) -> None:
     script, server = scripted()
-    script.fault = lambda seen: (
-        Fault("503") if "6 * 7" in seen.last and seen.reply_name == "ToolChoice" else None
-    )
+    script.fault = lambda seen: Fault("503") if "6 * 7" in own_subtask(seen) else None
     dead = cli("run", "What is 40 + 2?", "--thread", "t1", "--json")
     assert dead.code == 1
     assert dead.json["status"] == "failed"
@@ -139,7 +138,7 @@ def test_a_finished_thread_is_not_resumed_but_takes_a_next_task(cli: Cli, script
     assert [step["n"] for step in done.json["steps"]] == [4, 5, 6], "only this task's steps, numbered on"
     planner = [seen for seen in server.requests if seen.reply_name == "Plan"][-1]
     assert "First question" in planner.text
-    assert "of 7." in planner.last, "the thread's own Context"
+    assert "7 of 7 tool calls" in planner.last, "the thread's own Context"
 
 
 def test_the_context_is_saved_with_the_thread_and_flags_override_it(cli: Cli, scripted: Scripted) -> None:

@@ -19,7 +19,7 @@ from forethought.models.types import (
     OutOfTime,
     ReplyResult,
 )
-from forethought.nodes.support.ask import unscored_spec
+from forethought.nodes.support.intra_reflection import unscored_spec
 from forethought.prompts.replies import AnswerDraft
 from tests.forethought.models.conftest import Serve
 from tests.support.model_server import Answer, Fault, SeenRequest

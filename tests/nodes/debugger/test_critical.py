@@ -77,6 +77,13 @@ async def test_a_system_errors_evidence_may_stand_anywhere(debug: Debug) -> None
     assert (out["critical"]["critical_module"], out["critical"]["error_type"]) == ("system", "step_limit")
 
 
+async def test_effects_are_asked_for_from_the_end_back_and_kept_in_the_order_of_the_run(debug: Debug) -> None:
+    effects = [{"step": step, "impact": f"impact {step}"} for step in (5, 4)]
+    reader = Reader(replies={"CriticalError": [critical(3, cascading_effects=effects)]})
+    out = await debug(trajectory(5), reader, fine_grained=False)
+    assert [effect["step"] for effect in out["critical"]["cascading_effects"]] == [4, 5]
+
+
 async def test_direct_prompting_asks_once_without_labels_and_definitions(debug: Debug) -> None:
     point = {
         "step": 3,

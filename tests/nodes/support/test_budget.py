@@ -14,7 +14,7 @@ from forethought.models.types import ModelReply, ModelRequest
 from forethought.nodes.support.budget import Width, exhausted, left_text, reserve_tokens, spent, wave_width
 from forethought.nodes.support.tool_env import earlier_failure
 from forethought.state.context import Context
-from tests.support.agent import Drive, Script, World, kind_of
+from tests.support.agent import Drive, Script, World, broken, kind_of
 from tests.support.model_server import Reply, SeenRequest
 from tests.support.replies import answer, ask_replan, call, diagnosis, finish, plan, sub
 
@@ -30,6 +30,42 @@ async def test_steps_are_never_exceeded_also_in_wide_waves(drive: Drive, steps: 
     assert out.status == "budget_exhausted"
     assert out.state["progress"]["stopped"] == "steps"
     assert "budget of steps is spent" in out.asked("AnswerDraft")[0].text
+
+
+async def test_only_calls_that_were_made_use_up_the_steps(drive: Drive) -> None:
+    """A result handed over, a repeat refused, a plan asked for and a move that scored too low are moves."""
+    script = Script(
+        plans=lambda seen: plan(sub("a"), sub("b", ["a"])),
+        moves={
+            "a": [call("1", finishes=False), ask_replan(), call("2"), call("2"), call("a", finishes=False),
+                  finish("found")],
+            "b": [*[call("b", score=1)] * 3, call("b")],
+        },
+    )  # fmt: skip
+    world = World({"2": [broken("locked")]})
+    out = await drive(script, world, max_steps=4, max_attempts=9)
+    assert out.world.calls == ["1", "2", "a", "b"]
+    assert [step["cause"] or step["action"] for step in out.steps] == [
+        "call", "replan", "tool", "repeat", "call", "finish", "proposal", "call",
+    ]  # fmt: skip
+    assert out.status == "answered"
+    assert "0 of 4 tool calls, 4 of 12 moves" in out.asked("ToolChoice")[-1].text
+
+
+async def test_moves_have_a_cap_of_their_own(drive: Drive) -> None:
+    moves = {f"s{n}": [finish(f"known {n}")] for n in range(6)}
+    long = plan(*(sub(f"s{n}", [f"s{n - 1}"] if n else []) for n in range(6)))
+    out = await drive(Script(plans=[long], moves=moves), max_steps=5, max_moves=4)
+    assert (len(out.steps), out.world.calls) == (4, [])
+    assert (out.status, out.state["progress"]["stopped"]) == ("budget_exhausted", "moves")
+    assert "budget of moves is spent" in out.asked("AnswerDraft")[0].text
+
+
+async def test_without_a_number_moves_are_three_times_the_steps(drive: Drive) -> None:
+    moves = {f"s{n}": [finish(f"known {n}")] for n in range(8)}
+    out = await drive(Script(plans=[plan(*(sub(f"s{n}") for n in range(8)))], moves=moves), max_steps=2)
+    assert len(out.steps) == 6, "three times the steps"
+    assert out.state["progress"]["stopped"] == "moves"
 
 
 async def test_a_plan_finished_with_the_last_step_is_answered(drive: Drive) -> None:
@@ -88,7 +124,7 @@ async def test_nothing_but_the_answer_is_asked_where_the_budget_is_too_small(dri
 
 async def test_a_replan_is_not_made_on_a_spent_budget(drive: Drive) -> None:
     script = Script(moves={"a": [ask_replan()]})
-    out = await drive(script, max_steps=1)
+    out = await drive(script, max_moves=1)
     assert out.kinds.count("Plan") == 1
     assert out.status == "budget_exhausted"
 
@@ -107,7 +143,7 @@ def test_what_is_left_names_no_time_and_never_less_than_nothing() -> None:
         "usage": {"tool": {"input_tokens": 9_999_999}},
     }
     context = Context(max_steps=20, max_tokens=10_000, max_seconds=1)
-    assert left_text(state, context) == "Steps left: 0 of 20. Tokens left: about 0 thousand."
+    assert left_text(state, context) == "0 of 20 tool calls, 35 of 60 moves, about 0 thousand tokens."
     assert wave_width(state, context).subtasks == 0
     assert exhausted(state, context) == "steps"
     assert reserve_tokens(state, context) >= 1_000
@@ -217,13 +253,13 @@ async def test_a_wave_leaves_room_for_what_its_steps_add_to_the_answers_prompt(d
         World(pages),
         transport=lambda settings: Metered(script),
         max_parallel=8,
-        max_tokens=20_000,
+        max_tokens=60_000,
         replanning=False,
         prospective_reflection=False,
     )
     assert out.status == "budget_exhausted"
     assert len(out.steps) >= 4
-    assert spent(out.state).tokens <= 20_000
+    assert spent(out.state).tokens <= 60_000
 
 
 def paid(script: Script, **costs: int) -> Any:

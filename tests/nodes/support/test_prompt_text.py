@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, cast
 
 import pytest
@@ -9,11 +10,8 @@ import pytest
 from forethought.nodes.support.prompt_text import (
     HEAD_CHARS,
     MANY,
-    MATERIAL_CHARS,
-    MOST_LINES,
-    OBSERVATION_CHARS,
     OPEN_CHARS,
-    OWN_CHARS,
+    Reader,
     earlier_items,
     memory_items,
     plan_text,
@@ -24,9 +22,12 @@ from forethought.nodes.support.prompt_text import (
     steps_text,
     tool_record,
 )
+from forethought.sizes import Sizes
 from forethought.state.agent import Result, Step
 from tests.support.agent import Drive, Script
 from tests.support.replies import call, plan, sub
+
+SIZES, READER = Sizes(), Reader()
 
 
 def _step(n: int, subtask: str, observation: str, **given: Any) -> Step:
@@ -98,34 +99,54 @@ def steps(count: int, chars: int = 3_000, a_subtask: int = 5) -> list[Any]:
     ]
 
 
-def test_an_ordinary_run_is_told_whole() -> None:
-    whole = steps(60, chars=OBSERVATION_CHARS - 20)
-    assert step_items(whole) == [{"n": step["n"], "text": step_text(step)} for step in whole]
-    told = steps_text(whole)
-    assert all(f"step {n} [s" in told for n in range(1, 61))
+def test_an_ordinary_run_is_shown_whole() -> None:
+    whole = steps(20, chars=12_000)
+    assert step_items(whole, READER, SIZES.answer) == [
+        {"n": step["n"], "text": step_text(step)} for step in whole
+    ]
+    digest = steps_text(whole)
+    assert all(f"step {n} [s" in digest for n in range(1, 21))
     results = {step["subtask"]: {"n": step["n"], "text": step["observation"], "origin": ""} for step in whole}
-    assert all("left out" not in item["text"] for item in result_items(results))
+    texts = [item["text"] for item in result_items(results, READER)]
+    assert texts == [item["text"] for item in results.values()]
+
+
+def test_the_newest_observation_is_whole_however_many_there_are_and_the_prompt_bounded() -> None:
+    for sizes in (Sizes(), Sizes(8_000)):
+        long = steps(500, chars=sizes.observation - 20)
+        items = step_items(long, Reader(sizes, "nothing"), sizes.seen)
+        assert items[-1]["text"] == step_text(long[-1])
+        assert sum(len(item["text"]) for item in items) <= sizes.seen * 1.2
+        assert len(steps_text(long, {}, Reader(sizes, "nothing"))) <= sizes.seen * 1.2
+
+
+def test_a_prompt_that_grows_changes_what_it_showed_before_in_batches_only() -> None:
+    long = steps(200, chars=6_000)
+    prompts = [step_items(long[:count], READER, SIZES.seen) for count in range(1, 201)]
+    same = [new[: len(old)] == old for old, new in pairwise(prompts)]
+    assert same.count(False) <= 200 * 6_000 // (SIZES.seen // 3) + 200 // 20
+    assert all(same[:20]), "nothing is cut as long as all fits"
 
 
 @pytest.mark.parametrize("count", [500, 2_000])
-def test_a_long_run_is_told_by_its_newest_steps_and_a_line_a_subtask_before_them(count: int) -> None:
+def test_a_long_run_is_shown_by_its_newest_steps_and_a_line_a_subtask_before_them(count: int) -> None:
     long = steps(count)
-    first, *newest = step_items(long, lambda step: f"\nnoted {step['n']}")
-    assert [item["n"] for item in newest] == list(range(count - MANY + 1, count + 1))
+    first, *newest = step_items(long, READER, SIZES.seen, lambda step: f"\nnoted {step['n']}")
+    cut_off = count - len(newest)
+    assert [item["n"] for item in newest] == list(range(cut_off + 1, count + 1))
     assert newest[-1]["text"].endswith(f"noted {count}")
-    assert first["n"] == f"1 to {count - MANY}"
+    assert first["n"] == f"1 to {cut_off}"
     lines = first["text"].splitlines()
-    assert len(lines) == min((count - MANY) // 5, MOST_LINES + 1)
-    assert lines[-1].startswith(
-        f"steps {count - MANY - 4} to {count - MANY} [s{(count - MANY) // 5 - 1}]: 5 steps,"
-    )
-    assert sum(len(item["text"]) for item in (first, *newest)) < MATERIAL_CHARS + 200_000
-    assert len(steps_text(long)) < MATERIAL_CHARS + 100_000
+    assert lines[0].startswith("step")
+    assert f"to {cut_off} [s" in lines[-1]
+    assert len(steps_text(long)) < SIZES.seen
 
 
 def test_what_very_many_subtasks_share_a_line_says_how_many_failed() -> None:
-    (first, *_) = step_items(steps(2_000))
-    assert first["text"].splitlines()[0] == "steps 1 to 850: 850 steps of 170 subtasks, 85 failed"
+    (first, *rest) = step_items(steps(2_000), READER, SIZES.seen)
+    line, *others = first["text"].splitlines()
+    count = 5 * (((2_000 - len(rest)) + 4) // 5 - len(others))
+    assert line == f"steps 1 to {count}: {count} steps of {count // 5} subtasks, {count // 10} failed"
 
 
 async def test_a_checkpoint_holds_no_copy_of_what_was_found(drive: Drive) -> None:
@@ -143,19 +164,18 @@ def test_the_arguments_of_many_steps_are_cut_as_their_observations_are(count: in
     for step in long:
         step["arguments"] = {"code": "c" * 6_000}
         step["expected"] = "e" * 6_000
-    told = step_items(long)
-    assert sum(len(item["text"]) for item in told) < MATERIAL_CHARS + 2 * OWN_CHARS
-    assert len(steps_text(long)) < MATERIAL_CHARS
-    assert "characters left out" in told[-1]["text"].splitlines()[2]
-    assert len(steps_text(long).splitlines()) == min(count, MANY) + max(count - MANY, 0) // 5
+    assert sum(len(item["text"]) for item in step_items(long, READER, SIZES.seen)) < SIZES.seen * 1.2
+    assert len(steps_text(long)) < SIZES.seen
+    assert step_items(long, READER, SIZES.seen)[-1]["text"] == step_text(long[-1])
 
 
-def test_twenty_programs_are_told_whole() -> None:
-    whole = steps(20, chars=300)
+def test_ten_programs_are_shown_whole() -> None:
+    whole = steps(10, chars=300)
     for step in whole:
         step["arguments"] = {"code": "c" * 6_000}
-    assert step_items(whole) == [{"n": step["n"], "text": step_text(step)} for step in whole]
-    assert steps_text(whole).count("c" * 6_000) == 20
+    assert step_items(whole, READER, SIZES.seen) == [
+        {"n": step["n"], "text": step_text(step)} for step in whole
+    ]
 
 
 def planned(finished: int, pending: int) -> Any:
@@ -188,11 +208,12 @@ def test_a_plan_of_ordinary_length_is_told_whole() -> None:
 
 def test_of_very_many_results_the_newest_are_shown_and_the_others_named() -> None:
     results: Any = {f"s{n}": {"n": n, "text": "y" * 9_000, "origin": ""} for n in range(1, 2_001)}
-    first, *rest = result_items(results)
-    assert (first["id"], first["n"]) == ("earlier", f"1 to {2_000 - MANY}")
+    first, *rest = result_items(results, READER)
+    assert (first["id"], first["n"]) == ("earlier", f"1 to {2_000 - len(rest)}")
     assert first["text"].startswith("These stand as well: s1, s2, ")
-    assert [item["n"] for item in rest] == list(range(2_001 - MANY, 2_001))
-    assert sum(len(item["text"]) for item in rest) < MATERIAL_CHARS + 100_000
+    assert [item["n"] for item in rest] == list(range(2_001 - len(rest), 2_001))
+    assert len(rest) >= 100
+    assert sum(len(item["text"]) for item in rest) <= SIZES.results
 
 
 def test_the_memory_of_a_subtask_that_goes_on_and_on_is_bounded() -> None:
@@ -203,9 +224,10 @@ def test_the_memory_of_a_subtask_that_goes_on_and_on_is_bounded() -> None:
             for n in range(1_000)
         ],
     }
-    items = memory_items(memory)
-    assert [item["id"] for item in items] == [f"failure:{n}" for n in range(1_000 - MANY, 1_000)]
-    assert sum(len(item["text"]) for item in items) < MATERIAL_CHARS + 20_000
+    items = memory_items(memory, SIZES)
+    assert [item["id"] for item in items] == [f"failure:{n}" for n in range(1_000 - len(items), 1_000)]
+    assert len(items) > MANY // 3
+    assert sum(len(item["text"]) for item in items) < 1.5 * SIZES.written
 
 
 def test_rounds_and_earlier_tasks_and_failures_are_bounded() -> None:
@@ -222,13 +244,13 @@ def test_rounds_and_earlier_tasks_and_failures_are_bounded() -> None:
         "evaluation": "the last words",
         "reflection": "the last words",
     }
-    texts = rounds_texts({str(n): {**record, "round": n} for n in range(1, 21)})
-    assert sum(map(len, texts)) < OWN_CHARS + 5_000
+    texts = rounds_texts({str(n): {**record, "round": n} for n in range(1, 21)}, SIZES)
+    assert sum(map(len, texts)) < 1.2 * SIZES.written
     assert all(text.endswith("the last words") for text in texts)
     earlier = [{"task": "t" * 300, "answer": "a" * 4_000, "status": "answered"}] * 1_000
-    items = earlier_items({"earlier": earlier})  # type: ignore[typeddict-item]
-    assert len(items) == MANY
-    assert sum(len(item["task"] + item["answer"]) for item in items) < 2 * OWN_CHARS
+    items = earlier_items({"earlier": earlier}, SIZES)  # type: ignore[typeddict-item]
+    assert len(items) > MANY // 3
+    assert sum(len(item["task"] + item["answer"]) for item in items) < 1.5 * SIZES.written
     failed = steps(2_000)
-    assert tool_record(failed).splitlines()[0] == "lookup: 2000 calls, 200 failed"
-    assert tool_record(failed).count("\n  step ") == MANY
+    assert tool_record(failed, SIZES).splitlines()[0] == "lookup: 2000 calls, 200 failed"
+    assert MANY // 2 < tool_record(failed, SIZES).count("\n  step ") <= MANY

@@ -19,7 +19,7 @@ from openpyxl import Workbook
 
 from forethought.tools.base import ToolError
 from forethought.tools.documents import reader
-from forethought.tools.documents.document import Document, Section, Unreadable
+from forethought.tools.documents.document import Unreadable
 from forethought.tools.documents.formats import read_document
 from forethought.tools.documents.reader import document_apart, load_document
 from forethought.tools.files import FileStore
@@ -174,12 +174,12 @@ def test_a_file_is_read_once_also_by_concurrent_calls(
 ) -> None:
     calls: list[bytes] = []
 
-    def read(data: bytes, name: str, seconds: float) -> Document:
+    def read(job: object, data: bytes, seconds: float) -> dict[str, object]:
         calls.append(data)
         time.sleep(0.05)
-        return Document((Section("text"),))
+        return {"sections": [["text", "", ""]], "unit": "", "note": ""}
 
-    monkeypatch.setattr(reader, "document_apart", read)
+    monkeypatch.setattr(reader, "answer_apart", read)
     content_hash = store.put(b"read once")
     with ThreadPoolExecutor(4) as pool:
         texts = list(pool.map(lambda _: load_document(store, content_hash, "a.txt").text, range(8)))

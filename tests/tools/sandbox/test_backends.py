@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 from dataclasses import replace
 from typing import Any, Literal
@@ -98,15 +99,38 @@ def test_sandlock_offers_the_whole_of_python(code: str, shown: str | None) -> No
 def test_the_description_is_the_backends_own() -> None:
     small = python_tool(Settings())
     full = python_tool(Settings(python_backend="sandlock"))
-    assert small.description == PYTHON.description
-    assert "There is not: pandas" in small.description
+    assert "Not there: other modules (pandas, " in small.description
     assert "standard library" in full.description
     assert "class inheritance" not in full.description
     assert small.timeout_s > Settings().python_seconds
-    for backend in ("monty", "sandlock"):
-        tool = python_tool(Settings(python_backend=backend), ["read_file", "lookup"])
-        assert "- the tools read_file, lookup as functions" in tool.description
-        assert tool.description.index("`results`") < tool.description.index("read_file, lookup")
+
+
+@pytest.mark.parametrize("backend", BOTH)
+def test_what_the_description_calls_ready_is_ready_without_an_import(backend: Name) -> None:
+    description = python_tool(Settings(python_backend=backend)).description
+    listed = re.search(r"Imported already: ([^.]*)\.", description)
+    assert listed
+    assert {"re", "datetime", "csv"} <= set(listed[1].split(", "))
+    for module in listed[1].split(", "):
+        assert module in run(backend, f"repr({module})").text
+        assert run(backend, f"import {module}\n'again'").text == "again"
+    for module, names in re.findall(r"of (collections|functools) only ([^.;]*)", description, re.IGNORECASE):
+        for name in names.split(", "):
+            assert run(backend, f"{module}.{name}\nfrom {module} import {name}\n'there'").text == "there"
+
+
+def test_what_the_description_calls_absent_is_absent() -> None:
+    absent = re.search(r"other modules \(([^)]*)\)", python_tool(Settings()).description)
+    assert absent
+    for name in re.findall(r"\w+", absent[1]):
+        assert run("monty", f"import {name}").cause == "tool"
+    assert run("monty", "collections.OrderedDict").cause == "tool"
+
+
+def test_the_description_states_the_limits_in_force() -> None:
+    described = python_tool(Settings(python_seconds=33)).description
+    assert "After 33 s it is stopped" in " ".join(described.split())
+    assert "the middle is left out" in described
 
 
 def test_an_old_kernel_is_named_and_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:

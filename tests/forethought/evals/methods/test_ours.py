@@ -46,7 +46,7 @@ async def test_it_solves_a_household_through_its_own_loop(bureau: Bureau) -> Non
     out = await bureau.work(OURS, expert(house), episode=episode, budget=Budget(max_steps=40))
     attempt = out.attempt
     assert (attempt.status, attempt.reward) == ("answered", 1)
-    assert attempt.steps == len(episode.steps) + 1, "a move that finishes a subtask is a step, too"
+    assert attempt.steps == len(episode.steps), "a move without a call is no step"
     assert {**attempt.usage, "seconds": 0} == {**out.meter.usage, "seconds": 0}
     assert attempt.usage["calls"] == len(out.server.requests)
     trajectory = attempt.trajectory
@@ -110,7 +110,7 @@ async def test_a_call_that_needs_approval_is_refused_and_the_agent_goes_on(
     ended = finish("It cannot be opened without approval.")
     replies = roles(ToolChoice=[tried, ended], AnswerDraft=[answer("42", [2])])
     out = await bureau.work(OURS, replies, episode=safe)
-    assert (out.attempt.reward, safe.called, out.attempt.steps) == (0, [], 2)
+    assert (out.attempt.reward, safe.called, out.attempt.steps) == (0, [], 0)
     assert out.attempt.answer == "42"
     assert NOBODY in out.attempt.trajectory.steps[0].observation
 

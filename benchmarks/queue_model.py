@@ -1,0 +1,76 @@
+"""A model server whose replies are files: a person or another program answers each prompt.
+
+    python -m benchmarks.queue_model --dir queue --port 8399
+
+speaks the Chat Completions API at http://127.0.0.1:8399/v1. Each request becomes queue/N.prompt.txt: its
+messages, and the JSON schema that the reply must fit. It waits until queue/N.reply.json is there; write that
+file under another name and rename it, so that it is never read half-written. docs/minds.md has instructions
+for whoever answers. Tokens are estimated at four characters each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+
+def prompt_of(request: dict[str, Any]) -> str:
+    """What the one who answers reads."""
+    parts = [f"=== {message['role']} ===\n{message['content']}" for message in request["messages"]]
+    schema = request.get("response_format", {}).get("json_schema", {}).get("schema")
+    return "\n\n".join([*parts, f"=== schema of the reply ===\n{json.dumps(schema, indent=1)}"])
+
+
+def serve(folder: Path, port: int) -> ThreadingHTTPServer:
+    """The server, not yet started; port 0 chooses a free one. Earlier prompts stay in the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    numbers = itertools.count(1 + len(list(folder.glob("*.prompt.txt"))))
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            prompt, name = prompt_of(request), f"{next(numbers):05}"
+            (folder / f"{name}.prompt.txt").write_text(prompt, "utf-8")
+            reply = folder / f"{name}.reply.json"
+            while not reply.exists():
+                time.sleep(0.2)
+            text = reply.read_text("utf-8")
+            spent = {"prompt_tokens": len(prompt) // 4, "completion_tokens": len(text) // 4}
+            message = {"role": "assistant", "content": text}
+            body = json.dumps(
+                {
+                    "id": name,
+                    "object": "chat.completion",
+                    "created": int(time.time()),
+                    "model": request.get("model", ""),
+                    "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+                    "usage": {**spent, "total_tokens": sum(spent.values())},
+                }
+            ).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Say nothing: the folder shows what waits."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    server.daemon_threads = True
+    return server
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--dir", type=Path, default=Path("queue"))
+    parser.add_argument("--port", type=int, default=8399)
+    options = parser.parse_args()
+    serve(options.dir, options.port).serve_forever()

@@ -1,0 +1,146 @@
+"""What a prompt shows of texts that do not all fit it: the newest whole, of the others what bears on a query.
+
+Nothing is cut while all texts fit. Beyond that, cuts come in batches at fixed boundaries, so that a prompt
+that grows repeats what it said before, and a provider's cache serves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
+
+from forethought.lessons.ranking import rank
+from forethought.sizes import WHOLE, extent
+from forethought.text import cut
+from forethought.tools.documents.document import ranges
+
+_NOTE = 160
+"""Bytes that a note on what is missing takes, roughly."""
+_FIRST_LINE = 300
+"""Characters of a text's first line, which says what it is and always stays."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text, and how its reader gets what a prompt leaves out of it."""
+
+    text: str
+    way: str = ""
+    """A sentence, such as 'The same call shows them again.'; '' where the reader has no tools."""
+    before: str = ""
+    """What stands before the text where it is whole."""
+    briefly: str = ""
+    """The same where the text is cut."""
+
+    @property
+    def whole(self) -> str:
+        """Everything."""
+        return self.before + self.text
+
+
+def shown(texts: Sequence[Text], share: int, query: str) -> list[str]:
+    """The texts, oldest first, within `share` bytes: all whole if they fit.
+
+    Else the newest ones are whole, in two blocks of a third of the share; of those before, what bears on
+    `query` fits the last third. The newest is whole in any case.
+    """
+    ends = list(accumulate(extent(text.whole) for text in texts))
+    if not texts or ends[-1] <= share:
+        return [text.whole for text in texts]
+    block = max(int(share * WHOLE / 2), 1)
+    first = ((ends[-1] - 1) // block - 1) * block
+    begins = [0, *ends[:-1]]
+    older = sum(begin < first for begin in begins[:-1])
+    cuts = excerpts(tuple(texts[:older]), query, share - 2 * block)
+    return [*cuts, *(text.whole for text in texts[older:])]
+
+
+@lru_cache(maxsize=16)
+def excerpts(texts: tuple[Text, ...], query: str, limit: int) -> tuple[str, ...]:
+    """The texts in `limit` bytes together. Short ones stay whole; of the others the lines that bear on
+    `query`, wherever they are, with their table's header; then, as far as there is room, beginning and end.
+    """
+    sizes = [extent(text.whole) for text in texts]
+    fair = _fair_size(sizes, limit)
+    long = {at: _Lines(text) for at, text in enumerate(texts) if sizes[at] > fair}
+    room = limit - sum(size for size in sizes if size <= fair) - _NOTE * len(long)
+    for at, lines in long.items():
+        room -= extent(texts[at].briefly)
+        room -= lines.take([0], _FIRST_LINE)
+    places = [(lines, at) for lines in long.values() for at in range(len(lines.all))]
+    for index, _ in rank(query, [lines.all[at] for lines, at in places], least=1):
+        lines, at = places[index]
+        room -= lines.take(lines.around(at), room)
+    for number, lines in enumerate(long.values()):
+        room -= lines.fill(room // (len(long) - number))
+    return tuple(long[at].shown() if at in long else text.whole for at, text in enumerate(texts))
+
+
+def _fair_size(sizes: Sequence[int], limit: int) -> int:
+    """The size up to which texts are whole, so that they and an equal share for each of the others fit."""
+    left, fair = limit, 0
+    for number, size in enumerate(sorted(sizes)):
+        fair = left // (len(sizes) - number)
+        if size > fair:
+            break
+        left -= size
+    return max(fair, 0)
+
+
+class _Lines:
+    """The lines of a text, and those of them that are shown."""
+
+    def __init__(self, text: Text) -> None:
+        self.all, self.way, self.briefly = text.text.split("\n"), text.way, text.briefly
+        self._chosen: dict[int, str] = {}
+
+    def around(self, at: int) -> list[int]:
+        """The line `at` with what makes it understood: the heading above, and a table's header for a row, or
+        else the lines beside it."""
+        heading = next((i for i in range(at, -1, -1) if self.all[i].startswith("#")), at)
+        if not self.all[at].startswith("|"):
+            return [heading, at, *(i for i in (at - 1, at + 1) if 0 <= i < len(self.all))]
+        top = next((i + 1 for i in range(at, -1, -1) if not self.all[i].startswith("|")), 0)
+        return [heading, *(i for i in (top, top + 1) if i < at), at]
+
+    def take(self, places: Sequence[int], room: int) -> int:
+        """Show these lines if they fit `room`; a single one is cut to it. The bytes it took."""
+        new = [at for at in dict.fromkeys(places) if at not in self._chosen]
+        size = sum(extent(self.all[at]) + 1 for at in new)
+        if len(new) == 1 and size > room >= _FIRST_LINE:
+            self._chosen[new[0]] = cut(self.all[new[0]], room, tail=0)
+            return room
+        if size > room:
+            return 0
+        self._chosen |= {at: self.all[at] for at in new}
+        return size
+
+    def fill(self, room: int) -> int:
+        """Show lines from the beginning and, in a quarter of `room`, from the end. The bytes it took."""
+        used = 0
+        for order, share in ((range(len(self.all)), 0.75), (range(len(self.all) - 1, -1, -1), 1.0)):
+            for at in order:
+                if at in self._chosen:
+                    continue
+                took = self.take([at], int(room * share) - used)
+                used += took
+                if not took:
+                    break
+        return used
+
+    def shown(self) -> str:
+        """The chosen lines in their order, and a note on the others."""
+        missing = [at + 1 for at in range(len(self.all)) if at not in self._chosen]
+        lines: list[str] = []
+        for at in range(len(self.all)):
+            if at in self._chosen:
+                lines.append(self._chosen[at])
+            elif not lines or lines[-1] != "[...]":
+                lines.append("[...]")
+        if missing:
+            which = f"Line{'s' * (len(missing) > 1)} {ranges(missing)} of {len(self.all)}"
+            verb = "are" if len(missing) > 1 else "is"
+            lines.append(" ".join(filter(None, (f"[{which} {verb} not shown.", self.way))) + "]")
+        return self.briefly + "\n".join(lines)

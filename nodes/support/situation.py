@@ -1,0 +1,34 @@
+"""What prompts share: the situation, which every role sees in the same words, and the memory of failures.
+
+The situation opens the changing part of each prompt, so that a provider's cache serves it from role to role.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from forethought.nodes.support.prompt_text import earlier_items, files_text, rounds_texts
+from forethought.state.agent import AgentState
+from forethought.state.context import Context
+
+
+def situation(state: AgentState, context: Context) -> dict[str, Any]:
+    """The values of `_situation.md`: the task, its answer's form, files, guidance, and the earlier tasks of
+    the thread."""
+    return {
+        "task": state.get("task", ""),
+        "answer_format": context.answer_format,
+        "files": files_text(state.get("files", [])),
+        "guidance": state.get("guidance", []),
+        "earlier": earlier_items(state.get("progress", {}), context.sizes),
+    }
+
+
+def memory(state: AgentState, context: Context) -> dict[str, Any]:
+    """The values of `_memory.md`, for those who make and examine plans: what the person did not expect,
+    lessons, and the task's failed rounds (MIRROR 3.5)."""
+    return {
+        "reflection": state["progress"].get("reflection", ""),
+        "lessons": state.get("lessons", {}).get("shown", []),
+        "rounds": rounds_texts(state.get("long_term", {}), context.sizes) if context.long_term_memory else [],
+    }

@@ -1,0 +1,118 @@
+"""The sizes hold together: a part fits an observation, that a prompt, and this the model's window."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from forethought import sizes
+from forethought.knowledge.planning_errors import load_planning_errors
+from forethought.models.live import LiveTransport
+from forethought.models.pricing import estimate_tokens
+from forethought.models.types import Message, ReplySpec, reply_spec
+from forethought.nodes.answer_agent import answer_messages
+from forethought.nodes.planner import planner_messages
+from forethought.nodes.prospective_reflector import reflector_messages
+from forethought.nodes.support.budget import reserve_tokens
+from forethought.nodes.tool_agent import subtask_of, tool_messages
+from forethought.prompts.replies import ForeseeingAnswer, Plan, PlanDiagnosis
+from forethought.prompts.tool_choice import tool_choice_spec
+from forethought.settings import Settings
+from forethought.sizes import Sizes
+from forethought.state.context import Context
+from forethought.tools.registry import toolbox
+from tests.support.sample_state import early
+
+FIGURES = [name for name in vars(sizes) if name.isupper()]
+LONGEST = Context(foresight="both")
+
+
+def tokens(messages: Sequence[Message], reply: ReplySpec[Any]) -> int:
+    """What a prompt takes in which nothing was read yet."""
+    return estimate_tokens("".join(message.text for message in messages) + json.dumps(reply.schema))
+
+
+@pytest.fixture(scope="module")
+def fixed() -> dict[str, int]:
+    """Tokens of the fixed text of each role's prompt, with every built-in tool and planning error."""
+    services: Any = type("Built", (), {"tools": toolbox(Settings())})
+    state, errors = early(), load_planning_errors(None)
+    worker, _ = tool_messages(state, subtask_of(state, "read_costs"), services, LONGEST)
+    return {
+        "planner": tokens(planner_messages(state, services, LONGEST), reply_spec(Plan)),
+        "reflector": tokens(reflector_messages(state, services, LONGEST, errors), reply_spec(PlanDiagnosis)),
+        "tool": tokens(worker, tool_choice_spec(services.tools, LONGEST)),
+        "answer": tokens(answer_messages(state, LONGEST), reply_spec(ForeseeingAnswer)),
+    }
+
+
+def broken(fixed: dict[str, int]) -> set[str]:
+    """The relations that do not hold."""
+    least, usual = Sizes(sizes.LEAST_WINDOW_TOKENS), Sizes(sizes.WINDOW_TOKENS)
+    found = {
+        "every role's prompt fits its fixed part": max(fixed.values()) <= sizes.FIXED_TOKENS,
+        "the reserve holds an answer": fixed["answer"] + sizes.REPLY_TOKENS <= sizes.ANSWER_TOKENS,
+        "the reserve is no more than a prompt": sizes.ANSWER_TOKENS
+        <= sizes.FIXED_TOKENS + sizes.REPLY_TOKENS,
+        "the smallest window's part is half a page": 1_300 <= least.part <= 1_600,
+        "the usual window shows several observations": 5 <= usual.seen / usual.observation <= 10,
+        "the usual window does not shorten them": usual.observation == sizes.LONGEST_OBSERVATION,
+        "a question is put to several observations": usual.observation * 4 <= usual.inspected <= usual.seen,
+    }
+    for size in (least, usual):
+        shares = size.seen + size.results + sizes.WRITTEN_KINDS * size.written
+        found |= {
+            f"the shares fill the room of {size.window}": 0.98 * size.material <= shares <= size.material,
+            f"an observation is whole of {size.window}": size.observation <= size.seen * 2 // 3,
+            f"a result is whole of {size.window}": size.observation <= size.results,
+            f"a part and its heading fit of {size.window}": size.part + 500 <= size.observation,
+            f"passages and their note fit of {size.window}": size.passages + 200 <= size.observation,
+            f"passages exceed parts of {size.window}": size.observation / 2 < size.part < size.passages,
+        }
+    return {name for name, holds in found.items() if not holds}
+
+
+def test_the_sizes_hold_together(fixed: dict[str, int]) -> None:
+    assert broken(fixed) == set()
+
+
+@pytest.mark.parametrize("factor", [0.5, 2])
+@pytest.mark.parametrize("name", FIGURES)
+def test_no_size_can_be_changed_alone(
+    fixed: dict[str, int], monkeypatch: pytest.MonkeyPatch, name: str, factor: float
+) -> None:
+    value = getattr(sizes, name)
+    monkeypatch.setattr(sizes, name, type(value)(value * factor))
+    assert broken(fixed)
+
+
+@pytest.mark.parametrize("window", [8_000, 32_000, 128_000])
+def test_the_answers_reserve_holds_all_that_its_prompt_shows(window: int) -> None:
+    step = {"task": 1, "observation": "x" * 5_000_000, "arguments": {}}
+    state: Any = {"progress": {"task": 1}, "trajectory": [step]}
+    context = Context(context_tokens=window, max_tokens=1_000)
+    reserve = sizes.ANSWER_TOKENS + Sizes(window).answer // sizes.BYTES_PER_TOKEN
+    assert reserve_tokens(state, context) == reserve <= window
+
+
+@pytest.mark.parametrize(
+    ("models", "window"),
+    [
+        (["openai:gpt-4.1"], 128_000),  # of a million, no more is used
+        (["openai:gpt-4.1", "openai:gpt-3.5-turbo"], 16_385),
+        (["openai:unheard-of"], 128_000),
+    ],
+)
+def test_the_window_is_that_of_the_smallest_model(
+    settings: Callable[..., Settings], monkeypatch: pytest.MonkeyPatch, models: list[str], window: int
+) -> None:
+    from forethought.models.ask import Models
+
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    assert Models(settings()).window(models) == window
+    own = settings(context_tokens=9_000)
+    assert Models(own).window(models) == 9_000
+    assert LiveTransport(settings(base_url="http://127.0.0.1:9/v1")).window(models[0]) is None

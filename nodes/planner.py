@@ -41,7 +41,7 @@ from forethought.nodes.support.task import TaskError, after_begin, begin_task, f
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import Plan as PlanReply
 from forethought.state.agent import AgentState, FileRef, Plan, Progress
-from forethought.state.context import Context
+from forethought.state.context import Context, UnknownSetting
 from forethought.state.look import Look
 from forethought.state.reducers import with_statuses
 
@@ -51,14 +51,16 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
 
     A first plan that stays invalid ends the task as failed; a re-plan that does keeps the old plan.
     """
-    turn = await services.turn(runtime)
-    state = with_statuses(state)
+    state, new_task = with_statuses(state), is_new_task(state)
     update: dict[str, Any] = {}
-    if is_new_task(state):
-        try:
+    try:
+        turn = await services.turn(runtime)
+        if new_task:
             update, state = await _begin(state, turn)
-        except TaskError as error:
-            return await refuse(state, str(error), services, user_of(runtime))
+    except (TaskError, UnknownSetting) as error:
+        if not new_task:
+            raise
+        return await refuse(state, str(error), services, user_of(runtime))
     progress = _count_planning(state)
     update["progress"] = {**progress, "rejection": ""}
     if exhausted(state, turn.context, steps=False):
@@ -70,7 +72,7 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
         return {**update, **_without_plan(state, update, revised, turn.context)}
     plan = _new_plan(revised.best, state, progress, revised.revisions, turn.context)
     update |= plan_update(plan)
-    update["progress"]["version"] = plan["version"]
+    update["progress"] |= {"version": plan["version"], "discarded": revised.best.discard}
     for channel in ("results", "short_term") if revised.best.discard else ():
         update[channel] = {**update.get(channel, {}), **dict.fromkeys(revised.best.discard)}
     return update

@@ -213,7 +213,8 @@ def plan_text(plan: Plan, *, only_open: bool = False) -> str:
     subtasks = plan.get("subtasks", [])
     facts = {"Known": plan.get("known"), "To be found out": plan.get("open")}
     whole = [subtask for subtask in subtasks if subtask["status"] != "finished"]
-    blocks = [f"{name}: {'; '.join(items)}" for name, items in facts.items() if items and subtasks]
+    lines = [f"{name}: {'; '.join(items)}" for name, items in facts.items() if items and subtasks]
+    blocks = ["\n".join(lines)] if lines else []
     if not only_open and len(subtasks) <= MANY:
         whole = subtasks
     elif not only_open:

@@ -1,128 +1,64 @@
 """Signs: lines of files and of the task that by their form may decide it, and that a hasty reader passes by.
 
 They are found by rules, without a model: by marks that no language owns (a hidden sheet, a comment, a speaker
-note, a footnote, a remark in a column of blanks, a word among numbers, two currencies in one column) and by
-words (`knowledge/sign_words.yaml`). What they mean, a model judges.
+note, a footnote, a line unlike all others; see also `nodes.support.table_signs`) and by words
+(`knowledge/sign_words.yaml`). What they mean, a model judges.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
-from importlib.resources import files
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
 
-import yaml
-
+from forethought.nodes.support.sign_kinds import COMMON, RANKS, Found, condition, kind_of, quote
+from forethought.nodes.support.table_signs import table_signs
 from forethought.state.look import Sign
 from forethought.text import one_line
-from forethought.tools.documents.document import Document, Section, split_header
-from forethought.tools.documents.tables import NUMBER
+from forethought.tools.documents.document import Document, split_header
 
-RANKS = {
-    "hidden": 6, "comment": 6, "speaker note": 6, "footnote": 6,
-    "exception": 5, "void": 5, "correction": 5, "remark": 5, "version": 4, "odd value": 4,
-    "deputy": 3, "unit": 3, "time zone": 3, "provisional": 3, "rule": 3, "definition": 2, "total": 1,
-}  # fmt: skip
-"""The kinds, and which go first where there are too many."""
 MOST_SHOWN = 12
-MOST_OF_A_KIND = 4
-"""In one file; the last one says how many more there are."""
-MOST_OF_A_TASK = 4
+MOST_OF_A_KIND = 6
+"""Of one file; the last one says how many more there are."""
+_MOST_COMMON = 3
+"""Where a file has more signs of a common kind than that, they say nothing."""
+_MOST_OF_A_TASK = 4
+_LONGEST = 320
+"""Characters of a sign's text."""
 SCANNED_CHARACTERS = 300_000
 """Of one file."""
-_QUOTE = 160
-_BEFORE = 60
-"""Characters of a quote before the words that matter."""
-
 _LISTS = {
     "comments on cells:": "comment", "comments:": "comment",
     "footnotes:": "footnote", "endnotes:": "footnote",
 }  # fmt: skip
 """How readers of documents head what is not part of the text."""
 _HIDDEN = re.compile(r"Hidden (?:rows|columns): ")
-_NOTES = re.compile(r"Speaker notes: ")
-_FORMS = {
-    "unit": re.compile(
-        r"(?:EUR|USD|GBP|CHF|JPY|€|\$|£) ?(?:k|K|T|['’]000|000s|m|mn|bn|thousand|million)s?\b(?! \d)|"
-        r"\b[kKT](?:€|EUR|USD|GBP|CHF|\$|£)(?!\w)"
-    ),
-    "time zone": re.compile(r"\b(?:UTC|GMT|CES?T|[EPCM][SD]T|BST|IST|JST|AE[SD]T)\b(?:[+-]\d+)?"),
-    "definition": re.compile(r"(?:\A\W*|[\"“”'])[A-Z][\w -]{1,40}[\"“”']? (?:means|bedeutet|bezeichnet)\b"),
-    "provisional": re.compile(r"(?<=\w) ?\((?:e|est\.?|p|prov\.?)\)|\best\.(?= ?\d|$)"),
-}  # fmt: skip
-"""Marks whose case matters, or that no single word shows."""
+_NOTES = "Speaker notes: "
 _MARK = re.compile(
-    r"^(?:- )?(\*{1,3}|[†‡§¹²³⁴-⁹]|\^\w{1,2}\^?|\(\*{1,3}\)|\[\^?\w{1,2}\]|\d\))(?=[^\n]*\w)", re.MULTILINE
+    r"(?:[-|] )?(\*{1,3}|[†‡§¹²³⁴-⁹]|\^\w{1,2}\^?|\([*?!+#]{1,3}\)|\[\^?\w{1,2}\]|\d\))(?=.*\w)"
 )
-_LINES = re.compile(r"\n(?=\s*(?:[-*•†‡§>#(\[]|\d+[.)]|\w[\w -]{0,24}:))")
-_SENTENCES = re.compile(r"(?<=[.!?;])\s+(?=[\"“(\[]?[A-ZÄÖÜ\d])")
-_CURRENCY = re.compile(r"\b(?:EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK|CAD|AUD|CNY|INR)\b|[€$£¥]")
-_SAME_CURRENCY = {"€": "EUR", "$": "USD", "£": "GBP", "¥": "JPY"}
-_CELLS = re.compile(r"Cells [A-Z]+(\d+):")
-_FORMULA = re.compile(r" \(=.*\)\Z")
-_BAR = re.compile(r"(?<!\\)\|")
+_MOST_MARKS = 30
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[\"“(\[]?[A-ZÄÖÜ\d])")
+_WRAPPED = 50
+"""A line at least so long goes on in the next one, where that begins with a small letter."""
+_CLAUSE_END = re.compile(r"(?<=[.!?;,])\s+|\n+")
 _VERSION_MARK = re.compile(
-    r"[\s_.-]*(?:\bv(?:ersion)?[\s._-]?\d+(?:\.\d+)*|\brev(?:ision|ised)?[\s._-]?\d*|\(\d+\)|\b(?:final|draft|new|old|"
-    r"copy|corrected|amended|amendment|updated|addendum|erratum|neu|alt|entwurf|kopie|korrigiert)\b)"
+    r"[\s.(-]*(?:\bv(?:ersion)?[\s.-]?\d+(?:\.\d+)*|\brev(?:ision|ised)?[\s.-]?\d*|\(\d+\)|\b(?:final|draft|new|old|"
+    r"copy|corrected|amended|updated|addendum|erratum|neu|alt|entwurf|kopie|korrigiert)\b)\)?"
 )
-_CLAUSES = re.compile(r"(?<=[.!?;,])\s+|\n+")
-
-
-@cache
-def _table() -> dict[str, str]:
-    """By kind, one pattern of the phrases of all languages, the longest first."""
-    text = files("forethought.knowledge").joinpath("sign_words.yaml").read_text("utf-8")
-    phrases: dict[str, set[str]] = {}
-    for kinds in yaml.safe_load(text).values():
-        for kind, words in kinds.items():
-            phrases.setdefault(kind, set()).update(words)
-    return {
-        kind: "|".join(map(_phrase, sorted(words, key=len, reverse=True))) for kind, words in phrases.items()
-    }
-
-
-def _phrase(phrase: str) -> str:
-    return re.escape(phrase).replace(r"\ ", r"[\s-]+").replace(r"\*", r"\w*")
-
-
-@cache
-def _words() -> re.Pattern[str]:
-    """A group a kind; the kinds that rank higher come first."""
-    groups = [f"(?P<{kind.replace(' ', '_')}>{_table()[kind]})" for kind in RANKS if kind in _table()]
-    return re.compile(rf"(?<!\w)(?:{'|'.join(groups)})(?!\w)", re.IGNORECASE)
-
-
-@cache
-def _label() -> re.Pattern[str]:
-    """How a remark begins: 'Note 2:', '**Important!**', a comment in a source, text that is struck out."""
-    label = rf"\W{{0,4}}(?:{_table()['label']})s?\W{{0,2}}\d{{0,2}}\W{{0,2}}[:–—!](?=\W*\w)"
-    return re.compile(rf"{label}|<!--|~~\w", re.IGNORECASE)
-
-
-@cache
-def _total() -> re.Pattern[str]:
-    return re.compile(rf"(?:{_table()['total row']})(?!\w)", re.IGNORECASE)
-
-
-@cache
-def _condition() -> re.Pattern[str]:
-    date = r"\b(?:19|20)\d\d\b|\d{1,2}[./]\d{1,2}[./]|\bQ[1-4]\b"
-    return re.compile(rf"(?<!\w)(?:{_table()['condition']})(?!\w)|{date}", re.IGNORECASE)
 
 
 def document_signs(name: str, document: Document) -> list[Sign]:
     """The signs of the file `name`, in its order: at most MOST_OF_A_KIND of each kind."""
-    found = _Found(name)
+    found: list[Found] = []
     left = SCANNED_CHARACTERS
     for section in document.sections:
-        if left <= 0:
-            break
-        _scan_section(section, document.unit, left, found)
-        left -= len(section.text)
-    return found.signs()
+        place = f"{name}, {document.unit} {section.place}" if document.unit else name
+        if section.heading.rstrip(")").endswith(", hidden"):
+            found.append(Found("hidden", section.heading.lstrip("# "), place))
+        found += _section_signs(section.text[:left], place, document.unit)
+        left = max(0, left - len(section.text))
+    return _few(found, f"file:{name}")
 
 
 def file_name_signs(names: Sequence[str]) -> list[Sign]:
@@ -132,12 +68,9 @@ def file_name_signs(names: Sequence[str]) -> list[Sign]:
         stem = _VERSION_MARK.sub("", name.rpartition(".")[0].lower().replace("_", " ")).strip(" .-")
         by_stem.setdefault(stem, []).append(name)
     return [
-        Sign(
-            kind="version",
-            place="names of the files",
-            text=one_line(" / ".join(group), _QUOTE),
-            more=0,
-            origin=", ".join(f"file:{name}" for name in group),
+        _sign(
+            Found("version", " / ".join(group), "names of the files"),
+            ", ".join(f"file:{name}" for name in group),
         )
         for stem, group in by_stem.items()
         if stem and len(group) > 1
@@ -146,18 +79,17 @@ def file_name_signs(names: Sequence[str]) -> list[Sign]:
 
 def task_signs(task: str) -> list[Sign]:
     """The conditions of the task: clauses with a date, a limit or a word such as 'only'."""
-    found = _Found("task", "user", MOST_OF_A_TASK)
-    for clause in _CLAUSES.split(task):
-        if match := _condition().search(clause):
-            found.add("condition", "", _quote(clause.rstrip(",.;"), match.start()))
-    return found.signs()
+    clauses = (clause.rstrip(" ,.;?!") for clause in _CLAUSE_END.split(task))
+    hits = ((clause, condition().search(clause)) for clause in clauses)
+    found = (Found("condition", quote(clause, hit.start()), "task") for clause, hit in hits if hit)
+    return [_sign(item, "user") for item in found][:_MOST_OF_A_TASK]
 
 
 def chosen(signs: Sequence[Sign], task: str, limit: int = MOST_SHOWN) -> list[Sign]:
     """The `limit` signs that rank highest and share most words with the task, in their order."""
     asked = _stems(task)
-    ranks = [RANKS.get(sign["kind"], 0) + min(len(_stems(sign["text"]) & asked), 3) for sign in signs]
-    best = sorted(range(len(signs)), key=lambda i: (-ranks[i], i))[:limit]
+    weights = [RANKS[item["kind"]] + 2 * min(len(_stems(item["text"]) & asked), 2) for item in signs]
+    best = sorted(range(len(signs)), key=lambda i: (-weights[i], i))[:limit]
     return [signs[i] for i in sorted(best)]
 
 
@@ -165,173 +97,105 @@ def _stems(text: str) -> set[str]:
     return {word[:5] for word in re.findall(r"\w{4,}", text.lower())}
 
 
-class _Found:
-    """The signs of one file so far."""
-
-    def __init__(self, name: str, origin: str = "", most: int = MOST_OF_A_KIND) -> None:
-        self._name, self._origin, self._most = name, origin or f"file:{name}", most
-        self._signs: dict[tuple[str, str], Sign] = {}
-
-    def add(self, kind: str, place: str, text: str, like: str = "") -> None:
-        """A sign at `place`; those of one kind that are `like` each other are one."""
-        key = (kind, like or text.casefold())
-        if key in self._signs:
-            self._signs[key]["more"] += 1
-            return
-        where = ", ".join(filter(None, (self._name, place)))
-        self._signs[key] = Sign(kind=kind, place=where, text=text, more=0, origin=self._origin)
-
-    def signs(self) -> list[Sign]:
-        """In order; what is left out of a kind is counted with its last one."""
-        kept: dict[str, list[Sign]] = {}
-        result = []
-        for sign in self._signs.values():
-            of_kind = kept.setdefault(sign["kind"], [])
-            if len(of_kind) < self._most:
-                of_kind.append(sign)
-                result.append(sign)
-            else:
-                of_kind[-1]["more"] += 1 + sign["more"]
-        return result
+def _sign(found: Found, origin: str) -> Sign:
+    text = one_line(found.text, _LONGEST)
+    return Sign(kind=found.kind, place=found.place, text=text, more=0, origin=origin)
 
 
-def _scan_section(section: Section, unit: str, limit: int, found: _Found) -> None:
-    place = f"{unit} {section.place}" if unit else ""
-    if re.search(r", hidden\)?\Z", section.heading):
-        found.add("hidden", place, one_line(section.heading.lstrip("# "), _QUOTE))
-    text = section.text[:limit]
-    marks = {mark for mark in set(_MARK.findall(text)) if _is_referred_to(mark, text)}
-    line, first_row = 1, 2
-    for block in text.split("\n\n"):
-        table = split_header(block)
-        if table:
-            _scan_table(*table, first_row, place, found)
-        elif (lead := _CELLS.fullmatch(block.strip())) is None:
-            _scan_text(block, lambda at, line=line: place or f"line {line + at}", marks, found)
+def _few(found: Iterable[Found], origin: str) -> list[Sign]:
+    """Those that are alike as one, and of each kind the first; the others are counted."""
+    kept: dict[tuple[str, str], Sign] = {}
+    by_kind: dict[str, list[Sign]] = {}
+    for item in found:
+        key = (item.kind, item.like or item.text.casefold())
+        of_kind = by_kind.setdefault(item.kind, [])
+        if key in kept:
+            kept[key]["more"] += 1
+        elif len(of_kind) == MOST_OF_A_KIND:
+            of_kind[-1]["more"] += 1
         else:
-            first_row = int(lead[1]) + 1
-        if table:
-            first_row = 2
+            kept[key] = _sign(item, origin)
+            of_kind.append(kept[key])
+    silent = {
+        kind for kind in COMMON if sum(1 + item["more"] for item in by_kind.get(kind, ())) > _MOST_COMMON
+    }
+    return [item for item in kept.values() if item["kind"] not in silent]
+
+
+def _section_signs(text: str, place: str, unit: str) -> Iterator[Found]:
+    starts = dict.fromkeys(mark[1] for line in text.split("\n") if (mark := _MARK.match(line)))
+    marks = {
+        mark
+        for mark in list(starts)[:_MOST_MARKS]
+        if re.search(rf"[\w.,)%€$\"”] ?{re.escape(mark)}(?![\w*])", text)
+    }
+    rare = unit == "sheet" or _sentences_are_rare(text)
+    line, lead = 1, ""
+    for block in text.split("\n\n"):
+        if table := split_header(block):
+            yield from table_signs(*table, lead, place)
+        else:
+            for at, found in _text_signs(block, marks, rare):
+                yield found._replace(place=f"{place}, line {line + at}" if not unit else place)
+        lead = block.strip()
         line += block.count("\n") + 2
 
 
-def _is_referred_to(mark: str, text: str) -> bool:
-    """Whether the mark stands behind a word or a number somewhere, as a footnote's does."""
-    return re.search(rf"[\w.,)%€$\"”] ?{re.escape(mark)}(?![\w*])", text) is not None
-
-
-def _scan_text(block: str, place: Callable[[int], str], marks: set[str], found: _Found) -> None:
-    """Paragraphs and lists, sentence by sentence."""
-    title, _, rest = block.partition("\n")
+def _text_signs(block: str, marks: set[str], rare: bool) -> Iterator[tuple[int, Found]]:
+    """The signs of paragraphs and lists, each with the number of its line in the block, from 0."""
+    title, *items = block.split("\n")
     if kind := _LISTS.get(title.strip().lower()):
-        for at, item in enumerate(rest.split("\n"), 1):
-            found.add(kind, place(at), one_line(item.lstrip("- "), _QUOTE))
+        yield from ((at, Found(kind, item.lstrip("- "))) for at, item in enumerate(items, 1))
         return
-    for start, sentence in _sentences(block):
-        where = place(block.count("\n", 0, start))
+    if block.startswith(_NOTES):
+        yield 0, Found("speaker note", block.removeprefix(_NOTES))
+        return
+    odd = _odd_lines([title, *items])
+    for at, sentence in _sentences(block):
         mark = _MARK.match(sentence)
         if _HIDDEN.match(sentence):
-            found.add("hidden", where, one_line(sentence, _QUOTE))
-        elif _NOTES.match(sentence):
-            found.add("speaker note", where, one_line(block[start:], 2 * _QUOTE))
-            return
+            yield at, Found("hidden", sentence)
         elif mark and mark[1] in marks:
-            found.add("footnote", where, one_line(sentence, _QUOTE))
-        elif hit := _kind(sentence):
-            found.add(hit[0], where, _quote(sentence, hit[1]))
+            yield at, Found("footnote", quote(sentence))
+        elif at in odd:
+            yield at, Found("odd line", quote(sentence))
+        elif hit := kind_of(sentence):
+            yield at, Found(hit[0], quote(sentence, hit[1]))
+        elif rare and _is_sentence(sentence):
+            yield at, Found("remark", quote(sentence))
+
+
+def _sentences_are_rare(text: str) -> bool:
+    """Whether a text is lines of data, as a roster is, with a few sentences at most."""
+    units = [unit for block in text.split("\n\n") if not split_header(block) for _, unit in _sentences(block)]
+    number = sum(map(_is_sentence, units))
+    return 0 < number <= _MOST_COMMON and len(units) >= 3 * number and len(units) - number >= 3
+
+
+def _is_sentence(unit: str) -> bool:
+    return unit.endswith((".", "!", "?")) and len(unit.split()) > 3
+
+
+def _odd_lines(lines: Sequence[str]) -> set[int]:
+    """The few lines that differ in more than figures where all others do not, as in a log."""
+    forms = [re.sub(r"\d+", "0", line) for line in lines]
+    usual, count = Counter(forms).most_common(1)[0]
+    if len(lines) < 10 or count < 0.8 * len(lines):
+        return set()
+    return {at for at, form in enumerate(forms) if form != usual and form.strip()}
 
 
 def _sentences(block: str) -> Iterator[tuple[int, str]]:
-    """The sentences and list items of a block with the place where each begins."""
-    cuts = {0, len(block)}
-    cuts |= {match.start() + 1 for match in _LINES.finditer(block)}
-    cuts |= {match.end() for match in _SENTENCES.finditer(block)}
-    for start, end in pairwise(sorted(cuts)):
-        if sentence := block[start:end].strip():
-            yield start, sentence
-
-
-def _kind(text: str) -> tuple[str, int, str] | None:
-    """The kind of sign that a text is, where its words begin, and the words; None: none."""
-    if _label().match(text):
-        return "remark", 0, text
-    hits = [(match.lastgroup or "", match) for match in _words().finditer(text)]
-    hits += [(kind, match) for kind, form in _FORMS.items() if (match := form.search(text))]
-    if not hits:
-        return None
-    kind, match = max(hits, key=lambda hit: (RANKS[hit[0].replace("_", " ")], -hit[1].start()))
-    return kind.replace("_", " "), match.start(), match[0].casefold()
-
-
-def _quote(text: str, at: int) -> str:
-    """About _QUOTE characters of `text` around the place `at`."""
-    start = max(0, at - _BEFORE) if len(text) > _QUOTE else 0
-    while 0 < start < at and text[start - 1].isalnum():
-        start += 1
-    return one_line(("…" if start else "") + text[start:], _QUOTE)
-
-
-def _cells(row: str) -> list[str]:
-    return [cell.strip() for cell in _BAR.split(row.strip().strip("|"))]
-
-
-def _scan_table(header: str, lines: list[str], first_row: int, place: str, found: _Found) -> None:
-    """A table, cell by cell; of like cells of a column the first counts."""
-    titles = _cells(header.partition("\n")[0])
-    rows = [_cells(line) for line in lines]
-    rows = [row + [""] * (len(titles) - len(row)) for row in rows]
-    columns = [[row[i] for row in rows] for i in range(len(titles))]
-    numeric = [_is_numeric(column) for column in columns]
-    sparse = [len(rows) >= 4 and 0 < sum(map(bool, column)) <= len(rows) / 3 for column in columns]
-
-    def at(row: int) -> str:
-        return ", ".join(filter(None, (place, f"row {first_row + row}")))
-
-    for title in titles:
-        if hit := _kind(title):
-            found.add(hit[0], ", ".join(filter(None, (place, "header"))), _quote(title, hit[1]))
-    for number, row in enumerate(rows):
-        label = next(filter(None, row), "")
-        used = sum(map(bool, row))
-        for i, cell in enumerate(row[: len(titles)]):
-            if not cell:
-                continue
-            hit = _kind(cell)
-            quote = _quote(cell, hit[1] if hit else 0)
-            shown = quote if cell is label else f"{one_line(label, 40)} | {one_line(titles[i], 30)}: {quote}"
-            like = f"{place} {i} {hit[2]}" if hit and len(cell) <= _BEFORE else ""
-            if _total().match(cell) and cell is label and used > 1:
-                found.add(
-                    "total", at(number), one_line(" | ".join(filter(None, row)), _QUOTE), place or "table"
-                )
-            elif hit:
-                found.add(hit[0], at(number), shown, like)
-            elif used == 1 and len(titles) > 2 and len(cell.split()) > 3:
-                found.add("remark", at(number), shown)
-            elif sparse[i] and cell is not label and re.search(r"[^\W\d_]{3}", cell):
-                found.add("remark", at(number), shown, f"{place} {i} {cell.casefold()}")
-            elif numeric[i] and not NUMBER.match(_FORMULA.sub("", cell)) and re.search(r"[^\W\d_]", cell):
-                found.add("odd value", at(number), shown, f"{place} {i} {cell.casefold()}")
-    for i, column in enumerate(columns):
-        _scan_currencies(column, titles[i], at, found)
-
-
-def _is_numeric(column: Iterable[str]) -> bool:
-    cells = [_FORMULA.sub("", cell) for cell in column if cell]
-    return len(cells) >= 5 and sum(bool(NUMBER.match(cell)) for cell in cells) >= 0.7 * len(cells)
-
-
-def _scan_currencies(column: list[str], title: str, at: Callable[[int], str], found: _Found) -> None:
-    """Two currencies in one column: the first cell in the one that is rarer."""
-    seen: dict[int, str] = {}
-    for number, cell in enumerate(column):
-        if NUMBER.match(cell) or _CURRENCY.fullmatch(cell):
-            names = {_SAME_CURRENCY.get(sign, sign) for sign in _CURRENCY.findall(cell)}
-            if len(names) == 1:
-                seen[number] = names.pop()
-    counts = Counter(seen.values())
-    if len(counts) > 1:
-        rarest = min(counts, key=lambda name: (counts[name], name))
-        first = next(number for number, name in seen.items() if name == rarest)
-        others = ", ".join(f"{name} in {count} cells" for name, count in sorted(counts.items()))
-        found.add("unit", at(first), one_line(f"{title}: {column[first]} ({others})", _QUOTE))
+    """The sentences and list items of a block, each with its line's number; wrapped lines are joined."""
+    joined: list[tuple[int, list[str]]] = []
+    before = ""
+    for at, line in enumerate(block.split("\n")):
+        if joined and len(before) >= _WRAPPED and line.lstrip()[:1].islower():
+            joined[-1][1].append(line)
+        else:
+            joined.append((at, [line]))
+        before = line
+    for at, pieces in joined:
+        for sentence in _SENTENCE_END.split(" ".join(pieces)):
+            if sentence.strip():
+                yield at, sentence.strip()

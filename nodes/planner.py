@@ -39,7 +39,7 @@ from forethought.nodes.support.task import TaskError, after_begin, begin_task, f
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import Plan as PlanReply
 from forethought.state.agent import AgentState, Plan, Progress
-from forethought.state.context import Context
+from forethought.state.context import Context, UnknownSetting
 from forethought.state.reducers import with_statuses
 from forethought.tools.registry import describe
 
@@ -49,14 +49,16 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
 
     A first plan that stays invalid ends the task as failed; a re-plan that does keeps the old plan.
     """
-    turn = await services.turn(runtime)
-    state = with_statuses(state)
+    state, new_task = with_statuses(state), is_new_task(state)
     update: dict[str, Any] = {}
-    if is_new_task(state):
-        try:
+    try:
+        turn = await services.turn(runtime)
+        if new_task:
             update, state = await _begin(state, turn)
-        except TaskError as error:
-            return await refuse(state, str(error), services, user_of(runtime))
+    except (TaskError, UnknownSetting) as error:
+        if not new_task:
+            raise
+        return await refuse(state, str(error), services, user_of(runtime))
     progress = _count_planning(state)
     update["progress"] = {**progress, "rejection": ""}
     if exhausted(state, turn.context, steps=False):

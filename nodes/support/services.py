@@ -37,12 +37,12 @@ class Services:
     async def turn(self, runtime: Runtime[Context]) -> Turn:
         """The turn of a node, with the tools of the MCP servers from the first one on.
 
-        Raises McpSetupError when a server cannot be used, and ValueError when the Context asks for what the
-        operator does not allow.
+        Raises McpSetupError when a server cannot be used, ValueError when the Context asks for what the
+        operator does not allow, and UnknownSetting.
         """
+        context = bounded(Context.model_validate(runtime.context or {}), self.settings)
         if self.mcp is not None:
             await self.mcp.fill(self.tools)
-        context = bounded(Context.model_validate(runtime.context or {}), self.settings)
         window = context.context_tokens or self.models.window(models_of(context))
         return Turn(self, context.model_copy(update={"context_tokens": window}), runtime)
 

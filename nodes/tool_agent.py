@@ -17,6 +17,7 @@ from langgraph.runtime import Runtime
 from forethought.models.allowance import tokens_of, total
 from forethought.models.types import Message, Usage
 from forethought.nodes.support.budget import allowance, exhausted, left_text
+from forethought.nodes.support.effort import Moment, settle
 from forethought.nodes.support.intra_reflection import Revised, evaluation_of, revise_until, score_of
 from forethought.nodes.support.prompt_text import (
     Reader,
@@ -55,12 +56,15 @@ async def tool_agent(
     started = time.monotonic()
     turn = await services.turn(runtime)
     state = read_state(config, WAVE_CHANNELS)
+    moment = Moment(state, turn.context, services.tools, subtask_of(state, dispatch["subtask"]))
+    turn, skipped = settle("tool_intra", turn, moment)
     revised, sources = await _propose(state, dispatch, turn)
     seconds = round(time.monotonic() - started, 3)
     proposal = _proposal(revised, dispatch, turn, sources, seconds)
     update: dict[str, Any] = {
         "proposals": {dispatch["subtask"]: proposal},
         "usage": {"tool": revised.usage},
+        **skipped,
     }
     if proposal["rejected"] and turn.context.short_term_memory:
         memory = memory_of(state, dispatch["subtask"])
@@ -97,7 +101,7 @@ async def _propose(
         tool_choice_spec(tools, context),
         allowance(state, context),
         check=_checker(tools),
-        threshold=context.tool_threshold if context.tool_intra else None,
+        threshold=context.tool_threshold if context.wants("tool_intra") else None,
         may_revise=may_revise,
         event=dispatch,
     )
@@ -138,7 +142,7 @@ def _proposal(
     choice, context, reason = revised.best, turn.context, ""
     if choice is None:
         reason = f"the tool agent gave no valid reply: {revised.problem}"
-    elif context.tool_intra and score_of(choice) < min(context.tool_threshold, context.tool_floor):
+    elif context.wants("tool_intra") and score_of(choice) < min(context.tool_threshold, context.tool_floor):
         reason = (
             f"no proposal was good enough: the best of {len(revised.rejected)} scored {score_of(choice)}, "
             f"{context.tool_floor} is needed. {evaluation_of(choice)}"
@@ -159,7 +163,7 @@ def _proposal(
         "expected": best.expected if foresees else "",
         "surprise": best.surprise if context.foresees_tools else "none",
         "evaluation": evaluation_of(best),
-        "score": score_of(best) if choice and context.tool_intra else 0,
+        "score": score_of(best) if choice and context.wants("tool_intra") else 0,
         "revisions": revised.revisions,
         "rejected": [_brief(item) for item in revised.rejected if reason or item is not choice],
         "shown": shown,
@@ -187,7 +191,7 @@ def tool_messages(
     messages = prompt_messages(
         "tool_agent",
         full_tools=describe(services.offered(state)),
-        intra=context.tool_intra,
+        intra=context.wants("tool_intra"),
         threshold=context.tool_threshold,
         replanning=context.replanning,
         foresight=context.foresees_tools,

@@ -119,7 +119,7 @@ def answer_messages(state: AgentState, context: Context) -> list[Message]:
         foresees=context.foresees_user,
         **situation(state, context),
         steps=step_items(trajectory(state), reader, reader.sizes.answer, lambda step: _standing(step, state)),
-        plan=plan_outline(plan),
+        plan=plan_outline(plan, context.sizes),
         stopped="" if is_done else progress.get("stopped", ""),
     )
 

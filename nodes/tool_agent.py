@@ -199,7 +199,7 @@ def tool_messages(
         results=results,
         steps=step_items(steps, reader, context.sizes.seen),
         memory=[item["text"] for item in memory],
-        plan=plan_outline(plan, own=key) if len(plan["subtasks"]) > 1 else "",
+        plan=plan_outline(plan, context.sizes, key) if len(plan["subtasks"]) > 1 else "",
         left=left_text(state, context),
     )
     sources = [f"result:{item['id']}" for item in results] + [item["id"] for item in memory]

@@ -218,14 +218,14 @@ def plan_text(plan: Plan, *, only_open: bool = False) -> str:
     return "\n\n".join(blocks)
 
 
-def plan_outline(plan: Plan, own: str = "") -> str:
+def plan_outline(plan: Plan, sizes: Sizes, own: str = "") -> str:
     """The plan in short, a line a subtask: id, status and the head of its description; `own` is marked."""
     lines = [
         f"{item['id']} [{'yours' if item['id'] == own else item['status']}]: "
         f"{one_line(item['description'], LINE_CHARS)}"
         for item in plan.get("subtasks", [])
     ]
-    return cut("\n".join(lines), OUTLINE_CHARS)
+    return cut("\n".join(lines), min(OUTLINE_CHARS, sizes.written))
 
 
 def result_items(

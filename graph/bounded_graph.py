@@ -22,8 +22,28 @@ WIDEST = 64
 """Most subtasks of a wave that a run of any graph may send side by side (`max_parallel`)."""
 
 
+_LANGGRAPHS_OWN = (
+    "__",
+    "langgraph_",
+    "thread_id",
+    "checkpoint_",
+    "run_id",
+    "graph_id",
+    "assistant_id",
+    "user_id",
+)
+"""How keys begin that clients and servers keep beside the settings, in a run's `configurable`."""
+
+
 class UpdateError(ValueError):
     """A write that only a run may make; one line that says which."""
+
+
+class _AnyProperty(dict[str, Any]):
+    """The properties of a context, and every other key but those that LangGraph itself puts there."""
+
+    def __contains__(self, key: object) -> bool:
+        return super().__contains__(key) or not str(key).startswith(_LANGGRAPHS_OWN)
 
 
 class BoundedGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
@@ -51,6 +71,12 @@ class BoundedGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
         if isinstance(input, Command) and self.bounds:
             check_update(input)
         return super().astream(input, config, **kwargs)
+
+    def get_context_jsonschema(self) -> dict[str, Any] | None:
+        """See CompiledStateGraph. LangGraph's server and aegra drop each key of a run's context that is not
+        `in` the schema's properties, before any of our code could refuse it: so every one is."""
+        schema = super().get_context_jsonschema()
+        return schema and {**schema, "properties": _AnyProperty(schema["properties"])}
 
     async def abulk_update_state(
         self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]

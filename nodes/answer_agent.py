@@ -47,7 +47,7 @@ from forethought.prompts.replies import (
 )
 from forethought.state.agent import AgentState, Draft, LongTerm, Source, Status, Step
 from forethought.state.context import Context
-from forethought.state.reducers import with_statuses
+from forethought.state.reducers import CLEAR, with_statuses
 from forethought.training.prompt import reflection_prompt, trajectory_text
 
 
@@ -168,7 +168,7 @@ def _next_round(state: AgentState, context: Context) -> bool:
 
 
 def _final(state: AgentState, draft: Draft, status: Status, context: Context) -> dict[str, Any]:
-    steps = {step["n"]: step for step in trajectory(state)}
+    steps = {step["n"]: step for step in state.get("trajectory", [])}  # a forgotten round's too
     sources: list[Source] = [
         {
             "n": n,
@@ -219,6 +219,7 @@ def _checker(state: AgentState) -> Callable[[AnswerDraft], str | None]:
 
 async def _end_round(state: AgentState, draft: Draft, best: Draft, turn: Turn) -> dict[str, Any]:
     """Record the round in long-term memory and begin the next; results and history stay (MIRROR 3.5).
+    Without long-term memory the next begins as the first did.
 
     The reflection in the record is the answer agent's own evaluation, or, with `round_reflection`, one
     written by the retrospective role (SAMULE 3.2.2 trains a model for it).
@@ -229,13 +230,15 @@ async def _end_round(state: AgentState, draft: Draft, best: Draft, turn: Turn) -
         "draft": best,
         "progress": {**progress, "round": number + 1, "round_n": progress["n"]},
     }
-    if turn.context.long_term_memory:
-        reflection = draft["evaluation"]
-        if turn.context.round_reflection:
-            reflection, usage = await _reflection(state, draft, turn)
-            update["usage"] = {"retrospective": usage}
-        update["long_term"] = {str(number): _record(state, draft, reflection)}
-    return update
+    if not turn.context.long_term_memory:
+        update["progress"]["start_n"] = progress["n"]
+        cleared = {channel: {CLEAR: None} for channel in ("statuses", "results", "short_term")}
+        return {**update, **cleared, "plan": {}}
+    reflection = draft["evaluation"]
+    if turn.context.round_reflection:
+        reflection, usage = await _reflection(state, draft, turn)
+        update["usage"] = {"retrospective": usage}
+    return {**update, "long_term": {str(number): _record(state, draft, reflection)}}
 
 
 def _record(state: AgentState, draft: Draft, reflection: str) -> LongTerm:

@@ -62,7 +62,7 @@ def _edited(value: Any, state: AgentState, services: Services) -> dict[str, Any]
         return f"a subtask is not valid: {'.'.join(map(str, first['loc']))}: {first['msg']}"
     done = {s["id"]: s["description"] for s in plan["subtasks"] if s["id"] in results}
     subtasks = [s for s in subtasks if s.id not in done or not same_words(done[s.id], s.description)]
-    problem = plan_problem(subtasks, tools=services.tools, old=plan, results=results)
+    problem = plan_problem(subtasks, tools=services.offered(state), old=plan, results=results)
     if problem:
         return problem
     version = progress["version"] + 1

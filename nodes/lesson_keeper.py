@@ -22,13 +22,13 @@ from forethought.lessons.record import Lesson, lesson_id, now_utc
 from forethought.models.types import Usage, no_usage, reply_spec
 from forethought.nodes.support.budget import allowance
 from forethought.nodes.support.lessons import open_book, thread_of
-from forethought.nodes.support.prompt_text import plan_text, rounds_texts, steps_text, trajectory
+from forethought.nodes.support.prompt_text import plan_text, rounds_texts, start_n, steps_text, trajectory
 from forethought.nodes.support.provenance import influence, thread_origin
 from forethought.nodes.support.services import Services, Turn
 from forethought.nodes.support.situation import situation
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import LessonDraft
-from forethought.state.agent import AgentState, Lessons
+from forethought.state.agent import AgentState, Lessons, Replan
 from forethought.state.context import Context
 from forethought.state.reducers import with_statuses
 from forethought.text import cut, one_line
@@ -68,14 +68,13 @@ def what_failed(state: AgentState) -> list[str]:
 
     A new plan that only the cadence forced is no failure.
     """
-    task = state["progress"]["task"]
     failures = [f"step {step['n']}" for step in trajectory(state) if not step["ok"]]
-    failures += [
-        f"plan after step {item['n']}"
-        for item in state.get("replans", [])
-        if item["task"] == task and item["kind"] != "cadence"
-    ]
-    return failures + [f"round {number}" for number in range(1, state["progress"]["round"])]
+    failures += [f"plan after step {item['n']}" for item in _replans(state) if item["kind"] != "cadence"]
+    return failures + [f"round {key}" for key, item in state.get("long_term", {}).items() if "score" in item]
+
+
+def _replans(state: AgentState) -> list[Replan]:
+    return [item for item in state.get("replans", []) if item["n"] > start_n(state)]
 
 
 async def _known(services: Services) -> tuple[str, ...]:
@@ -99,11 +98,7 @@ async def _draft(
         **situation(state, turn.context),
         plan=plan_text(state.get("plan", {})),
         steps=cut(steps_text(trajectory(state)), _STEPS_CHARS),
-        replans=[
-            cut(item["reason"], _REASON_CHARS)
-            for item in state.get("replans", [])
-            if item["task"] == state["progress"]["task"]
-        ],
+        replans=[cut(item["reason"], _REASON_CHARS) for item in _replans(state)],
         rounds=rounds_texts(state.get("long_term", {}), turn.context.sizes),
         status=state["status"],
         answer=state["answer"],

@@ -39,7 +39,7 @@ from forethought.nodes.support.task import TaskError, after_begin, begin_task, f
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import Plan as PlanReply
 from forethought.state.agent import AgentState, Plan, Progress
-from forethought.state.context import Context
+from forethought.state.context import Context, UnknownSetting
 from forethought.state.reducers import with_statuses
 from forethought.tools.registry import describe
 
@@ -49,14 +49,16 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
 
     A first plan that stays invalid ends the task as failed; a re-plan that does keeps the old plan.
     """
-    turn = await services.turn(runtime)
-    state = with_statuses(state)
+    state, new_task = with_statuses(state), is_new_task(state)
     update: dict[str, Any] = {}
-    if is_new_task(state):
-        try:
+    try:
+        turn = await services.turn(runtime)
+        if new_task:
             update, state = await _begin(state, turn)
-        except TaskError as error:
-            return await refuse(state, str(error), services, user_of(runtime))
+    except (TaskError, UnknownSetting) as error:
+        if not new_task:
+            raise
+        return await refuse(state, str(error), services, user_of(runtime))
     progress = _count_planning(state)
     update["progress"] = {**progress, "rejection": ""}
     if exhausted(state, turn.context, steps=False):
@@ -118,7 +120,7 @@ async def _scored_plan(state: AgentState, turn: Turn) -> Revised[PlanReply]:
     def check(reply: PlanReply) -> str | None:
         return plan_problem(
             reply.subtasks,
-            tools=turn.services.tools,
+            tools=turn.services.offered(state),
             old=old,
             results=state.get("results", {}),
             discard=reply.discard,
@@ -143,11 +145,12 @@ async def _scored_plan(state: AgentState, turn: Turn) -> Revised[PlanReply]:
 def _without_plan(
     state: AgentState, update: dict[str, Any], revised: Revised[PlanReply], context: Context
 ) -> dict[str, Any]:
-    """What changes where no valid plan came: nothing if the budget is spent or an old plan can go on."""
+    """What changes where no valid plan came: nothing if the budget is spent, or an old plan or answer
+    can stand."""
     old = state.get("plan", {})
     if exhausted(state, context, revised.usage, steps=False):
         return {}
-    if not old.get("subtasks"):
+    if not old.get("subtasks") and not state.get("draft"):
         failed = fail(f"no valid plan ({revised.problem})")
         return {**failed, "messages": [*update.get("messages", []), *failed["messages"]]}
     if old.get("approval") == "rejected":  # what a person refused is shown again, never carried out
@@ -199,13 +202,14 @@ def _why(state: AgentState) -> str:
 def planner_messages(state: AgentState, services: Services, context: Context) -> list[Message]:
     """The planner's prompt: fixed part, situation, memory, what has happened, what is left."""
     results, reader = state.get("results", {}), Reader(context.sizes, state["task"])
+    remembers_rounds = context.long_term_memory and context.answer_intra and context.max_rounds > 1
     return prompt_messages(
         "planner",
-        tools=describe(services.tools),
+        tools=describe(services.offered(state)),
         intra=context.plan_intra,
         threshold=context.plan_threshold,
         replanning=context.replanning,
-        again=context.replanning or context.max_rounds > 1,
+        again=context.replanning or remembers_rounds,
         **situation(state, context),
         **memory(state, context),
         steps=steps_text(trajectory(state), results, reader),

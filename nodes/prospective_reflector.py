@@ -144,7 +144,7 @@ class _Reflection:
         """Turn 2. The revised plan becomes the one in hand; False when no valid revision came."""
         types = {error.error_type for error in diagnosis.errors}
         _, request = render("reflector_revise", errors=[e.full() for e in errors if e.name in types])
-        results, tools = self.state.get("results", {}), self.turn.services.tools
+        results, tools = self.state.get("results", {}), self.turn.services.offered(self.state)
 
         def check(reply: PlanRevision) -> str | None:
             return plan_problem(reply.subtasks, tools=tools, old=self.plan, results=results)
@@ -199,7 +199,7 @@ def reflector_messages(
     return prompt_messages(
         "reflector",
         errors=[error.brief() for error in errors],
-        tools=describe(services.tools),
+        tools=describe(services.offered(state)),
         **situation(state, context),
         **memory(state, context),
         steps=steps_text(steps, results, reader),

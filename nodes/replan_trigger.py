@@ -15,6 +15,7 @@ from langgraph.runtime import Runtime
 from forethought.nodes.support.budget import exhausted, spent, wave_width
 from forethought.nodes.support.plans import ready, settle, status_update
 from forethought.nodes.support.prompt_text import trajectory
+from forethought.nodes.support.provenance import thread_steps
 from forethought.nodes.support.services import Services
 from forethought.state.agent import AgentState, Dispatch, Plan, Replan, Step
 from forethought.state.context import Context
@@ -171,7 +172,8 @@ def _cadence(state: AgentState, plan: Plan, context: Context) -> Replan | None:
 def _calls_before_plans(state: AgentState) -> list[int]:
     """How many calls of the task had been made when each plan was made, in order."""
     base = state["progress"]["base_n"]
-    others = [step["n"] - base for step in trajectory(state) if not is_call(step)]
+    steps = [step for step in thread_steps(state) if step["n"] > base]  # those of forgotten rounds too
+    others = [step["n"] - base for step in steps if not is_call(step)]
     return [at - bisect_right(others, at) for at in sorted(set(state["progress"]["planned_at"]))]
 
 

@@ -83,7 +83,7 @@ async def _propose(
     state: AgentState, dispatch: Dispatch, turn: Turn
 ) -> tuple[Revised[ToolChoice], list[str]]:
     """The best-scored proposal of at most 1 + max_revisions, and what its prompt showed."""
-    context, tools = turn.context, turn.services.tools
+    context, tools = turn.context, turn.services.offered(state)
     messages, sources = tool_messages(state, subtask_of(state, dispatch["subtask"]), turn.services, context)
     width = max(len(state.get("dispatch", [])), 1)
 
@@ -186,7 +186,7 @@ def tool_messages(
     steps = [step for step in history if step["subtask"] == key and step["ok"]]
     messages = prompt_messages(
         "tool_agent",
-        tools=describe(services.tools),
+        tools=describe(services.offered(state)),
         intra=context.tool_intra,
         threshold=context.tool_threshold,
         replanning=context.replanning,

@@ -122,6 +122,9 @@ class Tool:
     """0: no limit."""
     retryable: bool = False
     """Whether the same call may be made again after a transport failure (never one that writes)."""
+    media: tuple[str, ...] = ()
+    """Of a tool that works on given files only: how the media type of such a file begins; '' for any file.
+    Without such a file it is not offered."""
     address: str | None = None
     """For effect egress: the one argument that leaves the machine, an address; None: all of them may."""
     outside: bool = True
@@ -146,6 +149,7 @@ class ToolOptions(TypedDict, total=False):
     effect: Effect
     timeout_s: float
     retryable: bool
+    media: tuple[str, ...]
     address: str | None
     outside: bool
     asks_person: bool

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from forethought.json_files import write_bytes
 from forethought.storage.encryption import NO_KEY, Cipher, cipher_of
 from forethought.storage.errors import StorageError
+from forethought.tools.kinds import picture_kind, sound_kind
 
 if TYPE_CHECKING:
     from forethought.settings import Settings
@@ -131,14 +132,14 @@ def take_in(item: Any, *, store: FileStore, settings: Settings) -> FileRef:
         return take_in_bytes(name, content, store=store, settings=settings)
     if not store.has(content_hash):
         raise FilesError(f"{name}: no file with this hash is stored here; send its data")
-    return _reference(name, content_hash, len(store.get(content_hash)))
+    return _reference(name, content_hash, store.get(content_hash))
 
 
 def take_in_bytes(name: str, data: bytes, *, store: FileStore, settings: Settings) -> FileRef:
     """Take in content that is at hand already. Raises FilesError when it is too large."""
     name = safe_name(name)
     _check_size(name, len(data), settings)
-    return _reference(name, store.put(data), len(data))
+    return _reference(name, store.put(data), data)
 
 
 def from_path(
@@ -214,9 +215,14 @@ def _read(path: Path, shown: str, settings: Settings) -> bytes:
     return data
 
 
-def _reference(name: str, content_hash: str, size: int) -> FileRef:
+def _reference(name: str, content_hash: str, data: bytes) -> FileRef:
     kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
-    return {"name": name, "hash": content_hash, "size": size, "type": kind}
+    # Tools for pictures and sounds are offered by the type, which a name may not tell.
+    if (picture := picture_kind(data)) and not kind.startswith("image/"):
+        kind = f"image/{picture}"
+    if (sound := sound_kind(data)) and not kind.startswith(("audio/", "video/")):
+        kind = f"audio/{sound}"
+    return {"name": name, "hash": content_hash, "size": len(data), "type": kind}
 
 
 def _check_size(shown: str, size: int, settings: Settings) -> None:

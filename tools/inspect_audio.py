@@ -88,4 +88,6 @@ async def _answer(
 
 # Besides the hearing there is the question to the model, whose own time limit is the operator's. A call that
 # gave up may be made again: the hearing goes on in its thread, and what it made is kept.
-INSPECT_AUDIO = make_tool(inspect_audio, timeout_s=LONGEST_S + 900, retryable=True)
+INSPECT_AUDIO = make_tool(
+    inspect_audio, timeout_s=LONGEST_S + 900, retryable=True, media=("audio/", "video/")
+)

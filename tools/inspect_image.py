@@ -29,4 +29,4 @@ async def inspect_image(env: ToolEnv, path: str, question: str | None = None) ->
 
 
 # Decoding is quick; what takes long is the model, whose own time limit is the operator's.
-INSPECT_IMAGE = make_tool(inspect_image, timeout_s=900, retryable=True)
+INSPECT_IMAGE = make_tool(inspect_image, timeout_s=900, retryable=True, media=("image/",))

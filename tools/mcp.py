@@ -17,8 +17,6 @@ from forethought.text import one_line
 from forethought.tools.base import Effect, Observation, Tool, ToolEnv, ToolError
 from forethought.tools.mcp_schema import arguments_model
 from forethought.tools.mcp_settings import McpServer, McpServers, McpSetupError, McpTool
-from forethought.tools.python import python_tool
-from forethought.tools.sandbox.program import from_code
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
@@ -171,7 +169,4 @@ class McpBox:
             if tool.name in box or tool.name in self._reserved:
                 raise McpSetupError(f"two tools are called {tool.name}: rename an MCP server")
             box[tool.name] = tool
-        for name, tool in box.items():
-            if tool.runs_code:
-                box[name] = python_tool(self._settings, from_code(box))
         self._filled = True

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from forethought.settings import Settings
 from forethought.text import cut
 from forethought.tools.base import Observation, Tool, ToolEnv, ToolError, make_tool
-from forethought.tools.sandbox.program import MAX_CALLS, MODULES, Backend, Calls, Program
+from forethought.tools.sandbox.program import MODULES, Backend, Calls, Program
 
 _READING_S = 60
 """Time that the tool may take, besides running the code, to read the given files."""
@@ -66,21 +66,10 @@ def _observe(env: ToolEnv, code: str, calls: Calls) -> Observation:
 def _shown(printed: str, value: str, limit: int) -> tuple[str, bool]:
     """What is shown of the output and of the last value, which always is; and whether that is not all."""
     printed, value = printed.rstrip("\n"), value.rstrip("\n")
-    value_shown = _without_middle(value, limit // 2)
-    printed_shown = _without_middle(printed, limit - len(value_shown))
+    value_shown = cut(value, limit // 2, tail=0.5)
+    printed_shown = cut(printed, limit - len(value_shown), tail=0.5)
     shown = "\n".join(filter(None, (printed_shown, value_shown)))
     return shown, (printed_shown, value_shown) != (printed, value)
-
-
-def _without_middle(text: str, limit: int) -> str:
-    """The text's first and last lines, and how many are missing, where it is longer than `limit`."""
-    if len(text) <= limit:
-        return text
-    first, last = text[: limit // 2], text[-limit // 2 :]
-    first, last = first[: first.rfind("\n") + 1] or first, last[last.find("\n") + 1 :] or last
-    missing = text[len(first) : len(text) - len(last)]
-    note = f"[... {missing.count(chr(10))} lines left out, {len(missing)} characters: print less ...]"
-    return "\n".join((first.rstrip("\n"), note, last))
 
 
 def _backend(settings: Settings) -> Backend:
@@ -100,18 +89,13 @@ stopped; of long output the middle is left out.
 
 Ready to use:
 - `files[name]`: a given file's whole text. Text formats (csv, json, html, ...) are as they stand, documents
-  (pdf, docx, xlsx, ...) as read_file shows them.
+  (pdf, docx, xlsx, ...) are Markdown, with hidden sheets, comments, footnotes and notes.
 - `tables[name]`: a given file's tables, each a list of rows. CSV and TSV: the rows themselves, all strings.
   Workbooks: by sheet, hidden ones too: `tables['a.xlsx']['Sheet1'][0][1]` is cell B1; numbers are numbers,
   dates ISO strings, empty cells ''. Other documents: by number, from '1'. PDFs have none.
 - `results[id]`: a finished subtask's result, a text.
-{functions}\
 - Imported already: {modules}.
 {language}"""
-_FUNCTIONS = """\
-- the tools {names} as functions with keyword arguments: each returns the observation's text
-  or raises RuntimeError with the cause; at most {most} calls a program.
-"""
 _SUBSET = """\
   Of collections only Counter, defaultdict, deque, namedtuple; of functools only cache, partial, reduce.
 
@@ -124,17 +108,15 @@ _FULL = """\
 Not there: any other file, the network, the environment, other processes, input()."""
 
 
-def python_tool(settings: Settings, functions: Iterable[str] = ()) -> Tool:
-    """The tool as the chosen backend offers it; `functions` are the tools that its code may call."""
-    names = ", ".join(functions)
+def python_tool(settings: Settings) -> Tool:
+    """The tool as the chosen backend offers it."""
     full = settings.python_backend == "sandlock"
     description = _ABOUT.format(
         seconds=settings.python_seconds,
-        functions=_FUNCTIONS.format(names=names, most=MAX_CALLS) if names else "",
         modules=", ".join(MODULES),
         language=_FULL if full else _SUBSET,
     )
-    limit = settings.python_seconds + _READING_S + (_CALLING_S if names else 0)
+    limit = settings.python_seconds + _READING_S + _CALLING_S
     return replace(PYTHON, description=description, timeout_s=limit)
 
 

@@ -15,10 +15,10 @@ async def read_file(
 ) -> Observation:
     """Read one of the given files as Markdown text, or ask a question about it.
 
-    Reads txt, md, html, xml, csv, tsv, json, eml, xlsx, xls, docx, pptx, pdf and epub, and lists what is in a
-    zip. Tables stay tables; formulas, hidden sheets, comments and speaker notes are shown. A long file comes
-    in parts; the first line says which part this is and what is not shown. Scanned pages cannot be read;
-    pictures are for inspect_image, sound is for inspect_audio.
+    Reads xlsx, xls, docx, pptx, pdf, epub, eml, html, csv, tsv and any plain text (txt, md, json, xml, log,
+    yaml, py, ...), and lists what is in a zip; not scans, pictures or sound. Shows tables as tables, and what
+    is easily missed: formulas, hidden sheets, rows and columns, comments, footnotes, speaker notes. A long
+    file comes in parts; the first line says which part this is and what is not shown.
 
     Args:
         path: Name of a given file, such as prices.xlsx.
@@ -72,4 +72,4 @@ def _first_line(name: str, document: Document, parts: list[Part], numbers: list[
     return f"{line} Not {verb}: part{'s' * (len(missing) > 1)} {ranges(missing)}; ask for part={next_part}."
 
 
-READ_FILE = make_tool(read_file, effect="read", timeout_s=90)
+READ_FILE = make_tool(read_file, timeout_s=90, media=("",))

@@ -7,7 +7,7 @@ import inspect
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forethought.models.schema import json_schema
 from forethought.settings import Settings
@@ -18,9 +18,12 @@ from forethought.tools.inspect_audio import INSPECT_AUDIO
 from forethought.tools.inspect_image import INSPECT_IMAGE
 from forethought.tools.python import PYTHON, python_tool
 from forethought.tools.read_file import READ_FILE
-from forethought.tools.sandbox.program import from_code
+from forethought.tools.sandbox.program import MAX_CALLS, from_code
 from forethought.tools.visit_webpage import VISIT_WEBPAGE
 from forethought.tools.web_search import WEB_SEARCH
+
+if TYPE_CHECKING:
+    from forethought.state.agent import FileRef
 
 BUILT_IN = (READ_FILE, INSPECT_IMAGE, INSPECT_AUDIO, PYTHON, WEB_SEARCH, VISIT_WEBPAGE, ASK_USER)
 
@@ -49,19 +52,35 @@ def toolbox(
             raise ValueError(f"two tools are called {tool.name}: rename one")
         box[tool.name] = tool
     if box.get(PYTHON.name) is PYTHON:
-        box[PYTHON.name] = python_tool(settings, from_code(box))
+        box[PYTHON.name] = python_tool(settings)
     return box
 
 
+def offered(tools: Mapping[str, Tool], files: Iterable[FileRef | str]) -> dict[str, Tool]:
+    """The tools that are of use with the given files: what prompts list and schemas admit.
+
+    Files come with a task only, so that the offer stays the same while it runs.
+    """
+    types = [item.get("type", "") for item in files if not isinstance(item, str)]
+    return {
+        name: tool
+        for name, tool in tools.items()
+        if not tool.media or any(media_type.startswith(tool.media) for media_type in types)
+    }
+
+
 def describe(tools: Mapping[str, Tool]) -> str:
-    """The tools as a prompt lists them: name and arguments, what it is for, and each argument's meaning.
+    """The tools as a prompt lists them: name and arguments, what it is for, and each argument's meaning; and
+    which of them a program may call.
 
     What someone else says of a tool (an MCP server) is fenced as data.
     """
     if not tools:
         return "There are none: work from what is given."
     return "\n\n".join(
-        fence(_block(tool), "foreign_tool", name=tool.name) if tool.foreign else _block(tool)
+        fence(_block(tool), "foreign_tool", name=tool.name)
+        if tool.foreign
+        else _block(tool) + (_functions(tools) if tool.runs_code else "")
         for tool in tools.values()
     )
 
@@ -80,7 +99,7 @@ def _of_module(name: str) -> list[Tool]:
         # Whatever a module does while it is loaded, the operator wants to know which one and why.
         reason = f"{type(error).__name__}: {one_line(error)}"
         raise ValueError(f"tools module {name} cannot be loaded: {reason}") from error
-    items = module.TOOLS if hasattr(module, "TOOLS") else _functions(module)
+    items = module.TOOLS if hasattr(module, "TOOLS") else _documented(module)
     if not isinstance(items, Iterable) or not (tools := [_as_tool(item, name) for item in items]):
         raise ValueError(
             f"tools module {name} offers nothing: give its functions type hints and docstrings, or set TOOLS"
@@ -88,7 +107,7 @@ def _of_module(name: str) -> list[Tool]:
     return tools
 
 
-def _functions(module: ModuleType) -> list[Callable[..., Any]]:
+def _documented(module: ModuleType) -> list[Callable[..., Any]]:
     return [
         item
         for name, item in vars(module).items()
@@ -126,6 +145,15 @@ def _block(tool: Tool) -> str:
         if entry.get("description")
     ]
     return "\n".join(lines)
+
+
+def _functions(tools: Mapping[str, Tool]) -> str:
+    """The tools that a program may call."""
+    names = ", ".join(from_code(tools))
+    return names and (
+        f"\n  Functions that the code can call, with keyword arguments: {names}. Each returns the tool's text"
+        f"\n  or raises RuntimeError with the cause; at most {MAX_CALLS} calls a program."
+    )
 
 
 def _type(entry: Mapping[str, Any]) -> str:

@@ -95,9 +95,10 @@ def _move(seen: SeenRequest, known: Known) -> Answer:
     key, prices = subtask_of(seen), known.prices
     if key == "fee":
         return call(tool="fees", expected=f'"{prices.town}"', town=prices.town)
-    if "with catalogue" in seen.text:
+    own = seen.messages[1][1].split("</subtask>")[0]
+    if "with catalogue" in own:
         return call(tool="catalogue", item=prices.item)
-    if "with ledger" in seen.text:
+    if "with ledger" in own:
         return _ledger(seen, prices)
     return _page(seen, known)
 

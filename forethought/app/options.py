@@ -6,7 +6,6 @@ thread was run with (for a thread that exists), else the environment, else the d
 
 from __future__ import annotations
 
-import difflib
 import shlex
 import sys
 from collections.abc import Mapping
@@ -17,10 +16,10 @@ from pydantic import BaseModel, ValidationError
 
 from forethought.app.command_flags import Flags
 from forethought.app.errors import CliError, input_errors
-from forethought.app.text import one_line
+from forethought.app.text import clean, one_line
 from forethought.redaction import without_credentials
 from forethought.settings import Settings, read_settings, reason_of
-from forethought.state.context import Context, bounded
+from forethought.state.context import Context, bounded, unknown_setting
 
 C = TypeVar("C", bound=BaseModel)
 
@@ -70,9 +69,7 @@ def parse_set(item: str, of: type[BaseModel] = Context) -> tuple[str, Any]:
     if not equals:
         raise CliError(f"--set {one_line(item)}: write KEY=VALUE")
     if key not in fields:
-        close = difflib.get_close_matches(key, fields, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(fields)}"
-        raise CliError(f"--set: unknown setting {one_line(key)!r}; {hint}")
+        raise CliError(f"--set: {clean(unknown_setting(key, of))}")
     return key, _parse_value(text.strip(), fields[key].annotation)
 
 

@@ -59,7 +59,7 @@ class ForkOptions(ModelOptions):
 
     thread: str = argument("The thread's id, as `threads` lists it.", "THREAD")
     before: int = flag(help="Number of the step to do again.", metavar="N", default=..., min=1)
-    guidance: str = flag(help="A correction that every role sees from there on.", metavar="TEXT", default="")
+    guidance: str = flag(help="A correction that holds from there on.", metavar="TEXT", default="")
 
 
 def run(options: RunOptions) -> int:

@@ -300,6 +300,9 @@ class Progress(TypedDict, total=False):
     """The task's text, to tell a new task from one that goes on."""
     base_n: int
     """Number of the last step sent before the task began."""
+    start_n: int
+    """Number of the last step sent before those that prompts know: before the task began, or, where rounds
+    are not remembered, this round."""
     n: int
     """Number of the last step sent; runs on over the thread."""
     round: int
@@ -339,7 +342,7 @@ class AgentInput(TypedDict, total=False):
     """Names of files in the operator's folder, or {name, data: base64}, or {name, hash} of a file stored
     before. They stay for the thread; the name "*" lets go of those given before."""
     guidance: list[str]
-    """Corrections that every role sees in every prompt of this task."""
+    """Corrections that hold for the whole task."""
 
 
 class AgentOutput(TypedDict, total=False):

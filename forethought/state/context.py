@@ -11,12 +11,14 @@ reflections, re-plans and the tool floor are ours.
 
 from __future__ import annotations
 
+import difflib
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from forethought.settings import LEAST_TOKENS, MODEL_NAME, Settings
 from forethought.sizes import LEAST_WINDOW_TOKENS, WINDOW_TOKENS, Sizes
+from forethought.text import one_line
 
 Role = Literal["planner", "reflector", "tool", "vision", "answer", "retrospective"]
 Approval = Literal["never", "tainted", "always"]
@@ -186,6 +188,25 @@ class Context(BaseModel):
         return own or self.model
 
 
+class SentContext(Context):
+    """A Context as a client sends it: a key that is no setting is kept, for the first node to refuse."""
+
+    model_config = ConfigDict(extra="allow", title="Context")
+
+
+class UnknownSetting(ValueError):
+    """A key that is no setting: one line that names the nearest."""
+
+
+def unknown_setting(key: str, of: type[BaseModel]) -> str:
+    """One line on a key that is no field of a context: the nearest field, or all."""
+    close = difflib.get_close_matches(key, of.model_fields, n=1, cutoff=0.5)
+    hint = (
+        f"did you mean {close[0]}? README.md lists all" if close else f"known: {', '.join(of.model_fields)}"
+    )
+    return f"unknown setting {one_line(key, 100)!r}; {hint}"
+
+
 C = TypeVar("C", bound=BaseModel)
 _BUDGETS = ("max_tokens", "max_usd", "max_seconds")
 _APPROVALS: tuple[Approval, ...] = get_args(Approval)
@@ -197,8 +218,10 @@ def bounded(context: C, settings: Settings) -> C:
 
     A budget above the operator's is lowered to it, since a smaller budget harms nobody, and approval below
     the operator's is raised to it; a model that is not allowed is refused with a ValueError, since another
-    one would silently change what was asked for.
+    one would silently change what was asked for, and a key that is no setting with UnknownSetting.
     """
+    for key in context.model_extra or ():
+        raise UnknownSetting(unknown_setting(key, type(context)))
     changes: dict[str, Any] = {}
     if settings.model and "model" not in context.model_fields_set:
         changes["model"] = settings.model

@@ -135,6 +135,8 @@ def _plan(step: Json, plan: Json, values: Mapping[str, Any]) -> str:
     version, lines = step.get("plan_version"), []
     if plan:
         lines.append(f"Plan {text(version)}: {text(plan.get('why'))}".rstrip(": "))
+        for name, facts in (("Known", plan.get("known")), ("To be found out", plan.get("open"))):
+            lines += [f"{name}: {'; '.join(map(text, items(facts)))}"] if facts else []
         for subtask in map(mapping, items(plan.get("subtasks"))):
             after = ", ".join(map(text, items(subtask.get("depends_on"))))
             lines.append(
@@ -215,13 +217,13 @@ def _answer(values: Mapping[str, Any], answer: str, number: int) -> TrajectorySt
     """The answer as the step in which it was written."""
     draft = mapping(values.get("draft"))
     used = ", ".join(map(text, items(draft.get("used_steps"))))
-    evaluation = text(draft.get("evaluation"))
+    evaluation, score = text(draft.get("evaluation")), text(draft.get("score") or "")
     return TrajectoryStep(
         number=number,
         given="Write the answer to the task from all steps.",
         memory=f"The answer rests on steps {used}." if used else "",
-        reflection=f"Evaluation of the draft (score {text(draft.get('score'))} of 10): {evaluation}"
-        if evaluation
+        reflection=f"Evaluation of the draft (score {score} of 10): {evaluation or 'no defect was named'}"
+        if score
         else "",
         action=f"answer: {answer}",
     )

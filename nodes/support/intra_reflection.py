@@ -50,7 +50,7 @@ def score_of(reply: Evaluated) -> int:
 def evaluation_of(reply: Evaluated) -> str:
     """The defects, a line each."""
     return "\n".join(
-        f"{defect.effect}, mend {defect.mend}: {defect.defect} (evidence: {defect.evidence})"
+        f"{defect.effect} (mend: {defect.mend}): {defect.defect} Evidence: {defect.evidence}"
         for defect in reply.defects
     )
 

@@ -8,6 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import count
 from typing import Any
 
+from forethought.nodes.support.prompt_text import trajectory
 from forethought.prompts.replies import PlannedSubtask
 from forethought.state.agent import AgentState, Plan, Result, Subtask
 from forethought.state.reducers import CLEAR
@@ -77,13 +78,12 @@ def same_words(one: str, other: str) -> bool:
 
 
 def dropped_ids(state: AgentState, *plans: Plan | None) -> set[str]:
-    """Ids under which the task has worked and which none of `plans` holds.
+    """Ids under which the trajectory has worked and which none of `plans` holds.
 
     Other work gets other ids, since an id's failed attempts count against it.
     """
     held = {subtask["id"] for plan in plans for subtask in (plan or {}).get("subtasks", [])}
-    task = state["progress"]["task"]
-    return {step["subtask"] for step in state.get("trajectory", []) if step["task"] == task} - held
+    return {step["subtask"] for step in trajectory(state)} - held
 
 
 def join_plan(

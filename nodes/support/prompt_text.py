@@ -73,10 +73,16 @@ def compact(value: Any) -> str:
 
 
 def trajectory(state: AgentState) -> list[Step]:
-    """The steps of the present task, by number."""
-    task = state.get("progress", {}).get("task", 1)
-    mine = [step for step in state.get("trajectory", []) if step["task"] == task]
-    return sorted(mine, key=itemgetter("n"))
+    """The steps that prompts know, by number: those of the task, or of its round where rounds are not
+    remembered."""
+    start = start_n(state)
+    return sorted((step for step in state.get("trajectory", []) if step["n"] > start), key=itemgetter("n"))
+
+
+def start_n(state: AgentState) -> int:
+    """Number of the last step before those that prompts know."""
+    progress = state.get("progress", {})
+    return progress.get("start_n", progress.get("base_n", 0))
 
 
 def files_text(files: Sequence[FileRef | str]) -> str:
@@ -207,7 +213,8 @@ def plan_text(plan: Plan, *, only_open: bool = False) -> str:
     subtasks = plan.get("subtasks", [])
     facts = {"Known": plan.get("known"), "To be found out": plan.get("open")}
     whole = [subtask for subtask in subtasks if subtask["status"] != "finished"]
-    blocks = [f"{name}: {'; '.join(items)}" for name, items in facts.items() if items and subtasks]
+    lines = [f"{name}: {'; '.join(items)}" for name, items in facts.items() if items and subtasks]
+    blocks = ["\n".join(lines)] if lines else []
     if not only_open and len(subtasks) <= MANY:
         whole = subtasks
     elif not only_open:

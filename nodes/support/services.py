@@ -12,10 +12,12 @@ from forethought.models.allowance import Allowance
 from forethought.models.ask import Models
 from forethought.models.types import Message, ModelError, ReplayError, ReplyError, ReplySpec, T, Usage
 from forethought.settings import Settings
+from forethought.state.agent import AgentState
 from forethought.state.context import Context, Role, bounded, models_of
 from forethought.tools.base import Tool
 from forethought.tools.files import FileStore
 from forethought.tools.mcp import McpBox
+from forethought.tools.registry import offered
 
 
 @dataclass(frozen=True)
@@ -28,15 +30,19 @@ class Services:
     store: FileStore
     mcp: McpBox | None = None
 
+    def offered(self, state: AgentState) -> dict[str, Tool]:
+        """The tools that the task's prompts and schemas offer."""
+        return offered(self.tools, state.get("files", []))
+
     async def turn(self, runtime: Runtime[Context]) -> Turn:
         """The turn of a node, with the tools of the MCP servers from the first one on.
 
-        Raises McpSetupError when a server cannot be used, and ValueError when the Context asks for what the
-        operator does not allow.
+        Raises McpSetupError when a server cannot be used, ValueError when the Context asks for what the
+        operator does not allow, and UnknownSetting.
         """
+        context = bounded(Context.model_validate(runtime.context or {}), self.settings)
         if self.mcp is not None:
             await self.mcp.fill(self.tools)
-        context = bounded(Context.model_validate(runtime.context or {}), self.settings)
         window = context.context_tokens or self.models.window(models_of(context))
         return Turn(self, context.model_copy(update={"context_tokens": window}), runtime)
 

@@ -158,6 +158,7 @@ def counters(state: AgentState, text: str) -> Progress:
         "task": old.get("task", 0) + 1,
         "task_text": text,
         "base_n": n,
+        "start_n": n,
         "n": n,
         "round": 1,
         "round_n": n,

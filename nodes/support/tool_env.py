@@ -76,7 +76,7 @@ async def make_call(
         sizes=turn.context.sizes,
         call_id=current_journal().id(f"call {proposal['n']}"),
     )
-    code = CodeActions(services.tools, env, state, proposal["n"], inspection)
+    code = CodeActions(services.offered(state), env, state, proposal["n"], inspection)
 
     async def make() -> CallResult:
         observation = await call_tool(tool, decision.arguments, code.env if tool.runs_code else env)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from langgraph.types import Command
 from pydantic import ValidationError
 
 from forethought.settings import Settings
 from forethought.state.context import Context, bounded, models_of
+from tests.support.agent import Drive, Script
 
 Make = Callable[..., Settings]
 
@@ -60,6 +62,33 @@ def test_what_a_run_asks_for_survives_the_bounds(settings: Make) -> None:
 def test_a_context_holds_nothing_that_could_harm(bad: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         Context.model_validate(bad)
+
+
+async def test_a_setting_that_is_none_is_refused_before_anything_is_asked(drive: Drive) -> None:
+    out = await drive(Script(), task=None)
+    await out.graph.ainvoke({"task": "x"}, out.config, context={"prospectiv_reflection": False})
+    await out.look()
+    said = out.state["messages"][-1].text
+    assert (out.status, out.requests) == ("failed", [])
+    assert "unknown setting 'prospectiv_reflection'; did you mean prospective_reflection?" in said
+    assert "README.md" in said
+    assert "\n" not in said
+    await out.graph.ainvoke({"task": "x"}, out.config, context={"prospective_reflection": False})
+    await out.look()
+    assert out.status == "answered"
+    assert "PlanDiagnosis" not in out.kinds
+
+
+async def test_a_resumed_run_with_a_setting_that_is_none_stops_and_loses_nothing(drive: Drive) -> None:
+    out = await drive(Script(), approve_plan=True)
+    asked = len(out.requests)
+    resume = Command(resume={"decision": "approve"})
+    with pytest.raises(ValueError, match="unknown setting 'max_stepz'; did you mean max_steps"):
+        await out.graph.ainvoke(resume, out.config, context={"approve_plan": True, "max_stepz": 9})
+    assert len(out.requests) == asked
+    await out.go(resume)
+    assert out.status == "answered"
+    assert out.kinds.count("Plan") == 1
 
 
 def test_models_by_role() -> None:

@@ -1,17 +1,229 @@
-"""Each switch off removes exactly its calls and leaves no trace; both ways of proposing do the same."""
+"""Off is as if the mechanism had nothing to say, prompt for prompt; both ways of proposing do the same."""
 
 from __future__ import annotations
 
-from collections import Counter
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from langgraph.store.memory import InMemoryStore
 
-from tests.support.agent import Drive, Driven, Script, World, broken
-from tests.support.replies import answer, ask_replan, call, diagnosis, finish, plan, revision, sub
+from forethought.nodes.support.intra_reflection import evaluation_of
+from forethought.prompts.replies import AnswerDraft
+from tests.support.agent import Drive, Driven, Script, World, broken, kind_of
+from tests.support.exchange import SeenRequest
+from tests.support.replies import answer, ask_replan, call, diagnosis, finish, plan, revision, sub, verdict
 from tests.support.strict_subset import gemini_faults, openai_faults
 
+Json = dict[str, Any]
 KIND = "ineffective_tool_selection"
+WEAK = answer("weak", score=4, evaluation="unsupported")
+
+
+def story(move: Json | None = None, *, fails: bool = True, replans: bool = True, **replies: Any) -> Script:
+    """A failed call, a new plan, a round that does not pass, and a second task; every call is made with
+    `move`."""
+    made = move or {}
+    tried = [call("bad", **made)] if fails else []
+    asked = [ask_replan()] if replans else [call("b", **made)]
+    others = [plan(sub("c", ["a"]))] if replans else []
+    values: Json = {
+        "plans": [plan(sub("a"), sub("b", ["a"])), *others, plan(sub("d")), plan(sub("e"))],
+        "moves": {
+            "a": [*tried, call("good", **made)],
+            "b": asked,
+            **{key: [call(key, **made)] for key in "cde"},
+        },
+        "answers": [WEAK, answer("strong"), answer("next")],
+    }
+    return Script(**{**values, **replies})
+
+
+@dataclass(frozen=True)
+class Case:
+    """A switch off, where the model says what the mechanism would act on, against on, where it does not."""
+
+    off: Json
+    on: Json = field(default_factory=dict)
+    loud: Json = field(default_factory=dict)
+    """The story of the run with the mechanism off."""
+    quiet: Json = field(default_factory=dict)
+    """The story of the run with the mechanism on."""
+    calls: tuple[str, ...] = ()
+    """Replies that the mechanism asks for."""
+    instructs: tuple[str, ...] = ()
+    """Replies whose instructions and schema speak of the mechanism where it is on."""
+    words: tuple[str, ...] = ()
+    """What these instructions and schemas say, and no prompt where it is off."""
+
+
+def answers(score: int, evaluation: str) -> list[Json]:
+    return [answer(text, score=score, evaluation=evaluation) for text in ("strong", "next")]
+
+
+CASES = [
+    Case(
+        {"prospective_reflection": False},
+        calls=("PlanDiagnosis", "PlanRevision"),
+        words=("prospective reflector", "PlanDiagnosis"),
+    ),
+    Case(
+        {"planning_errors": False},
+        instructs=("PlanDiagnosis", "LessonDraft"),
+        words=("shallow_content_verification", "Planning errors"),
+    ),
+    Case(
+        {"replanning": False},
+        loud={"replans": False},
+        quiet={"replans": False},
+        instructs=("ToolChoice", "Plan"),
+        words=("replan",),
+    ),
+    Case(
+        {"plan_intra": False},
+        loud={"plans": [plan(sub("a"), score=5), plan(sub("d"), score=5), plan(sub("e"), score=5)]},
+        quiet={"plans": [plan(sub("a")), plan(sub("d")), plan(sub("e"))]},
+        instructs=("Plan",),
+        words=("what is wrong with this plan",),
+    ),
+    Case(
+        {"tool_intra": False},
+        loud={"move": {"score": 3, "evaluation": "a poor call"}},
+        instructs=("ToolChoice",),
+        words=("# Self-evaluation",),
+    ),
+    Case(
+        {"answer_intra": False},
+        loud={"answers": answers(2, "unsupported")},
+        quiet={"answers": answers(10, "")},
+        instructs=("AnswerDraft",),
+        words=("what is wrong with this answer",),
+    ),
+    Case(
+        {"round_reflection": False},
+        {"round_reflection": True},
+        quiet={"reflections": [{"reflection": evaluation_of(AnswerDraft.model_validate(WEAK))}]},
+        calls=("RoundReflection",),
+        words=("You look back on one failed try",),
+    ),
+    Case(
+        {"foresight": "off"},
+        loud={"move": {"expected": 'the word "gold"', "surprise": "serious"}, "fails": False},
+        quiet={"fails": False},
+        instructs=("ToolChoice",),
+        words=("Foresight", "surprise", "`expected`: for a call"),
+    ),
+    Case(
+        {"foresight": "tools"},
+        {"foresight": "both"},
+        loud={"move": {"expected": "a value"}},
+        quiet={"move": {"expected": "a value"}},
+        instructs=("ToolChoice", "AnswerDraft"),
+        words=("Foresight of the person", "expected_reply"),
+    ),
+    Case(
+        {"foresight_judgement": False},
+        {"foresight_judgement": True},
+        loud={"move": {"expected": "a value"}},
+        quiet={"move": {"expected": "a value"}},
+        calls=("ForesightVerdict",),
+        words=("You compare what an agent expected",),
+    ),
+    Case({"lessons": False}, calls=("LessonDraft",), words=("one lesson for later tasks",)),
+]
+
+
+async def told(drive: Drive, script: Script, **switches: Any) -> Driven:
+    """The story, with all that can be compared word for word."""
+    world = World({"bad": [broken("locked")]})
+    switches = {"max_tokens": None, "lessons": True, "forced_replans": (), **switches}
+    out: Driven = await drive(script, world, store=InMemoryStore(), **switches)
+    await out.go("and then?")
+    assert out.status == "answered"
+    return out
+
+
+def prompts(out: Driven, without: Sequence[str] = (), changing: Sequence[str] = ()) -> list[Any]:
+    """What was asked but for the replies `without`; of those `changing`, neither instructions nor schema."""
+    asked = [(kind_of(seen), seen) for seen in out.requests]
+    return [
+        (kind, seen.messages[1:]) if kind in changing else (kind, seen.messages, seen.schema)
+        for kind, seen in asked
+        if kind not in without
+    ]
+
+
+def whole(seen: SeenRequest) -> str:
+    """A request with its schema."""
+    return json.dumps(seen.body, ensure_ascii=False)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, *case.off.items())))
+async def test_off_is_as_if_the_mechanism_had_nothing_to_say(drive: Drive, case: Case) -> None:
+    off = await told(drive, story(**case.loud), **case.off)
+    on = await told(drive, story(**case.quiet), **case.on)
+    assert set(case.calls) <= {*on.kinds, "PlanRevision"}
+    assert prompts(off, (), case.instructs) == prompts(on, case.calls, case.instructs)
+    for word in case.words:
+        assert any(word in whole(seen) for seen in on.requests), f"where it is on, {word!r} is said"
+        assert not any(word in whole(seen) for seen in off.requests)
+
+
+NUMBERS = re.compile(r'(?<=[Ss]tep )\d+|(?<=step=")\d+|(?<=number=")\d+|(?<=# What is left\n).*')
+
+
+def numberless(seen: SeenRequest) -> list[str]:
+    """The messages without the numbers of steps and what is left, which run on over rounds and attempts."""
+    return [NUMBERS.sub("N", text) for _, text in seen.messages]
+
+
+async def test_without_long_term_memory_a_round_begins_as_the_first_did(drive: Drive) -> None:
+    """MIRROR's ablation: nothing of the old round is shown, and what failed may be tried again."""
+    world = World({"bad": [broken("locked")]})
+    script = Script(
+        plans=2 * [plan(sub("a"), sub("b", ["a"])), plan(sub("c", ["a"]))],
+        diagnoses=2 * [diagnosis(KIND), diagnosis(), diagnosis()],
+        revisions=[revision(sub("a"), sub("b", ["a"]), changes="better")],
+        moves={"a": 2 * [call("bad"), call("x", finishes=False), call("y")], "b": [ask_replan()]},
+        answers=[answer("weak", [3], score=5, evaluation="unsupported"), answer("worse", score=2)],
+    )
+    out = await drive(
+        script, world, long_term_memory=False, max_tokens=None, max_rounds=2, forced_replans=(), lessons=True,
+        store=InMemoryStore(),
+    )  # fmt: skip
+    assert world.calls == 2 * ["bad", "x", "y", "c"]
+    *asked, lesson = out.requests
+    first, second = asked[: len(asked) // 2], asked[len(asked) // 2 :]
+    assert [numberless(seen) for seen in first] == [numberless(seen) for seen in second]
+    assert "Rounds whose answer" not in lesson.text
+    assert '"key": "x"' in lesson.text
+    assert "step 2 " not in lesson.text
+    assert len(out.steps) == 10, "the record keeps every step"
+    assert (out.state["answer"], out.state["sources"][0]["n"]) == ("weak", 3)
+
+
+async def test_without_long_term_memory_an_answer_outlives_a_round_without_a_plan(drive: Drive) -> None:
+    script = Script(plans=[plan(sub("a")), plan()], answers=[answer("weak", score=5)])
+    out = await drive(script, long_term_memory=False, max_rounds=2)
+    assert (out.status, out.state["answer"]) == ("best_effort", "weak")
+
+
+async def test_without_short_term_memory_an_attempt_begins_as_the_first_did(drive: Drive) -> None:
+    world = World({"bad": [broken("locked")]})
+    low = call("low", score=3, evaluation="a poor call")
+    moves = {"a": [low, call("bad"), call("odd", expected="gold"), call("good")]}
+    out = await drive(
+        Script(moves=moves, verdicts=[verdict("significant", "look for silver"), verdict()]), world,
+        short_term_memory=False, max_revisions=0, max_tokens=None, foresight_judgement=True,
+    )  # fmt: skip
+    first, *others = [numberless(seen) for seen in out.asked("ToolChoice")]
+    assert others[:2] == [first, first]
+    assert out.status == "answered"
+    for text in (seen.text for seen in out.asked("ToolChoice")):
+        assert not any(trace in text for trace in ("a poor call", "locked", "Short-term memory"))
 
 
 def eventful() -> tuple[Script, World]:
@@ -36,78 +248,8 @@ def eventful() -> tuple[Script, World]:
     return script, world
 
 
-async def run(drive: Drive, **switches: Any) -> Driven:
-    """The eventful run with `switches`."""
-    out: Driven = (
-        await drive(*eventful(), round_reflection=True, **switches)
-        if "round_reflection" not in switches
-        else await drive(*eventful(), **switches)
-    )
-    return out
-
-
-OFF: list[tuple[dict[str, Any], tuple[str, ...], tuple[str, ...]]] = [
-    (
-        {"prospective_reflection": False},
-        ("PlanDiagnosis", "PlanRevision"),
-        ("prospective reflector", "evidence of"),
-    ),
-    ({"planning_errors": False}, (), ("shallow_content_verification",)),
-    ({"short_term_memory": False}, (), ("Short-term memory",)),
-    ({"long_term_memory": False}, ("RoundReflection",), ("Long-term memory", "reflected upon")),
-    ({"round_reflection": False}, ("RoundReflection",), ("reflected upon",)),
-    ({"foresight": "off"}, (), ("Foresight", "surprise", "`expected`: for a call")),
-    ({"tool_intra": False}, (), ("what is wrong with this move",)),
-    ({"plan_intra": False}, (), ("what is wrong with this plan",)),
-    ({"answer_intra": False}, ("RoundReflection",), ("what is wrong with this answer",)),
-    ({"replanning": False}, (), ("`replan`",)),
-]
-
-
-@pytest.mark.parametrize(("switch", "calls", "traces"), OFF, ids=[next(iter(item[0])) for item in OFF])
-async def test_a_switch_off_takes_its_calls_and_traces_away(
-    drive: Drive, switch: dict[str, Any], calls: tuple[str, ...], traces: tuple[str, ...]
-) -> None:
-    on, off = await run(drive), await run(drive, **switch)
-    assert off.status == "answered"
-    for kind in calls:
-        assert kind in on.kinds
-        assert kind not in off.kinds
-    for trace in traces:
-        assert any(trace in seen.text for seen in on.requests), f"the eventful run must show {trace!r}"
-        assert not any(trace in seen.text for seen in off.requests)
-
-
-@pytest.mark.parametrize(
-    ("switch", "fewer"),
-    [
-        ({"prospective_reflection": False}, {"PlanDiagnosis": None, "PlanRevision": None}),
-        ({"tool_intra": False}, {"ToolChoice": 1}),
-        ({"round_reflection": False}, {"RoundReflection": 1}),
-    ],
-    ids=["prospective_reflection", "tool_intra", "round_reflection"],
-)
-async def test_the_other_calls_stay_as_many(
-    drive: Drive, switch: dict[str, Any], fewer: dict[str, int | None]
-) -> None:
-    """In a run whose moves, but for one low score, do not depend on the switch."""
-
-    def script() -> Script:
-        return Script(
-            plans=[plan(sub("a")), plan(sub("b"))],
-            moves={"a": [call("x", score=3), call("x")]},
-            answers=[answer(score=2), answer()],
-        )
-
-    on = Counter((await drive(script(), round_reflection=True)).kinds)
-    off = Counter((await drive(script(), **{"round_reflection": True, **switch})).kinds)
-    for kind in on | off:
-        removed = fewer.get(kind, 0)
-        assert off[kind] == (0 if removed is None else on[kind] - removed), kind
-
-
 async def test_function_calling_and_json_lead_to_the_same_run(drive: Drive) -> None:
-    json_run, functions = await run(drive), await run(drive, proposals="functions")
+    json_run, functions = await drive(*eventful()), await drive(*eventful(), proposals="functions")
     assert json_run.kinds == functions.kinds
     assert json_run.world.calls == functions.world.calls
     timeless = [
@@ -118,7 +260,7 @@ async def test_function_calling_and_json_lead_to_the_same_run(drive: Drive) -> N
     assert functions.status == "answered"
     for seen in functions.asked("ToolChoice"):
         assert seen.method == "functions"
-        assert {"lookup", "read_file", "finish", "replan"} <= set(seen.functions)
+        assert {"lookup", "python", "finish", "replan"} <= set(seen.functions)
         assert "Call exactly one function" in seen.text
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
 from forethought.state.context import Context
-from tests.server.support import DevServer, Json, run, run_all
+from tests.server.support import DevServer, Json, go_on, run, run_all
 
 pytestmark = pytest.mark.server
 HARMFUL = re.compile(r"key|secret|token$|password|url|address|host|path|dir$|file|module|database|^db$")
@@ -50,10 +51,38 @@ def test_a_context_out_of_bounds_is_refused_by_name(server: DevServer) -> None:
     assert not server.models.requests
 
 
-def test_a_key_that_is_no_field_never_reaches_the_run(server: DevServer) -> None:
-    _, result = run(server, {"task": "x"}, base_url="http://203.0.113.1/v1", api_key="k")
+def test_a_key_that_is_no_setting_is_refused_and_nothing_is_asked(server: DevServer) -> None:
+    refused: list[tuple[Json, str]] = [
+        ({"prospectiv_reflection": False}, "did you mean prospective_reflection?"),
+        ({"base_url": "http://203.0.113.1/v1", "model": "openai:scripted"}, "unknown setting 'base_url'"),
+    ]
+    results = run_all(server, [({"task": "x"}, context) for context, _ in refused])
+    for result, (_, said) in zip(results, refused, strict=True):
+        assert result["status"] == "failed"
+        assert said in result["messages"][-1]["content"]
+    assert not server.models.requests
+
+
+def test_a_refused_thread_goes_on_with_the_setting_spelt_right(server: DevServer) -> None:
+    thread, _ = run(server, {"task": "x"}, prospectiv_reflection=False)
+    went_on = go_on(server, thread, input={"task": "x"}, context={"prospective_reflection": False})
+    assert went_on["status"] == "answered"
+    assert "PlanDiagnosis" not in server.models.names
+
+
+def test_an_assistants_misspelt_setting_is_refused_too(server: DevServer) -> None:
+    made = server.client.assistants.create("agent", context={"replaning": False})
+    result: Any = server.client.runs.wait(None, made["assistant_id"], input={"task": "x"})
+    assert "did you mean replanning" in result["messages"][-1]["content"]
+
+
+def test_what_clients_put_beside_the_settings_is_no_setting(server: DevServer) -> None:
+    """Older clients send settings as `configurable`, next to what LangGraph itself keeps there."""
+    thread = server.client.threads.create()["thread_id"]
+    configurable = {"thread_id": thread, "checkpoint_ns": "", "prospective_reflection": False}
+    result = go_on(server, thread, input={"task": "x"}, config={"configurable": configurable})
     assert result["status"] == "answered"
-    assert {seen.key for seen in server.models.requests} == {"not-needed"}
+    assert "PlanDiagnosis" not in server.models.names
 
 
 def test_a_budget_above_the_operators_is_lowered_to_it(server: DevServer) -> None:

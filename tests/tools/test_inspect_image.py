@@ -90,4 +90,4 @@ async def test_read_file_sends_pictures_and_sound_to_their_own_tools(
         READ_FILE, {"path": name}, dataclasses.replace(env, files={name: env.store.put(data)})
     )
     assert (observation.ok, observation.cause, tool in observation.hint) == (False, "arguments", True)
-    assert tool in READ_FILE.description
+    assert tool not in READ_FILE.description  # it may not be offered

@@ -167,7 +167,7 @@ def test_long_output_keeps_its_head_and_its_end_and_the_last_value(run: Run) -> 
     seen = run("for n in range(9000):\n    print('row', n)\nprint('total 9000')\n{'sum': 42}")
     assert seen.text.startswith("row 0\nrow 1\n")
     assert seen.text.endswith("row 8999\ntotal 9000\n{'sum': 42}")
-    assert " lines left out" in seen.text
+    assert " characters left out" in seen.text
     assert seen.partial
     missing = int(seen.text.split("[... ")[1].split()[0])
     assert missing + sum(line.startswith("row ") for line in seen.text.splitlines()) == 9000

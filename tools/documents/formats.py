@@ -128,9 +128,13 @@ def _kind(data: bytes, by_name: str) -> str:
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _zip_kind(data)
     if picture_kind(data):
-        raise Unreadable("is a picture", hint="Use inspect_image for it.", cause="arguments")
+        raise Unreadable("is a picture", hint="Use inspect_image for it, if you have it.", cause="arguments")
     if sound_kind(data):
-        raise Unreadable("is a sound recording", hint="Use inspect_audio for it.", cause="arguments")
+        raise Unreadable(
+            "is a sound recording",
+            hint="Use inspect_audio for it, if you have it.",
+            cause="arguments",
+        )
     if b"%PDF-" in data[:1024]:
         return "pdf"
     if data.startswith(b"{\\rtf"):

@@ -23,9 +23,10 @@ from forethought.nodes.support.services import Services, Turn
 from forethought.nodes.support.tool_env import CodeActions, Inspection
 from forethought.state.agent import FileRef
 from forethought.state.context import Context
-from forethought.tools.base import Observation, ToolEnv
+from forethought.tools.base import Observation, Tool, ToolEnv
 from forethought.tools.call import call_tool
 from forethought.tools.files import FilesError, FileStore, from_path
+from forethought.tools.registry import offered
 
 T = TypeVar("T")
 ANSWER_SHARE = 0.1
@@ -48,6 +49,11 @@ class Bench:
     files: list[FileRef]
     last_cost: int = 0
     """Tokens of the last question, repairs included: what the next one is expected to cost."""
+
+    @property
+    def offered(self) -> dict[str, Tool]:
+        """The tools that are of use with the sample's files."""
+        return offered(self.tools, self.files)
 
     async def ask(
         self,
@@ -91,7 +97,7 @@ class Bench:
             book=inspection.paid.append,
         )
         if name == "python":
-            env = CodeActions(self.services.tools, env, {}, n, inspection).env
+            env = CodeActions(self.offered, env, {}, n, inspection).env
         observation = await call_tool(self.tools[name], arguments, env)
         if inspection.missing:
             raise inspection.missing

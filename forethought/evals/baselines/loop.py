@@ -85,7 +85,7 @@ async def think(state: State, *, bench: Bench) -> dict[str, Any]:
     if why := bench.spent(state):
         return {"ended": why}
     try:
-        move = await bench.ask("react", react_spec(bench.tools), _checker(bench), **_view(state, bench))
+        move = await bench.ask("react", react_spec(bench.offered), _checker(bench), **_view(state, bench))
     except BudgetSpent:
         return {"ended": "tokens"}
     except ReplyError as error:
@@ -173,10 +173,10 @@ def _view(state: State, bench: Bench) -> dict[str, Any]:
     notes, steps = state.get("notes", {}), state.get("plan", {}).get("steps", [])
     names = ("insights", "examples", "errors", "reflections", "feedback")
     return {
-        "calls": bool(bench.tools),
+        "calls": bool(bench.offered),
         "planned": bool(steps),
         "world": bench.tools.episode is not None,
-        "tools": describe(bench.tools),
+        "tools": describe(bench.offered),
         "task": state["task"],
         **{name: notes.get(name, []) for name in names},
         "attempt": {**notes["attempt"], "number": state["number"]} if "attempt" in notes else None,
@@ -193,9 +193,9 @@ def _checker(bench: Bench) -> Callable[[ReactMove], str | None]:
             return (
                 None if move.answer or bench.tools.acts_in_text else "action is finish, but answer is empty"
             )
-        tool = bench.tools.get(move.tool or "")
+        tool = bench.offered.get(move.tool or "")
         if tool is None:
-            offered = ", ".join(bench.tools) or "none: finish"
+            offered = ", ".join(bench.offered) or "none: finish"
             return f"there is no tool {move.tool!r}; tools are: {offered}"
         return check_arguments(tool, move.arguments)
 

@@ -59,7 +59,7 @@ class Script:
 
     def toolchoice(self, seen: SeenRequest) -> Json:
         """One move a subtask."""
-        own = re.findall(r'<subtask id="[^"]+">(.*?)</subtask>', seen.last, re.DOTALL)[0]
+        own = own_subtask(seen)
         if "Compare both" in own:
             return choice("finish", result="both say 42")
         if "Find out the colour" in own:
@@ -71,6 +71,13 @@ class Script:
         """Rests on the newest successful steps."""
         steps = [int(n) for n in re.findall(r'<step number="(\d+)">', seen.last)]
         return answer(self.answer, sorted(set(steps))[-2:], score=self.answer_score, evaluation="thin")
+
+
+def own_subtask(seen: SeenRequest) -> str:
+    """The subtask that a tool agent is asked to carry out; the plan beside it holds the others, too. '' for
+    another role."""
+    found = re.search(r'<subtask id="[^"]+">(.*?)</subtask>', seen.text, re.DOTALL)
+    return found.group(1) if found else ""
 
 
 def choice(action: str, **values: Any) -> Json:

@@ -13,6 +13,7 @@ from forethought.settings import Settings
 from forethought.storage import address_of
 from tests.forethought.app.conftest import Cli, Serve
 from tests.forethought.app.debug_script import DebugScript, failed_run
+from tests.forethought.app.scripted import own_subtask
 from tests.forethought.app.test_bad_input import is_one_clear_line
 from tests.forethought.app.test_lessons import Learning
 from tests.support.postgres import PostgresServer
@@ -173,7 +174,7 @@ def test_a_server_that_goes_away_leaves_the_thread_resumable(
     name = postgres.partition("?")[0].rpartition("/")[2]
 
     def restart(seen: Any) -> None:
-        if "Compare both" in seen.last and seen.reply_name == "ToolChoice":
+        if "Compare both" in own_subtask(seen):
             script.fault = lambda seen: None
             postgres_server.execute(
                 f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"

@@ -19,7 +19,7 @@ from forethought.app.main import run_cli
 from forethought.storage import open_threads
 from forethought.storage.address import file_address
 from tests.forethought.app.conftest import Cli
-from tests.forethought.app.scripted import choice
+from tests.forethought.app.scripted import choice, own_subtask
 from tests.support.model_server import SeenRequest
 from tests.support.processes import ROOT
 
@@ -43,7 +43,7 @@ def signalled(scripted: Scripted, *signals: signal.Signals, until: threading.Eve
     sent: list[int] = []
 
     def stop(seen: SeenRequest) -> None:
-        if seen.reply_name == "ToolChoice" and "Compare both" in seen.last and not sent:
+        if "Compare both" in own_subtask(seen) and not sent:
             sent.append(seen.n)
             for number in signals:
                 os.kill(os.getpid(), number)

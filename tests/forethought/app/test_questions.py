@@ -12,7 +12,7 @@ from forethought.app.display import make_console
 from forethought.app.errors import CliError
 from forethought.app.questions import replies_from, reply_from, show_question
 from tests.forethought.app.conftest import Cli
-from tests.forethought.app.scripted import choice
+from tests.forethought.app.scripted import choice, own_subtask
 from tests.forethought.app.test_bad_input import is_one_clear_line
 from tests.support.model_server import SeenRequest
 
@@ -169,7 +169,7 @@ def diary(cli: Cli, scripted: Scripted, tmp_path: Path) -> Path:
     script, _ = scripted()
 
     def toolchoice(seen: SeenRequest) -> Any:
-        if "Compute 40 + 2" in seen.last and "rejected" not in seen.last:
+        if "Compute 40 + 2" in own_subtask(seen) and "rejected" not in seen.last:
             return choice("call", tool="note", arguments={"text": "hi"})
         return choice("finish", result="done")
 

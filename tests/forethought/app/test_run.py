@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.forethought.app.conftest import Cli
+from tests.forethought.app.scripted import own_subtask
 from tests.support.model_server import Fault
 
 Scripted = Callable[..., Any]
@@ -107,9 +108,7 @@ def test_a_failed_task_says_why_and_is_resumed_where_it_failed(cli: Cli, scripte
 
 def test_a_dead_model_leaves_a_thread_that_goes_on(cli: Cli, scripted: Scripted) -> None:
     script, server = scripted()
-    script.fault = lambda seen: (
-        Fault("503") if "6 * 7" in seen.last and seen.reply_name == "ToolChoice" else None
-    )
+    script.fault = lambda seen: Fault("503") if "6 * 7" in own_subtask(seen) else None
     dead = cli("run", "What is 40 + 2?", "--thread", "t1", "--json")
     assert dead.code == 1
     assert dead.json["status"] == "failed"

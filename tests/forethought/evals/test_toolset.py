@@ -24,6 +24,7 @@ from forethought.rollouts.types import EnvironmentReply
 from forethought.settings import Settings
 from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
 from forethought.tools.call import call_tool
+from forethought.tools.registry import describe
 from tests.support.evaluating import HouseEpisode, SafeEpisode
 from tests.support.household import Household
 
@@ -175,7 +176,7 @@ async def test_a_benchmarks_own_tool_may_say_that_the_means_failed(
 
 async def test_a_programs_own_calls_are_part_of_its_one_call(settings: MakeSettings, env: ToolEnv) -> None:
     tools = make_toolset(settings(), Budget(max_steps=3), None, [make_tool(lookup)], ["python"])
-    assert "lookup" in tools["python"].description
+    assert "with keyword arguments: lookup. Each" in describe(tools)
 
     async def call(name: str, arguments: dict[str, Any]) -> Observation:
         return await call_tool(tools[name], arguments, env)

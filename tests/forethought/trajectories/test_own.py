@@ -72,6 +72,13 @@ def test_only_the_present_task_in_the_order_of_its_steps_with_the_answer_last():
     assert answer.reflection == "Evaluation of the draft (score 9 of 10): complete"
 
 
+def test_an_answer_in_which_its_author_named_no_defect_says_so():
+    answer = from_state(state(draft={"evaluation": "", "score": 10, "used_steps": []}), {}).steps[-1]
+    assert answer.reflection == "Evaluation of the draft (score 10 of 10): no defect was named"
+    unscored = from_state(state(draft={"evaluation": "", "score": 0, "used_steps": []}), {}).steps[-1]
+    assert unscored.reflection == ""
+
+
 def test_memory_is_what_stood_in_the_prompt():
     last = from_state(state(), {}).step(6)
     assert last.memory.split("\n") == [
@@ -83,10 +90,12 @@ def test_memory_is_what_stood_in_the_prompt():
 
 def test_the_plan_and_its_review_open_the_first_step_under_it_only():
     trajectory = from_state(
-        state(), {}, plans=[{"version": 1, "why": "start", "subtasks": [subtask("read")]}]
+        state(),
+        {},
+        plans=[{"version": 1, "why": "start", "known": ["net"], "subtasks": [subtask("read")]}],
     )
     first, second, third, _ = trajectory.steps
-    assert first.planning.startswith("Plan 1: start\n- read: do read (after read)\n")
+    assert first.planning.startswith("Plan 1: start\nKnown: net\n- read: do read (after read)\n")
     assert second.planning == "Subtask: read\nThought: thought 5"
     assert "The reflector found too_short: no check\nThe reflector's changes: added a check" in third.planning
     assert first.given == "read: do read\nSuggested tool: lookup\nExpected result: a sum"

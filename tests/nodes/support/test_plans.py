@@ -132,8 +132,8 @@ def test_a_different_subtask_under_a_finished_id_is_renamed_and_dependencies_fol
 
 
 def test_ids_of_dropped_work() -> None:
-    steps = [{"subtask": key, "task": task} for key, task in (("a", 2), ("b", 2), ("c", 1))]
-    state: Any = {"trajectory": steps, "progress": {"task": 2}}
+    steps = [{"subtask": key, "n": n} for n, key in enumerate("cab", start=1)]
+    state: Any = {"trajectory": steps, "progress": {"base_n": 1}}
     plan: Plan = {"version": 1, "subtasks": join_plan([planned("b")], old=None, results={})}
     assert dropped_ids(state, plan, None) == {"a"}, "of this task"
 

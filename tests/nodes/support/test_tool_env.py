@@ -203,9 +203,9 @@ async def test_what_was_read_before_a_program_failed_is_not_forgotten(drive: Dri
 async def test_the_prompt_says_which_tools_code_may_call(drive: Drive) -> None:
     out = await drive(tools=[make_tool(shred, effect="write")])
     text = out.asked("ToolChoice")[0].text
-    offered = text.split("- the tools ")[1].split(" as functions")[0].split(", ")
-    assert {"read_file", "web_search", "lookup"} <= set(offered)
-    assert not {"shred", "visit_webpage", "ask_user", "python"} & set(offered)
+    offered = text.split("with keyword arguments: ")[1].split(". Each")[0].split(", ")
+    assert {"web_search", "lookup"} <= set(offered)
+    assert not {"shred", "read_file", "visit_webpage", "ask_user", "python"} & set(offered)
 
 
 async def test_a_run_uses_an_mcp_server_and_its_code_may_call_what_reads(
@@ -228,4 +228,6 @@ async def test_a_run_uses_an_mcp_server_and_its_code_may_call_what_reads(
     (step,) = [step for step in out.steps if step["subtask"] == "b"]
     assert [item["tool"] for item in step["sub_steps"]] == ["free"]
     assert "tool:free" in step["origin"]
-    assert "book" not in out.asked("ToolChoice")[0].text.split("- the tools ")[1].split(" as functions")[0]
+    assert (
+        "book" not in out.asked("ToolChoice")[0].text.split("with keyword arguments: ")[1].split(". Each")[0]
+    )

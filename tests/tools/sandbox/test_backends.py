@@ -103,10 +103,6 @@ def test_the_description_is_the_backends_own() -> None:
     assert "standard library" in full.description
     assert "class inheritance" not in full.description
     assert small.timeout_s > Settings().python_seconds
-    for backend in ("monty", "sandlock"):
-        tool = python_tool(Settings(python_backend=backend), ["read_file", "lookup"])
-        assert "- the tools read_file, lookup as functions" in tool.description
-        assert tool.description.index("`results[id]`") < tool.description.index("read_file, lookup")
 
 
 @pytest.mark.parametrize("backend", BOTH)

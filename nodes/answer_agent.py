@@ -271,7 +271,7 @@ async def _reflection(state: AgentState, draft: Draft, turn: Turn) -> tuple[str,
         background=files_text(files) if files else "",
         trajectory=trajectory_text(
             plan=plan_text(state["plan"]),
-            steps=steps_text(steps),
+            steps=steps_text(steps, reader=Reader(turn.context.sizes)),
             answer=draft["answer"],
             evaluation=draft["evaluation"],
             score=draft["score"],

@@ -181,7 +181,7 @@ def tool_messages(
     key, plan, history = subtask["id"], with_statuses(state)["plan"], trajectory(state)
     short_term = state.get("short_term", {}).get(key) if context.short_term_memory else None
     memory = memory_items(short_term, context.sizes)
-    reader = Reader(context.sizes, subtask_text(subtask), services.tools)
+    reader = Reader(context.sizes, subtask_text(subtask), services.offered(state))
     results = result_items(state.get("results", {}), reader, history, subtask["depends_on"])
     steps = [step for step in history if step["subtask"] == key and step["ok"]]
     messages = prompt_messages(

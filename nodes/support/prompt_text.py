@@ -8,6 +8,7 @@ steps before them are a line a subtask: a prompt is bounded, however many steps 
 from __future__ import annotations
 
 import json
+import mimetypes
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
@@ -86,13 +87,16 @@ def start_n(state: AgentState) -> int:
 
 
 def files_text(files: Sequence[FileRef | str]) -> str:
-    """One line a file, or that there are none."""
-    lines = [
-        f"{item['name']} ({item.get('type', 'unknown type')}, {item.get('size', 0)} bytes)"
-        for item in files
-        if not isinstance(item, str)
-    ]
+    """One line a file, with its type where the name does not tell it, or that there are none."""
+    lines = [_file_text(item) for item in files if not isinstance(item, str)]
     return "\n".join(lines) or "No files were given."
+
+
+def _file_text(file: FileRef) -> str:
+    kind, size = file.get("type", ""), file.get("size", 0)
+    shown = f"{size / 1_000_000:.1f} MB" if size >= 1_000_000 else f"{-(-size // 1_000)} kB"
+    untold = kind and mimetypes.guess_type(file["name"])[0] != kind
+    return f"{file['name']} ({f'{kind}, ' if untold else ''}{shown})"
 
 
 def call_text(step: Mapping[str, Any], limit: int | None = None) -> str:

@@ -31,6 +31,7 @@ from forethought.nodes.support.prompt_text import (
     files_text,
     plan_outline,
     plan_text,
+    rejected_text,
     step_items,
     steps_text,
     trajectory,
@@ -121,6 +122,7 @@ def answer_messages(state: AgentState, context: Context) -> list[Message]:
         **situation(state, context),
         steps=step_items(trajectory(state), reader, reader.sizes.answer, lambda step: _standing(step, state)),
         plan=plan_outline(plan, context.sizes),
+        rejected=rejected_text(state.get("long_term", {})) if context.long_term_memory else "",
         stopped="" if is_done else progress.get("stopped", ""),
     )
 

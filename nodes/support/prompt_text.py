@@ -325,16 +325,31 @@ def round_text(record: LongTerm) -> str:
         lines.append(f"Failure at step {n} [{failure['subtask']}] {what}")
     for error in record["errors"]:
         lines.append(f"Planning error found: {error['error_type']}: {error['evidence']}")
-    lines += [f"Answer: {cut(record['answer'], 1_500)}", f"Evaluation: {record['evaluation']}"]
+    lines += [f"Answer: {_answer_head(record)}", f"Evaluation: {record['evaluation']}"]
     if record["reflection"] != record["evaluation"]:
         lines.append(f"Reflection: {record['reflection']}")
     return "\n".join(lines)
 
 
-def rounds_texts(long_term: Mapping[str, LongTerm], sizes: Sizes) -> list[str]:
+def _failed_rounds(long_term: Mapping[str, LongTerm]) -> list[LongTerm]:
     """The failed rounds, in order; a round that is still under way has no score and is left out."""
     records = [record for record in long_term.values() if "score" in record]
-    texts = [round_text(record) for record in sorted(records, key=lambda record: record["round"])]
+    return sorted(records, key=itemgetter("round"))
+
+
+def rejected_text(long_term: Mapping[str, LongTerm]) -> str:
+    """The answer of the last failed round and its evaluation; '' if there is none."""
+    answered = [f"{_answer_head(record)}\n\n{record['evaluation']}" for record in _failed_rounds(long_term)]
+    return answered[-1] if answered else ""
+
+
+def _answer_head(record: LongTerm) -> str:
+    return cut(record["answer"], 1_500)
+
+
+def rounds_texts(long_term: Mapping[str, LongTerm], sizes: Sizes) -> list[str]:
+    """The failed rounds, in order."""
+    texts = [round_text(record) for record in _failed_rounds(long_term)]
     return [cut(text, share(sizes.written, len(texts))) for text in texts]
 
 

@@ -53,12 +53,13 @@ from forethought.training.prompt import reflection_prompt, trajectory_text
 async def answer_agent(state: AgentState, runtime: Runtime[Context], *, services: Services) -> dict[str, Any]:
     """Draft the answer, mend it where that can be done at once, and end the task or the round.
 
-    A round without a step has brought no facts, so that the draft of the round before stands.
+    The draft of the round before stands where this one brought no step and discarded no result.
     """
     turn = await services.turn(runtime)
     context, state = turn.context, with_statuses(state)
     old, progress = state.get("draft", {}), state["progress"]
-    if progress["round"] > 1 and progress["n"] == progress["round_n"]:
+    is_idle = progress["n"] == progress["round_n"] and not progress.get("discarded")
+    if progress["round"] > 1 and is_idle:
         return _final(state, old, _status(state, passed=False, context=context), context)
     allowed = answer_allowance(state, context)
     revised = await _scored_draft(state, turn, allowed)
@@ -227,7 +228,7 @@ async def _end_round(state: AgentState, draft: Draft, best: Draft, turn: Turn) -
     number = progress["round"]
     update: dict[str, Any] = {
         "draft": best,
-        "progress": {**progress, "round": number + 1, "round_n": progress["n"]},
+        "progress": {**progress, "round": number + 1, "round_n": progress["n"], "discarded": []},
     }
     if not turn.context.long_term_memory:
         update["progress"]["start_n"] = progress["n"]

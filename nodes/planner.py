@@ -70,7 +70,7 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
         return {**update, **_without_plan(state, update, revised, turn.context)}
     plan = _new_plan(revised.best, state, progress, revised.revisions, turn.context)
     update |= plan_update(plan)
-    update["progress"]["version"] = plan["version"]
+    update["progress"] |= {"version": plan["version"], "discarded": revised.best.discard}
     for channel in ("results", "short_term") if revised.best.discard else ():
         update[channel] = {**update.get(channel, {}), **dict.fromkeys(revised.best.discard)}
     return update

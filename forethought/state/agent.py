@@ -314,6 +314,8 @@ class Progress(TypedDict, total=False):
     """Moves of the task that had been sent when each plan was made (the first is 0)."""
     round_n: int
     """Number of the last step sent before this round began."""
+    discarded: list[str]
+    """Ids of the results that the round's latest plan discarded."""
     version: int
     """Highest plan version of the task."""
     guidance: list[str]

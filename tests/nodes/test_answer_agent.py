@@ -80,6 +80,16 @@ async def test_no_answer_is_asked_for_after_a_round_without_a_step(drive: Drive)
     assert (out.status, out.state["answer"]) == ("best_effort", "one")
 
 
+async def test_an_answer_is_asked_for_again_where_a_result_was_discarded(drive: Drive) -> None:
+    plans = [plan(sub("a"), sub("b")), plan(discard=["a"]), INVALID]
+    drafts = iter(["one", "two", "three"])
+    out = await drive(Script(plans=plans, answers=lambda seen: answer(next(drafts), score=4)))
+    first, second = out.asked("AnswerDraft")
+    assert "was discarded by a later plan" in second.text
+    assert first.text != second.text
+    assert (out.status, out.state["answer"]) == ("best_effort", "two")
+
+
 async def test_a_first_round_without_a_step_is_remembered_without_nonsense(drive: Drive) -> None:
     script = Script(plans=[plan(sub("a")), plan(sub("b"))], answers=[LOW, answer()])
     out = await drive(script, max_steps=1, max_rounds=3)

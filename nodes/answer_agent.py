@@ -30,6 +30,7 @@ from forethought.nodes.support.prompt_text import (
     Reader,
     plan_outline,
     plan_text,
+    rejected_text,
     step_items,
     steps_text,
     trajectory,
@@ -120,6 +121,7 @@ def answer_messages(state: AgentState, context: Context) -> list[Message]:
         **situation(state, context),
         steps=step_items(trajectory(state), reader, reader.sizes.answer, lambda step: _standing(step, state)),
         plan=plan_outline(plan),
+        rejected=rejected_text(state.get("long_term", {})) if context.long_term_memory else "",
         stopped="" if is_done else progress.get("stopped", ""),
     )
 

@@ -8,6 +8,7 @@ steps before them are a line a subtask: a prompt is bounded, however many steps 
 from __future__ import annotations
 
 import json
+import mimetypes
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
@@ -86,13 +87,16 @@ def start_n(state: AgentState) -> int:
 
 
 def files_text(files: Sequence[FileRef | str]) -> str:
-    """One line a file, or that there are none."""
-    lines = [
-        f"{item['name']} ({item.get('type', 'unknown type')}, {item.get('size', 0)} bytes)"
-        for item in files
-        if not isinstance(item, str)
-    ]
+    """One line a file, with its type where the name does not tell it, or that there are none."""
+    lines = [_file_text(item) for item in files if not isinstance(item, str)]
     return "\n".join(lines) or "No files were given."
+
+
+def _file_text(file: FileRef) -> str:
+    kind, size = file.get("type", ""), file.get("size", 0)
+    shown = f"{size / 1_000_000:.1f} MB" if size >= 1_000_000 else f"{-(-size // 1_000)} kB"
+    untold = kind and mimetypes.guess_type(file["name"])[0] != kind
+    return f"{file['name']} ({f'{kind}, ' if untold else ''}{shown})"
 
 
 def call_text(step: Mapping[str, Any], limit: int | None = None) -> str:
@@ -320,16 +324,31 @@ def round_text(record: LongTerm) -> str:
         lines.append(f"Failure at step {n} [{failure['subtask']}] {what}")
     for error in record["errors"]:
         lines.append(f"Planning error found: {error['error_type']}: {error['evidence']}")
-    lines += [f"Answer: {cut(record['answer'], 1_500)}", f"Evaluation: {record['evaluation']}"]
+    lines += [f"Answer: {_answer_head(record)}", f"Evaluation: {record['evaluation']}"]
     if record["reflection"] != record["evaluation"]:
         lines.append(f"Reflection: {record['reflection']}")
     return "\n".join(lines)
 
 
-def rounds_texts(long_term: Mapping[str, LongTerm], sizes: Sizes) -> list[str]:
+def _failed_rounds(long_term: Mapping[str, LongTerm]) -> list[LongTerm]:
     """The failed rounds, in order; a round that is still under way has no score and is left out."""
     records = [record for record in long_term.values() if "score" in record]
-    texts = [round_text(record) for record in sorted(records, key=lambda record: record["round"])]
+    return sorted(records, key=itemgetter("round"))
+
+
+def rejected_text(long_term: Mapping[str, LongTerm]) -> str:
+    """The answer of the last failed round and its evaluation; '' if there is none."""
+    answered = [f"{_answer_head(record)}\n\n{record['evaluation']}" for record in _failed_rounds(long_term)]
+    return answered[-1] if answered else ""
+
+
+def _answer_head(record: LongTerm) -> str:
+    return cut(record["answer"], 1_500)
+
+
+def rounds_texts(long_term: Mapping[str, LongTerm], sizes: Sizes) -> list[str]:
+    """The failed rounds, in order."""
+    texts = [round_text(record) for record in _failed_rounds(long_term)]
     return [cut(text, share(sizes.written, len(texts))) for text in texts]
 
 

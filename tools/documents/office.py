@@ -39,6 +39,8 @@ _WRAPPERS = (
 )
 _SIGNS = {"sup": "^({})", "sub": "_({})", "den": "/({})", "num": "({})", "rad": "root({})"}
 """How parts of a formula read on one line; of any other the text alone."""
+_KEPT = "\u2060"
+"""Put before a footnote's mark at the beginning of a line, which would pass for a bullet and be dropped."""
 _GAPS = tuple(_W + name for name in ("p", "tab", "br", "cr"))
 _NOTES = {"footnotes": "Footnotes", "endnotes": "Endnotes", "comments": "Comments"}
 
@@ -48,7 +50,8 @@ def read_docx(data: bytes) -> Document:
     elements = partitioner("docx").partition_docx(
         file=io.BytesIO(_plain(data)), languages=[""], include_page_breaks=False
     )
-    return Document((Section("\n\n".join(filter(None, [markdown(elements), *_notes(data)]))),))
+    text = markdown(elements).replace(_KEPT, "")
+    return Document((Section("\n\n".join(filter(None, [text, *_notes(data)]))),))
 
 
 def _notes(data: bytes) -> Iterator[str]:
@@ -103,6 +106,10 @@ def _unwrapped(content: bytes) -> bytes:
         parent = wrapper.getparent()
         at = parent.index(wrapper)
         parent[at : at + 1] = list(wrapper)
+    for paragraph in root.iter(f"{_W}p"):
+        first = next((text for text in paragraph.iter(f"{_W}t") if (text.text or "").strip()), None)
+        if first is not None and first.text.lstrip().startswith("*"):
+            first.text = _KEPT + first.text
     return bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8", standalone=True))
 
 

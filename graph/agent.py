@@ -33,7 +33,7 @@ from forethought.nodes.tool_executor import tool_executor
 from forethought.prompts.tool_choice import RESERVED
 from forethought.settings import Settings
 from forethought.state.agent import AgentInput, AgentOutput, AgentState, Dispatch
-from forethought.state.context import Context, SentContext
+from forethought.state.context import Context, as_sent
 from forethought.telemetry import enable
 from forethought.tools.base import Tool
 from forethought.tools.files import FileStore
@@ -84,8 +84,8 @@ def build_agent(
 def _wire(
     services: Services, *, checkpointed: bool = True
 ) -> StateGraph[AgentState, Context, AgentInput, AgentOutput]:
-    graph: StateGraph[AgentState, Context, AgentInput, AgentOutput] = StateGraph(
-        AgentState, context_schema=SentContext, input_schema=AgentInput, output_schema=AgentOutput
+    graph = StateGraph(
+        AgentState, context_schema=as_sent(Context), input_schema=AgentInput, output_schema=AgentOutput
     )
     for node in (planner, prospective_reflector, approve_plan, replan_trigger, answer_agent, lesson_keeper):
         graph.add_node(node.__name__, wrap_node(node, services, checkpointed=checkpointed))

@@ -23,6 +23,7 @@ from forethought.nodes.debugger.services import DebugServices, LoadThread, MakeR
 from forethought.nodes.debugger.take import take
 from forethought.rollouts.types import Environment
 from forethought.settings import Settings
+from forethought.state.context import as_sent
 from forethought.state.debugger import DebuggerContext, DebuggerInput, DebuggerOutput, DebuggerState
 
 DebuggerGraph = CompiledStateGraph[DebuggerState, DebuggerContext, DebuggerInput, DebuggerOutput]
@@ -44,7 +45,7 @@ def build_debugger(
     the taxonomy from disk.
     """
     graph = StateGraph(
-        DebuggerState, DebuggerContext, input_schema=DebuggerInput, output_schema=DebuggerOutput
+        DebuggerState, as_sent(DebuggerContext), input_schema=DebuggerInput, output_schema=DebuggerOutput
     )
     services = DebugServices.of(
         DebuggerContext,

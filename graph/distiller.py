@@ -27,6 +27,7 @@ from forethought.nodes.distiller.review import review
 from forethought.nodes.distiller.take import take
 from forethought.nodes.support.offline import OfflineServices
 from forethought.settings import Settings
+from forethought.state.context import as_sent
 from forethought.state.distiller import DistillerContext, DistillerInput, DistillerOutput, DistillerState
 
 DistillerGraph = CompiledStateGraph[DistillerState, DistillerContext, DistillerInput, DistillerOutput]
@@ -39,7 +40,7 @@ def build_distiller(
 ) -> DistillerGraph:
     """The compiled distiller. `settings` default to the environment's; `transport` carries model calls."""
     graph = StateGraph(
-        DistillerState, DistillerContext, input_schema=DistillerInput, output_schema=DistillerOutput
+        DistillerState, as_sent(DistillerContext), input_schema=DistillerInput, output_schema=DistillerOutput
     )
     wiring = Wiring(graph, OfflineServices.of(DistillerContext, settings, transport))
     wiring.node(take, "diagnose_wave")

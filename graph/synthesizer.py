@@ -22,6 +22,7 @@ from forethought.nodes.synthesizer.meso import error_types, label_steps, label_w
 from forethought.nodes.synthesizer.micro import attempt_trial, reflect_trial, trial_wave
 from forethought.nodes.synthesizer.take import take
 from forethought.settings import Settings
+from forethought.state.context import as_sent
 from forethought.state.synthesizer import (
     SynthesizerContext,
     SynthesizerInput,
@@ -44,7 +45,10 @@ def build_synthesizer(
     """The compiled synthesizer. `settings` default to the environment's; `transport` carries model calls;
     `attempt` makes one trial of a task, and without it only trajectories can be given."""
     graph = StateGraph(
-        SynthesizerState, SynthesizerContext, input_schema=SynthesizerInput, output_schema=SynthesizerOutput
+        SynthesizerState,
+        as_sent(SynthesizerContext),
+        input_schema=SynthesizerInput,
+        output_schema=SynthesizerOutput,
     )
     wiring = Wiring(graph, OfflineServices.of(SynthesizerContext, settings, transport, attempt=attempt))
     wiring.node(take, "trial_wave")

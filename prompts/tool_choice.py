@@ -111,7 +111,7 @@ def _schema(schemas: Mapping[str, Json], context: Context) -> Json:
         properties |= call_properties(schemas)
         properties["finishes"] = {
             "type": ["boolean", "null"],
-            "description": "Whether the call alone completes the subtask.",
+            "description": "Whether what the call returns becomes the subtask's result unread.",
         }
     properties["result"] = _text("For finish: the subtask's result.", nullable=True)
     if context.replanning:
@@ -129,7 +129,10 @@ def _functions(
         properties = {
             **_head(context),
             "arguments": schemas[name],
-            "finishes": {"type": "boolean", "description": "Whether the call alone completes the subtask."},
+            "finishes": {
+                "type": "boolean",
+                "description": "Whether what the call returns becomes the subtask's result unread.",
+            },
         }
         if context.foresight != "off":
             properties["expected"] = _text("What you expect to see.")

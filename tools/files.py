@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from forethought.json_files import write_bytes
 from forethought.storage.encryption import NO_KEY, Cipher, cipher_of
 from forethought.storage.errors import StorageError
-from forethought.tools.kinds import picture_kind, sound_kind
+from forethought.tools.kinds import binary_kind, picture_kind, sound_kind
 
 if TYPE_CHECKING:
     from forethought.settings import Settings
@@ -217,6 +217,8 @@ def _read(path: Path, shown: str, settings: Settings) -> bytes:
 
 def _reference(name: str, content_hash: str, data: bytes) -> FileRef:
     kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    if kind == "application/octet-stream" and not binary_kind(data) and b"\0" not in data:
+        kind = "text/plain"
     # Tools for pictures and sounds are offered by the type, which a name may not tell.
     if (picture := picture_kind(data)) and not kind.startswith("image/"):
         kind = f"image/{picture}"

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import re
 
 from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
 from forethought.tools.documents.document import Document, Part, ranges, split
 from forethought.tools.documents.reader import load_document
 from forethought.tools.given_files import answer_about, find_file
+
+_MISSED = {
+    "hidden sheets": r"## Sheet .*, hidden\)$",
+    "hidden rows": r"Hidden rows: ",
+    "hidden columns": r"Hidden columns: ",
+    "hidden slides": r"## Slide .*, hidden$",
+    "comments": r"Comments( on cells)?:$",
+    "footnotes": r"Footnotes:$",
+    "endnotes": r"Endnotes:$",
+    "speaker notes": r"Speaker notes: ",
+    "form fields": r"Form fields:$",
+}
+"""What is easily missed in a document, and how the line begins with which the readers write it down."""
 
 
 async def read_file(
@@ -66,10 +80,22 @@ def _first_line(name: str, document: Document, parts: list[Part], numbers: list[
     missing = [number for number in range(1, total + 1) if number not in numbers]
     which = f"part{'s' * (len(numbers) > 1)} {ranges(numbers)} of {total}" if missing else "complete"
     line = f"{name}, {which}{f' ({places})' if places else ''}."
-    if not missing:
-        return line
-    next_part = numbers[-1] + 1 if numbers[-1] < total else missing[0]
-    return f"{line} Not {verb}: part{'s' * (len(missing) > 1)} {ranges(missing)}; ask for part={next_part}."
+    if missing:
+        next_part = numbers[-1] + 1 if numbers[-1] < total else missing[0]
+        line += f" Not {verb}: part{'s' * (len(missing) > 1)} {ranges(missing)}; ask for part={next_part}."
+    also = _easily_missed(parts)
+    return f"{line} Also in it: {also}." if also else line
+
+
+def _easily_missed(parts: list[Part]) -> str:
+    """What of `_MISSED` there is, and in which parts."""
+    found = []
+    for what, pattern in _MISSED.items():
+        begins = re.compile(f"^{pattern}", re.MULTILINE)
+        if numbers := [number for number, part in enumerate(parts, 1) if begins.search(part.text)]:
+            where = f" (part{'s' * (len(numbers) > 1)} {ranges(numbers)})" if len(parts) > 1 else ""
+            found.append(what + where)
+    return ", ".join(found)
 
 
 READ_FILE = make_tool(read_file, timeout_s=90, media=("",))

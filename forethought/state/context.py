@@ -14,7 +14,7 @@ from __future__ import annotations
 import difflib
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from forethought.settings import LEAST_TOKENS, MODEL_NAME, Settings
 from forethought.sizes import LEAST_WINDOW_TOKENS, WINDOW_TOKENS, Sizes
@@ -129,7 +129,9 @@ class Context(BaseModel):
         True, description="MIRROR 3.5: a subtask's failures are shown to its tool agent."
     )
     long_term_memory: bool = Field(
-        True, description="MIRROR 3.5: the task's failed rounds are shown to the planner."
+        True,
+        description="MIRROR 3.5: the task's failed rounds are shown to the planner and the reflector. Off: "
+        "each round begins as the first did.",
     )
     round_reflection: bool = Field(
         False, description="A failed round's reflection is written by the retrospective model."
@@ -188,26 +190,28 @@ class Context(BaseModel):
         return own or self.model
 
 
-class SentContext(Context):
-    """A Context as a client sends it: a key that is no setting is kept, for the first node to refuse."""
-
-    model_config = ConfigDict(extra="allow", title="Context")
-
-
 class UnknownSetting(ValueError):
     """A key that is no setting: one line that names the nearest."""
 
 
 def unknown_setting(key: str, of: type[BaseModel]) -> str:
     """One line on a key that is no field of a context: the nearest field, or all."""
-    close = difflib.get_close_matches(key, of.model_fields, n=1, cutoff=0.5)
-    hint = (
-        f"did you mean {close[0]}? README.md lists all" if close else f"known: {', '.join(of.model_fields)}"
-    )
+    fields = of.model_fields
+    close = difflib.get_close_matches(key, fields, n=1, cutoff=0.5)
+    hint = f"did you mean {close[0]}? See README.md and docs/" if close else f"known: {', '.join(fields)}"
     return f"unknown setting {one_line(key, 100)!r}; {hint}"
 
 
 C = TypeVar("C", bound=BaseModel)
+
+
+def as_sent(context: type[C]) -> type[C]:
+    """A context as clients send it: a key that is no setting is kept, for the first node to refuse."""
+    return create_model(
+        context.__name__, __base__=context, __doc__=context.__doc__, __cls_kwargs__={"extra": "allow"}
+    )
+
+
 _BUDGETS = ("max_tokens", "max_usd", "max_seconds")
 _APPROVALS: tuple[Approval, ...] = get_args(Approval)
 """From the least to the most."""

@@ -32,7 +32,7 @@ def plan_problem(
             f"discard names {unknown[0]!r}, which has no finished result; finished are: {_listed(finished)}"
         )
     if not subtasks:
-        return None if may_be_empty else "the plan has no subtasks: a first plan must have at least one"
+        return None if may_be_empty else "the plan has no subtasks: it needs at least one"
     ids = [subtask.id for subtask in subtasks]
     if CLEAR in ids:
         return f"{CLEAR!r} cannot be the id of a subtask: use a short name"

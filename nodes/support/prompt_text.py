@@ -8,6 +8,7 @@ steps before them are a line a subtask: a prompt is bounded, however many steps 
 from __future__ import annotations
 
 import json
+import mimetypes
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
@@ -86,13 +87,16 @@ def start_n(state: AgentState) -> int:
 
 
 def files_text(files: Sequence[FileRef | str]) -> str:
-    """One line a file, or that there are none."""
-    lines = [
-        f"{item['name']} ({item.get('type', 'unknown type')}, {item.get('size', 0)} bytes)"
-        for item in files
-        if not isinstance(item, str)
-    ]
+    """One line a file, with its type where the name does not tell it, or that there are none."""
+    lines = [_file_text(item) for item in files if not isinstance(item, str)]
     return "\n".join(lines) or "No files were given."
+
+
+def _file_text(file: FileRef) -> str:
+    kind, size = file.get("type", ""), file.get("size", 0)
+    shown = f"{size / 1_000_000:.1f} MB" if size >= 1_000_000 else f"{-(-size // 1_000)} kB"
+    untold = kind and mimetypes.guess_type(file["name"])[0] != kind
+    return f"{file['name']} ({f'{kind}, ' if untold else ''}{shown})"
 
 
 def call_text(step: Mapping[str, Any], limit: int | None = None) -> str:
@@ -140,15 +144,16 @@ def steps_text(
     """A digest of the trajectory: per step its number, subtask, call, outcome and the head of what came.
 
     What stands among `results`, in the same prompt, is not repeated. What a subtask without a result saw is
-    shown whole, in the `reader`'s share; without a reader, only what it saw last, at length.
+    shown whole, in the `reader`'s share; for one who looks back (`results` is None), only what it saw last.
     """
     steps = list(steps)
-    sizes = (reader or Reader()).sizes
+    reader = reader or Reader()
+    sizes = reader.sizes
     standing = {result["n"] for result in (results or {}).values()}
     first = _cut_off(len(steps), most(sizes.seen // 3, HEAD_CHARS))
     lines, newest = condensed(steps[:first], sizes.seen), steps[first:]
     own_limit = share(sizes.written, len(newest))
-    whole = _of_open_subtasks(newest, results or {}, reader)
+    whole = _of_open_subtasks(newest, results, reader)
     for step in newest:
         outcome = "ok" if step["ok"] else f"FAILED ({step['cause']})"
         if step["n"] in standing:
@@ -164,13 +169,13 @@ def steps_text(
 
 
 def _of_open_subtasks(
-    steps: Iterable[Step], results: Mapping[str, Result], reader: Reader | None
+    steps: Iterable[Step], results: Mapping[str, Result] | None, reader: Reader
 ) -> dict[int, str]:
     """What subtasks without a result saw, by the step's number: a new plan has nothing else to go by."""
-    calls = [s for s in steps if s["ok"] and s["action"] == "call" and s["subtask"] not in results]
-    if reader is None:
-        last = {step["subtask"]: step for step in calls}
-        return {step["n"]: cut(step["observation"], OPEN_CHARS) for step in last.values()}
+    calls = [s for s in steps if s["ok"] and s["action"] == "call" and s["subtask"] not in (results or {})]
+    if results is None:
+        last, limit = {step["subtask"]: step for step in calls}, min(OPEN_CHARS, reader.sizes.seen // 6)
+        return {step["n"]: cut(step["observation"], limit) for step in last.values()}
     texts = [Text(step["observation"]) for step in calls]
     cuts = shown(texts, reader.sizes.seen * 2 // 3, reader.query)
     return {step["n"]: text for step, text in zip(calls, cuts, strict=True)}
@@ -225,14 +230,14 @@ def plan_text(plan: Plan, *, only_open: bool = False) -> str:
     return "\n\n".join(blocks)
 
 
-def plan_outline(plan: Plan, own: str = "") -> str:
+def plan_outline(plan: Plan, sizes: Sizes, own: str = "") -> str:
     """The plan in short, a line a subtask: id, status and the head of its description; `own` is marked."""
     lines = [
         f"{item['id']} [{'yours' if item['id'] == own else item['status']}]: "
         f"{one_line(item['description'], LINE_CHARS)}"
         for item in plan.get("subtasks", [])
     ]
-    return cut("\n".join(lines), OUTLINE_CHARS)
+    return cut("\n".join(lines), min(OUTLINE_CHARS, sizes.written))
 
 
 def result_items(
@@ -320,16 +325,31 @@ def round_text(record: LongTerm) -> str:
         lines.append(f"Failure at step {n} [{failure['subtask']}] {what}")
     for error in record["errors"]:
         lines.append(f"Planning error found: {error['error_type']}: {error['evidence']}")
-    lines += [f"Answer: {cut(record['answer'], 1_500)}", f"Evaluation: {record['evaluation']}"]
+    lines += [f"Answer: {_answer_head(record)}", f"Evaluation: {record['evaluation']}"]
     if record["reflection"] != record["evaluation"]:
         lines.append(f"Reflection: {record['reflection']}")
     return "\n".join(lines)
 
 
-def rounds_texts(long_term: Mapping[str, LongTerm], sizes: Sizes) -> list[str]:
+def _failed_rounds(long_term: Mapping[str, LongTerm]) -> list[LongTerm]:
     """The failed rounds, in order; a round that is still under way has no score and is left out."""
     records = [record for record in long_term.values() if "score" in record]
-    texts = [round_text(record) for record in sorted(records, key=lambda record: record["round"])]
+    return sorted(records, key=itemgetter("round"))
+
+
+def rejected_text(long_term: Mapping[str, LongTerm]) -> str:
+    """The answer of the last failed round and its evaluation; '' if there is none."""
+    answered = [f"{_answer_head(record)}\n\n{record['evaluation']}" for record in _failed_rounds(long_term)]
+    return answered[-1] if answered else ""
+
+
+def _answer_head(record: LongTerm) -> str:
+    return cut(record["answer"], 1_500)
+
+
+def rounds_texts(long_term: Mapping[str, LongTerm], sizes: Sizes) -> list[str]:
+    """The failed rounds, in order."""
+    texts = [round_text(record) for record in _failed_rounds(long_term)]
     return [cut(text, share(sizes.written, len(texts))) for text in texts]
 
 

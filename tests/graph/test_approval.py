@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from langgraph.types import Command
 
+from forethought.nodes.support.budget import spent
 from forethought.tools.base import Tool, make_tool
 from tests.support.agent import Drive, Script
 from tests.support.replies import answer, call, finish, plan, sub
@@ -160,6 +161,7 @@ async def test_a_rejected_call_is_a_failed_step_and_is_not_made_again(drive: Dri
     assert await out.waiting() == [], "the same call is not asked for again"
     assert diary.written == []
     rejected, repeated, last = out.steps
+    assert spent(out.state).calls == 0, "neither a No nor a refused repeat is a call"
     assert (rejected["cause"], rejected["ok"], rejected["approval"]) == ("rejected", False, "rejected")
     assert "it is private" in rejected["observation"]
     assert repeated["cause"] == "repeat"

@@ -76,6 +76,12 @@ def test_an_assistants_misspelt_setting_is_refused_too(server: DevServer) -> Non
     assert "did you mean replanning" in result["messages"][-1]["content"]
 
 
+@pytest.mark.parametrize("graph", ["debugger", "distiller", "synthesizer"])
+def test_the_other_graphs_end_with_an_error_that_names_it(server: DevServer, graph: str) -> None:
+    result: Any = server.client.runs.wait(None, graph, input={}, context={"max_usdd": 1}, raise_error=False)
+    assert "unknown setting 'max_usdd'; did you mean max_usd?" in result["__error__"]["message"]
+
+
 def test_what_clients_put_beside_the_settings_is_no_setting(server: DevServer) -> None:
     """Older clients send settings as `configurable`, next to what LangGraph itself keeps there."""
     thread = server.client.threads.create()["thread_id"]

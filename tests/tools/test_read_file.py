@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import dataclasses
+import io
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from openpyxl import Workbook
+from openpyxl.comments import Comment
+from pptx import Presentation
 
 from forethought.prompts.replies import DocumentAnswer
 from forethought.settings import Settings
@@ -153,3 +157,46 @@ async def test_a_question_about_a_long_document_says_what_was_left_out(env: Tool
     last = int(text.rsplit("Paragraph ", 1)[1].split(".")[0])
     assert inspector.asked[1][1].startswith(f"Paragraph {last + 1}."), "it begins where the first one ended"
     assert observation.partial
+
+
+def hidden_and_commented() -> bytes:
+    book, file = Workbook(), io.BytesIO()
+    sheet = book.active
+    for number in range(3000):
+        sheet.append([f"item {number}", number])
+    old = book.create_sheet("Old")
+    old.append(["tea", 3])
+    old["A1"].comment = Comment("checked", "Ana")
+    old.sheet_state = "hidden"
+    book.save(file)
+    return file.getvalue()
+
+
+def noted_slides() -> bytes:
+    made, file = Presentation(), io.BytesIO()
+    slide = made.slides.add_slide(made.slide_layouts[5])
+    slide.shapes.title.text = "Prices"
+    slide.notes_slide.notes_text_frame.text = "Without tax."
+    made.save(file)
+    return file.getvalue()
+
+
+async def test_the_first_line_says_what_is_easily_missed_and_in_which_part(env: ToolEnv) -> None:
+    assert env.store is not None
+    files = {"book.xlsx": env.store.put(hidden_and_commented()), "talk.pptx": env.store.put(noted_slides())}
+    env = dataclasses.replace(env, files={**env.files, **files})
+    first = (await read(env, path="book.xlsx")).text.split("\n")[0]
+    parts = int(re.findall(r"part 1 of (\d+)", first)[0])
+    assert parts > 1
+    assert first.endswith(f"Also in it: hidden sheets (part {parts}), comments (part {parts}).")
+    assert (await read(env, path="talk.pptx")).text.startswith(
+        "talk.pptx, complete (slide 1 of 1). Also in it: speaker notes.\n\n"
+    )
+    assert "Also in it" not in (await read(env, path="Notes.txt")).text
+
+
+@pytest.mark.parametrize("name", ["app.log", "conf.yaml", "tool.py", "notes", "data.jsonl", "q.sql"])
+async def test_any_plain_text_is_read(env: ToolEnv, name: str) -> None:
+    assert env.store is not None
+    env = dataclasses.replace(env, files={name: env.store.put(b"a: 1\n")})
+    assert (await read(env, path=name)).text == f"{name}, complete.\n\na: 1"

@@ -2,7 +2,8 @@
 
 Of a document these are footnotes and comments, what tracked changes insert, what stands in content controls
 (the fields of a form), fields and text boxes, formulas as one line, and which words are raised (^1^) or
-struck out (~~12~~); what tracked changes delete is left out. Of slides these are notes and comments, which come through python-pptx.
+struck out (~~12~~); what tracked changes delete is left out. Of slides these are notes and comments, which
+come through python-pptx.
 
 The first use of `unstructured` downloads a spaCy model, which only tells prose from titles; a blank pipeline
 with a sentence splitter does for that. The function replaced is private to unstructured, so pyproject.toml
@@ -113,7 +114,7 @@ def _marked(run: Any, text: str) -> str:
     """The text of a run: raised, else a footnote's mark would become a digit of a number; or struck out."""
     raised, struck = (run.find(f"{_W}rPr/{_W}{name}") for name in ("vertAlign", "strike"))
     words = marked = text.strip()
-    if words and raised is not None and raised.get(f"{_W}val") == "superscript":
+    if words.isalnum() and raised is not None and raised.get(f"{_W}val") == "superscript":
         marked = f"^{marked}^"
     if words and struck is not None and struck.get(f"{_W}val") not in ("0", "false"):
         marked = f"~~{marked}~~"

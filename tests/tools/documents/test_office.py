@@ -177,3 +177,18 @@ def test_slides_keep_titles_lists_tables_and_speaker_notes() -> None:
     assert two == "| City | Limit |\n| --- | --- |\n| Prague | 110 |\n\n(Not shown as text: 1 picture.)"
     assert three == "(This slide has no text.)"
     assert document.where(["1", "2"]) == "slides 1-2 of 3"
+
+
+def test_a_footnote_mark_at_the_beginning_of_a_line_stays_a_mark() -> None:
+    made = docx.Document()
+    for text in ("Lodging is EUR 80*.", "* without breakfast", "*) per night", "- a real item"):
+        made.add_paragraph(text)
+    mark = made.add_paragraph()
+    mark.add_run("*").font.superscript = True
+    mark.add_run(" from May")
+    made.add_table(1, 2).cell(0, 0).text = "* net"
+    text = read_document(saved(made), "rules.docx").text
+    assert text.startswith(
+        "Lodging is EUR 80*.\n\n* without breakfast\n\n*) per night\n\n- a real item\n\n* from May\n\n"
+        "| * net |"
+    )

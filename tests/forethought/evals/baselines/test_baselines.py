@@ -172,7 +172,7 @@ async def test_files_and_built_in_tools_are_at_hand(bureau: Bureau, tmp_path: Pa
         answer_format="an amount",
     )
     first, _, last = out.asked("ReactMove")
-    assert "prices.txt (text/plain, 21 bytes)" in first.last
+    assert "prices.txt (1 kB)" in first.last
     assert "The answer's form: an amount" in first.last
     assert "A pear costs 3 euros. " in last.last
     assert (out.attempt.answer, out.attempt.steps, out.attempt.reward) == ("6 euros", 2, None)

@@ -67,15 +67,18 @@ async def look_at(
     for item, reading in zip(named, readings, strict=True):
         late = Text("", before=f"{item['name']} takes long to read; read_file may have it."), list[Sign]()
         seen.append(late if reading.cancel() else reading.result())
-    texts = tuple(text for text, _ in seen)
-    shown = await asyncio.to_thread(excerpts, texts, task, budget)
+    return await asyncio.to_thread(_look, files, task, budget, seen)
+
+
+def _look(files: Sequence[FileRef], task: str, budget: int, seen: Sequence[tuple[Text, list[Sign]]]) -> Look:
     names = [item["name"] for item in files]
+    texts = tuple(text for text, _ in seen)
     found = [*file_name_signs(names), *(sign for _, signs in seen for sign in signs)]
     of_files = chosen(found, task)
     return Look(
         key=look_key(files, task, budget),
-        files=list(map(_file_look, names, texts, shown)),
-        unseen=len(files) - len(named),
+        files=list(map(_file_look, names, texts, excerpts(texts, task, budget))),
+        unseen=len(files) - len(seen),
         signs=[*task_signs(task), *of_files],
         more_signs=len(found) - len(of_files),
     )

@@ -129,7 +129,8 @@ class Context(BaseModel):
         True, description="MIRROR 3.5: a subtask's failures are shown to its tool agent."
     )
     long_term_memory: bool = Field(
-        True, description="MIRROR 3.5: the task's failed rounds are shown to the planner."
+        True,
+        description="MIRROR 3.5: the task's failed rounds are shown to planner, reflector and answer agent.",
     )
     round_reflection: bool = Field(
         False, description="A failed round's reflection is written by the retrospective model."

@@ -144,15 +144,16 @@ def steps_text(
     """A digest of the trajectory: per step its number, subtask, call, outcome and the head of what came.
 
     What stands among `results`, in the same prompt, is not repeated. What a subtask without a result saw is
-    shown whole, in the `reader`'s share; without a reader, only what it saw last, at length.
+    shown whole, in the `reader`'s share; for one who looks back (`results` is None), only what it saw last.
     """
     steps = list(steps)
-    sizes = (reader or Reader()).sizes
+    reader = reader or Reader()
+    sizes = reader.sizes
     standing = {result["n"] for result in (results or {}).values()}
     first = _cut_off(len(steps), most(sizes.seen // 3, HEAD_CHARS))
     lines, newest = condensed(steps[:first], sizes.seen), steps[first:]
     own_limit = share(sizes.written, len(newest))
-    whole = _of_open_subtasks(newest, results or {}, reader)
+    whole = _of_open_subtasks(newest, results, reader)
     for step in newest:
         outcome = "ok" if step["ok"] else f"FAILED ({step['cause']})"
         if step["n"] in standing:
@@ -168,13 +169,13 @@ def steps_text(
 
 
 def _of_open_subtasks(
-    steps: Iterable[Step], results: Mapping[str, Result], reader: Reader | None
+    steps: Iterable[Step], results: Mapping[str, Result] | None, reader: Reader
 ) -> dict[int, str]:
     """What subtasks without a result saw, by the step's number: a new plan has nothing else to go by."""
-    calls = [s for s in steps if s["ok"] and s["action"] == "call" and s["subtask"] not in results]
-    if reader is None:
-        last = {step["subtask"]: step for step in calls}
-        return {step["n"]: cut(step["observation"], OPEN_CHARS) for step in last.values()}
+    calls = [s for s in steps if s["ok"] and s["action"] == "call" and s["subtask"] not in (results or {})]
+    if results is None:
+        last, limit = {step["subtask"]: step for step in calls}, min(OPEN_CHARS, reader.sizes.seen // 6)
+        return {step["n"]: cut(step["observation"], limit) for step in last.values()}
     texts = [Text(step["observation"]) for step in calls]
     cuts = shown(texts, reader.sizes.seen * 2 // 3, reader.query)
     return {step["n"]: text for step, text in zip(calls, cuts, strict=True)}
@@ -229,14 +230,14 @@ def plan_text(plan: Plan, *, only_open: bool = False) -> str:
     return "\n\n".join(blocks)
 
 
-def plan_outline(plan: Plan, own: str = "") -> str:
+def plan_outline(plan: Plan, sizes: Sizes, own: str = "") -> str:
     """The plan in short, a line a subtask: id, status and the head of its description; `own` is marked."""
     lines = [
         f"{item['id']} [{'yours' if item['id'] == own else item['status']}]: "
         f"{one_line(item['description'], LINE_CHARS)}"
         for item in plan.get("subtasks", [])
     ]
-    return cut("\n".join(lines), OUTLINE_CHARS)
+    return cut("\n".join(lines), min(OUTLINE_CHARS, sizes.written))
 
 
 def result_items(

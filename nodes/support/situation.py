@@ -24,6 +24,16 @@ def situation(state: AgentState, context: Context) -> dict[str, Any]:
     }
 
 
+def background(state: AgentState, context: Context) -> str:
+    """What was given besides the task and its guidance, for a reflection on a round: files, the answer's
+    form, earlier tasks."""
+    given = situation(state, context)
+    parts = [given["files"]] if state.get("files") else []
+    parts += [f"The answer's form: {given['answer_format']}"] if given["answer_format"] else []
+    parts += [f"Earlier task: {item['task']}\nIts answer: {item['answer']}" for item in given["earlier"]]
+    return "\n\n".join(parts)
+
+
 def memory(state: AgentState, context: Context) -> dict[str, Any]:
     """The values of `_memory.md`, for those who make and examine plans: what the person did not expect,
     lessons, and the task's failed rounds (MIRROR 3.5)."""

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from forethought.nodes.support.prompt_text import earlier_items, files_text, rounds_texts
+from forethought.nodes.support.memory_text import rounds_texts
+from forethought.nodes.support.prompt_text import earlier_items, files_text
 from forethought.state.agent import AgentState
 from forethought.state.context import Context
 

@@ -7,16 +7,15 @@ from typing import Any, cast
 
 import pytest
 
+from forethought.nodes.support.memory_text import memory_items, rounds_texts
 from forethought.nodes.support.prompt_text import (
     HEAD_CHARS,
     MANY,
     OPEN_CHARS,
     Reader,
     earlier_items,
-    memory_items,
     plan_text,
     result_items,
-    rounds_texts,
     step_items,
     step_text,
     steps_text,

@@ -97,7 +97,7 @@ def test_no_size_can_be_changed_alone(
 
 @pytest.mark.parametrize("window", [8_000, 32_000, 128_000])
 def test_the_answers_reserve_holds_all_that_its_prompt_shows(window: int) -> None:
-    step = {"task": 1, "observation": "x" * 5_000_000, "arguments": {}}
+    step = {"n": 1, "task": 1, "observation": "x" * 5_000_000, "arguments": {}}
     state: Any = {"progress": {"task": 1}, "trajectory": [step]}
     context = Context(context_tokens=window, max_tokens=1_000)
     reserve = sizes.ANSWER_TOKENS + Sizes(window).answer // sizes.BYTES_PER_TOKEN

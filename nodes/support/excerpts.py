@@ -17,8 +17,8 @@ from forethought.tools.documents.document import ranges, stretches
 
 _NOTE = 160
 """Bytes that a note on what is missing takes, roughly."""
-_STRETCH = 600
-"""Characters of a stretch of a long line."""
+_STRETCH, _LEAST_STRETCH = 600, 100
+"""Characters of a stretch of a long line, of which a text is shown one at least."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,8 @@ def excerpts(texts: tuple[Text, ...], query: str, limit: int) -> tuple[str, ...]
     """
     sizes = [extent(text.whole) for text in texts]
     fair = _fair_size(sizes, limit)
-    long = {at: _Lines(text) for at, text in enumerate(texts) if sizes[at] > fair}
+    stretch = max(min(_STRETCH, fair // 3), _LEAST_STRETCH)
+    long = {at: _Lines(text, stretch) for at, text in enumerate(texts) if sizes[at] > fair}
     room = limit - sum(size for size in sizes if size <= fair) - _NOTE * len(long)
     room -= sum(extent(lines.source.briefly) for lines in long.values())
     places = [(lines, at) for lines in long.values() for at in range(len(lines.all))]
@@ -95,11 +96,11 @@ def _fair_size(sizes: Sequence[int], limit: int) -> int:
 class _Lines:
     """The lines of a text, long ones of prose in stretches, and those that are shown: the first one, ever."""
 
-    def __init__(self, source: Text) -> None:
+    def __init__(self, source: Text, stretch: int) -> None:
         self.source, self.all, self._numbers = source, list[str](), list[int]()
         for number, line in enumerate(source.text.split("\n"), 1):
-            pieces = [line] if line.startswith("|") else list(stretches(line, _STRETCH))
-            if len(pieces) > 1 and len(pieces[-1]) < _STRETCH // 4:  # a scrap would outrank whole sentences
+            pieces = [line] if line.startswith("|") else list(stretches(line, stretch))
+            if len(pieces) > 1 and len(pieces[-1]) < stretch // 4:  # a scrap would outrank whole sentences
                 pieces[-2:] = [pieces[-2] + pieces[-1]]
             self.all += pieces
             self._numbers += [number] * len(pieces)

@@ -21,7 +21,6 @@ from forethought.state.agent import (
     FileRef,
     LongTerm,
     Plan,
-    Progress,
     Result,
     ShortTerm,
     Step,
@@ -351,13 +350,6 @@ def rounds_texts(long_term: Mapping[str, LongTerm], sizes: Sizes) -> list[str]:
     """The failed rounds, in order."""
     texts = [round_text(record) for record in _failed_rounds(long_term)]
     return [cut(text, share(sizes.written, len(texts))) for text in texts]
-
-
-def earlier_items(progress: Progress, sizes: Sizes) -> list[dict[str, str]]:
-    """The earlier tasks of the thread, with their answers: {task, answer}; of very many the newest."""
-    newest = progress.get("earlier", [])[-most(sizes.written, 2 * LINE_CHARS) :]
-    limit = share(sizes.written, 2 * len(newest))
-    return [{"task": cut(item["task"], limit), "answer": cut(item["answer"], limit)} for item in newest]
 
 
 def share(room: int, count: int) -> int:

@@ -12,7 +12,6 @@ from forethought.nodes.support.prompt_text import (
     MANY,
     OPEN_CHARS,
     Reader,
-    earlier_items,
     memory_items,
     plan_text,
     result_items,
@@ -22,6 +21,7 @@ from forethought.nodes.support.prompt_text import (
     steps_text,
     tool_record,
 )
+from forethought.nodes.support.situation import earlier_items
 from forethought.sizes import Sizes
 from forethought.state.agent import Result, Step
 from tests.support.agent import Drive, Script

@@ -20,7 +20,6 @@ from forethought.state.agent import (
     AgentState,
     FileRef,
     Plan,
-    Progress,
     Result,
     Step,
     Subtask,
@@ -282,13 +281,6 @@ def step_items(
         numbers = f"{earlier[0]['n']} to {earlier[-1]['n']}"
         items.insert(0, {"n": numbers, "text": "\n".join(condensed(earlier, room))})
     return items
-
-
-def earlier_items(progress: Progress, sizes: Sizes) -> list[dict[str, str]]:
-    """The earlier tasks of the thread, with their answers: {task, answer}; of very many the newest."""
-    newest = progress.get("earlier", [])[-most(sizes.written, 2 * LINE_CHARS) :]
-    limit = share(sizes.written, 2 * len(newest))
-    return [{"task": cut(item["task"], limit), "answer": cut(item["answer"], limit)} for item in newest]
 
 
 def share(room: int, count: int) -> int:

@@ -26,11 +26,11 @@ from forethought.nodes.support.intra_reflection import (
     score_of,
     unscored_spec,
 )
+from forethought.nodes.support.memory_text import rejected_text
 from forethought.nodes.support.prompt_text import (
     Reader,
     plan_outline,
     plan_text,
-    rejected_text,
     step_items,
     steps_text,
     trajectory,

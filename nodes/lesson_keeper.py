@@ -22,10 +22,10 @@ from forethought.lessons.record import Lesson, lesson_id, now_utc
 from forethought.models.types import Usage, no_usage, reply_spec
 from forethought.nodes.support.budget import allowance
 from forethought.nodes.support.lessons import open_book, thread_of
+from forethought.nodes.support.memory_text import rounds_texts
 from forethought.nodes.support.prompt_text import (
     Reader,
     plan_text,
-    rounds_texts,
     start_n,
     steps_text,
     trajectory,

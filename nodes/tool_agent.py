@@ -18,9 +18,9 @@ from forethought.models.allowance import tokens_of, total
 from forethought.models.types import Message, Usage
 from forethought.nodes.support.budget import allowance, exhausted, left_text
 from forethought.nodes.support.intra_reflection import Revised, evaluation_of, revise_until, score_of
+from forethought.nodes.support.memory_text import memory_items
 from forethought.nodes.support.prompt_text import (
     Reader,
-    memory_items,
     plan_outline,
     result_items,
     step_items,

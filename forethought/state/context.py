@@ -130,8 +130,8 @@ class Context(BaseModel):
     )
     long_term_memory: bool = Field(
         True,
-        description="MIRROR 3.5: the task's failed rounds are shown to the planner and the reflector. Off: "
-        "each round begins as the first did.",
+        description="MIRROR 3.5: the task's failed rounds are shown to planner, reflector and answer agent. "
+        "Off: each round begins as the first did.",
     )
     round_reflection: bool = Field(
         False, description="A failed round's reflection is written by the retrospective model."

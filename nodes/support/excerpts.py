@@ -6,7 +6,6 @@ that grows repeats what it said before, and a provider's cache serves it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,8 +17,8 @@ from forethought.tools.documents.document import ranges, stretches
 
 _NOTE = 160
 """Bytes that a note on what is missing takes, roughly."""
-_STRETCH = 400
-"""Characters of a stretch of a long line."""
+_STRETCH, _LEAST_STRETCH = 600, 100
+"""Characters of a stretch of a long line, of which a text is shown one at least."""
 
 
 @dataclass(frozen=True)
@@ -64,13 +63,19 @@ def excerpts(texts: tuple[Text, ...], query: str, limit: int) -> tuple[str, ...]
     """
     sizes = [extent(text.whole) for text in texts]
     fair = _fair_size(sizes, limit)
-    long = {at: _Lines(text) for at, text in enumerate(texts) if sizes[at] > fair}
+    stretch = max(min(_STRETCH, fair // 3), _LEAST_STRETCH)
+    long = {at: _Lines(text, stretch) for at, text in enumerate(texts) if sizes[at] > fair}
     room = limit - sum(size for size in sizes if size <= fair) - _NOTE * len(long)
-    for lines in long.values():
-        room -= extent(lines.source.briefly) + lines.take([0])
+    room -= sum(extent(lines.source.briefly) for lines in long.values())
     places = [(lines, at) for lines in long.values() for at in range(len(lines.all))]
-    for index, _ in rank(query, [lines.all[at] for lines, at in places], least=1):
-        lines, at = places[index]
+    ranked = [places[index] for index, _ in rank(query, [lines.all[at] for lines, at in places], least=1)]
+    # First the best of each text, in half of the room, so that no text crowds the others out.
+    for lines in long.values():
+        own = room // 2 // len(long)
+        for at in (at for among, at in ranked if among is lines):
+            own -= lines.take(lines.around(at), own)
+    room -= sum(lines.size for lines in long.values())
+    for lines, at in ranked:
         room -= lines.take(lines.around(at), room) or lines.take([at], room)
     for number, lines in enumerate(long.values()):
         room -= lines.fill(room // (len(long) - number))
@@ -89,26 +94,33 @@ def _fair_size(sizes: Sequence[int], limit: int) -> int:
 
 
 class _Lines:
-    """The lines of a text, long ones of prose in stretches, and those of them that are shown."""
+    """The lines of a text, long ones of prose in stretches, and those that are shown: the first one, ever."""
 
-    def __init__(self, source: Text) -> None:
+    def __init__(self, source: Text, stretch: int) -> None:
         self.source, self.all, self._numbers = source, list[str](), list[int]()
         for number, line in enumerate(source.text.split("\n"), 1):
-            pieces = [line] if line.startswith("|") else list(stretches(line, _STRETCH))
+            pieces = [line] if line.startswith("|") else list(stretches(line, stretch))
+            if len(pieces) > 1 and len(pieces[-1]) < stretch // 4:  # a scrap would outrank whole sentences
+                pieces[-2:] = [pieces[-2] + pieces[-1]]
             self.all += pieces
             self._numbers += [number] * len(pieces)
-        self._chosen: set[int] = set()
+        self._chosen: set[int] = {0}
+
+    @property
+    def size(self) -> int:
+        """Bytes of the lines that are shown."""
+        return sum(extent(self.all[at]) + 1 for at in self._chosen)
 
     def around(self, at: int) -> list[int]:
         """The line `at` with what makes it understood: the heading above, and a table's header for a row, or
         else the lines beside it."""
         heading = next((i for i in range(at, -1, -1) if self.all[i].startswith("#")), at)
         if not self.all[at].startswith("|"):
-            return [heading, at, *(i for i in (at - 1, at + 1) if 0 <= i < len(self.all))]
+            return [heading, at, *(i for i in (at - 1, at + 1) if 0 <= i < len(self.all) and self.all[i])]
         top = next((i + 1 for i in range(at, -1, -1) if not self.all[i].startswith("|")), 0)
         return [heading, *(i for i in (top, top + 1) if i < at), at]
 
-    def take(self, places: Sequence[int], room: float = math.inf) -> int:
+    def take(self, places: Sequence[int], room: float) -> int:
         """Show these lines if all of them fit `room`. The bytes it took."""
         new = set(places) - self._chosen
         size = sum(extent(self.all[at]) + 1 for at in new)

@@ -7,9 +7,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from forethought.nodes.support.prompt_text import earlier_items, files_text, rounds_texts
-from forethought.state.agent import AgentState
+from forethought.nodes.support.memory_text import rounds_texts
+from forethought.nodes.support.prompt_text import LINE_CHARS, files_text, most, share
+from forethought.sizes import Sizes
+from forethought.state.agent import AgentState, Progress
 from forethought.state.context import Context
+from forethought.text import cut
+
+
+def earlier_items(progress: Progress, sizes: Sizes) -> list[dict[str, str]]:
+    """The earlier tasks of the thread, with their answers: {task, answer}; of very many the newest."""
+    newest = progress.get("earlier", [])[-most(sizes.written, 2 * LINE_CHARS) :]
+    limit = share(sizes.written, 2 * len(newest))
+    return [{"task": cut(item["task"], limit), "answer": cut(item["answer"], limit)} for item in newest]
 
 
 def situation(state: AgentState, context: Context) -> dict[str, Any]:

@@ -117,7 +117,7 @@ def is_reading(subtask: Subtask, tools: Mapping[str, Tool]) -> bool:
 
 def signs_text(state: AgentState) -> str:
     """The signs as prompts show them, a line each; '' without any, or without a look."""
-    return str(look_values(state["look"], state.get("task", ""))["signs"]) if state.get("look") else ""
+    return str(look_values(state["look"])["signs"]) if state.get("look") else ""
 
 
 def _shape(plan: Plan) -> Sequence[Any]:

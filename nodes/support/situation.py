@@ -28,7 +28,7 @@ def earlier_items(progress: Progress, sizes: Sizes) -> list[dict[str, str]]:
 def situation(state: AgentState, services: Services, context: Context) -> dict[str, Any]:
     """The values of `_rules.md` and `_situation.md`: the tools in short; the task, its answer's form, its
     files as they were looked at, guidance, and the earlier tasks of the thread."""
-    look = look_values(state["look"]) if state.get("look") else {}
+    look = look_values(state["look"]) if state.get("look") else {"files": [], "signs": ""}
     return {
         "tools": outline(services.offered(state)),
         "task": state.get("task", ""),
@@ -43,10 +43,10 @@ def situation(state: AgentState, services: Services, context: Context) -> dict[s
 def background(state: AgentState, context: Context) -> str:
     """What was given besides the task and its guidance, for a reflection on a round: files, the answer's
     form, earlier tasks."""
-    given = situation(state, context)
-    parts = [given["files"]] if state.get("files") else []
-    parts += [f"The answer's form: {given['answer_format']}"] if given["answer_format"] else []
-    parts += [f"Earlier task: {item['task']}\nIts answer: {item['answer']}" for item in given["earlier"]]
+    earlier = earlier_items(state.get("progress", {}), context.sizes)
+    parts = [files_text(state["files"])] if state.get("files") else []
+    parts += [f"The answer's form: {context.answer_format}"] if context.answer_format else []
+    parts += [f"Earlier task: {item['task']}\nIts answer: {item['answer']}" for item in earlier]
     return "\n\n".join(parts)
 
 

@@ -108,7 +108,7 @@ TAUGHT = {
     "task": "a task",
     "answer_format": "",
     "file_list": "No files were given.",
-    "look": {},
+    "look": {"files": [], "signs": ""},
     "guidance": [],
     "earlier": [],
     "plan": "a plan",

@@ -97,7 +97,7 @@ async def test_a_planned_call_that_changes_something_is_asked_about(drive: Drive
     out = await drive(Script(plans=plans), task=given, tools=[make_tool(note, effect="write")], effort="auto")
     (asked,) = await out.waiting()
     assert (asked["kind"], asked["tool"], asked["arguments"]) == ("tool", "note", {"text": "dear diary"})
-    assert asked["influence"] == [{"origin": "file:notes.txt", "steps": [0]}]
+    assert asked["influence"] == [{"origin": "file:notes.txt", "steps": []}]
     assert written == []
     await out.reply("approve")
     assert written == ["dear diary"]

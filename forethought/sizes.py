@@ -85,7 +85,7 @@ class Sizes:
 
     @property
     def looked(self) -> int:
-        """Characters of the first look at the files: at most a part, since every call pays for it."""
+        """Bytes of the first look at the files: at most a part, since every call pays for it."""
         return min(self.part, int(self.material * LOOKED))
 
     @property

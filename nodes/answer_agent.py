@@ -26,9 +26,9 @@ from forethought.nodes.support.intra_reflection import (
     score_of,
     unscored_spec,
 )
+from forethought.nodes.support.memory_text import rejected_text
 from forethought.nodes.support.prompt_text import (
     Reader,
-    files_text,
     plan_outline,
     plan_text,
     step_items,
@@ -37,7 +37,7 @@ from forethought.nodes.support.prompt_text import (
 )
 from forethought.nodes.support.provenance import for_person, thread_origin
 from forethought.nodes.support.services import Services, Turn
-from forethought.nodes.support.situation import situation
+from forethought.nodes.support.situation import background, situation
 from forethought.nodes.support.task import fail
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import (
@@ -120,7 +120,8 @@ def answer_messages(state: AgentState, services: Services, context: Context) -> 
         foresees=context.foresees_user,
         **situation(state, services, context),
         steps=step_items(trajectory(state), reader, reader.sizes.answer, lambda step: _standing(step, state)),
-        plan=plan_outline(plan),
+        plan=plan_outline(plan, context.sizes),
+        rejected=rejected_text(state.get("long_term", {})) if context.long_term_memory else "",
         stopped="" if is_done else progress.get("stopped", ""),
     )
 
@@ -265,14 +266,13 @@ def _record(state: AgentState, draft: Draft, reflection: str) -> LongTerm:
 async def _reflection(state: AgentState, draft: Draft, turn: Turn) -> tuple[str, Usage]:
     """The retrospective role's reflection on the round; the evaluation where that role has no valid reply."""
     steps = [step for step in trajectory(state) if step["round"] == state["progress"]["round"]]
-    files = state.get("files", [])
     system, user = reflection_prompt(
         task=state["task"],
         guidance=state.get("guidance", []),
-        background=files_text(files) if files else "",
+        background=background(state, turn.context),
         trajectory=trajectory_text(
             plan=plan_text(state["plan"]),
-            steps=steps_text(steps),
+            steps=steps_text(steps, reader=Reader(turn.context.sizes)),
             answer=draft["answer"],
             evaluation=draft["evaluation"],
             score=draft["score"],

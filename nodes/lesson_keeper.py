@@ -22,7 +22,14 @@ from forethought.lessons.record import Lesson, lesson_id, now_utc
 from forethought.models.types import Usage, no_usage, reply_spec
 from forethought.nodes.support.budget import allowance
 from forethought.nodes.support.lessons import open_book, thread_of
-from forethought.nodes.support.prompt_text import plan_text, rounds_texts, start_n, steps_text, trajectory
+from forethought.nodes.support.memory_text import rounds_texts
+from forethought.nodes.support.prompt_text import (
+    Reader,
+    plan_text,
+    start_n,
+    steps_text,
+    trajectory,
+)
 from forethought.nodes.support.provenance import influence, thread_origin
 from forethought.nodes.support.services import Services, Turn
 from forethought.nodes.support.situation import situation
@@ -92,12 +99,13 @@ async def _draft(
     allowed = allowance(state, turn.context, answered=True)
     if over := allowed.spent():
         return None, no_usage(), f"the budget of {over} is spent"
+    reader = Reader(turn.context.sizes)
     messages = prompt_messages(
         "lesson",
         known=known,
         **situation(state, turn.services, turn.context),
         plan=plan_text(state.get("plan", {})),
-        steps=cut(steps_text(trajectory(state)), _STEPS_CHARS),
+        steps=cut(steps_text(trajectory(state), reader=reader), min(_STEPS_CHARS, reader.sizes.seen)),
         replans=[cut(item["reason"], _REASON_CHARS) for item in _replans(state)],
         rounds=rounds_texts(state.get("long_term", {}), turn.context.sizes),
         status=state["status"],

@@ -16,7 +16,7 @@ from langgraph.runtime import Runtime
 from forethought.models.allowance import total
 from forethought.models.types import Message, Usage, reply_spec
 from forethought.nodes.support.budget import allowance, exhausted, left_text
-from forethought.nodes.support.first_look import look_at, look_key
+from forethought.nodes.support.first_look import look_at
 from forethought.nodes.support.foresight import ForesightModel
 from forethought.nodes.support.intra_reflection import (
     Revised,
@@ -87,9 +87,10 @@ async def _begin(state: AgentState, turn: Turn) -> tuple[dict[str, Any], AgentSt
     if context.lessons:
         open_book(turn.runtime, context)  # refused before anything is done
     update = await begin_task(state, turn.services, context, user_of(turn.runtime))
-    if context.effort != "paper":
-        update["look"] = await _look(state, update["files"], turn)
     begun = after_begin(state, update)
+    if context.effort != "paper":
+        update["look"] = await _look(begun, update["files"], turn)
+        begun = {**begun, "look": update["look"]}
     if context.lessons or "lessons" in state:
         update["lessons"] = await recall(begun, turn.runtime, context)
     foreseen = state.get("draft", {}).get("expected_reply", "")
@@ -107,12 +108,9 @@ async def _begin(state: AgentState, turn: Turn) -> tuple[dict[str, Any], AgentSt
 
 
 async def _look(state: AgentState, files: Sequence[FileRef], turn: Turn) -> Look:
-    """The first look at the thread's files; the one of the task before, where it is of the same files."""
-    budget = turn.context.sizes.looked
-    old = state.get("look")
-    if old and old["key"] == look_key(files, budget):
-        return old
-    return await look_at(files, turn.services.store, budget)
+    """The first look at the thread's files."""
+    sizes = turn.context.sizes
+    return await look_at(files, state["task"], turn.services.store, sizes.looked, sizes.part)
 
 
 def _count_planning(state: AgentState) -> Progress:

@@ -18,9 +18,9 @@ from forethought.models.allowance import tokens_of, total
 from forethought.models.types import Message, Usage
 from forethought.nodes.support.budget import allowance, exhausted, left_text
 from forethought.nodes.support.intra_reflection import Revised, evaluation_of, revise_until, score_of
+from forethought.nodes.support.memory_text import memory_items
 from forethought.nodes.support.prompt_text import (
     Reader,
-    memory_items,
     plan_outline,
     result_items,
     step_items,
@@ -181,7 +181,7 @@ def tool_messages(
     key, plan, history = subtask["id"], with_statuses(state)["plan"], trajectory(state)
     short_term = state.get("short_term", {}).get(key) if context.short_term_memory else None
     memory = memory_items(short_term, context.sizes)
-    reader = Reader(context.sizes, subtask_text(subtask), services.tools)
+    reader = Reader(context.sizes, subtask_text(subtask), services.offered(state))
     results = result_items(state.get("results", {}), reader, history, subtask["depends_on"])
     steps = [step for step in history if step["subtask"] == key and step["ok"]]
     messages = prompt_messages(
@@ -199,7 +199,7 @@ def tool_messages(
         results=results,
         steps=step_items(steps, reader, context.sizes.seen),
         memory=[item["text"] for item in memory],
-        plan=plan_outline(plan, own=key) if len(plan["subtasks"]) > 1 else "",
+        plan=plan_outline(plan, context.sizes, key) if len(plan["subtasks"]) > 1 else "",
         left=left_text(state, context),
     )
     sources = [f"result:{item['id']}" for item in results] + [item["id"] for item in memory]

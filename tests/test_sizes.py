@@ -10,6 +10,7 @@ import pytest
 
 from forethought import sizes
 from forethought.knowledge.planning_errors import load_planning_errors
+from forethought.models.ask import Models
 from forethought.models.live import LiveTransport
 from forethought.models.pricing import estimate_tokens
 from forethought.models.types import Message, ReplySpec, reply_spec
@@ -23,7 +24,9 @@ from forethought.prompts.replies import ForeseeingAnswer, Plan, PlanDiagnosis
 from forethought.prompts.tool_choice import tool_choice_spec
 from forethought.settings import Settings
 from forethought.sizes import Sizes
+from forethought.state.agent import AgentState
 from forethought.state.context import Context
+from forethought.tools.files import FileStore
 from forethought.tools.registry import toolbox
 from tests.support.sample_state import early
 
@@ -37,15 +40,17 @@ def tokens(messages: Sequence[Message], reply: ReplySpec[Any]) -> int:
 
 
 @pytest.fixture(scope="module")
-def fixed() -> dict[str, int]:
+def fixed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     """Tokens of the fixed text of each role's prompt, with every built-in tool and planning error."""
-    services: Any = Services(Settings(), toolbox(Settings()), None, None)  # type: ignore[arg-type]
-    state, errors = early(), load_planning_errors(None)
+    made = Settings(data_dir=tmp_path_factory.mktemp("data"))
+    services = Services(made, toolbox(made), Models(made), FileStore(made.blobs_dir))
+    files: Any = [{"name": f"a.{kind}", "hash": "0" * 64} for kind in ("xlsx", "png", "mp3")]
+    state, errors = AgentState(**{**early(), "files": files}), load_planning_errors(None)
     worker, _ = tool_messages(state, subtask_of(state, "read_costs"), services, LONGEST)
     return {
         "planner": tokens(planner_messages(state, services, LONGEST), reply_spec(Plan)),
         "reflector": tokens(reflector_messages(state, services, LONGEST, errors), reply_spec(PlanDiagnosis)),
-        "tool": tokens(worker, tool_choice_spec(services.tools, LONGEST)),
+        "tool": tokens(worker, tool_choice_spec(services.offered(state), LONGEST)),
         "answer": tokens(answer_messages(state, services, LONGEST), reply_spec(ForeseeingAnswer)),
     }
 
@@ -93,7 +98,7 @@ def test_no_size_can_be_changed_alone(
 
 @pytest.mark.parametrize("window", [8_000, 32_000, 128_000])
 def test_the_answers_reserve_holds_all_that_its_prompt_shows(window: int) -> None:
-    step = {"task": 1, "observation": "x" * 5_000_000, "arguments": {}}
+    step = {"n": 1, "task": 1, "observation": "x" * 5_000_000, "arguments": {}}
     state: Any = {"progress": {"task": 1}, "trajectory": [step]}
     context = Context(context_tokens=window, max_tokens=1_000)
     reserve = sizes.ANSWER_TOKENS + Sizes(window).answer // sizes.BYTES_PER_TOKEN
@@ -111,8 +116,6 @@ def test_the_answers_reserve_holds_all_that_its_prompt_shows(window: int) -> Non
 def test_the_window_is_that_of_the_smallest_model(
     settings: Callable[..., Settings], monkeypatch: pytest.MonkeyPatch, models: list[str], window: int
 ) -> None:
-    from forethought.models.ask import Models
-
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
     assert Models(settings()).window(models) == window
     own = settings(context_tokens=9_000)

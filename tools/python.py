@@ -83,17 +83,16 @@ def _backend(settings: Settings) -> Backend:
 
 
 _ABOUT = """\
-Run Python code; see what it prints, then the value of its last expression. For whatever must be exact:
-arithmetic, counting, sorting, dates, comparing, parsing. Each call starts afresh. After {seconds:g} s it is
-stopped; of long output the middle is left out.
+Run Python code; shows what it prints, then the value of its last expression. For whatever must be exact:
+arithmetic, counting, sorting, dates, comparing. Each call starts afresh, and is stopped after {seconds:g} s.
+Of long output the middle is left out.
 
 Ready to use:
-- `files[name]`: a given file's whole text. Text formats (csv, json, html, ...) are as they stand, documents
-  (pdf, docx, xlsx, ...) are Markdown, with hidden sheets, comments, footnotes and notes.
-- `tables[name]`: a given file's tables, each a list of rows. CSV and TSV: the rows themselves, all strings.
-  Workbooks: by sheet, hidden ones too: `tables['a.xlsx']['Sheet1'][0][1]` is cell B1; numbers are numbers,
-  dates ISO strings, empty cells ''. Other documents: by number, from '1'. PDFs have none.
-- `results[id]`: a finished subtask's result, a text.
+- `files['a.docx']`: a given file's whole text. Text formats (csv, json, html, ...) are as they stand,
+  documents are Markdown, with hidden sheets, comments, footnotes and notes.
+- `tables['a.csv']`: its rows, all strings. `tables['a.xlsx']['Sheet1'][0][1]`: cell B1; hidden sheets too,
+  numbers are numbers, dates ISO strings, empty cells ''. `tables['a.docx']['1']`: the first table.
+- `results[id]`: the text of a finished subtask's result.
 - Imported already: {modules}.
 {language}"""
 _SUMMARY = (
@@ -103,8 +102,8 @@ _SUMMARY = (
 _SUBSET = """\
   Of collections only Counter, defaultdict, deque, namedtuple; of functools only cache, partial, reduce.
 
-Not there: other modules (pandas, numpy, openpyxl, statistics, fractions, string, io, ...), open(), input(),
-the network, class inheritance, own exceptions, property, classmethod, staticmethod, yield, del."""
+Not there: other modules (pandas, numpy, statistics, io, ...), open(), input(), the network, class
+inheritance, own exceptions, property, classmethod, staticmethod, yield, del."""
 _FULL = """\
   Import any other module of the standard library, and installed packages.
 - The current folder, empty at first, to write to; it is gone afterwards.

@@ -370,7 +370,7 @@ class AgentOutput(TypedDict, total=False):
 class AgentState(AgentInput, AgentOutput, total=False):
     """All channels of the online graph."""
 
-    look: Look
+    look: Annotated[Look, delta(last)]
     """The first look at the thread's files."""
 
     statuses: Annotated[dict[str, SubtaskStatus], delta(merge)]

@@ -136,7 +136,9 @@ class Context(BaseModel):
         True, description="MIRROR 3.5: a subtask's failures are shown to its tool agent."
     )
     long_term_memory: bool = Field(
-        True, description="MIRROR 3.5: the task's failed rounds are shown to the planner."
+        True,
+        description="MIRROR 3.5: the task's failed rounds are shown to planner, reflector and answer agent. "
+        "Off: each round begins as the first did.",
     )
     round_reflection: bool = Field(
         False, description="A failed round's reflection is written by the retrospective model."
@@ -203,9 +205,7 @@ def unknown_setting(key: str, of: type[BaseModel]) -> str:
     """One line on a key that is no field of a context: the nearest field, or all."""
     fields = of.model_fields
     close = difflib.get_close_matches(key, fields, n=1, cutoff=0.5)
-    hint = (
-        f"did you mean {close[0]}? README.md and docs/ list all" if close else f"known: {', '.join(fields)}"
-    )
+    hint = f"did you mean {close[0]}? See README.md and docs/" if close else f"known: {', '.join(fields)}"
     return f"unknown setting {one_line(key, 100)!r}; {hint}"
 
 

@@ -12,7 +12,7 @@ class FileLook(TypedDict):
 
     name: str
     shown: Literal["whole", "part", "nothing"]
-    """'part': an outline and the beginning."""
+    """'part': an outline and what bears on the task."""
     text: str
     """As `read_file` shows it. Of a file that cannot be read as text, one line that says why."""
     origin: str
@@ -34,12 +34,14 @@ class Sign(TypedDict):
 
 
 class Look(TypedDict):
-    """A first look at all files of a thread."""
+    """A first look at all files of a thread, for one task."""
 
     key: str
-    """What it depends on: other files or another budget need another look."""
+    """What it depends on: another task, other files or another budget need another look."""
     files: list[FileLook]
     unseen: int
     """How many files are not even named here."""
     signs: list[Sign]
-    """The candidates of all files, in order; a prompt shows those that fit its task best."""
+    """The task's, and those of the files that rank highest or share most words with it, in order."""
+    more_signs: int
+    """How many of the files' are left out."""

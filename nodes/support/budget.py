@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from forethought.models.allowance import Allowance, tokens_of, total
 from forethought.models.types import Usage
+from forethought.nodes.support.prompt_text import trajectory
 from forethought.sizes import ANSWER_TOKENS, BYTES_PER_TOKEN, extent
 from forethought.state.agent import AgentState, Step
 from forethought.state.context import Context
@@ -64,7 +65,7 @@ def reserve_tokens(state: AgentState, context: Context) -> int:
 
 def _seen_tokens(state: AgentState, context: Context) -> int:
     """What task and steps take in the answer's prompt, by their length."""
-    steps = sum(extent(f"{step['observation']}{step['arguments']}") for step in _steps(state))
+    steps = sum(extent(f"{step['observation']}{step['arguments']}") for step in trajectory(state))
     earlier = extent(str(state.get("progress", {}).get("earlier") or ""))
     shown = min(steps, context.sizes.answer) + min(earlier, context.sizes.written)
     return (shown + extent(state.get("task", ""))) // BYTES_PER_TOKEN
@@ -144,7 +145,7 @@ def wave_width(state: AgentState, context: Context) -> Width:
     widths.append(Width(context.most_moves - used.moves, "moves"))
     if context.max_tokens is not None:
         left = context.max_tokens - used.tokens - reserve_tokens(state, context)
-        each = max(tokens_of(step), 1) + _seen_tokens(state, context) // max(len(_steps(state)), 1)
+        each = max(tokens_of(step), 1) + _seen_tokens(state, context) // max(len(trajectory(state)), 1)
         widths.append(Width(left // each, "tokens"))
     if context.max_usd is not None and step["usd"]:
         left_usd = context.max_usd * (1 - _ANSWER_SHARE) - used.usd

@@ -13,13 +13,12 @@ from itertools import accumulate
 
 from forethought.lessons.ranking import rank
 from forethought.sizes import WHOLE, extent
-from forethought.text import cut
-from forethought.tools.documents.document import ranges
+from forethought.tools.documents.document import ranges, stretches
 
 _NOTE = 160
 """Bytes that a note on what is missing takes, roughly."""
-_FIRST_LINE = 300
-"""Characters of a text's first line, which says what it is and always stays."""
+_STRETCH, _LEAST_STRETCH = 600, 100
+"""Characters of a stretch of a long line, of which a text is shown one at least."""
 
 
 @dataclass(frozen=True)
@@ -64,15 +63,20 @@ def excerpts(texts: tuple[Text, ...], query: str, limit: int) -> tuple[str, ...]
     """
     sizes = [extent(text.whole) for text in texts]
     fair = _fair_size(sizes, limit)
-    long = {at: _Lines(text) for at, text in enumerate(texts) if sizes[at] > fair}
+    stretch = max(min(_STRETCH, fair // 3), _LEAST_STRETCH)
+    long = {at: _Lines(text, stretch) for at, text in enumerate(texts) if sizes[at] > fair}
     room = limit - sum(size for size in sizes if size <= fair) - _NOTE * len(long)
-    for at, lines in long.items():
-        room -= extent(texts[at].briefly)
-        room -= lines.take([0], _FIRST_LINE)
+    room -= sum(extent(lines.source.briefly) for lines in long.values())
     places = [(lines, at) for lines in long.values() for at in range(len(lines.all))]
-    for index, _ in rank(query, [lines.all[at] for lines, at in places], least=1):
-        lines, at = places[index]
-        room -= lines.take(lines.around(at), room)
+    ranked = [places[index] for index, _ in rank(query, [lines.all[at] for lines, at in places], least=1)]
+    # First the best of each text, in half of the room, so that no text crowds the others out.
+    for lines in long.values():
+        own = room // 2 // len(long)
+        for at in (at for among, at in ranked if among is lines):
+            own -= lines.take(lines.around(at), own)
+    room -= sum(lines.size for lines in long.values())
+    for lines, at in ranked:
+        room -= lines.take(lines.around(at), room) or lines.take([at], room)
     for number, lines in enumerate(long.values()):
         room -= lines.fill(room // (len(long) - number))
     return tuple(long[at].shown() if at in long else text.whole for at, text in enumerate(texts))
@@ -90,57 +94,64 @@ def _fair_size(sizes: Sequence[int], limit: int) -> int:
 
 
 class _Lines:
-    """The lines of a text, and those of them that are shown."""
+    """The lines of a text, long ones of prose in stretches, and those that are shown: the first one, ever."""
 
-    def __init__(self, text: Text) -> None:
-        self.all, self.way, self.briefly = text.text.split("\n"), text.way, text.briefly
-        self._chosen: dict[int, str] = {}
+    def __init__(self, source: Text, stretch: int) -> None:
+        self.source, self.all, self._numbers = source, list[str](), list[int]()
+        for number, line in enumerate(source.text.split("\n"), 1):
+            pieces = [line] if line.startswith("|") else list(stretches(line, stretch))
+            if len(pieces) > 1 and len(pieces[-1]) < stretch // 4:  # a scrap would outrank whole sentences
+                pieces[-2:] = [pieces[-2] + pieces[-1]]
+            self.all += pieces
+            self._numbers += [number] * len(pieces)
+        self._chosen: set[int] = {0}
+
+    @property
+    def size(self) -> int:
+        """Bytes of the lines that are shown."""
+        return sum(extent(self.all[at]) + 1 for at in self._chosen)
 
     def around(self, at: int) -> list[int]:
         """The line `at` with what makes it understood: the heading above, and a table's header for a row, or
         else the lines beside it."""
         heading = next((i for i in range(at, -1, -1) if self.all[i].startswith("#")), at)
         if not self.all[at].startswith("|"):
-            return [heading, at, *(i for i in (at - 1, at + 1) if 0 <= i < len(self.all))]
+            return [heading, at, *(i for i in (at - 1, at + 1) if 0 <= i < len(self.all) and self.all[i])]
         top = next((i + 1 for i in range(at, -1, -1) if not self.all[i].startswith("|")), 0)
         return [heading, *(i for i in (top, top + 1) if i < at), at]
 
-    def take(self, places: Sequence[int], room: int) -> int:
-        """Show these lines if they fit `room`; a single one is cut to it. The bytes it took."""
-        new = [at for at in dict.fromkeys(places) if at not in self._chosen]
+    def take(self, places: Sequence[int], room: float) -> int:
+        """Show these lines if all of them fit `room`. The bytes it took."""
+        new = set(places) - self._chosen
         size = sum(extent(self.all[at]) + 1 for at in new)
-        if len(new) == 1 and size > room >= _FIRST_LINE:
-            self._chosen[new[0]] = cut(self.all[new[0]], room, tail=0)
-            return room
         if size > room:
             return 0
-        self._chosen |= {at: self.all[at] for at in new}
+        self._chosen |= new
         return size
 
     def fill(self, room: int) -> int:
         """Show lines from the beginning and, in a quarter of `room`, from the end. The bytes it took."""
         used = 0
         for order, share in ((range(len(self.all)), 0.75), (range(len(self.all) - 1, -1, -1), 1.0)):
-            for at in order:
-                if at in self._chosen:
-                    continue
-                took = self.take([at], int(room * share) - used)
-                used += took
-                if not took:
+            for at in (at for at in order if at not in self._chosen):
+                if not (took := self.take([at], room * share - used)):
                     break
+                used += took
         return used
 
     def shown(self) -> str:
         """The chosen lines in their order, and a note on the others."""
-        missing = [at + 1 for at in range(len(self.all)) if at not in self._chosen]
-        lines: list[str] = []
-        for at in range(len(self.all)):
+        text = self.source.briefly
+        for at, (line, number) in enumerate(zip(self.all, self._numbers, strict=True)):
+            begins = at == 0 or number != self._numbers[at - 1]
             if at in self._chosen:
-                lines.append(self._chosen[at])
-            elif not lines or lines[-1] != "[...]":
-                lines.append("[...]")
-        if missing:
-            which = f"Line{'s' * (len(missing) > 1)} {ranges(missing)} of {len(self.all)}"
-            verb = "are" if len(missing) > 1 else "is"
-            lines.append(" ".join(filter(None, (f"[{which} {verb} not shown.", self.way))) + "]")
-        return self.briefly + "\n".join(lines)
+                text += line if at == 0 or (not begins and at - 1 in self._chosen) else f"\n{line}"
+            elif at - 1 in self._chosen:
+                text += "\n[...]"
+        missing = sorted({n for at, n in enumerate(self._numbers) if at not in self._chosen})
+        if not missing:
+            return text
+        which = f"Line{'s' * (len(missing) > 1)} {ranges(missing)} of {self._numbers[-1]}"
+        verb = "are" if len(missing) > 1 else "is"
+        whole = "" if len(self.all) == self._numbers[-1] else " whole"
+        return f"{text}\n{' '.join(filter(None, (f'[{which} {verb} not shown{whole}.', self.source.way)))}]"

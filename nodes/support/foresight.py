@@ -22,6 +22,7 @@ from typing import Any, Literal
 from forethought.models.allowance import Allowance
 from forethought.models.types import Usage, no_usage, reply_spec
 from forethought.nodes.support.prompt_text import (
+    Reader,
     call_text,
     steps_text,
     subtask_text,
@@ -147,12 +148,13 @@ class ForesightModel:
             return Finding()
         key = proposal["subtask"]
         subtask = next(item for item in state["plan"]["subtasks"] if item["id"] == key)
+        mine = [step for step in trajectory(state) if step["subtask"] == key]
         return await self._ask(
             "tool",
             {"subtask": key, "n": proposal["n"]},
             task=state["task"],
             subtask=subtask_text(subtask),
-            steps=steps_text([step for step in trajectory(state) if step["subtask"] == key]),
+            steps=steps_text(mine, reader=Reader(self.turn.context.sizes)),
             move=call_text(proposal),
             expected=proposal["expected"],
             came=observation.text,

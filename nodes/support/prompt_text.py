@@ -19,11 +19,8 @@ from forethought.sizes import Sizes, extent
 from forethought.state.agent import (
     AgentState,
     FileRef,
-    LongTerm,
     Plan,
-    Progress,
     Result,
-    ShortTerm,
     Step,
     Subtask,
 )
@@ -40,7 +37,6 @@ OUTLINE_CHARS = 6_000
 """Characters of a plan in short."""
 LINE_CHARS = 200
 """Characters of a text that is shown in one line; a text of many keeps as much at least."""
-_ERROR_CHARS = 3_000
 _BRIEF_STEP = 600
 """Bytes of a step that is cut as far as steps are."""
 
@@ -144,15 +140,16 @@ def steps_text(
     """A digest of the trajectory: per step its number, subtask, call, outcome and the head of what came.
 
     What stands among `results`, in the same prompt, is not repeated. What a subtask without a result saw is
-    shown whole, in the `reader`'s share; without a reader, only what it saw last, at length.
+    shown whole, in the `reader`'s share; for one who looks back (`results` is None), only what it saw last.
     """
     steps = list(steps)
-    sizes = (reader or Reader()).sizes
+    reader = reader or Reader()
+    sizes = reader.sizes
     standing = {result["n"] for result in (results or {}).values()}
-    first = _cut_off(len(steps), most(sizes.seen // 3, HEAD_CHARS))
+    first = cut_off(len(steps), most(sizes.seen // 3, HEAD_CHARS))
     lines, newest = condensed(steps[:first], sizes.seen), steps[first:]
     own_limit = share(sizes.written, len(newest))
-    whole = _of_open_subtasks(newest, results or {}, reader)
+    whole = _of_open_subtasks(newest, results, reader)
     for step in newest:
         outcome = "ok" if step["ok"] else f"FAILED ({step['cause']})"
         if step["n"] in standing:
@@ -168,13 +165,13 @@ def steps_text(
 
 
 def _of_open_subtasks(
-    steps: Iterable[Step], results: Mapping[str, Result], reader: Reader | None
+    steps: Iterable[Step], results: Mapping[str, Result] | None, reader: Reader
 ) -> dict[int, str]:
     """What subtasks without a result saw, by the step's number: a new plan has nothing else to go by."""
-    calls = [s for s in steps if s["ok"] and s["action"] == "call" and s["subtask"] not in results]
-    if reader is None:
-        last = {step["subtask"]: step for step in calls}
-        return {step["n"]: cut(step["observation"], OPEN_CHARS) for step in last.values()}
+    calls = [s for s in steps if s["ok"] and s["action"] == "call" and s["subtask"] not in (results or {})]
+    if results is None:
+        last, limit = {step["subtask"]: step for step in calls}, min(OPEN_CHARS, reader.sizes.seen // 6)
+        return {step["n"]: cut(step["observation"], limit) for step in last.values()}
     texts = [Text(step["observation"]) for step in calls]
     cuts = shown(texts, reader.sizes.seen * 2 // 3, reader.query)
     return {step["n"]: text for step, text in zip(calls, cuts, strict=True)}
@@ -229,14 +226,14 @@ def plan_text(plan: Plan, *, only_open: bool = False) -> str:
     return "\n\n".join(blocks)
 
 
-def plan_outline(plan: Plan, own: str = "") -> str:
+def plan_outline(plan: Plan, sizes: Sizes, own: str = "") -> str:
     """The plan in short, a line a subtask: id, status and the head of its description; `own` is marked."""
     lines = [
         f"{item['id']} [{'yours' if item['id'] == own else item['status']}]: "
         f"{one_line(item['description'], LINE_CHARS)}"
         for item in plan.get("subtasks", [])
     ]
-    return cut("\n".join(lines), OUTLINE_CHARS)
+    return cut("\n".join(lines), min(OUTLINE_CHARS, sizes.written))
 
 
 def result_items(
@@ -273,7 +270,7 @@ def step_items(
 ) -> list[dict[str, Any]]:
     """Steps for a prompt in `room` bytes, one by one with `note` behind each: {n, text}; of very many the
     first are condensed."""
-    first = _cut_off(len(steps), most(room // 6, _BRIEF_STEP))
+    first = cut_off(len(steps), most(room // 6, _BRIEF_STEP))
     earlier, newest = steps[:first], steps[first:]
     texts = [Text(s["observation"], reader.way_to_step(s), _before(s), _briefly_before(s)) for s in newest]
     cuts = shown(texts, room, reader.query)
@@ -284,64 +281,6 @@ def step_items(
         numbers = f"{earlier[0]['n']} to {earlier[-1]['n']}"
         items.insert(0, {"n": numbers, "text": "\n".join(condensed(earlier, room))})
     return items
-
-
-def memory_items(memory: ShortTerm | None, sizes: Sizes) -> list[dict[str, Any]]:
-    """Short-term memory for a prompt, in the order it came: {id, text}; of very many memories the newest."""
-    if memory is None:
-        return []
-    items: list[tuple[int, int, str, str]] = []
-    for item in memory["rejected"]:
-        whole = " as the subtask's whole result" if item.get("finishes") else ""
-        move = f"rejected before it was made (score {item['score']}): {call_text(item)}{whole}. "
-        items.append((item["n"], 0, "rejected", f", {move}{item['evaluation']}"))
-    for item in memory["failures"]:
-        error = cut(item["error"], _ERROR_CHARS)
-        items.append((item["n"], 1, "failure", f" failed ({item['cause']}): {call_text(item)}: {error}"))
-    items += [
-        (item["n"], 2, "reflection", f", reflection on what came: {cut(item['text'], _ERROR_CHARS)}")
-        for item in memory.get("reflections", [])
-    ]
-    first = _cut_off(len(items), most(sizes.written, LINE_CHARS))
-    newest = sorted(items, key=lambda item: item[:2])[first:]
-    limit = share(sizes.written, len(newest))
-    return [{"id": f"{kind}:{n}", "text": cut(f"Step {n}{text}", limit)} for n, _, kind, text in newest]
-
-
-def round_text(record: LongTerm) -> str:
-    """A failed round of long-term memory (MIRROR 3.5)."""
-    first, last = record["steps"]
-    span = f"steps {first} to {last}" if first <= last else "no steps"
-    lines = [
-        f"Round {record['round']}, {span}, answer scored {record['score']} of 10.",
-        "Plan:",
-    ]
-    lines += [
-        f"- {subtask['id']}: {subtask['description']} [{subtask['status']}]" for subtask in record["plan"]
-    ]
-    for n, failure in sorted(record.get("failures", {}).items(), key=lambda item: int(item[0])):
-        what = f"{failure['tool']}: {failure['cause']}: {failure['error']}"
-        lines.append(f"Failure at step {n} [{failure['subtask']}] {what}")
-    for error in record["errors"]:
-        lines.append(f"Planning error found: {error['error_type']}: {error['evidence']}")
-    lines += [f"Answer: {cut(record['answer'], 1_500)}", f"Evaluation: {record['evaluation']}"]
-    if record["reflection"] != record["evaluation"]:
-        lines.append(f"Reflection: {record['reflection']}")
-    return "\n".join(lines)
-
-
-def rounds_texts(long_term: Mapping[str, LongTerm], sizes: Sizes) -> list[str]:
-    """The failed rounds, in order; a round that is still under way has no score and is left out."""
-    records = [record for record in long_term.values() if "score" in record]
-    texts = [round_text(record) for record in sorted(records, key=lambda record: record["round"])]
-    return [cut(text, share(sizes.written, len(texts))) for text in texts]
-
-
-def earlier_items(progress: Progress, sizes: Sizes) -> list[dict[str, str]]:
-    """The earlier tasks of the thread, with their answers: {task, answer}; of very many the newest."""
-    newest = progress.get("earlier", [])[-most(sizes.written, 2 * LINE_CHARS) :]
-    limit = share(sizes.written, 2 * len(newest))
-    return [{"task": cut(item["task"], limit), "answer": cut(item["answer"], limit)} for item in newest]
 
 
 def share(room: int, count: int) -> int:
@@ -355,7 +294,7 @@ def most(room: int, each: int) -> int:
     return max(1, min(MANY, room // each))
 
 
-def _cut_off(count: int, many: int) -> int:
+def cut_off(count: int, many: int) -> int:
     """How many of `count` are not among the newest, which are at most `many`: it grows in batches."""
     batch = max(many // 2, 1)
     return max(-(-(count - many) // batch), 0) * batch

@@ -25,6 +25,7 @@ _BEFORE = 60
 """Characters of a quote before the words that matter."""
 _CURRENCY = r"(?:EUR|USD|GBP|CHF|JPY|€|\$|£)"
 _FORMS = {
+    "void": re.compile(r"~~\s?[\w€$£-]"),
     "unit": re.compile(
         rf"{_CURRENCY} ?(?:[kKT]|['’]?000s?|m|mn|bn|thousand|million)s?\b(?! \d)|\b[kKT]{_CURRENCY}"
     ),
@@ -104,9 +105,9 @@ def _words() -> re.Pattern[str]:
 
 @cache
 def label() -> re.Pattern[str]:
-    """How a remark begins: 'Note 2:', '**Important!**', a comment in a source, words that are struck out."""
+    """How a remark begins: 'Note 2:', '**Important!**', a comment in a source."""
     number = r"s?\W{0,2}\d{0,2}\W{0,2}[:–—!](?=\W*\w)"
-    return re.compile(rf"[^\w|]{{0,4}}(?:{_phrases()['label']}){number}|<!--|~~\w", re.IGNORECASE)
+    return re.compile(rf"[^\w|]{{0,4}}(?:{_phrases()['label']}){number}|<!--", re.IGNORECASE)
 
 
 @cache

@@ -8,29 +8,46 @@ from __future__ import annotations
 from typing import Any
 
 from forethought.nodes.support.first_look import look_values
-from forethought.nodes.support.prompt_text import earlier_items, files_text, rounds_texts
+from forethought.nodes.support.memory_text import rounds_texts
+from forethought.nodes.support.prompt_text import LINE_CHARS, files_text, most, share
 from forethought.nodes.support.services import Services
-from forethought.state.agent import AgentState
+from forethought.sizes import Sizes
+from forethought.state.agent import AgentState, Progress
 from forethought.state.context import Context
+from forethought.text import cut
 from forethought.tools.registry import outline
+
+
+def earlier_items(progress: Progress, sizes: Sizes) -> list[dict[str, str]]:
+    """The earlier tasks of the thread, with their answers: {task, answer}; of very many the newest."""
+    newest = progress.get("earlier", [])[-most(sizes.written, 2 * LINE_CHARS) :]
+    limit = share(sizes.written, 2 * len(newest))
+    return [{"task": cut(item["task"], limit), "answer": cut(item["answer"], limit)} for item in newest]
 
 
 def situation(state: AgentState, services: Services, context: Context) -> dict[str, Any]:
     """The values of `_rules.md` and `_situation.md`: the tools in short; the task, its answer's form, its
     files as they were looked at, guidance, and the earlier tasks of the thread."""
-    look = look_values(state["look"], state.get("task", "")) if state.get("look") else {}
-    seen = {file["name"] for file in look.get("files", [])}
-    rest = [item for item in state.get("files", []) if isinstance(item, str) or item["name"] not in seen]
+    look = look_values(state["look"]) if state.get("look") else {"files": [], "signs": ""}
     return {
         "tools": outline(services.offered(state)),
         "task": state.get("task", ""),
         "answer_format": context.answer_format,
-        "seen": look.get("files", []),
-        "signs": look.get("signs", ""),
-        "file_list": files_text(rest) if rest or not seen else "",
+        "look": look,
+        "file_list": files_text(state.get("files", [])),
         "guidance": state.get("guidance", []),
         "earlier": earlier_items(state.get("progress", {}), context.sizes),
     }
+
+
+def background(state: AgentState, context: Context) -> str:
+    """What was given besides the task and its guidance, for a reflection on a round: files, the answer's
+    form, earlier tasks."""
+    earlier = earlier_items(state.get("progress", {}), context.sizes)
+    parts = [files_text(state["files"])] if state.get("files") else []
+    parts += [f"The answer's form: {context.answer_format}"] if context.answer_format else []
+    parts += [f"Earlier task: {item['task']}\nIts answer: {item['answer']}" for item in earlier]
+    return "\n\n".join(parts)
 
 
 def memory(state: AgentState, context: Context) -> dict[str, Any]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
 from typing import Any
 
 import pytest
 
-from forethought.sizes import Sizes
-from tests.support.agent import Drive, Driven, Script
+from forethought.models.pricing import estimate_tokens
+from forethought.sizes import REPLY_TOKENS, Sizes
+from tests.support.agent import Drive, Driven, Script, World
 from tests.support.model_server import SeenRequest
 from tests.support.replies import answer, ask_replan, call, finish, plan, sub
 
@@ -162,3 +164,19 @@ async def test_a_small_window_makes_parts_smaller_and_still_shows_the_newest_who
         assert len(step["observation"]) <= Sizes(8_000).observation
         assert step["observation"] in out.asked("ToolChoice", "a")[at + 1].text
     assert out.steps[1]["observation"].startswith("log.txt, part 2 of ")
+
+
+@pytest.mark.parametrize("window", [8_000, 32_000])
+async def test_no_prompt_of_a_long_run_is_longer_than_the_window(drive: Drive, window: int) -> None:
+    outputs = {f"{key}{n}": [f"{key}{n} " + "a fact. " * 10_000] for key in "abc" for n in range(12)}
+    moves = {key: [*(call(f"{key}{n}", finishes=False) for n in range(12)), finish("known")] for key in "abc"}
+    plans = [plan(sub("a"), sub("b"), sub("c", ["a", "b"]))]
+    out = await drive(
+        Script(plans=plans, moves=moves), World(outputs), context_tokens=window, max_steps=60, max_tokens=None
+    )
+    assert len(out.steps) == 39
+    assert out.status == "answered"
+    for seen in out.requests:
+        assert estimate_tokens(seen.text + json.dumps(seen.schema)) + REPLY_TOKENS <= window, seen.reply_name
+    newest = out.steps[-2]["observation"].strip()
+    assert newest in out.asked("ToolChoice", "c")[-1].text

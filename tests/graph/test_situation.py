@@ -90,3 +90,16 @@ async def test_the_answer_agent_knows_what_each_subtask_was(drive: Drive) -> Non
     shown = out.asked("AnswerDraft")[0].messages[1][1]
     assert "a [finished]: look it up" in shown
     assert "b [failed]: ask the desk" in shown
+
+
+async def test_a_reflection_on_a_round_knows_the_earlier_tasks_and_the_answers_form(drive: Drive) -> None:
+    script = Script(
+        plans=[plan(sub("a")), plan(sub("a")), plan(sub("b"))],
+        answers=[answer("14 degrees"), answer("cold", score=3), answer("16 degrees")],
+    )
+    form = "a number in degrees"
+    out = await drive(script, task="How warm is it in Bremen?", answer_format=form, round_reflection=True)
+    await out.go("and in Hamburg?")
+    (asked,) = out.asked("RoundReflection")
+    for part in ("How warm is it in Bremen?", "14 degrees", form):
+        assert part in asked.text

@@ -13,6 +13,7 @@ from langgraph.store.memory import InMemoryStore
 
 from forethought.nodes.support.intra_reflection import evaluation_of
 from forethought.prompts.replies import AnswerDraft
+from forethought.state.context import Context
 from tests.support.agent import Drive, Driven, Script, World, broken, kind_of
 from tests.support.exchange import SeenRequest
 from tests.support.replies import answer, ask_replan, call, diagnosis, finish, plan, revision, sub, verdict
@@ -170,6 +171,13 @@ async def test_off_is_as_if_the_mechanism_had_nothing_to_say(drive: Drive, case:
     for word in case.words:
         assert any(word in whole(seen) for seen in on.requests), f"where it is on, {word!r} is said"
         assert not any(word in whole(seen) for seen in off.requests)
+
+
+def test_every_switch_is_compared() -> None:
+    switches = {name for name, field in Context.model_fields.items() if field.annotation is bool}
+    memories = {"short_term_memory", "long_term_memory"}  # below: what they hold is never nothing
+    compared = {name for case in CASES for name in case.off}
+    assert switches == (memories | compared | {"approve_plan"}) - {"foresight"}
 
 
 NUMBERS = re.compile(r'(?<=[Ss]tep )\d+|(?<=step=")\d+|(?<=number=")\d+|(?<=# What is left\n).*')

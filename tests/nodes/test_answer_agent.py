@@ -129,6 +129,25 @@ async def test_an_answer_mended_in_vain_is_returned_at_its_best(drive: Drive) ->
     assert (out.status, out.state["answer"], out.state["progress"]["round"]) == ("best_effort", "two", 1)
 
 
+@pytest.mark.parametrize("remembered", [True, False])
+async def test_no_two_answer_prompts_of_long_tasks_are_the_same(drive: Drive, remembered: bool) -> None:
+    plans = [plan(sub(key)) for key in "abc"]
+    script = Script(plans=plans, answers=[answer("the same", score=4)])
+    out = await drive(script, long_term_memory=remembered, max_rounds=8)
+    prompts = [str(seen.messages) for seen in out.asked("AnswerDraft")]
+    assert len(prompts) > 2
+    assert len(set(prompts)) == len(prompts)
+
+
+@pytest.mark.parametrize("remembered", [True, False])
+async def test_the_next_rounds_answer_agent_sees_what_was_wrong(drive: Drive, remembered: bool) -> None:
+    script = Script(plans=[plan(sub("a")), plan(sub("b"))], answers=[LOW, answer("strong")])
+    out = await drive(script, long_term_memory=remembered)
+    first, second = out.asked("AnswerDraft")
+    assert "Your answer in the last round" not in first.text
+    assert ("weak\n\nwrong (mend: facts): the unit is missing" in second.text) is remembered
+
+
 async def test_what_takes_facts_is_planned_for_before_the_rest_is_mended(drive: Drive) -> None:
     found = [defect("it is unclear", "risky", mend="now"), defect("no year was read", "wrong", mend="facts")]
     plans = [plan(sub("a")), plan(sub("b"))]

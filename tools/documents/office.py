@@ -1,8 +1,9 @@
 """Word documents (.docx) and presentations (.pptx) through `unstructured`, and what it omits.
 
 Of a document these are footnotes and comments, what tracked changes insert, what stands in content controls
-(the fields of a form), fields and text boxes, and formulas as one line; what tracked changes delete is left
-out. Of slides these are notes and comments, which come through python-pptx.
+(the fields of a form), fields and text boxes, formulas as one line, and which words are raised (^1^) or
+struck out (~~12~~); what tracked changes delete is left out. Of slides these are notes and comments, which
+come through python-pptx.
 
 The first use of `unstructured` downloads a spaCy model, which only tells prose from titles; a blank pipeline
 with a sentence splitter does for that. The function replaced is private to unstructured, so pyproject.toml
@@ -39,19 +40,16 @@ _WRAPPERS = (
 )
 _SIGNS = {"sup": "^({})", "sub": "_({})", "den": "/({})", "num": "({})", "rad": "root({})"}
 """How parts of a formula read on one line; of any other the text alone."""
-_KEPT = "\u2060"
-"""Put before a footnote's mark at the beginning of a line, which would pass for a bullet and be dropped."""
 _GAPS = tuple(_W + name for name in ("p", "tab", "br", "cr"))
 _NOTES = {"footnotes": "Footnotes", "endnotes": "Endnotes", "comments": "Comments"}
 
 
 def read_docx(data: bytes) -> Document:
     """Headings, paragraphs, lists and tables in order, then footnotes, endnotes and comments."""
-    elements = partitioner("docx").partition_docx(
-        file=io.BytesIO(_plain(data)), languages=[""], include_page_breaks=False
-    )
-    text = markdown(elements).replace(_KEPT, "")
-    return Document((Section("\n\n".join(filter(None, [text, *_notes(data)]))),))
+    module: Any = partitioner("docx")
+    module.is_bulleted_text = lambda text: False  # would take a footnote's star or a minus for a bullet
+    elements = module.partition_docx(file=io.BytesIO(_plain(data)), languages=[""], include_page_breaks=False)
+    return Document((Section("\n\n".join(filter(None, [markdown(elements), *_notes(data)]))),))
 
 
 def _notes(data: bytes) -> Iterator[str]:
@@ -97,6 +95,9 @@ def _unwrapped(content: bytes) -> bytes:
         # Its paragraphs and tables go behind the paragraph that it hangs on.
         for child in reversed(list(box)):
             next(box.iterancestors(f"{_W}p")).addnext(child)
+    for run in root.iter(f"{_W}r"):
+        for text in run.iter(f"{_W}t"):
+            text.text = _marked(run, text.text or "")
     for formula in list(root.iter(f"{_M}oMath")):
         run = etree.Element(f"{_W}r")
         etree.SubElement(run, f"{_W}t").text = _line(formula)
@@ -106,11 +107,18 @@ def _unwrapped(content: bytes) -> bytes:
         parent = wrapper.getparent()
         at = parent.index(wrapper)
         parent[at : at + 1] = list(wrapper)
-    for paragraph in root.iter(f"{_W}p"):
-        first = next((text for text in paragraph.iter(f"{_W}t") if (text.text or "").strip()), None)
-        if first is not None and first.text.lstrip().startswith("*"):
-            first.text = _KEPT + first.text
     return bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8", standalone=True))
+
+
+def _marked(run: Any, text: str) -> str:
+    """The text of a run: raised, else a footnote's mark would become a digit of a number; or struck out."""
+    raised, struck = (run.find(f"{_W}rPr/{_W}{name}") for name in ("vertAlign", "strike"))
+    words = marked = text.strip()
+    if words.isalnum() and raised is not None and raised.get(f"{_W}val") == "superscript":
+        marked = f"^{marked}^"
+    if words and struck is not None and struck.get(f"{_W}val") not in ("0", "false"):
+        marked = f"~~{marked}~~"
+    return text.replace(words, marked)
 
 
 def _line(part: Any) -> str:

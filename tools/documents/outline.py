@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from forethought.sizes import extent
 from forethought.text import one_line
 from forethought.tools.documents.document import Part, ranges, split_header
 
@@ -35,11 +36,11 @@ class _Entry:
 
 
 def outline(parts: Sequence[Part], limit: int, unit: str = "") -> str:
-    """A line a heading, table, page or slide, in at most `limit` characters; '' where not one line fits.
+    """A line a heading, table, page or slide, in at most `limit` bytes; '' where not one line fits.
 
     Args:
         parts: What `split` made of the document.
-        limit: Characters.
+        limit: Bytes.
         unit: What the document's sections are.
     """
     entries: list[_Entry] = []
@@ -51,8 +52,8 @@ def outline(parts: Sequence[Part], limit: int, unit: str = "") -> str:
             entries.append(_Entry(number, number, part.text.strip().partition("\n")[0]))
     lines = [entry.line() for entry in entries]
     room, kept = limit - 40, 0
-    while kept < len(lines) and len(lines[kept]) < room:
-        room -= len(lines[kept]) + 1
+    while kept < len(lines) and extent(lines[kept]) < room:
+        room -= extent(lines[kept]) + 1
         kept += 1
     if kept < len(lines):
         lines[kept:] = [f"- and {len(lines) - kept} more headings or tables"]

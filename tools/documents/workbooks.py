@@ -41,7 +41,8 @@ def section(sheet: Worksheet, computed: Worksheet, number: str) -> Section:
         if cell.comment is not None:
             comments.append(f"- {cell.coordinate}: {' '.join((cell.comment.text or '').split())}")
         if text := _text(cell, computed._cells.get((row, column))):
-            cells.setdefault(row, {})[column] = text
+            struck = cell.has_style and cell.font.strike
+            cells.setdefault(row, {})[column] = f"~~{text}~~" if struck else text
     remarks = list(_remarks(sheet, cells))
     repeated: set[tuple[int, int]] = set()
     for area in sheet.merged_cells.ranges:

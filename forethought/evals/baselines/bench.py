@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from langgraph.runtime import Runtime
 
-from forethought.evals.baselines.state import OBSERVATION_CHARS, Limits, State, moves_of
+from forethought.evals.baselines.state import Limits, State, moves_of
 from forethought.evals.harness.budget import Meter, MeteredTransport
 from forethought.evals.prompts import render
 from forethought.evals.toolset import Toolset
@@ -139,7 +139,7 @@ class Bench:
 
     def _answer_tokens(self, state: State) -> int:
         """What an answer from the present try's moves will cost, roughly."""
-        seen = [move["observation"][:OBSERVATION_CHARS] + move["thought"] for move in moves_of(state)]
+        seen = [move["observation"] + move["thought"] for move in moves_of(state)]
         shown = "".join([state.get("task", ""), *seen])
         return _ANSWER_TOKENS + estimate_tokens(shown[:_MOST_CHARS])
 

@@ -9,8 +9,6 @@ from typing_extensions import TypedDict
 from forethought.state.reducers import append, delta, merge
 
 Json = dict[str, Any]
-OBSERVATION_CHARS = 6_000
-"""Of one observation, as much as our agent's prompts show."""
 Ended = Literal["", "answered", "over", "steps", "tokens", "no_reply"]
 """Why a try ended: it gave its answer, its world is over, a budget is spent, or the model gave no usable
 reply ('' it goes on)."""

@@ -8,9 +8,8 @@ from typing import Any
 
 from forethought.evals.actions import call_text
 from forethought.evals.baselines.bench import Bench
-from forethought.evals.baselines.state import OBSERVATION_CHARS, Move, State, moves_of
+from forethought.evals.baselines.state import Move, State, moves_of
 from forethought.evals.toolset import ACT
-from forethought.text import cut
 from forethought.trajectories.types import Trajectory, TrajectoryStep
 
 TRANSCRIPT_CHARS = 240_000
@@ -36,7 +35,7 @@ def move_text(move: Move) -> str:
     failed = f" (failed: {move['cause']})" if not move["ok"] else ""
     lines = [f"thought: {move['thought']}", f"action: {action_text(move)}"]
     if move["action"] != "finish":
-        lines.append(f"observation{failed}: {cut(move['observation'], OBSERVATION_CHARS)}")
+        lines.append(f"observation{failed}: {move['observation']}")
     return "\n".join(lines)
 
 

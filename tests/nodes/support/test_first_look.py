@@ -16,7 +16,8 @@ from openpyxl.comments import Comment
 from PIL import Image
 
 from forethought.nodes.support import first_look
-from forethought.nodes.support.first_look import LEAST_CHARACTERS, fair_shares, look_at, look_key, look_values
+from forethought.nodes.support.first_look import LEAST_BYTES, look_at, look_key, look_values
+from forethought.sizes import extent
 from forethought.state.agent import FileRef
 from forethought.state.look import Look
 from forethought.tools.documents.document import Document, Section
@@ -38,6 +39,10 @@ class Files:
             )
             for name, data in contents.items()
         ]
+
+    async def look(self, refs: list[FileRef], budget: int, task: str = "What is owed?") -> Look:
+        """The look at `refs`, in parts of 12,000 characters."""
+        return await look_at(refs, task, self.store, budget, 12_000)
 
 
 @pytest.fixture
@@ -63,7 +68,7 @@ def workbook() -> bytes:
 
 async def test_small_files_are_shown_whole_as_read_file_shows_them(files: Files) -> None:
     refs = files.refs(prices__xlsx=workbook(), rules__md="# Rules\n\nDelivery is free, except to islands.")
-    look = await look_at(refs, files.store, 10_000)
+    look = await files.look(refs, 10_000)
     book, rules = look["files"]
     assert (book["shown"], rules["shown"], look["unseen"]) == ("whole", "whole", 0)
     assert '## Sheet "Old" (2 of 2, hidden)' in book["text"]
@@ -81,27 +86,19 @@ async def test_small_files_are_shown_whole_as_read_file_shows_them(files: Files)
     ]
 
 
-async def test_a_long_file_has_an_outline_its_beginning_and_how_to_go_on(files: Files) -> None:
-    chapters = "\n\n".join(f"# Chapter {n}\n\n{'word ' * 900}" for n in range(1, 11))
-    refs = files.refs(short__txt="Tea costs EUR 3.", long__md=chapters)
-    look = await look_at(refs, files.store, 6_000)
+async def test_of_a_long_file_an_outline_and_what_bears_on_the_task(files: Files) -> None:
+    chapters = [f"# Chapter {n}\n\n" + "The lift is in order.\n" * 200 for n in range(1, 11)]
+    chapters[6] += "The crane was broken for nine days."
+    refs = files.refs(short__txt="Tea costs EUR 3.", long__md="\n\n".join(chapters))
+    look = await files.look(refs, 6_000, "For how long was the crane broken?")
     short, long = look["files"]
-    assert short["shown"] == "whole"
-    assert long["shown"] == "part"
-    lead, contents, *head, ending = long["text"].split("\n\n")
-    assert lead == f"{len(chapters)} characters, for read_file in 5 parts."
-    assert contents.startswith(
-        "- part 1: Chapter 1\n- part 1: Chapter 2\n- part 1: Chapter 3\n- part 2: Chapter 4"
+    assert (short["shown"], long["shown"]) == ("whole", "part")
+    assert long["text"].startswith(
+        "- part 1: Chapter 1\n- part 1: Chapter 2\n- part 1: Chapter 3\n- part 2: Ch"
     )
-    assert head[0] == "# Chapter 1"
-    assert ending == "[Not shown to the end. To go on: read_file, part=1]"
-    assert 4_500 < len(long["text"]) <= 6_000 - len(short["text"])
-
-
-async def test_the_beginning_may_reach_over_parts(files: Files) -> None:
-    text = "\n\n".join(f"Paragraph {n}. {'word ' * 90}" for n in range(100))
-    look = await look_at(files.refs(long__txt=text), files.store, 20_000)
-    assert look["files"][0]["text"].endswith("[Not shown to the end. To go on: read_file, part=2]")
+    assert "The crane was broken for nine days." in long["text"]
+    assert long["text"].endswith("are not shown. read_file shows all of it, in 5 parts.]")
+    assert 4_000 < extent(long["text"]) <= 6_000
 
 
 async def test_what_is_no_text_is_one_line(files: Files, tmp_path: Path) -> None:
@@ -109,11 +106,11 @@ async def test_what_is_no_text_is_one_line(files: Files, tmp_path: Path) -> None
     Image.new("RGB", (4, 4)).save(picture, "PNG")
     refs = files.refs(scan__png=picture.getvalue(), broken__docx=b"PK\x03\x04 no archive", empty__csv=b"")
     refs.append(FileRef(name="gone.txt", hash="0" * 64))
-    look = await look_at(refs, files.store, 5_000)
+    look = await files.look(refs, 5_000)
     assert {item["shown"] for item in look["files"]} == {"nothing"}
     again = "Ask the user for the file again."
     assert [item["text"] for item in look["files"]] == [
-        "scan.png is a picture. Use inspect_image for it.",
+        "scan.png is a picture. Use inspect_image for it, if you have it.",
         f"broken.docx is damaged: its archive cannot be opened (File is not a zip file). {again}",
         f"empty.csv is empty (0 bytes). {again}",
         f"gone.txt: the file's content is not stored here (any more); give the file again. {again}",
@@ -123,12 +120,12 @@ async def test_what_is_no_text_is_one_line(files: Files, tmp_path: Path) -> None
 
 async def test_files_that_have_no_room_are_counted(files: Files) -> None:
     refs = files.refs(**{f"f{n}__txt": f"Text {n}." for n in range(9)})
-    look = await look_at(refs, files.store, 3 * LEAST_CHARACTERS)
+    look = await files.look(refs, 3 * LEAST_BYTES)
     assert [item["name"] for item in look["files"]] == ["f0.txt", "f1.txt", "f2.txt"]
     assert look["unseen"] == 6
-    assert await look_at([], files.store, 5_000) == Look(
-        key=look_key([], 5_000), files=[], unseen=0, signs=[]
-    )
+    nothing = Look(key=look_key([], "Hello", 5_000), files=[], unseen=0, signs=[], more_signs=0)
+    assert await files.look([], 5_000, "Hello") == nothing
+    assert look_values(nothing) == {"files": [], "unseen": 0, "signs": ""}
 
 
 async def test_a_slow_file_does_not_hold_up_the_others(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,9 +134,10 @@ async def test_a_slow_file_does_not_hold_up_the_others(files: Files, monkeypatch
         return Document((Section(name),))
 
     monkeypatch.setattr(first_look, "load_document", load)
-    look = await look_at(files.refs(slow__txt="a", quick__txt="b"), files.store, 5_000, seconds=0.2)
+    refs = files.refs(slow__txt="a", quick__txt="b")
+    look = await look_at(refs, "", files.store, 5_000, 12_000, seconds=0.2)
     assert [item["text"] for item in look["files"]] == [
-        "slow.txt takes long to read; read_file may have it",
+        "slow.txt takes long to read; read_file may have it.",
         "quick.txt",
     ]
 
@@ -150,43 +148,37 @@ async def test_a_look_is_plain_json_and_the_same_again(files: Files) -> None:
     document.add_paragraph("Prices are net. " * 400)
     document.save(data)
     refs = files.refs(terms__docx=data.getvalue())
-    look = await look_at(refs, files.store, 2_000)
-    assert json.loads(json.dumps(look)) == look == await look_at(refs, files.store, 2_000)
+    look = await files.look(refs, 2_000)
+    assert json.loads(json.dumps(look)) == look == await files.look(refs, 2_000)
 
 
-def test_the_key_tells_other_files_and_another_budget_apart() -> None:
+def test_the_key_tells_other_files_tasks_and_budgets_apart() -> None:
     one, other = FileRef(name="a.txt", hash="1" * 64), FileRef(name="a.txt", hash="2" * 64)
-    keys = [
-        look_key(refs, budget) for refs, budget in (([one], 5), ([other], 5), ([one], 6), ([one, other], 5))
-    ]
-    assert len(set(keys)) == 4
-    assert look_key([FileRef(name="a.txt", hash="1" * 64, size=3)], 5) == keys[0]
+    keys = {
+        look_key([one], "x", 5), look_key([other], "x", 5), look_key([one, other], "x", 5),
+        look_key([one], "y", 5), look_key([one], "x", 6),
+    }  # fmt: skip
+    assert len(keys) == 5
+    assert look_key([FileRef(name="a.txt", hash="1" * 64, size=3)], "x", 5) in keys
 
 
 async def test_signs_are_numbered_through_the_task_and_the_files(files: Files) -> None:
     rules = "".join(f"Article {n} excludes the north.\n\n" for n in range(30))
-    look = await look_at(files.refs(rules__txt=rules), files.store, 5_000)
-    values = look_values(look, "What is owed without tax?")
+    look = await files.look(files.refs(rules__txt=rules), 5_000, "What is owed without tax?")
+    values = look_values(look)
     assert values["files"] == look["files"]
     lines = values["signs"].split("\n")
     assert lines[0] == 'S1 condition, task: "What is owed without tax"'
     assert lines[1] == 'S2 exception, rules.txt, line 1: "Article 0 excludes the north."'
     assert lines[-1].endswith('"Article 5 excludes the north." (and 24 more like it)')
-    assert look_values(await look_at([], files.store, 5_000), "Hello") == {
-        "files": [],
-        "unseen": 0,
-        "signs": "",
-    }
 
 
-@given(st.lists(st.integers(0, 5_000), max_size=20), st.integers(0, 30_000))
-def test_shares_are_fair(lengths: list[int], budget: int) -> None:
-    shares = fair_shares(lengths, budget)
-    assert sum(shares) <= budget
-    cut = [share for share, length in zip(shares, lengths, strict=True) if share < length]
-    assert max(cut, default=0) - min(cut, default=0) <= 1
-    assert all(share <= length for share, length in zip(shares, lengths, strict=True))
-    assert not cut or max(shares) <= max(cut) + 1
+async def test_signs_that_are_left_out_are_counted(files: Files) -> None:
+    kinds = ("excludes", "cancelled", "corrected", "supersedes", "estimate")
+    text = "\n\n".join(f"The {kind} list {n}." for kind in kinds for n in range(5))
+    look = await files.look(files.refs(rules__txt=text), 5_000, "Hello")
+    assert len(look["signs"]) == 12
+    assert look_values(look)["signs"].endswith("\n(and 13 more in the files)")
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
@@ -206,7 +198,7 @@ async def test_any_files_fit_the_budget(
 
     monkeypatch.setattr(first_look, "load_document", load)
     refs = [FileRef(name=str(n), hash="0" * 64) for n in range(len(texts))]
-    look = await look_at(refs, files.store, budget)
-    assert sum(len(item["text"]) for item in look["files"]) <= budget
+    look = await files.look(refs, budget)
+    assert sum(extent(item["text"]) for item in look["files"]) <= budget + 600 * len(look["files"])
     assert len(look["files"]) + look["unseen"] == len(texts)
-    assert look == await look_at(refs, files.store, budget)
+    assert look == await files.look(refs, budget)

@@ -93,6 +93,10 @@ BY_FORM = {
         book(sheet("Room|Mon|Sat", "Small|40|60", "Large|70|95", "Members pay half on weekdays||")),
         ("remark", "sheet May, row 4", "Members pay half on weekdays"),
     ),
+    "a cell that is struck out": (
+        book(sheet("Item|Price", "Bolt|~~1.00~~", "Nut|2.00")),
+        ("void", "sheet May, row 2", "Bolt | Price: ~~1.00~~"),
+    ),
     "two currencies in a column": (
         book(sheet("Item|Price", "Bolt|€ 1.00", "Nut|€ 2.00", "Pin|$ 3.50")),
         ("unit", "sheet May, row 4", "Price: 1 of $, 2 of €"),

@@ -135,6 +135,18 @@ def test_markup_becomes_text(bodies: list[str], text: str) -> None:
     assert read_docx(document(*bodies)).text == text
 
 
+def test_marks_of_notes_stay_what_they_are() -> None:
+    made = docx.Document()
+    for text in ("Fees", "* Guests pay 5 more.", "-12 degrees", "• tea"):
+        made.add_paragraph(text)
+    figure = made.add_paragraph("Total 120")
+    figure.add_run("1").font.superscript = True
+    figure.add_run(" 130").font.strike = True
+    assert read_docx(saved(made)).text == (
+        "Fees\n\n* Guests pay 5 more.\n\n-12 degrees\n\n• tea\n\nTotal 120^1^ ~~130~~"
+    )
+
+
 def test_slides_keep_titles_lists_tables_and_speaker_notes() -> None:
     deck = Presentation()
     first = deck.slides.add_slide(deck.slide_layouts[1])

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openpyxl import Workbook
 from openpyxl.comments import Comment
+from openpyxl.styles import Font
 from openpyxl.worksheet.formula import ArrayFormula
 
 from forethought.tools.documents.document import Document, Unreadable
@@ -84,6 +85,16 @@ def test_hidden_sheets_are_shown_and_named_as_hidden(document: Document) -> None
     assert "(=A1:A2, value not stored)" in margins.text
     assert document.sections[2].text == "(This sheet is empty.)"
     assert document.where(["June", "Blank"]) == "sheets: June, Blank"
+
+
+def test_a_cell_that_is_struck_out_says_so() -> None:
+    book = Workbook()
+    sheet = book.active
+    assert sheet is not None
+    for row in (["Item", "Price"], ["Tea", 3], ["Milk", 2]):
+        sheet.append(row)
+    sheet["B2"].font = Font(strike=True)
+    assert "| Tea | ~~3~~ |\n| Milk | 2 |" in read_document(saved(book), "a.xlsx").text
 
 
 def test_a_merged_number_counts_once() -> None:

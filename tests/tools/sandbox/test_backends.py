@@ -129,7 +129,7 @@ def test_what_the_description_calls_absent_is_absent() -> None:
 
 def test_the_description_states_the_limits_in_force() -> None:
     described = python_tool(Settings(python_seconds=33)).description
-    assert "After 33 s it is stopped" in " ".join(described.split())
+    assert "is stopped after 33 s" in " ".join(described.split())
     assert "the middle is left out" in described
 
 

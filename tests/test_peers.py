@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.peers.contenders import bare_loop, forethought_agent, langchain_agent
 from benchmarks.peers.grid import CONTENDERS, Cell, Setting, cells
-from benchmarks.peers.report import Row
+from benchmarks.peers.report import figures
 from benchmarks.peers.server import served
 from benchmarks.peers.task import SHAPES, Shape, Task
 from benchmarks.peers.worker import measure
@@ -25,21 +25,23 @@ INSTALLED = {
 NAMES = [name for name, (module, _) in CONTENDERS.items() if module in INSTALLED]
 
 
-async def measured(name: str, setting: Setting, module: Any = None) -> Row:
-    """A cell of the grid, in this process."""
+async def measured(name: str, setting: Setting, module: Any = None) -> dict[str, Any]:
+    """What a cell of the grid came to, in this process."""
     own, options = CONTENDERS[name]
     with served() as url:
         cell = {**asdict(setting), "repeats": 1, "url": url, "options": options}
-        return Row(name, setting, await measure(module or INSTALLED[own], cell))
+        return await measure(module or INSTALLED[own], cell)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("name", NAMES)
 async def test_a_contender_makes_every_look_up_and_answers(name: str, shape: Shape) -> None:
-    row = await measured(name, Setting(2, 1, shape, 7))
-    assert row.failed == ""
-    assert row.each("calls") >= row.each("round_trips") >= 2
-    assert row.effective <= row.tokens
+    setting = Setting(2, 1, shape, 7)
+    sums = await measured(name, setting)
+    assert sums["failed"] == ""
+    columns = figures(sums, setting)
+    assert columns["model calls"] >= columns["round trips"] >= 2
+    assert columns["effective"] <= columns["tokens"]
 
 
 async def test_a_run_that_leaves_a_look_up_out_has_failed() -> None:
@@ -52,15 +54,17 @@ async def test_a_run_that_leaves_a_look_up_out_has_failed() -> None:
 
         yield play
 
-    row = await measured("bare loop", Setting(1, 0, "chain", 3), type("Hasty", (), {"opened": opened}))
-    assert row.failed.startswith("2 look-ups, of 2 bins, where 3 were wanted")
+    sums = await measured("bare loop", Setting(1, 0, "chain", 3), type("Hasty", (), {"opened": opened}))
+    assert sums["failed"].startswith("2 look-ups, of 2 bins, where 3 were wanted")
 
 
 async def test_a_long_history_is_cached_but_for_its_end() -> None:
-    row = await measured("bare loop", Setting(1, 0, "long", 20))
-    asked, cached = row.each("input_tokens"), row.each("cached_tokens")
+    setting = Setting(1, 0, "long", 20)
+    sums = await measured("bare loop", setting)
+    asked, cached = sums["input_tokens"], sums["cached_tokens"]
     assert 0.7 * asked < cached < asked
-    assert row.effective == pytest.approx(row.tokens - 0.9 * cached)
+    columns = figures(sums, setting)
+    assert columns["effective"] == pytest.approx(columns["tokens"] - 0.9 * cached)
 
 
 def test_what_asks_the_same_is_measured_once() -> None:

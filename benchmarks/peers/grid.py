@@ -34,6 +34,10 @@ class Setting:
     shape: Shape
     k: int
 
+    def __str__(self) -> str:
+        at_once = "" if self.runs == 1 else f", {self.runs} runs at once"
+        return f"{self.shape}, K = {self.k}, {self.latency_ms} ms{at_once}"
+
     @property
     def repeats(self) -> int:
         """How often it is run in turn; figures are means."""

@@ -65,14 +65,14 @@ def _processor_s() -> float:
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
-def _in_child(module: Any, cell: Json, out: int) -> int:
+def _in_child(module: Any, cell: Json, out: int, import_s: float) -> int:
     """Fork, measure there, and write one line; the exit status."""
     child = os.fork()
     if child:
         return os.waitpid(child, 0)[1]
     signal.alarm(LIMIT_S)
     try:
-        figures = asyncio.run(measure(module, cell))
+        figures = asyncio.run(measure(module, cell)) | {"import_s": import_s}
     except Exception as error:
         traceback.print_exc()
         figures = {"failed": f"{type(error).__name__}: {error}"}
@@ -84,9 +84,11 @@ def main() -> None:
     """See the module. What frameworks print goes to stderr."""
     out = os.dup(1)
     os.dup2(2, 1)
+    begun = time.perf_counter()
     module = importlib.import_module(f"benchmarks.peers.contenders.{sys.argv[1]}")
+    took = time.perf_counter() - begun
     for line in sys.stdin:
-        if status := _in_child(module, json.loads(line), out):
+        if status := _in_child(module, json.loads(line), out, took):
             late = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGALRM
             why = f"took more than {LIMIT_S} s" if late else f"its process ended with status {status}"
             os.write(out, f"{json.dumps({'failed': why})}\n".encode())

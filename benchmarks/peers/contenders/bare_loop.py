@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
 
+from benchmarks.peers.contenders import LookUp, Options, Plays
 from benchmarks.peers.task import Task
 
 SYSTEM = "Use the tool for what you do not know. Then answer in one sentence."
@@ -20,9 +20,7 @@ _LOOK_UP = {
 
 
 @asynccontextmanager
-async def opened(
-    url: str, look_up: Callable[[str], str], options: Mapping[str, Any]
-) -> AsyncIterator[Callable[[Task], Awaitable[str]]]:
+async def opened(url: str, look_up: LookUp, options: Options) -> Plays:
     """See the package."""
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
     async with httpx.AsyncClient(base_url=url, timeout=600, limits=limits) as client:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 from pydantic import SecretStr
 
+from benchmarks.peers.contenders import LookUp, Options, Plays
 from benchmarks.peers.task import Task
 from forethought.graph.agent import build_agent
 from forethought.settings import Settings
@@ -20,9 +20,7 @@ from forethought.tools.base import make_tool
 
 
 @asynccontextmanager
-async def opened(
-    url: str, look_up: Callable[[str], str], options: Mapping[str, Any]
-) -> AsyncIterator[Callable[[Task], Awaitable[str]]]:
+async def opened(url: str, look_up: LookUp, options: Options) -> Plays:
     """See the package. Only budgets, which K exceeds, differ from the defaults."""
 
     async def look(bin: str) -> str:

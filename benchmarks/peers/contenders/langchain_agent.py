@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -12,14 +11,13 @@ from langchain_core.tools import StructuredTool
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
+from benchmarks.peers.contenders import LookUp, Options, Plays
 from benchmarks.peers.contenders.bare_loop import SYSTEM
 from benchmarks.peers.task import Task
 
 
 @asynccontextmanager
-async def opened(
-    url: str, look_up: Callable[[str], str], options: Mapping[str, Any]
-) -> AsyncIterator[Callable[[Task], Awaitable[str]]]:
+async def opened(url: str, look_up: LookUp, options: Options) -> Plays:
     """See the package. `parallel`: whether several calls may come in one turn."""
 
     async def look(bin: str) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from typing import Any
 
 import smolagents
 
+from benchmarks.peers.contenders import LookUp, Options, Plays
 from benchmarks.peers.task import Task
 
 PLANNING_INTERVAL = 10
@@ -18,9 +17,7 @@ _MOST_RUNS = 1024
 
 
 @asynccontextmanager
-async def opened(
-    url: str, look_up: Callable[[str], str], options: Mapping[str, Any]
-) -> AsyncIterator[Callable[[Task], Awaitable[str]]]:
+async def opened(url: str, look_up: LookUp, options: Options) -> Plays:
     """See the package. `agent`: the class; `planning`: whether it plans."""
 
     class LookUp(smolagents.Tool):

@@ -6,11 +6,11 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-kills test-train test-scale test-alfworld check format dev
+.PHONY: help demo test test-kills test-train test-scale test-alfworld bench check format dev
 
 VENV := .venv
 BIN := $(VENV)/bin
-STAMPS := $(VENV)/.run $(VENV)/.dev $(VENV)/.train $(VENV)/.alfworld
+STAMPS := $(VENV)/.run $(VENV)/.dev $(VENV)/.train $(VENV)/.alfworld $(VENV)/.bench
 INTERPRETERS := $(PYTHON) python3 python3.13 python3.12 python3.11
 USABLE := import ensurepip, sys, venv; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 BROWSER := $(if $(DISPLAY)$(WAYLAND_DISPLAY)$(filter Darwin,$(shell uname)),,--no-browser)
@@ -22,6 +22,7 @@ help:
 	@echo 'make test-train  train a tiny model in tests, for which the extra `train` (torch) is installed'
 	@echo 'make test-alfworld  play generated ALFWorld games in tests, for which the extra `alfworld` is installed'
 	@echo 'make test-scale  carry a batch out with workers that are killed, on a Postgres of its own'
+	@echo 'make bench   compare cost and speed with smolagents, create_agent and a bare loop, without a model (QUICK=1: three minutes)'
 	@echo 'make check   ruff (lint and format) and mypy'
 	@echo 'make format  let ruff format the code'
 	@echo 'make dev     start the LangGraph server with Studio (reads .env; see .env.example)'
@@ -43,6 +44,11 @@ test-alfworld: $(VENV)/.alfworld
 
 test-scale: $(VENV)/.dev
 	$(BIN)/python -m pytest -m scale
+
+# In an environment of its own, since smolagents is no dependency of the project.
+bench:
+	@$(MAKE) --no-print-directory VENV=.venv-bench .venv-bench/.bench
+	.venv-bench/bin/python -m benchmarks.peers $(if $(QUICK),--quick) $(BENCH)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -103,3 +109,7 @@ $(VENV)/.train: pyproject.toml $(VENV)/.made
 $(VENV)/.alfworld: pyproject.toml $(VENV)/.made
 	$(call install,-e '.[dev$(comma)alfworld]')
 	@touch $(VENV)/.run $(VENV)/.dev $@
+
+$(VENV)/.bench: pyproject.toml benchmarks/peers/requirements.txt $(VENV)/.made
+	$(call install,-e . -r benchmarks/peers/requirements.txt)
+	@touch $@

@@ -41,19 +41,19 @@ async def approve_plan(state: AgentState, runtime: Runtime[Context], *, services
                 **plan_update({**plan, "approval": "rejected"}),
                 "progress": {**progress, "rejection": reason},
             }
-        return _edited(value, state, services) if word == "edit" else word
+        return _edited(value, state) if word == "edit" else word
 
     return ask_until(payload, read)
 
 
-def _edited(value: Any, state: AgentState, services: Services) -> dict[str, Any] | str:
+def _edited(value: Any, state: AgentState) -> dict[str, Any] | str:
     """The update for edited subtasks (a list, or {"subtasks": list}), or what is wrong with them.
 
     A finished one in other words is work of its own.
     """
     items = value.get("subtasks") if isinstance(value, dict) else value
     if not isinstance(items, list):
-        return "value must be the list of subtasks: {id, description, tool, depends_on, expected}"
+        return "value must be the list of subtasks: {id, description, depends_on, call, expected}"
     plan, progress, results = state["plan"], state["progress"], state.get("results", {})
     try:
         subtasks = [PlannedSubtask.model_validate(item) for item in items]
@@ -62,7 +62,7 @@ def _edited(value: Any, state: AgentState, services: Services) -> dict[str, Any]
         return f"a subtask is not valid: {'.'.join(map(str, first['loc']))}: {first['msg']}"
     done = {s["id"]: s["description"] for s in plan["subtasks"] if s["id"] in results}
     subtasks = [s for s in subtasks if s.id not in done or not same_words(done[s.id], s.description)]
-    problem = plan_problem(subtasks, tools=services.offered(state), old=plan, results=results)
+    problem = plan_problem(subtasks, old=plan, results=results)
     if problem:
         return problem
     version = progress["version"] + 1

@@ -27,7 +27,7 @@ from forethought.nodes.support.intra_reflection import (
     unscored_spec,
 )
 from forethought.nodes.support.lessons import open_book, recall, user_of
-from forethought.nodes.support.plans import dropped_ids, join_plan, plan_problem, plan_update
+from forethought.nodes.support.plans import callable_tools, dropped_ids, join_plan, plan_problem, plan_update
 from forethought.nodes.support.prompt_text import (
     Reader,
     plan_text,
@@ -39,6 +39,7 @@ from forethought.nodes.support.provenance import thread_origin
 from forethought.nodes.support.services import Services, Turn
 from forethought.nodes.support.situation import memory, situation
 from forethought.nodes.support.task import TaskError, after_begin, begin_task, fail, is_new_task, refuse
+from forethought.prompts.planned_calls import with_calls
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import Plan as PlanReply
 from forethought.state.agent import AgentState, FileRef, Plan, Progress
@@ -134,7 +135,6 @@ async def _scored_plan(state: AgentState, turn: Turn) -> Revised[PlanReply]:
     def check(reply: PlanReply) -> str | None:
         return plan_problem(
             reply.subtasks,
-            tools=turn.services.offered(state),
             old=old,
             results=state.get("results", {}),
             discard=reply.discard,
@@ -144,11 +144,12 @@ async def _scored_plan(state: AgentState, turn: Turn) -> Revised[PlanReply]:
     def may_revise(used: Usage) -> bool:
         return not exhausted(state, context, used, steps=False)
 
+    spec = reply_spec(PlanReply) if context.wants("plan_intra") else unscored_spec(PlanReply)
     return await revise_until(
         turn,
         "planner",
         planner_messages(state, turn.services, context),
-        reply_spec(PlanReply) if context.wants("plan_intra") else unscored_spec(PlanReply),
+        with_calls(spec, callable_tools(state, turn.services, context)),
         allowance(state, context),
         check=check,
         threshold=context.plan_threshold if context.wants("plan_intra") else None,
@@ -188,6 +189,7 @@ def _new_plan(
         "score": score_of(reply) if context.wants("plan_intra") else 0,
         "revisions": revisions,
         "why": why,
+        "guidance": state.get("guidance", []),
         "n": progress["n"],
         "unresolved": False,
         "reviewed": False,
@@ -223,6 +225,8 @@ def planner_messages(state: AgentState, services: Services, context: Context) ->
         threshold=context.plan_threshold,
         replanning=context.replanning,
         again=context.replanning or remembers_rounds,
+        calls=bool(callable_tools(state, services, context)),
+        foresight=context.foresees_tools,
         **situation(state, services, context),
         **memory(state, context),
         steps=steps_text(trajectory(state), results, reader),

@@ -22,7 +22,7 @@ from forethought.models.allowance import total
 from forethought.models.types import Message, ReplySpec, Usage, no_usage, reply_spec
 from forethought.nodes.support.budget import allowance, exhausted, left_text
 from forethought.nodes.support.effort import Moment, settle
-from forethought.nodes.support.plans import dropped_ids, join_plan, plan_problem, plan_update
+from forethought.nodes.support.plans import callable_tools, dropped_ids, join_plan, plan_problem, plan_update
 from forethought.nodes.support.prompt_text import (
     Reader,
     plan_text,
@@ -33,6 +33,7 @@ from forethought.nodes.support.prompt_text import (
 )
 from forethought.nodes.support.services import AskResult, Services, Turn
 from forethought.nodes.support.situation import memory, situation
+from forethought.prompts.planned_calls import with_calls
 from forethought.prompts.render import prompt_messages, render
 from forethought.prompts.replies import PlanDiagnosis, PlanRevision, diagnosis_of
 from forethought.state.agent import AgentState, Plan, PlanReview
@@ -145,16 +146,18 @@ class _Reflection:
     ) -> bool:
         """Turn 2. The revised plan becomes the one in hand; False when no valid revision came."""
         types = {error.error_type for error in diagnosis.errors}
-        _, request = render("reflector_revise", errors=[e.full() for e in errors if e.name in types])
-        results, tools = self.state.get("results", {}), self.turn.services.offered(self.state)
+        calls = callable_tools(self.state, self.turn.services, self.turn.context)
+        full = [error.full() for error in errors if error.name in types]
+        _, request = render("reflector_revise", errors=full, calls=bool(calls))
+        results = self.state.get("results", {})
 
         def check(reply: PlanRevision) -> str | None:
-            return plan_problem(reply.subtasks, tools=tools, old=self.plan, results=results)
+            return plan_problem(reply.subtasks, old=self.plan, results=results)
 
         result = await self.turn.ask(
             "reflector",
             [*messages, Message("assistant", text), Message("user", request)],
-            reply_spec(PlanRevision),
+            with_calls(reply_spec(PlanRevision), calls),
             allowance(self.now, self.turn.context),
             check=check,
             event={"turn": "revision", "plan_version": self.plan["version"]},

@@ -1,8 +1,9 @@
 """tool_agent: one move for one subtask, scored by its own author before it is made (MIRROR 3.3 to 3.5).
 
-Departures from MIRROR: after the revisions the best-scored proposal is tried if it scores `tool_floor` or
-more, and otherwise the turn is a failed attempt that is named, where the paper's code drops the subtask; the
-agent may ask for a new plan (PreFlect 3.3) and says what it expects to see (SAMULE 3.2.3).
+Departures from MIRROR: a call that the plan carries is made without asking a model; after the revisions the
+best-scored proposal is tried if it scores `tool_floor` or more, and otherwise the turn is a failed attempt
+that is named, where the paper's code drops the subtask; the agent may ask for a new plan (PreFlect 3.3) and
+says what it expects to see (SAMULE 3.2.3).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
 from forethought.models.allowance import tokens_of, total
+from forethought.models.schema import drop_nulls, json_schema
 from forethought.models.types import Message, Usage
 from forethought.nodes.support.budget import allowance, exhausted, left_text
 from forethought.nodes.support.effort import Moment, settle
@@ -31,6 +33,7 @@ from forethought.nodes.support.prompt_text import (
 from forethought.nodes.support.services import Services, Turn
 from forethought.nodes.support.situation import situation
 from forethought.nodes.support.state_reader import read_state
+from forethought.nodes.support.tool_env import earlier_failure
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import ToolChoice
 from forethought.prompts.tool_choice import tool_choice_spec
@@ -56,11 +59,17 @@ async def tool_agent(
     started = time.monotonic()
     turn = await services.turn(runtime)
     state = read_state(config, WAVE_CHANNELS)
-    moment = Moment(state, turn.context, services.tools, subtask_of(state, dispatch["subtask"]))
-    turn, skipped = settle("tool_intra", turn, moment)
-    revised, sources = await _propose(state, dispatch, turn)
+    subtask, skipped = subtask_of(state, dispatch["subtask"]), dict[str, Any]()
+    planned = _planned_call(state, subtask, services)
+    if planned:
+        revised, sources = Revised(best=planned), list[str]()
+    else:
+        turn, skipped = settle("tool_intra", turn, Moment(state, turn.context, services.tools, subtask))
+        revised, sources = await _propose(state, dispatch, turn)
     seconds = round(time.monotonic() - started, 3)
     proposal = _proposal(revised, dispatch, turn, sources, seconds)
+    if planned:
+        proposal["score"] = 0
     update: dict[str, Any] = {
         "proposals": {dispatch["subtask"]: proposal},
         "usage": {"tool": revised.usage},
@@ -81,6 +90,29 @@ def subtask_of(state: AgentState, key: str) -> Subtask:
 def memory_of(state: AgentState, key: str) -> ShortTerm:
     """The short-term memory of the subtask `key`, empty if there is none."""
     return state.get("short_term", {}).get(key) or {"rejected": [], "failures": []}
+
+
+def _planned_call(state: AgentState, subtask: Subtask, services: Services) -> ToolChoice | None:
+    """The call that the plan begins the subtask with; None where a model is to choose: the subtask has begun,
+    guidance came after the plan, or the call cannot be made."""
+    call, plan = subtask.get("call"), state["plan"]
+    begun = any(step["subtask"] == subtask["id"] for step in trajectory(state))
+    if not call or begun or state.get("guidance", []) != plan.get("guidance", []):
+        return None
+    tool = services.offered(state).get(call["tool"])
+    if tool is None:
+        return None
+    arguments = drop_nulls(call["arguments"], json_schema(tool.arguments))
+    if check_arguments(tool, arguments) or earlier_failure(tool, arguments, state):
+        return None
+    return ToolChoice(
+        thought="As planned.",
+        action="call",
+        tool=tool.name,
+        arguments=arguments,
+        finishes=True,
+        expected=subtask["expected"],
+    )
 
 
 async def _propose(

@@ -21,7 +21,9 @@ from pydantic import (
     create_model,
     model_validator,
 )
+from pydantic.json_schema import SkipJsonSchema
 
+from forethought.models.extract import find_object
 from forethought.text import has_visible_text
 
 E = TypeVar("E")
@@ -70,18 +72,34 @@ class AnswerDefect(Flaw):
     mend: Literal["now", "facts", "never"]
 
 
-class PlannedSubtask(Reply):
-    """A subtask as a model writes it."""
+class PlannedCall(Reply):
+    """The call that a subtask begins with."""
 
-    id: str = Field(min_length=1, max_length=60, description="Short unique name, such as s1 or read_prices.")
-    description: str = Field(
-        min_length=1, description="What to find or do, with the facts and conditions that matter."
-    )
-    tool: str | None = Field(None, description="The tool that probably serves, or null.")
-    depends_on: ListOf[str] = Field(
-        default_factory=list, description="Ids of the subtasks whose results it needs."
-    )
-    expected: Text = Field("", description="What its result should look like.")
+    tool: str
+    arguments: dict[str, Any]
+
+
+def _call(value: Any) -> Any:
+    """What is no call is none: the worker chooses its own."""
+    if not isinstance(value, dict) or not isinstance(value.get("tool"), str):
+        return None
+    arguments = value.get("arguments")
+    if isinstance(arguments, str):
+        try:
+            arguments = find_object(arguments)
+        except ValueError:
+            return None
+    return {"tool": value["tool"], "arguments": arguments} if isinstance(arguments, dict) else None
+
+
+class PlannedSubtask(Reply):
+    """A subtask as a model writes it. The schema of `call` depends on the tools (`prompts.planned_calls`)."""
+
+    id: str = Field(min_length=1, max_length=60)
+    description: str = Field(min_length=1)
+    depends_on: ListOf[str] = Field(default_factory=list)
+    call: SkipJsonSchema[Annotated[PlannedCall | None, BeforeValidator(_call)]] = None
+    expected: Text = ""
 
 
 class Plan(Reply):
@@ -91,9 +109,7 @@ class Plan(Reply):
     known: ListOf[str] = Field(default_factory=list)
     open: ListOf[str] = Field(default_factory=list)
     subtasks: ListOf[PlannedSubtask] = Field(default_factory=list)
-    discard: ListOf[str] = Field(
-        default_factory=list, description="Ids of finished subtasks whose results are no longer trusted."
-    )
+    discard: ListOf[str] = Field(default_factory=list)
     defects: ListOf[Defect]
 
 

@@ -47,19 +47,19 @@ def argument_schemas(tools: Mapping[str, Tool]) -> tuple[dict[str, Json], bool]:
         except NotStrict:
             schemas[name], strict = json_schema(tool.arguments), False
         if tool.foreign:
-            schemas[name] = _wordless(schemas[name])
+            schemas[name] = wordless(schemas[name])
     return schemas, strict
 
 
-def _wordless(schema: Any, names: bool = False) -> Any:
+def wordless(schema: Any, names: bool = False) -> Any:
     """A schema without the words of who wrote it: those stand in the prompt, fenced as data. `names`: whether
     its keys are names of arguments, which may be called `title`."""
     if isinstance(schema, list):
-        return [_wordless(item) for item in schema]
+        return [wordless(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
     return {
-        key: _wordless(value, names=not names and key in ("properties", "$defs"))
+        key: wordless(value, names=not names and key in ("properties", "$defs"))
         for key, value in schema.items()
         if names or key not in _WORDS
     }

@@ -71,7 +71,7 @@ def plan(record: Json, revised: bool = False) -> RenderableType:
         table.add_row(
             Text(one_line(task.get("id"), 30)),
             Text(one_line(task.get("description"), 60 if status == "finished" else 300)),
-            Text(one_line(task.get("tool") or "", 30)),
+            Text(one_line((task.get("call") or {}).get("tool", ""), 30)),
             Text(one_line(", ".join(task.get("depends_on") or []) or "-", 60)),
             Text("" if status == "pending" else status, style=_SUBTASK_STYLES.get(status, "")),
         )

@@ -43,14 +43,21 @@ class FileRef(TypedDict, total=False):
     """Base64 content, in a client's input only: it is moved to the storage before anything else happens."""
 
 
+class Call(TypedDict):
+    """A call of a tool."""
+
+    tool: str
+    arguments: Json
+
+
 class Subtask(TypedDict):
     """A node of the plan's dependency graph."""
 
     id: str
     description: str
-    tool: str | None
-    """A hint, not an order."""
     depends_on: list[str]
+    call: NotRequired[Call | None]
+    """What it begins with, without a model being asked; None: its worker chooses."""
     expected: str
     """What its result should look like."""
     status: NotRequired[SubtaskStatus]
@@ -75,6 +82,8 @@ class Plan(TypedDict, total=False):
     """How often the planner revised it before handing it on."""
     why: str
     """Why it was made."""
+    guidance: list[str]
+    """The guidance under which it was made."""
     n: int
     """Number of the last step sent before it was made."""
     unresolved: bool

@@ -107,9 +107,10 @@ def open_subtasks(plan: Plan) -> list[Subtask]:
 
 
 def is_reading(subtask: Subtask, tools: Mapping[str, Tool]) -> bool:
-    """Whether a subtask depends on nothing and names a tool that reads or looks up; one that names none may
-    compute."""
-    tool = tools.get(subtask["tool"] or "")
+    """Whether a subtask depends on nothing and begins with a call that reads or looks up; one whose call is
+    left to its worker may compute."""
+    call = subtask.get("call")
+    tool = tools.get(call["tool"]) if call else None
     if tool is None or tool.runs_code or tool.asks_person or subtask["depends_on"]:
         return False
     return tool.effect == "read" or tool.address is not None
@@ -122,4 +123,4 @@ def signs_text(state: AgentState) -> str:
 
 def _shape(plan: Plan) -> Sequence[Any]:
     """What of a plan is more than wording."""
-    return sorted((s["id"], sorted(s["depends_on"]), s["tool"] or "") for s in open_subtasks(plan))
+    return sorted((s["id"], sorted(s["depends_on"]), str(s.get("call"))) for s in open_subtasks(plan))

@@ -9,22 +9,24 @@ from itertools import count
 from typing import Any
 
 from forethought.nodes.support.prompt_text import trajectory
+from forethought.nodes.support.services import Services
 from forethought.prompts.replies import PlannedSubtask
-from forethought.state.agent import AgentState, Plan, Result, Subtask
+from forethought.state.agent import AgentState, Call, Plan, Result, Subtask
+from forethought.state.context import Context
 from forethought.state.reducers import CLEAR
+from forethought.tools.base import Tool
 
 
 def plan_problem(
     subtasks: Sequence[PlannedSubtask],
     *,
-    tools: Collection[str],
     old: Plan | None = None,
     results: Mapping[str, Result] | None = None,
     discard: Sequence[str] = (),
     may_be_empty: bool = False,
 ) -> str | None:
-    """The first reason to send a plan back, or None: ids, dependencies, cycles, tools, and failed work in the
-    same words."""
+    """The first reason to send a plan back, or None: ids, dependencies, cycles, and failed work in the same
+    words."""
     finished = set(results or {})
     unknown = sorted(set(discard) - finished)
     if unknown:
@@ -44,9 +46,12 @@ def plan_problem(
         missing = [key for key in subtask.depends_on if key not in known]
         if missing:
             return f"subtask {subtask.id!r} depends on {missing[0]!r}, which is none of: {_listed(known)}"
-        if subtask.tool is not None and subtask.tool not in tools:
-            return f"subtask {subtask.id!r} names the tool {subtask.tool!r}; use null or: {_listed(tools)}"
     return _cycle(subtasks) or _same_again(subtasks, old)
+
+
+def callable_tools(state: AgentState, services: Services, context: Context) -> dict[str, Tool]:
+    """The tools whose calls a plan may carry: none in the paper's order, where workers choose each."""
+    return {} if context.effort == "paper" else services.offered(state)
 
 
 def _listed(names: Collection[str]) -> str:
@@ -118,14 +123,19 @@ def join_plan(
         {
             "id": renamed.get(subtask.id, subtask.id),
             "description": subtask.description,
-            "tool": subtask.tool,
             "depends_on": list(dict.fromkeys(renamed.get(key, key) for key in subtask.depends_on)),
+            "call": _call(subtask),
             "expected": subtask.expected,
             "status": "pending",
         }
         for subtask in new
     ]
     return [*finished.values(), *fresh]
+
+
+def _call(subtask: PlannedSubtask) -> Call | None:
+    call = subtask.call
+    return {"tool": call.tool, "arguments": call.arguments} if call else None
 
 
 def plan_update(plan: Plan) -> dict[str, Any]:

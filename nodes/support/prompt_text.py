@@ -201,8 +201,6 @@ def tool_record(steps: Iterable[Step], sizes: Sizes) -> str:
 def subtask_text(subtask: Subtask) -> str:
     """A subtask as its worker sees it."""
     lines = [subtask["description"]]
-    if subtask["tool"]:
-        lines.append(f"Tool suggested by the plan: {subtask['tool']}")
     if subtask["expected"]:
         lines.append(f"Expected result: {subtask['expected']}")
     return "\n".join(lines)
@@ -222,7 +220,10 @@ def plan_text(plan: Plan, *, only_open: bool = False) -> str:
         blocks += [f"{len(subtasks) - len(whole)} subtasks are finished besides those below."]
     for subtask in whole:
         after = f", after {', '.join(subtask['depends_on'])}" if subtask["depends_on"] else ""
-        blocks.append(f"{subtask['id']} [{subtask['status']}{after}]\n{subtask_text(subtask)}")
+        block = f"{subtask['id']} [{subtask['status']}{after}]\n{subtask_text(subtask)}"
+        if (call := subtask.get("call")) and subtask["status"] == "pending":
+            block += f"\nBegins with: {call_text(call)}"
+        blocks.append(block)
     return "\n\n".join(blocks)
 
 

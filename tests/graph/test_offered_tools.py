@@ -13,8 +13,7 @@ import pytest
 from PIL import Image
 
 from forethought.tools.registry import BUILT_IN
-from tests.support.agent import Drive, Driven, Script
-from tests.support.replies import plan, sub
+from tests.support.agent import Drive, Driven
 
 ALWAYS = {"python", "web_search", "visit_webpage", "ask_user", "lookup"}
 ROLES = ("Plan", "PlanDiagnosis", "ToolChoice")
@@ -71,12 +70,14 @@ async def test_only_tools_of_use_with_the_given_files_are_offered(
     )
 
 
-async def test_a_plan_with_a_tool_of_no_use_is_sent_back_and_the_next_task_may_bring_its_file(
-    drive: Drive,
-) -> None:
-    plans = [plan(sub("a", tool="inspect_image")), plan(sub("a"))]
-    out = await drive(Script(plans=plans), task=given(prices_csv=b"a,b\n"))
-    assert len(out.asked("Plan")) == 2
-    assert "inspect_image" in out.asked("Plan")[1].messages[-1][1]
+async def test_the_next_task_may_bring_the_file_that_a_tool_is_for(drive: Drive) -> None:
+    out = await drive(task=given(prices_csv=b"a,b\n"))
     await out.go(given(chart_png=picture()))
-    assert told(out) == [ALWAYS | {"read_file", "inspect_image"}] * 3
+    assert told(out)[-1] == ALWAYS | {"read_file", "inspect_image"}
+
+
+async def test_a_plan_may_carry_calls_of_the_tools_on_offer_only(drive: Drive) -> None:
+    out = await drive(task=given(prices_csv=b"a,b\n"), effort="auto")
+    schema = json.dumps(out.asked("Plan")[0].schema)
+    assert '"read_file"' in schema
+    assert '"inspect_image"' not in schema

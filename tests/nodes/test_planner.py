@@ -39,7 +39,6 @@ async def test_a_score_equal_to_the_threshold_passes(drive: Drive, score: int, a
         (plan(sub("a", ["b"]), sub("b", ["a"])), "cycle"),
         (plan(sub("a", ["a"])), "cycle"),
         (plan(sub("a", ["ghost"])), "'ghost'"),
-        (plan(sub("a", tool="hammer")), "'hammer'"),
         (plan(sub("a"), sub("a")), "two subtasks have the id 'a'"),
         (plan(), "at least one"),
         (plan(sub("*")), "'*' cannot be the id"),

@@ -27,6 +27,7 @@ from forethought.prompts.debug_replies import (
     UpdatedGuidance,
 )
 from forethought.prompts.distill_replies import Aggregation, ComparativeDiagnosis, PatternSet
+from forethought.prompts.planned_calls import with_calls
 from forethought.prompts.replies import (
     DocumentAnswer,
     ForesightVerdict,
@@ -47,6 +48,7 @@ from forethought.prompts.synthesize_replies import StepLabels as StretchLabels
 from forethought.prompts.tool_choice import tool_choice_spec
 from forethought.settings import Settings
 from forethought.state.context import Context
+from forethought.tools.read_file import READ_FILE
 from forethought.tools.registry import toolbox
 from tests.support.agent import World
 from tests.support.golden import check_golden
@@ -54,6 +56,7 @@ from tests.support.strict_subset import gemini_faults, openai_faults
 
 GOLDEN = Path(__file__).with_name("golden")
 ONE_TOOL = {"lookup": World().tool()}
+TOOLS = {"read_file": READ_FILE, **ONE_TOOL}
 BARE = Context(tool_intra=False, replanning=False, foresight="off")
 BARE_FUNCTIONS = BARE.model_copy(update={"proposals": "functions"})
 SPECS: dict[str, ReplySpec[Any]] = {
@@ -62,6 +65,8 @@ SPECS: dict[str, ReplySpec[Any]] = {
     "PlanDiagnosis": reply_spec(diagnosis_of(("first_error", "second_error"))),
     "PlanDiagnosis_no_planning_errors": reply_spec(PlanDiagnosis),
     "PlanRevision": reply_spec(PlanRevision),
+    "Plan_calls": with_calls(reply_spec(Plan), TOOLS),
+    "PlanRevision_calls": with_calls(reply_spec(PlanRevision), TOOLS),
     "AnswerDraft": answer_spec(Context()),
     "AnswerDraft_no_intra": answer_spec(Context(answer_intra=False)),
     "AnswerDraft_foresight": answer_spec(Context(foresight="user")),

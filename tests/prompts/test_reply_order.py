@@ -24,7 +24,7 @@ from tests.prompts.test_golden_prompts import CASES as GOLDEN_CASES
 from tests.prompts.test_golden_schemas import SPECS
 from tests.support.model_server import Fault, ModelServer
 
-SUBTASK = "id description tool depends_on expected"
+SUBTASK = "id description depends_on < call expected"
 PATTERN = "case run text"
 QUOTE = "run step quote"
 DEFECT = "evidence < defect < effect < mend"
@@ -36,6 +36,7 @@ ORDER = {
     "PlanDiagnosis.errors": "evidence < risk < error_type",
     "PlanRevision": "changes < subtasks",
     "PlanRevision.subtasks": SUBTASK,
+    **{f"{name}.subtasks.call": "tool < arguments" for name in ("Plan", "PlanRevision")},
     "ToolChoice": "thought surprise < action < tool arguments finishes result reason expected < defects",
     "ToolChoice.defects": DEFECT,
     "AnswerDraft": "findings < answer used_steps < defects expected_reply",
@@ -95,8 +96,10 @@ ORDER = {
 ALL_SPECS = {**SPECS, **EVALUATION_SPECS}
 REPLIES = {
     "planner": "Plan",
+    "planner_calls": "Plan_calls",
     "reflector": "PlanDiagnosis",
     "reflector_revise": "PlanRevision",
+    "reflector_revise_calls": "PlanRevision_calls",
     "tool_agent": "ToolChoice",
     "answer_agent": "AnswerDraft",
     "answer_agent_foresight_user": "AnswerDraft_foresight",

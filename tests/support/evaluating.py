@@ -187,7 +187,7 @@ def expert(house: Household, **others: Any) -> Replies:
     return Replies(
         {
             "ReactMove": react,
-            "Plan": [plan(sub("s1", tool="act"))],
+            "Plan": [plan(sub("s1"))],
             "PlanDiagnosis": [diagnosis()],
             "ToolChoice": choose,
             "AnswerDraft": [answer("It is done.")],

@@ -13,14 +13,19 @@ INVALID = Fault("badjson")
 
 
 def sub(
-    key: str, after: Sequence[str] = (), *, tool: str | None = None, description: str = "", expected: str = ""
+    key: str,
+    after: Sequence[str] = (),
+    *,
+    call: Json | None = None,
+    description: str = "",
+    expected: str = "",
 ) -> Json:
     """A planned subtask."""
     return {
         "id": key,
         "description": description or f"do {key}",
-        "tool": tool,
         "depends_on": list(after),
+        "call": call,
         "expected": expected,
     }
 

@@ -71,7 +71,7 @@ def late() -> AgentState:
     }
     subtasks = [
         _subtask("read_costs", "finished"),
-        _subtask("check_year", "pending", ["read_costs"], "lookup"),
+        _subtask("check_year", "pending", ["read_costs"]),
         _subtask("compare", "blocked", ["check_year"]),
     ]
     return {
@@ -103,11 +103,10 @@ def late() -> AgentState:
     }
 
 
-def _subtask(key: str, status: Any, after: list[str] | None = None, tool: str | None = None) -> Any:
+def _subtask(key: str, status: Any, after: list[str] | None = None) -> Any:
     return {
         "id": key,
         "description": f"do {key}",
-        "tool": tool,
         "depends_on": after or [],
         "expected": f"what {key} should give",
         "status": status,

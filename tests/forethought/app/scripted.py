@@ -13,9 +13,9 @@ from tests.support.replies import answer, defects, plan
 Json = dict[str, Any]
 
 
-def subtask(key: str, description: str, after: tuple[str, ...] = (), tool: str | None = None) -> Json:
+def subtask(key: str, description: str, after: tuple[str, ...] = ()) -> Json:
     """A planned subtask."""
-    return {"id": key, "description": description, "tool": tool, "depends_on": list(after), "expected": ""}
+    return {"id": key, "description": description, "depends_on": list(after), "expected": ""}
 
 
 @dataclass

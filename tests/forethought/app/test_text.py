@@ -73,7 +73,8 @@ STEP = st.fixed_dictionaries(
 def test_any_record_can_be_shown(step: dict[str, Any], text: str) -> None:
     stream = io.StringIO()
     console = make_console(stream)
-    subtask = {"id": text, "description": text, "depends_on": [text], "status": text, "tool": text}
+    call = {"tool": text, "arguments": {}}
+    subtask = {"id": text, "description": text, "depends_on": [text], "status": text, "call": call}
     error = {"error_type": text, "evidence": text, "risk": text}
     values = {
         "trajectory": [step],

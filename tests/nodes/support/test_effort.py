@@ -10,10 +10,16 @@ import pytest
 
 from forethought.nodes.support.effort import RULES
 from forethought.state.context import Context, Mechanism
+from forethought.tools.base import Observation
 from tests.support.agent import Drive, Driven, Script, World, broken
-from tests.support.replies import call, plan, sub
+from tests.support.replies import plan, sub
 
 DOCS = Path(__file__).parents[3] / "docs" / "effort.md"
+
+
+def reading(key: str, of: str = "") -> Any:
+    """A subtask that begins with a look-up."""
+    return sub(key, call={"tool": "lookup", "arguments": {"key": of or key, "note": None}})
 
 
 def skips(out: Driven) -> list[tuple[str, str]]:
@@ -52,7 +58,7 @@ def test_forced_plans_belong_to_the_paper_unless_they_are_set() -> None:
 
 @pytest.mark.parametrize("effort", ["paper", "low"])
 async def test_no_rule_is_asked_with_paper_and_low(drive: Drive, effort: str) -> None:
-    out = await drive(Script(plans=[plan(sub("a", tool="lookup"))]), effort=effort)
+    out = await drive(Script(plans=[plan(reading("a"))]), effort=effort)
     assert skips(out) == []
     assert ("PlanDiagnosis" in out.kinds) is (effort == "paper")
     for kind in ("Plan", "ToolChoice", "AnswerDraft"):
@@ -73,7 +79,7 @@ async def test_a_plan_is_evaluated_by_its_author_only_where_no_reflector_examine
     assert "defects" in alone.asked("Plan")[0].schema["properties"]
 
 
-READING = plan(sub("a", tool="lookup"))
+READING = plan(reading("a"))
 
 
 async def test_one_reading_is_not_examined(drive: Drive) -> None:
@@ -85,12 +91,12 @@ async def test_one_reading_is_not_examined(drive: Drive) -> None:
 @pytest.mark.parametrize(
     ("first", "task"),
     [
-        (plan(sub("a", tool="lookup"), sub("b", ["a"])), "the task"),
-        (plan(sub("a", tool="python")), "the task"),
+        (plan(reading("a"), sub("b", ["a"])), "the task"),
+        (plan(sub("a", call={"tool": "python", "arguments": {"code": "1 + 1"}})), "the task"),
         (plan(sub("a")), "the task"),
         (READING, "Pay it, unless the order was cancelled."),
     ],
-    ids=["built upon", "computes", "names no tool", "has a sign"],
+    ids=["built upon", "computes", "leaves the call to its worker", "has a sign"],
 )
 async def test_what_more_than_a_reading_can_follow_from_is_examined(
     drive: Drive, first: Any, task: str
@@ -101,12 +107,14 @@ async def test_what_more_than_a_reading_can_follow_from_is_examined(
 
 
 async def test_a_move_is_evaluated_where_it_may_compute_or_follows_a_failure(drive: Drive) -> None:
-    script = Script(plans=[plan(sub("a", tool="lookup"), sub("b"))], moves={"a": [call("bad"), call("good")]})
-    out = await drive(script, World({"bad": [broken()]}), effort="auto")
+    world = World({"bad": [broken()], "long": [Observation("the beginning", partial=True)]})
+    first = plan(reading("a", "bad"), reading("b", "long"), sub("c"))
+    out = await drive(Script(plans=[first]), world, effort="auto")
     evaluated = {
-        key: ["defects" in seen.schema["properties"] for seen in out.asked("ToolChoice", key)] for key in "ab"
+        key: ["defects" in seen.schema["properties"] for seen in out.asked("ToolChoice", key)]
+        for key in "abc"
     }
-    assert evaluated == {"a": [False, True], "b": [True]}
+    assert evaluated == {"a": [True], "b": [False], "c": [True]}
     assert [why for name, why in skips(out) if name == "tool_intra"] == [
         "the subtask only reads, and nothing failed or surprised in it"
     ]

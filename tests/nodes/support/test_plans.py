@@ -20,7 +20,6 @@ from forethought.prompts.replies import PlannedSubtask
 from forethought.state.agent import Plan, Result
 from forethought.state.reducers import CLEAR, with_statuses
 
-TOOLS = ("lookup",)
 IDS = st.sampled_from(["a", "b", "c", "d", "a_2", "a_3", "b_2"])
 
 
@@ -50,7 +49,7 @@ def dags(draw: st.DrawFn) -> list[PlannedSubtask]:
 def test_every_subtask_becomes_ready_blocked_or_finished(
     subtasks: list[PlannedSubtask], data: st.DataObject
 ) -> None:
-    assert plan_problem(subtasks, tools=TOOLS) is None
+    assert plan_problem(subtasks) is None
     results: dict[str, Result] = {}
     plan: Plan = {"version": 1, "subtasks": join_plan(subtasks, old=None, results=results)}
     doomed = data.draw(st.sets(st.sampled_from([s.id for s in subtasks])))
@@ -80,7 +79,7 @@ def test_a_cycle_is_always_caught(subtasks: list[PlannedSubtask], data: st.DataO
     for s in subtasks:
         if s.id in ring:
             s.depends_on = [*s.depends_on, ring[ring.index(s.id) - 1]]
-    problem = plan_problem(subtasks, tools=TOOLS)
+    problem = plan_problem(subtasks)
     assert problem is not None
     assert "cycle" in problem
 
@@ -103,14 +102,14 @@ def test_a_joined_plan_has_unique_ids_keeps_results_and_hangs_together(
     old: Plan = {
         "version": 1,
         "subtasks": [
-            {"id": key, "description": text, "tool": None, "depends_on": [], "expected": "", "status": status}
+            {"id": key, "description": text, "depends_on": [], "expected": "", "status": status}
             for key, text, status in before
         ],
     }
     results = {key: result() for key, _, status in before if status == "finished"}
     taken = dropped - {key for key, _, _ in before}
     subtasks = [planned(key, [k for k, _ in new[:n]], text) for n, (key, text) in enumerate(new)]
-    if plan_problem(subtasks, tools=TOOLS, old=old, results=results) is not None:
+    if plan_problem(subtasks, old=old, results=results) is not None:
         return
     joined = join_plan(subtasks, old=old, results=results, used_ids=taken)
     ids = [s["id"] for s in joined]
@@ -120,7 +119,7 @@ def test_a_joined_plan_has_unique_ids_keeps_results_and_hangs_together(
     fresh = {s["id"] for s in joined if s["status"] == "pending"}
     assert fresh.isdisjoint(results)
     assert fresh.isdisjoint(taken), "other work has attempts of its own"
-    assert plan_problem([planned(s["id"], s["depends_on"]) for s in joined], tools=TOOLS) is None
+    assert plan_problem([planned(s["id"], s["depends_on"]) for s in joined]) is None
 
 
 def test_a_different_subtask_under_a_finished_id_is_renamed_and_dependencies_follow() -> None:
@@ -139,7 +138,7 @@ def test_ids_of_dropped_work() -> None:
 
 
 def test_what_is_discarded_cannot_be_depended_on() -> None:
-    problem = plan_problem([planned("b", ["a"])], tools=TOOLS, results={"a": result()}, discard=["a"])
+    problem = plan_problem([planned("b", ["a"])], results={"a": result()}, discard=["a"])
     assert problem is not None
     assert "depends on 'a'" in problem
 

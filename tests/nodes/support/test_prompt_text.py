@@ -184,7 +184,6 @@ def planned(finished: int, pending: int) -> Any:
             {
                 "id": f"s{n}",
                 "description": f"do {n} " + "d" * 600,
-                "tool": None,
                 "depends_on": [],
                 "expected": "e" * 100,
                 "status": "finished" if n < finished else "pending",

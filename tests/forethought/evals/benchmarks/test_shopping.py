@@ -66,7 +66,7 @@ async def test_our_agent_shops(options: int, expected: float, bureau: Bureau) ->
     actions = [f"search[{errand.instruction}]", f"click[{errand.wanted.lower()}]"]
     actions += [f"click[{value}]" for value in errand.options[:options]] + ["click[buy now]"]
     moves = [call("buy", tool="act", finishes=False, action=action) for action in actions]
-    script = Script(plans=[plan(sub("buy", tool="act"))], moves={"buy": [*moves, finish("bought")]})
+    script = Script(plans=[plan(sub("buy"))], moves={"buy": [*moves, finish("bought")]})
     episode = SMALL_SHOP.episode(sample, services())
     made = (await bureau.work(method("ours"), script, episode=episode)).attempt
     await episode.close()

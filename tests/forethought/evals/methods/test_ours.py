@@ -63,7 +63,7 @@ async def test_what_the_roles_thought_of_themselves_is_read_from_the_thread(bure
     replies = roles(
         Plan=[plan(sub("s1"), score=6), plan(sub("s1"), score=8), plan(sub("s1")), plan(sub("s2"))],
         PlanDiagnosis=[diagnosis("ineffective_tool_selection"), diagnosis(), diagnosis()],
-        PlanRevision=[revision(sub("s1", tool="lookup"))],
+        PlanRevision=[revision(sub("s1"))],
         ToolChoice=[call("a", score=4), call("b"), call("c", score=10)],
         AnswerDraft=[answer("41", [1], score=6), answer("42", [2], score=9)],
     )

@@ -1,0 +1,86 @@
+"""What is measured: who, on which shape and size of task, how many runs at once, with how slow a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from benchmarks.peers.task import SHAPES, Shape
+
+FLOOR, PEER, SEQUENTIAL = "bare loop", "create_agent", "create_agent, sequential"
+"""Those that others are compared with."""
+CONTENDERS: dict[str, tuple[str, dict[str, Any]]] = {
+    FLOOR: ("bare_loop", {}),
+    PEER: ("langchain_agent", {"parallel": True}),
+    SEQUENTIAL: ("langchain_agent", {"parallel": False}),
+    "ours, paper": ("forethought_agent", {"effort": "paper"}),
+    "ours, auto": ("forethought_agent", {"effort": "auto"}),
+    "ours, low": ("forethought_agent", {"effort": "low"}),
+    "CodeAgent": ("smolagents_agent", {"agent": "CodeAgent"}),
+    "CodeAgent, planning": ("smolagents_agent", {"agent": "CodeAgent", "planning": True}),
+    "ToolCallingAgent": ("smolagents_agent", {"agent": "ToolCallingAgent"}),
+    "ToolCallingAgent, planning": ("smolagents_agent", {"agent": "ToolCallingAgent", "planning": True}),
+}
+"""Module and options by name."""
+
+
+@dataclass(frozen=True, order=True)
+class Setting:
+    """The same for all contenders."""
+
+    runs: int
+    latency_ms: int
+    shape: Shape
+    k: int
+
+    def __str__(self) -> str:
+        at_once = "" if self.runs == 1 else f", {self.runs} runs at once"
+        return f"{self.shape}, K = {self.k}, {self.latency_ms} ms{at_once}"
+
+    @property
+    def repeats(self) -> int:
+        """How often it is run in turn; figures are means."""
+        return 3 if self.runs == 1 and self.latency_ms == 0 else 1
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One contender in one setting."""
+
+    contender: str
+    setting: Setting
+
+    @property
+    def measured(self) -> Cell:
+        """The cell that makes the same requests and is measured in its place: only our planner divides a
+        chain, and where there is one call a turn it does not matter whether there may be more."""
+        if self.setting.shape == "independent" or self.contender.startswith("ours"):
+            return self
+        plain = PEER if self.contender.startswith(PEER) else self.contender
+        return Cell(plain, replace(self.setting, shape="chain"))
+
+
+def settings(quick: bool) -> list[Setting]:
+    """The grid's settings, in the order in which they are measured."""
+    if quick:
+        single = [Setting(1, 50, shape, k) for shape in SHAPES for k in (5, 20)]
+        return [*single, Setting(16, 50, "chain", 5)]
+    single = [Setting(1, ms, shape, k) for ms in (0, 50, 500) for shape in SHAPES for k in (5, 20, 100)]
+    return [
+        *single,
+        Setting(64, 50, "chain", 20),
+        Setting(64, 50, "independent", 20),
+        Setting(256, 50, "chain", 5),
+    ]
+
+
+def cells(chosen: list[Setting], names: list[str]) -> Iterator[Cell]:
+    """The cells to measure. All contenders of a setting follow one another, so that they meet the same
+    machine; those that plan now and then are not run by the dozen."""
+    wanted = {}
+    for setting in chosen:
+        for name in names:
+            if setting.runs == 1 or not name.endswith("planning"):
+                wanted[Cell(name, setting).measured] = None
+    yield from wanted

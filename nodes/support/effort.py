@@ -60,10 +60,10 @@ def _only_words_changed(moment: Moment) -> bool:
 
 def _moves_lightly(moment: Moment) -> bool:
     """Of a subtask that only reads, in which nothing has failed or surprised."""
-    key = (moment.subtask or {}).get("id")
-    steps = [step for step in trajectory(moment.state) if step["subtask"] == key]
-    smooth = all(step["ok"] and step["surprise"] == "none" and "foresight" not in step for step in steps)
-    return smooth and moment.subtask is not None and is_reading(moment.subtask, moment.tools)
+    if moment.subtask is None or not is_reading(moment.subtask, moment.tools):
+        return False
+    steps = [step for step in trajectory(moment.state) if step["subtask"] == moment.subtask["id"]]
+    return all(step["ok"] and step["surprise"] == "none" and "foresight" not in step for step in steps)
 
 
 def _answers_with_checks(moment: Moment) -> bool:

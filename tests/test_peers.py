@@ -50,7 +50,7 @@ async def test_a_run_that_leaves_a_look_up_out_has_failed() -> None:
         async def play(task: Task) -> str:
             for number in range(1, task.k):
                 look_up(task.bin(number))
-            return task.answer
+            return ""
 
         yield play
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,7 +24,7 @@ CONTENDERS: dict[str, tuple[str, dict[str, Any]]] = {
 """Module and options by name."""
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class Setting:
     """The same for all contenders."""
 
@@ -53,34 +52,29 @@ class Cell:
 
     @property
     def measured(self) -> Cell:
-        """The cell that makes the same requests and is measured in its place: only our planner divides a
-        chain, and where there is one call a turn it does not matter whether there may be more."""
+        """The cell that makes the same requests and stands for it: only our planner divides a chain, and
+        where calls follow one another it does not matter whether several may come in a turn."""
         if self.setting.shape == "independent" or self.contender.startswith("ours"):
             return self
-        plain = PEER if self.contender.startswith(PEER) else self.contender
+        plain = PEER if self.contender == SEQUENTIAL else self.contender
         return Cell(plain, replace(self.setting, shape="chain"))
 
 
 def settings(quick: bool) -> list[Setting]:
     """The grid's settings, in the order in which they are measured."""
     if quick:
-        single = [Setting(1, 50, shape, k) for shape in SHAPES for k in (5, 20)]
-        return [*single, Setting(16, 50, "chain", 5)]
+        return [Setting(1, 50, shape, k) for shape in SHAPES for k in (5, 20)] + [Setting(16, 50, "chain", 5)]
     single = [Setting(1, ms, shape, k) for ms in (0, 50, 500) for shape in SHAPES for k in (5, 20, 100)]
-    return [
-        *single,
+    together = [
         Setting(64, 50, "chain", 20),
         Setting(64, 50, "independent", 20),
         Setting(256, 50, "chain", 5),
     ]
+    return single + together
 
 
-def cells(chosen: list[Setting], names: list[str]) -> Iterator[Cell]:
-    """The cells to measure. All contenders of a setting follow one another, so that they meet the same
-    machine; those that plan now and then are not run by the dozen."""
-    wanted = {}
-    for setting in chosen:
-        for name in names:
-            if setting.runs == 1 or not name.endswith("planning"):
-                wanted[Cell(name, setting).measured] = None
-    yield from wanted
+def cells(chosen: list[Setting], names: list[str]) -> list[Cell]:
+    """The cells to measure: all contenders of a setting after one another, so that they meet the same
+    machine. Those that plan now and then are not run by the dozen."""
+    pairs = [(name, s) for s in chosen for name in names if s.runs == 1 or not name.endswith("planning")]
+    return list(dict.fromkeys(Cell(name, setting).measured for name, setting in pairs))

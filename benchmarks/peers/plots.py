@@ -11,29 +11,11 @@ from matplotlib.figure import Figure
 from benchmarks.peers.report import Table
 from benchmarks.peers.task import SHAPES
 
-_COLOURS = [
-    "#666666",
-    "#d1661f",
-    "#e5b08a",
-    "#12365e",
-    "#1f5fa8",
-    "#7fb0e0",
-    "#3a8f4d",
-    "#9ccfa8",
-    "#a33a6f",
-    "#d99dbb",
-]
-_STYLE = {
-    "font.size": 8,
-    "axes.grid": True,
-    "grid.color": "#e4e4e4",
-    "svg.fonttype": "none",
-    "svg.hashsalt": "peers",
-}
+_STYLE = {"font.size": 8, "axes.grid": True, "svg.fonttype": "none", "svg.hashsalt": "peers"}
 
 
 def draw(table: Table, folder: Path) -> None:
-    """Time with the slowest model, tokens, and processor time with the fastest."""
+    """Time and tokens with the slowest model, processor time with the fastest."""
     latencies = [setting.latency_ms for setting in table.chosen]
     with rc_context(_STYLE):
         _draw(table, folder / "wall", "wall, s", max(latencies))
@@ -46,14 +28,13 @@ def _draw(table: Table, path: Path, column: str, latency: int) -> None:
     FigureCanvasAgg(figure)  # no global state, no window
     for axes, shape in zip(figure.subplots(1, 3, sharey=True), SHAPES, strict=True):
         chosen = [s for s in table.chosen if (s.runs, s.latency_ms, s.shape) == (1, latency, shape)]
-        for colour, name in zip(_COLOURS, table.names, strict=False):
+        for at, name in enumerate(table.names):
             points = [(s.k, y) for s in chosen if (y := table.figure(column, name, s)) is not None]
-            axes.plot(*zip(*points, strict=True), "-o", ms=3, color=colour, label=name) if points else None
+            axes.plot([k for k, _ in points], [y for _, y in points], "-o", ms=3, color=f"C{at}", label=name)
         axes.set(xscale="log", yscale="log", xlabel=f"look-ups, {shape}, {latency} ms")
         axes.set_xticks([s.k for s in chosen], [str(s.k) for s in chosen])
         axes.minorticks_off()
     figure.axes[0].set_ylabel(column)
-    lines, labels = figure.axes[0].get_legend_handles_labels()
-    figure.legend(lines, labels, loc="outside lower center", ncols=5, frameon=False)
+    figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
     figure.savefig(path.with_suffix(".png"), dpi=150)
     figure.savefig(path.with_suffix(".svg"), metadata={"Date": None})

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from genai_prices import Usage, calc_price
@@ -21,6 +19,8 @@ DIGITS = {
     "wall : round trips": 2,
     "tokens": 0,
     "effective": 0,
+}
+DIGITS |= {
     "US cents": 2,
     "CPU ms a look-up": 1,
     "look-ups a second": 1,
@@ -28,37 +28,28 @@ DIGITS = {
     "KB sent": 0,
     "import, s": 2,
 }
-"""The table's columns; docs/performance.md says what they mean."""
+"""The table's columns and their decimals; docs/performance.md says what they mean."""
 _RATIOS = ("wall, s", "effective", "CPU ms a look-up")
-_BEGIN, _END = "<!-- figures -->", "<!-- /figures -->"
 
 
 def figures(sums: Json, setting: Setting) -> dict[str, float]:
     """The columns of a cell from what was measured (see `worker.measure`); tokens, money and bytes a run."""
-    calls, trips, read, cached, written, sent = (
-        sums[name] / setting.runs
-        for name in ("calls", "round_trips", "input_tokens", "cached_tokens", "output_tokens", "bytes")
-    )
+    names = ("calls", "round_trips", "input_tokens", "cached_tokens", "output_tokens", "bytes")
+    calls, trips, read, cached, written, sent = (sums[name] / setting.runs for name in names)
     usage = Usage(input_tokens=round(read), cache_read_tokens=round(cached), output_tokens=round(written))
-    look_ups = setting.runs * setting.k
-    columns = {
-        "wall, s": sums["wall_s"],
-        "model calls": calls,
-        "tokens": read + written,
+    look_ups, wall = setting.runs * setting.k, sums["wall_s"]
+    columns = {"wall, s": wall, "model calls": calls, "tokens": read + written}
+    if setting.latency_ms:  # without it, requests side by side seem to follow one another
+        columns |= {"round trips": trips, "wall : round trips": 1000 * wall / trips / setting.latency_ms}
+    return columns | {
         "effective": read + written - (1 - CACHED) * cached,
         "US cents": 100 * float(calc_price(usage, model_ref=PRICED, provider_id="openai").total_price),
         "CPU ms a look-up": 1000 * sums["cpu_s"] / look_ups,
-        "look-ups a second": look_ups / sums["wall_s"],
+        "look-ups a second": look_ups / wall,
         "peak MB": sums["peak_mb"],
         "KB sent": sent / 1000,
         "import, s": sums.get("import_s", 0),
     }
-    if setting.latency_ms:  # without it, requests side by side seem to follow one another
-        columns |= {
-            "round trips": trips,
-            "wall : round trips": 1000 * sums["wall_s"] / trips / setting.latency_ms,
-        }
-    return columns
 
 
 class Table:
@@ -66,67 +57,53 @@ class Table:
 
     def __init__(self, results: Json, chosen: Sequence[Setting], names: Sequence[str]) -> None:
         self.results, self.chosen, self.names = results, chosen, names
-        self.cells = {
-            (cell["contender"], *(cell[key] for key in asdict(chosen[0]))): cell for cell in results["cells"]
-        }
-
-    def cell(self, name: str, setting: Setting) -> Json:
-        """A contender's cell, or the one that stands for it; failed where it was not measured."""
-        cell = Cell(name, setting).measured
-        return self.cells.get((cell.contender, *asdict(cell.setting).values()), {"failed": "not measured"})
+        self.cells = {(cell["contender"], cell["setting"]): cell for cell in results["cells"]}
 
     def figure(self, column: str, name: str, setting: Setting, to: str = "") -> float | None:
         """A figure, or its ratio to that of another contender; None where one of them is missing."""
-        own = self.cell(name, setting).get(column)
-        other = self.cell(to, setting).get(column) if to else 1
-        return own / other if own is not None and other else None
+        cells = [Cell(who, setting).measured for who in (name, to) if who]
+        values = [self.cells.get((cell.contender, str(cell.setting)), {}).get(column) for cell in cells]
+        if None in values:
+            return None
+        return values[0] / values[1] if to else values[0]
 
     def whole(self) -> str:
-        """Every setting with its contenders, as they were measured."""
-        heads = [
-            "",
-            *DIGITS,
-            *(f"{column.partition(',')[0]} : {to}" for to in (FLOOR, PEER) for column in _RATIOS),
-        ]
+        """Every setting with those that were measured in it."""
+        ratios = [(column, to) for to in (FLOOR, PEER) for column in _RATIOS]
+        heads = ["", *DIGITS, *(f"{column.partition(',')[0]} : {to}" for column, to in ratios)]
         parts = [self.head()]
         for setting in self.chosen:
             rows = []
             for name in self.names:
-                why = self.cell(name, setting)["failed"].replace("|", "/").replace("\n", " ")
-                ratios = [
-                    self.figure(column, name, setting, to) for to in (FLOOR, PEER) for column in _RATIOS
-                ]
-                shown = [
-                    _shown(self.figure(column, name, setting), digits) for column, digits in DIGITS.items()
-                ]
-                if why != "not measured" and Cell(name, setting).measured.contender == name:
-                    rows.append([name, f"failed: {why}"] if why else [name, *shown, *map(_shown, ratios)])
-            parts += [f"## {setting}", _table(heads, rows)]
+                if cell := self.cells.get((name, str(setting))):
+                    own = [_shown(self.figure(column, name, setting), n) for column, n in DIGITS.items()]
+                    own += [_shown(self.figure(column, name, setting, to)) for column, to in ratios]
+                    rows.append([name, *(own if not cell["failed"] else [f"failed: {cell['failed']}"])])
+            parts += [f"## {setting}", _table(heads, rows)] if rows else []
         return "\n\n".join(parts) + "\n"
 
     def head(self) -> str:
         """Where it was measured."""
-        machine = ", ".join(f"{name} {value}" for name, value in self.results["machine"].items())
-        return f"{'The small' if self.results['quick'] else 'The whole'} grid; {machine}."
+        return ", ".join(f"{name} {value}" for name, value in self.results["machine"].items()) + "."
 
     def summary(self) -> str:
         """Ours by shape and size: tokens and CPU against create_agent, wall time with the slowest model
         against the bare loop and against the latency of its own round trips."""
         ours = [name for name in self.names if name.startswith("ours")]
         single = [setting for setting in self.chosen if setting.runs == 1]
-        fast, slow = (which(setting.latency_ms for setting in single) for which in (min, max))
+        fast, slow = (
+            [s for s in single if s.latency_ms == end(s.latency_ms for s in single)] for end in (min, max)
+        )
         together = [setting for setting in self.chosen if setting.runs > 1]
-        rows = []
-        for column, to, settings in (
-            *(("effective", to, [s for s in single if s.latency_ms == slow]) for to in (PEER, SEQUENTIAL)),
-            *(
-                ("CPU ms a look-up", to, [s for s in single if s.latency_ms == fast])
-                for to in (PEER, SEQUENTIAL)
-            ),
-            ("wall, s", FLOOR, [s for s in single if s.latency_ms == slow]),
-            ("wall : round trips", "", [s for s in single if s.latency_ms == slow]),
+        wanted = [("effective", PEER, slow), ("effective", SEQUENTIAL, slow)]
+        wanted += [("CPU ms a look-up", PEER, fast), ("CPU ms a look-up", SEQUENTIAL, fast)]
+        wanted += [
+            ("wall, s", FLOOR, slow),
+            ("wall : round trips", "", slow),
             ("look-ups a second", PEER, together),
-        ):
+        ]
+        rows = []
+        for column, to, settings in wanted:
             for setting in settings:
                 if not to or Cell(to, setting).measured.contender == to:
                     shown = [_shown(self.figure(column, name, setting, to)) for name in ours]
@@ -134,16 +111,9 @@ class Table:
         return _table(["ratio", "setting", *ours], rows)
 
 
-def write_docs(table: Table, path: Path) -> None:
-    """Put the ratios in place of those that the page shows."""
-    before, _, rest = path.read_text("utf-8").partition(_BEGIN)
-    after = rest.partition(_END)[2]
-    path.write_text(f"{before}{_BEGIN}\n{table.head()}\n\n{table.summary()}\n{_END}{after}", "utf-8")
-
-
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [heads, ["---", *["---:"] * (len(heads) - 1)], *rows]
-    return "\n".join(f"| {' | '.join([*line, *[''] * (len(heads) - len(line))])} |" for line in lines)
+    return "\n".join(f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in lines)
 
 
 def _shown(value: float | None, digits: int = 2) -> str:

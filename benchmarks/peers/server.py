@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from typing import Any
 
-from benchmarks.peers.script import reply
+from benchmarks.peers.script import content_of, reply
 from benchmarks.peers.task import Task
 
 Json = dict[str, Any]
@@ -27,7 +27,7 @@ class Server:
     """Answers, and adds up what one cell of the grid asked."""
 
     def __init__(self) -> None:
-        self.begin(0.0)
+        self.begin(0)
 
     def begin(self, latency_ms: float) -> None:
         """Forget all, and answer after `latency_ms` from now on."""
@@ -35,84 +35,72 @@ class Server:
         self.sums: Counter[str] = Counter()
         self.faults: list[str] = []
         self.prefixes: dict[int, set[int]] = defaultdict(set)
-        self.intervals: dict[int, list[tuple[float, float]]] = defaultdict(list)
+        self.ended: dict[int, float] = {}
 
-    def figures(self) -> Json:
-        """The sums over all runs, and how many requests of a run came one after another at most."""
-        trips = sum(map(_one_after_another, self.intervals.values()))
-        return {**self.sums, "round_trips": trips, "faults": self.faults[:3]}
-
-    async def answer(self, body: bytes, size: int) -> tuple[int, Json]:
-        """Status and body of a completion; `size` in bytes is the whole request's."""
-        begun = asyncio.get_running_loop().time()
-        request = json.loads(body)
-        prompt = canonical(request)
+    async def respond(self, path: str, body: bytes, size: int) -> tuple[int, Json]:
+        """Status and body: of a cell's begin or end, or of a completion. `size`: bytes of the request."""
+        given = json.loads(body)
+        if path == "/begin":
+            self.begin(**given)
+            return 200, {}
+        if path == "/end":
+            return 200, {**self.sums, "faults": self.faults[:3]}
         try:
-            task, message = Task.read(prompt), reply(request)
+            return 200, await self.complete(given, size)
         except (ValueError, LookupError) as error:
-            self.faults.append(f"{type(error).__name__}: {error}")
+            self.faults.append(repr(error))
             return 400, {"error": {"message": str(error), "type": "invalid_request_error", "code": None}}
-        known, blocks = self.prefixes[task.run], list(_prefixes(prompt))
+
+    async def complete(self, request: Json, size: int) -> Json:
+        """A completion. Raises ValueError, LookupError."""
+        begun = asyncio.get_running_loop().time()
+        prompt, message = canonical(request), reply(request)
+        run = Task.read(prompt).run
+        known, blocks = self.prefixes[run], list(_prefixes(prompt))
         cached = STEP * next((at for at, block in enumerate(blocks) if block not in known), len(blocks))
         cached *= cached >= LEAST
         if self.latency_s:
             await asyncio.sleep(self.latency_s)
         known.update(blocks)
-        self.intervals[task.run].append((begun, asyncio.get_running_loop().time()))
-        asked, written = len(prompt) // CHARACTERS, len(_content(message)) // CHARACTERS
-        self.sums.update(calls=1, input_tokens=asked, cached_tokens=cached, output_tokens=written, bytes=size)
+        after_last = begun >= self.ended.get(run, 0)
+        if after_last:  # of requests that overlap, the first to end counts, so this is the longest sequence
+            self.ended[run] = asyncio.get_running_loop().time()
+        asked, written = len(prompt) // CHARACTERS, len(content_of(message)) // CHARACTERS
+        self.sums.update(calls=1, round_trips=after_last, bytes=size)
+        self.sums.update(input_tokens=asked, cached_tokens=cached, output_tokens=written)
         usage = {
             "prompt_tokens": asked,
             "completion_tokens": written,
             "total_tokens": asked + written,
             "prompt_tokens_details": {"cached_tokens": cached},
         }
-        ended = "tool_calls" if message.get("tool_calls") else "stop"
-        choice = {"index": 0, "message": message, "finish_reason": ended, "logprobs": None}
+        reason = "tool_calls" if message.get("tool_calls") else "stop"
+        choice = {"index": 0, "message": message, "finish_reason": reason, "logprobs": None}
         head = {"id": "c", "object": "chat.completion", "created": 0, "model": "scripted"}
-        return 200, {**head, "choices": [choice], "usage": usage}
+        return {**head, "choices": [choice], "usage": usage}
 
     async def connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """The requests of one connection, until its client leaves."""
         try:
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
-                length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0] or 0)
+                length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0])
                 body = await reader.readexactly(length)
-                status, value = await self.route(head.split(b" ")[1].decode(), body, len(head) + length)
+                status, value = await self.respond(head.split(b" ")[1].decode(), body, len(head) + length)
                 text = json.dumps(value).encode()
-                lines = (
-                    f"HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {len(text)}"
-                )
-                writer.write(f"{lines}\r\n\r\n".encode() + text)
+                head = f"HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {len(text)}"
+                writer.write(head.encode() + b"\r\n\r\n" + text)
                 await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
-            pass
-        finally:
             writer.close()
-
-    async def route(self, path: str, body: bytes, size: int) -> tuple[int, Json]:
-        """A completion, or a worker that begins (`/begin`) or ends (`/end`) a cell."""
-        if path == "/begin":
-            self.begin(json.loads(body)["latency_ms"])
-            return 200, {}
-        return (200, self.figures()) if path == "/end" else await self.answer(body, size)
 
 
 def canonical(request: Json) -> str:
     """What a provider reads, in the order in which it caches."""
     parts = [json.dumps(request[name]) for name in ("tools", "response_format") if request.get(name)]
-    return "".join(
-        [*parts, *(f"\n<{message['role']}>{_content(message)}" for message in request["messages"])]
+    return "\n".join(
+        [*parts, *(f"<{message['role']}>{content_of(message)}" for message in request["messages"])]
     )
-
-
-def _content(message: Json) -> str:
-    content = message.get("content") or ""
-    if isinstance(content, list):
-        content = "".join(part.get("text", "") for part in content)
-    called = [call["function"] for call in message.get("tool_calls") or []]
-    return content + "".join(f["name"] + f["arguments"] for f in called)
 
 
 def _prefixes(prompt: str) -> Iterator[int]:
@@ -123,21 +111,11 @@ def _prefixes(prompt: str) -> Iterator[int]:
         yield before
 
 
-def _one_after_another(intervals: list[tuple[float, float]]) -> int:
-    """The longest sequence of intervals that do not overlap."""
-    free, count = 0.0, 0
-    for begun, ended in sorted(intervals, key=lambda interval: interval[1]):
-        if begun >= free:
-            free, count = ended, count + 1
-    return count
-
-
 def _serve(port: Connection) -> None:
     async def run() -> None:
         server = await asyncio.start_server(Server().connection, "127.0.0.1", 0, backlog=4096, limit=1 << 26)
         port.send(server.sockets[0].getsockname()[1])
-        async with server:
-            await server.serve_forever()
+        await server.serve_forever()
 
     asyncio.run(run())
 

@@ -13,7 +13,7 @@ SHAPES: tuple[Shape, ...] = get_args(Shape)
 """Bins that the task lists; bins each of which names the next; the same, which our plan does not divide."""
 BATCH = 5
 """Look-ups that the model asks for in one turn where it may and they do not depend on each other."""
-_ASKED = re.compile(r"Stocktaking (\d+) \((independent|chain|long), (\d+) bins\)")
+_ASKED = re.compile(r"Stocktaking (\d+) \((\w+), (\d+) bins\)")
 _FACT = re.compile(r"Bin (\d+)-(\d+) holds (\d+) units")
 _RECORD = "It was last counted by the early shift, and the label on its front agrees with the list.\n" * 10
 
@@ -23,26 +23,23 @@ class Task:
     """One run's task; `run` keeps it apart from all others."""
 
     run: int
-    shape: Shape
+    shape: str
     k: int
 
     @classmethod
-    def read(cls, text: str) -> Task:
+    def read(cls, prompt: str) -> Task:
         """The task that a prompt is about. Raises ValueError."""
-        found = _ASKED.search(text)
-        if not found:
-            raise ValueError("the prompt does not hold the task")
-        shape: Shape = found[2]  # type: ignore[assignment]
-        return cls(int(found[1]), shape, int(found[3]))
+        if found := _ASKED.search(prompt):
+            return cls(int(found[1]), found[2], int(found[3]))
+        raise ValueError("the prompt does not hold the task")
 
     @property
     def text(self) -> str:
         """What the agent is asked."""
+        what = f"Look up {self.bin(1)}; each names the next bin. How many units does the last one hold?"
         if self.shape == "independent":
             bins = ", ".join(map(self.bin, range(1, self.k + 1)))
             what = f"Look up each of {bins}. How many units do they hold together?"
-        else:
-            what = f"Look up {self.bin(1)}; each names the next bin. How many units does the last one hold?"
         return f"Stocktaking {self.run} ({self.shape}, {self.k} bins). {what}"
 
     def bin(self, number: int) -> str:
@@ -55,10 +52,9 @@ class Task:
 
     def observation(self, number: int) -> str:
         """What a look-up returns: the fact, and 900 characters besides."""
-        fact = f"Bin {self.bin(number)} holds {self.stock(number)} units."
-        if self.shape != "independent" and number < self.k:
-            fact += f" The next bin is {self.bin(number + 1)}."
-        return f"{fact}\n{_RECORD}"
+        following = self.shape != "independent" and number < self.k
+        then = f" The next bin is {self.bin(number + 1)}." if following else ""
+        return f"Bin {self.bin(number)} holds {self.stock(number)} units.{then}\n{_RECORD}"
 
     def seen(self, prompt: str) -> dict[int, int]:
         """The stock of each bin that a prompt shows."""
@@ -66,15 +62,15 @@ class Task:
 
     def names(self, prompt: str, number: int) -> bool:
         """Whether a prompt tells that this bin is to be looked up; a chain's bins name each other."""
-        listed = self.shape == "independent" or number == 1
-        return listed or f"next bin is {self.bin(number)}." in prompt
+        return self.shape == "independent" or number == 1 or f"next bin is {self.bin(number)}." in prompt
 
     def following(self, prompt: str, batch: int) -> list[int]:
         """The look-ups that come next, given what a prompt shows; none at the end."""
         seen = self.seen(prompt)
-        if self.shape != "independent":  # a chain's earlier bins may be left out of the prompt by then
-            return [n for n in [max(seen, default=0) + 1] if n <= self.k]
-        return [n for n in range(1, self.k + 1) if n not in seen][:batch]
+        if self.shape == "independent":
+            return [n for n in range(1, self.k + 1) if n not in seen][:batch]
+        last = max(seen, default=0)  # earlier ones may be left out of the prompt by then
+        return [last + 1] if last < self.k else []
 
     def conclusion(self, seen: Mapping[int, int]) -> str:
         """The answer that follows from what was seen."""
@@ -82,11 +78,6 @@ class Task:
             return f"The {len(seen)} bins hold {sum(seen.values())} units."
         last = max(seen, default=0)
         return f"The last bin, {self.bin(last)}, holds {seen.get(last)} units."
-
-    @property
-    def answer(self) -> str:
-        """The right answer."""
-        return self.conclusion({n: self.stock(n) for n in range(1, self.k + 1)})
 
 
 class Warehouse:
@@ -104,10 +95,10 @@ class Warehouse:
 
     def fault(self, task: Task, answer: str) -> str:
         """What a run did wrong: look-ups left out, repeated or out of order, or another answer; else ''."""
-        made = self.made[task.run]
-        wanted = list(range(1, task.k + 1))
+        made, wanted = self.made[task.run], list(range(1, task.k + 1))
         if (sorted(made) if task.shape == "independent" else made) != wanted:
             return (
                 f"{len(made)} look-ups, of {len(set(made))} bins, where {task.k} were wanted: {answer[:200]}"
             )
-        return "" if task.answer in answer else f"wrong answer: {answer[:200]}"
+        right = task.conclusion({number: task.stock(number) for number in wanted})
+        return "" if right in answer else f"wrong answer: {answer[:200]}"

@@ -43,8 +43,7 @@ async def opened(url: str, look_up: LookUp, options: Options) -> Plays:
             graph = build_agent(tools=[make_tool(look)], settings=settings, checkpointer=saver, builtin=())
 
             async def play(task: Task) -> str:
-                known = {name: value for name, value in options.items() if name in Context.model_fields}
-                context = Context(max_steps=task.k + 5, max_tokens=10**8, **known)
+                context = Context(max_steps=task.k + 5, max_tokens=10**8, **options)
                 config: Any = {"configurable": {"thread_id": f"{task.run}"}}
                 state = await graph.ainvoke({"task": task.text}, config, context=context, durability="sync")
                 if state["status"] != "answered":

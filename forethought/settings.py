@@ -29,6 +29,7 @@ from forethought.sizes import LEAST_WINDOW_TOKENS
 
 LEAST_TOKENS = 1_000
 """The smallest token budget of a task."""
+Effort = Literal["paper", "auto", "low"]
 MODEL_NAME = r"^[A-Za-z0-9][A-Za-z0-9_.:/@+-]*$"
 MODEL_HINT = "write provider:name, as openai:gpt-4.1"
 _ADDRESS = TypeAdapter(AnyHttpUrl | None)
@@ -97,6 +98,9 @@ class Settings(BaseSettings):
     )
 
     model: str | None = Field(None, description="Model used when a run names none, as provider:name.")
+    effort: Effort | None = Field(
+        None, description="Effort of a run that names none: paper, auto or low (docs/effort.md)."
+    )
     base_url: str | None = Field(None, description="Address of an OpenAI-compatible endpoint.")
     context_tokens: int | None = Field(
         None,

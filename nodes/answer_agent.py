@@ -18,6 +18,7 @@ from langgraph.runtime import Runtime
 from forethought.models.allowance import Allowance
 from forethought.models.types import Message, OutOfTime, ReplySpec, Usage, reply_spec
 from forethought.nodes.support.budget import allowance, answer_allowance, exhausted
+from forethought.nodes.support.effort import Moment, settle
 from forethought.nodes.support.intra_reflection import (
     Revised,
     evaluation_of,
@@ -56,28 +57,30 @@ async def answer_agent(state: AgentState, runtime: Runtime[Context], *, services
 
     The draft of the round before stands where this one brought no step and discarded no result.
     """
+    state = with_statuses(state)
     turn = await services.turn(runtime)
-    context, state = turn.context, with_statuses(state)
+    turn, skipped = settle("answer_intra", turn, Moment(state, turn.context))
+    context = turn.context
     old, progress = state.get("draft", {}), state["progress"]
     is_idle = progress["n"] == progress["round_n"] and not progress.get("discarded")
     if progress["round"] > 1 and is_idle:
         return _final(state, old, _status(state, passed=False, context=context), context)
     allowed = answer_allowance(state, context)
     revised = await _scored_draft(state, turn, allowed)
-    usage = {"answer": revised.usage}
+    spent = {"usage": {"answer": revised.usage}, **skipped}
     if revised.best is None or revised.last is None:
         if not old.get("answer"):
-            return {"usage": usage, "plan": state.get("plan", {}), **fail(_why(revised, allowed))}
-        return {"usage": usage, **_final(state, old, _status(state, passed=False, context=context), context)}
+            return {**spent, "plan": state.get("plan", {}), **fail(_why(revised, allowed))}
+        return {**spent, **_final(state, old, _status(state, passed=False, context=context), context)}
     draft = _draft(revised.best, state, services, context)
-    if not context.answer_intra or draft["score"] >= context.answer_threshold:
-        return {"usage": usage, **_final(state, draft, _status(state, passed=True), context)}
+    if not context.wants("answer_intra") or draft["score"] >= context.answer_threshold:
+        return {**spent, **_final(state, draft, _status(state, passed=True), context)}
     best = old if old.get("answer") and old["score"] > draft["score"] else draft
     now: AgentState = {**state, "usage": {**state.get("usage", {}), "this turn": revised.usage}}
     if remedy_of(revised.last) != "facts" or not _next_round(now, context):
-        return {"usage": usage, **_final(state, best, _status(now, passed=False, context=context), context)}
+        return {**spent, **_final(state, best, _status(now, passed=False, context=context), context)}
     update = await _end_round(now, _draft(revised.last, state, services, context), best, turn)
-    return {**update, "usage": {**usage, **update.get("usage", {})}}
+    return {**spent, **update, "usage": {**spent["usage"], **update.get("usage", {})}}
 
 
 async def _scored_draft(state: AgentState, turn: Turn, allowed: Allowance) -> Revised[AnswerDraft]:
@@ -94,7 +97,7 @@ async def _scored_draft(state: AgentState, turn: Turn, allowed: Allowance) -> Re
         _spec(context),
         allowed,
         check=_checker(state),
-        threshold=context.answer_threshold if context.answer_intra else None,
+        threshold=context.answer_threshold if context.wants("answer_intra") else None,
         may_revise=may_revise,
         event={"round": state["progress"]["round"]},
     )
@@ -115,7 +118,7 @@ def answer_messages(state: AgentState, services: Services, context: Context) -> 
     is_done = plan.get("subtasks") and all(s["status"] == "finished" for s in plan["subtasks"])
     return prompt_messages(
         "answer_agent",
-        intra=context.answer_intra,
+        intra=context.wants("answer_intra"),
         threshold=context.answer_threshold,
         foresees=context.foresees_user,
         **situation(state, services, context),
@@ -141,7 +144,7 @@ def _draft(reply: AnswerDraft, state: AgentState, services: Services, context: C
         "answer": for_person(reply.answer, state, services.tools),
         "used_steps": sorted(set(reply.used_steps)),
         "evaluation": evaluation_of(reply),
-        "score": score_of(reply) if context.answer_intra else 0,
+        "score": score_of(reply) if context.wants("answer_intra") else 0,
         "round": state["progress"]["round"],
     }
     if isinstance(reply, ForeseeingAnswer) and reply.expected_reply:
@@ -204,7 +207,7 @@ def _source_origin(state: AgentState, n: int, origin: str) -> str:
 
 def _spec(context: Context) -> ReplySpec[AnswerDraft]:
     whole = ForeseeingAnswer if context.foresees_user else AnswerDraft
-    make = reply_spec if context.answer_intra else unscored_spec
+    make = reply_spec if context.wants("answer_intra") else unscored_spec
     return make(whole, "AnswerDraft")
 
 

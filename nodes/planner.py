@@ -16,6 +16,7 @@ from langgraph.runtime import Runtime
 from forethought.models.allowance import total
 from forethought.models.types import Message, Usage, reply_spec
 from forethought.nodes.support.budget import allowance, exhausted, left_text
+from forethought.nodes.support.effort import Moment, settle
 from forethought.nodes.support.first_look import look_at
 from forethought.nodes.support.foresight import ForesightModel
 from forethought.nodes.support.intra_reflection import (
@@ -66,6 +67,8 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
     update["progress"] = {**progress, "rejection": ""}
     if exhausted(state, turn.context, steps=False):
         return update
+    turn, skipped = settle("plan_intra", turn, Moment(state, turn.context))
+    update |= skipped
     revised = await _scored_plan(state, turn)
     before = update.get("usage", {})
     update["usage"] = {**before, "planner": total(revised.usage, before.get("planner", {}))}
@@ -141,7 +144,7 @@ async def _scored_plan(state: AgentState, turn: Turn) -> Revised[PlanReply]:
     def may_revise(used: Usage) -> bool:
         return not exhausted(state, context, used, steps=False)
 
-    spec = reply_spec(PlanReply) if context.plan_intra else unscored_spec(PlanReply)
+    spec = reply_spec(PlanReply) if context.wants("plan_intra") else unscored_spec(PlanReply)
     return await revise_until(
         turn,
         "planner",
@@ -149,7 +152,7 @@ async def _scored_plan(state: AgentState, turn: Turn) -> Revised[PlanReply]:
         with_calls(spec, callable_tools(state, turn.services, context)),
         allowance(state, context),
         check=check,
-        threshold=context.plan_threshold if context.plan_intra else None,
+        threshold=context.plan_threshold if context.wants("plan_intra") else None,
         may_revise=may_revise,
     )
 
@@ -183,7 +186,7 @@ def _new_plan(
         "known": reply.known,
         "open": reply.open,
         "evaluation": evaluation_of(reply),
-        "score": score_of(reply) if context.plan_intra else 0,
+        "score": score_of(reply) if context.wants("plan_intra") else 0,
         "revisions": revisions,
         "why": why,
         "guidance": state.get("guidance", []),
@@ -215,10 +218,10 @@ def _why(state: AgentState) -> str:
 def planner_messages(state: AgentState, services: Services, context: Context) -> list[Message]:
     """The planner's prompt: fixed part, situation, memory, what has happened, what is left."""
     results, reader = state.get("results", {}), Reader(context.sizes, state["task"])
-    remembers_rounds = context.long_term_memory and context.answer_intra and context.max_rounds > 1
+    remembers_rounds = context.long_term_memory and context.wants("answer_intra") and context.max_rounds > 1
     return prompt_messages(
         "planner",
-        intra=context.plan_intra,
+        intra=context.wants("plan_intra"),
         threshold=context.plan_threshold,
         replanning=context.replanning,
         again=context.replanning or remembers_rounds,

@@ -21,6 +21,7 @@ from forethought.knowledge.planning_errors import PlanningError, load_planning_e
 from forethought.models.allowance import total
 from forethought.models.types import Message, ReplySpec, Usage, no_usage, reply_spec
 from forethought.nodes.support.budget import allowance, exhausted, left_text
+from forethought.nodes.support.effort import Moment, settle
 from forethought.nodes.support.plans import callable_tools, dropped_ids, join_plan, plan_problem, plan_update
 from forethought.nodes.support.prompt_text import (
     Reader,
@@ -44,13 +45,14 @@ async def prospective_reflector(
     state: AgentState, runtime: Runtime[Context], *, services: Services
 ) -> dict[str, Any]:
     """Diagnose the plan in force and revise it as long as errors are found and reflections are left."""
-    turn = await services.turn(runtime)
-    context, state = turn.context, with_statuses(state)
+    turn, state = await services.turn(runtime), with_statuses(state)
     plan = state.get("plan", {})
     pending = any(subtask["status"] == "pending" for subtask in plan.get("subtasks", []))
     if plan.get("reviewed") or not pending:
         return {}
-    reflection = _Reflection(state, turn, plan)
+    moment = Moment(state, turn.context, services.tools)
+    turn, skipped = settle("prospective_reflection", turn, moment)
+    context, reflection = turn.context, _Reflection(state, turn, plan)
     if context.prospective_reflection:
         file = services.settings.planning_errors_file
         errors = await asyncio.to_thread(load_planning_errors, file) if context.planning_errors else ()
@@ -61,6 +63,7 @@ async def prospective_reflector(
     return {
         **plan_update({**reflection.plan, "reviewed": True, "approval": approval}),
         "plan_reviews": reflection.reviews,
+        **skipped,
         "usage": {"reflector": reflection.usage},
         "progress": {**state["progress"], "version": max(state["progress"]["version"], reflection.version)},
     }

@@ -149,7 +149,7 @@ def _surprise(step: Step, state: AgentState) -> tuple[str, str] | None:
 
 
 def _cadence(state: AgentState, plan: Plan, context: Context) -> Replan | None:
-    """A forced re-plan: each of `forced_replans` ends a window of calls that needs a plan of its own (A.1).
+    """A forced re-plan: each of `replan_calls` ends a window of calls that needs a plan of its own (A.1).
 
     A wide wave may end two windows: the plan made after it serves the first, and the next wave is followed by
     one for the second.
@@ -157,7 +157,7 @@ def _cadence(state: AgentState, plan: Plan, context: Context) -> Replan | None:
     if _planned_since(state) or not any(item["status"] == "pending" for item in plan.get("subtasks", [])):
         return None
     calls, plans, start = spent(state).calls, iter(_calls_before_plans(state)), 1
-    for due in sorted(set(context.forced_replans)):
+    for due in sorted(set(context.replan_calls)):
         served = any(made >= start for made in plans)  # takes the plan: it serves no other window
         if not served:
             reason = (

@@ -19,6 +19,7 @@ from forethought.models.allowance import tokens_of, total
 from forethought.models.schema import drop_nulls, json_schema
 from forethought.models.types import Message, Usage
 from forethought.nodes.support.budget import allowance, exhausted, left_text
+from forethought.nodes.support.effort import Moment, settle
 from forethought.nodes.support.intra_reflection import Revised, evaluation_of, revise_until, score_of
 from forethought.nodes.support.memory_text import memory_items
 from forethought.nodes.support.prompt_text import (
@@ -58,10 +59,12 @@ async def tool_agent(
     started = time.monotonic()
     turn = await services.turn(runtime)
     state = read_state(config, WAVE_CHANNELS)
-    planned = _planned_call(state, subtask_of(state, dispatch["subtask"]), turn.services)
+    subtask, skipped = subtask_of(state, dispatch["subtask"]), dict[str, Any]()
+    planned = _planned_call(state, subtask, services)
     if planned:
         revised, sources = Revised(best=planned), list[str]()
     else:
+        turn, skipped = settle("tool_intra", turn, Moment(state, turn.context, services.tools, subtask))
         revised, sources = await _propose(state, dispatch, turn)
     seconds = round(time.monotonic() - started, 3)
     proposal = _proposal(revised, dispatch, turn, sources, seconds)
@@ -70,6 +73,7 @@ async def tool_agent(
     update: dict[str, Any] = {
         "proposals": {dispatch["subtask"]: proposal},
         "usage": {"tool": revised.usage},
+        **skipped,
     }
     if proposal["rejected"] and turn.context.short_term_memory:
         memory = memory_of(state, dispatch["subtask"])
@@ -129,7 +133,7 @@ async def _propose(
         tool_choice_spec(tools, context),
         allowance(state, context),
         check=_checker(tools),
-        threshold=context.tool_threshold if context.tool_intra else None,
+        threshold=context.tool_threshold if context.wants("tool_intra") else None,
         may_revise=may_revise,
         event=dispatch,
     )
@@ -170,7 +174,7 @@ def _proposal(
     choice, context, reason = revised.best, turn.context, ""
     if choice is None:
         reason = f"the tool agent gave no valid reply: {revised.problem}"
-    elif context.tool_intra and score_of(choice) < min(context.tool_threshold, context.tool_floor):
+    elif context.wants("tool_intra") and score_of(choice) < min(context.tool_threshold, context.tool_floor):
         reason = (
             f"no proposal was good enough: the best of {len(revised.rejected)} scored {score_of(choice)}, "
             f"{context.tool_floor} is needed. {evaluation_of(choice)}"
@@ -191,7 +195,7 @@ def _proposal(
         "expected": best.expected if foresees else "",
         "surprise": best.surprise if context.foresees_tools else "none",
         "evaluation": evaluation_of(best),
-        "score": score_of(best) if choice and context.tool_intra else 0,
+        "score": score_of(best) if choice and context.wants("tool_intra") else 0,
         "revisions": revised.revisions,
         "rejected": [_brief(item) for item in revised.rejected if reason or item is not choice],
         "shown": shown,
@@ -219,7 +223,7 @@ def tool_messages(
     messages = prompt_messages(
         "tool_agent",
         full_tools=describe(services.offered(state)),
-        intra=context.tool_intra,
+        intra=context.wants("tool_intra"),
         threshold=context.tool_threshold,
         replanning=context.replanning,
         foresight=context.foresees_tools,

@@ -81,7 +81,11 @@ def _head(context: Context) -> Json:
 
 
 def _tail(context: Context) -> Json:
-    return {"defects": {"type": "array", "items": reply_spec(Defect).schema}} if context.tool_intra else {}
+    return (
+        {"defects": {"type": "array", "items": reply_spec(Defect).schema}}
+        if context.wants("tool_intra")
+        else {}
+    )
 
 
 def closed(properties: Json) -> Json:
@@ -166,7 +170,7 @@ def object_of(text: str) -> Json:
 
 
 def _parse(reply: Json, tools: Mapping[str, Tool], context: Context) -> ToolChoice:
-    if context.tool_intra and "defects" not in reply:
+    if context.wants("tool_intra") and "defects" not in reply:
         raise ValueError("defects is missing: list what is wrong with the move, or nothing: []")
     if not context.replanning and reply.get("action") == REPLAN:
         raise ValueError("action must be call or finish")

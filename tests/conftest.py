@@ -44,6 +44,7 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         if _OF_THE_MACHINE.search(name):
             monkeypatch.delenv(name)
     monkeypatch.setenv("FORETHOUGHT_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("FORETHOUGHT_EFFORT", "paper")  # what tests are about runs at its paper's moment
 
 
 @pytest.fixture

@@ -76,7 +76,7 @@ def parse_set(item: str, of: type[BaseModel] = Context) -> tuple[str, Any]:
 def _parse_value(text: str, annotation: Any) -> Any:
     """`text` as pydantic reads it; `none` is no value, commas part a tuple."""
     no_value = text.lower() == "none"
-    if get_origin(annotation) is tuple:
+    if any(get_origin(kind) is tuple for kind in (annotation, *get_args(annotation))):
         return [part.strip() for part in text.strip("[]() ").split(",") if part.strip() and not no_value]
     return None if no_value and type(None) in get_args(annotation) else text
 

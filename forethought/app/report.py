@@ -40,6 +40,7 @@ def report(thread_id: str, snapshot: StateSnapshot, error: str | None = None) ->
         "plan_reviews": _of_task(state.get("plan_reviews"), task),
         "steps": sorted(_of_task(state.get("trajectory"), task), key=lambda step: step["n"]),
         "replans": _of_task(state.get("replans"), task),
+        "skipped": _of_task(state.get("skipped"), task),
         "usage": usage_of(state),
         "seconds": round(active_seconds(snapshot.values), 3),  # type: ignore[arg-type]
     }

@@ -39,6 +39,8 @@ def parts(values: Json, observation_lines: int = 3) -> Iterator[RenderableType]:
         )
     for record in values.get("trajectory") or []:
         yield step(record, observation_lines)
+    if values.get("skipped"):
+        yield skips(values["skipped"])
     for _, record in entries(values.get("long_term")):
         if record.get("evaluation") or record.get("reflection"):
             yield failed_round(record)
@@ -153,6 +155,18 @@ def replan(record: Json) -> RenderableType:
     how = "forced" if record.get("forced") else one_line(record.get("kind") or "asked", 20)
     reason = one_line(record.get("reason"), 300)
     return Text(f"re-plan after step {record.get('n', 0)} ({how}): {reason}", style="magenta")
+
+
+def skips(records: Sequence[Json]) -> RenderableType:
+    """What rules of `effort` left out, a line each, with the steps before it."""
+    places: dict[tuple[str, str], list[str]] = {}
+    for record in records:
+        places.setdefault((record["mechanism"], record["why"]), []).append(str(record["n"]))
+    lines = [
+        f"{mechanism} skipped after step {', '.join(dict.fromkeys(steps))}: {why}"
+        for (mechanism, why), steps in places.items()
+    ]
+    return Group(*(_dim(one_line(line, 200)) for line in lines))
 
 
 def failed_round(record: Json) -> RenderableType:

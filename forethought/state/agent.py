@@ -19,6 +19,7 @@ from typing_extensions import TypedDict  # the server's schemas need it below Py
 from forethought.models.types import Usage
 from forethought.state.look import Look
 from forethought.state.reducers import add_usage, append, delta, last, merge, merge_files, merge_rounds
+from forethought.state.skips import Skip
 
 Json = dict[str, Any]
 Status = Literal["running", "answered", "best_effort", "budget_exhausted", "failed"]
@@ -370,6 +371,8 @@ class AgentOutput(TypedDict, total=False):
     plan_reviews: Annotated[list[PlanReview], delta(append)]
     trajectory: Annotated[list[Step], delta(append)]
     replans: Annotated[list[Replan], delta(append)]
+    skipped: Annotated[list[Skip], delta(append)]
+    """Mechanisms that rules of `effort` left out."""
     results: Annotated[dict[str, Result], delta(merge)]
     usage: Annotated[dict[str, Usage], add_usage]
     progress: Progress

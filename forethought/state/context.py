@@ -16,17 +16,18 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from forethought.settings import LEAST_TOKENS, MODEL_NAME, Settings
+from forethought.settings import LEAST_TOKENS, MODEL_NAME, Effort, Settings
 from forethought.sizes import LEAST_WINDOW_TOKENS, WINDOW_TOKENS, Sizes
 from forethought.text import one_line
 
 Role = Literal["planner", "reflector", "tool", "vision", "answer", "retrospective"]
 Approval = Literal["never", "tainted", "always"]
 Foresight = Literal["off", "tools", "user", "both"]
-Effort = Literal["paper", "auto", "low"]
 Namespace = Annotated[str, Field(max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
 Score = Annotated[int, Field(ge=1, le=10)]
 ModelName = Annotated[str, Field(max_length=200, pattern=MODEL_NAME)]
+Mechanism = Literal["prospective_reflection", "plan_intra", "tool_intra", "answer_intra"]
+"""The switches that `effort` decides where a run does not."""
 
 
 class Context(BaseModel):
@@ -71,7 +72,7 @@ class Context(BaseModel):
     effort: Effort = Field(
         "paper",
         description="When mechanisms run: each at its paper's moment (paper), only where it can change "
-        "something (auto), or as few as possible (low).",
+        "something (auto), or as few as possible (low). A switch below that is set wins.",
     )
 
     max_rounds: int = Field(5, ge=1, le=20, description="Rounds of plan, execution and answer.")
@@ -94,8 +95,11 @@ class Context(BaseModel):
         3, ge=1, le=10, description="Failed attempts of a subtask before a new plan is due."
     )
     max_parallel: int = Field(4, ge=1, le=32, description="Subtasks side by side.")
-    forced_replans: tuple[Annotated[int, Field(ge=1)], ...] = Field(
-        (6, 12), max_length=20, description="Calls by which a new plan is forced if none was made."
+    forced_replans: tuple[Annotated[int, Field(ge=1)], ...] | None = Field(
+        None,
+        max_length=20,
+        description="Calls by which a new plan is forced if none was made; empty: 6 and 12 with effort "
+        "paper, else none.",
     )
 
     max_tokens: int | None = Field(
@@ -120,17 +124,21 @@ class Context(BaseModel):
         "", max_length=300, description="A sentence on the answer's form, such as 'a number only'."
     )
 
-    prospective_reflection: bool = Field(
-        True, description="PreFlect 3.2.2: criticise every plan before it is executed."
+    prospective_reflection: bool | None = Field(
+        None, description="PreFlect 3.2.2: criticise every plan before it is executed; empty: by `effort`."
     )
     planning_errors: bool = Field(
         True, description="PreFlect 3.2.1: criticise against the distilled planning errors."
     )
     replanning: bool = Field(True, description="PreFlect 3.3: change the plan during execution.")
-    plan_intra: bool = Field(True, description="MIRROR 3.4: the planner evaluates and revises its plan.")
-    tool_intra: bool = Field(True, description="MIRROR 3.4: the tool agent evaluates and revises its move.")
-    answer_intra: bool = Field(
-        True, description="MIRROR 3.4: the answer agent evaluates and mends its answer."
+    plan_intra: bool | None = Field(
+        None, description="MIRROR 3.4: the planner evaluates and revises its plan; empty: by `effort`."
+    )
+    tool_intra: bool | None = Field(
+        None, description="MIRROR 3.4: the tool agent evaluates and revises its move; empty: by `effort`."
+    )
+    answer_intra: bool | None = Field(
+        None, description="MIRROR 3.4: the answer agent evaluates and mends its answer; empty: by `effort`."
     )
     short_term_memory: bool = Field(
         True, description="MIRROR 3.5: a subtask's failures are shown to its tool agent."
@@ -168,6 +176,18 @@ class Context(BaseModel):
         description="Ask a person before a tool changes something: never, if text from outside came into "
         "the thread before (tainted), or always. Addresses that could carry a file out are always asked for.",
     )
+
+    def wants(self, mechanism: Mechanism) -> bool | None:
+        """Whether a mechanism runs; None: the rules of `nodes.support.effort` decide each time."""
+        switch: bool | None = getattr(self, mechanism)
+        return switch if switch is not None or self.effort == "auto" else self.effort == "paper"
+
+    @property
+    def replan_calls(self) -> tuple[int, ...]:
+        """Calls by which a new plan is forced (PreFlect A.1)."""
+        if self.forced_replans is not None:
+            return self.forced_replans
+        return (6, 12) if self.effort == "paper" else ()
 
     @property
     def foresees_tools(self) -> bool:
@@ -225,7 +245,7 @@ _APPROVALS: tuple[Approval, ...] = get_args(Approval)
 
 
 def bounded(context: C, settings: Settings) -> C:
-    """`context`, of any graph, with the operator's default model and within the operator's bounds.
+    """`context`, of any graph, with the operator's default model and effort and within the operator's bounds.
 
     A budget above the operator's is lowered to it, since a smaller budget harms nobody, and approval below
     the operator's is raised to it; a model that is not allowed is refused with a ValueError, since another
@@ -241,6 +261,8 @@ def bounded(context: C, settings: Settings) -> C:
         if highest is not None and (wanted is None or wanted > highest):
             changes[name] = highest
     if isinstance(context, Context):
+        if settings.effort and "effort" not in context.model_fields_set:
+            changes["effort"] = settings.effort
         if settings.require_plan_approval:
             changes["approve_plan"] = True
         if _APPROVALS.index(context.approve_tools) < _APPROVALS.index(settings.least_approval):
@@ -261,7 +283,7 @@ def models_of(context: BaseModel) -> tuple[str, ...]:
         fields = [name for name in type(context).model_fields if name.split("_")[-1] == "model"]
         return tuple(dict.fromkeys(name for field in fields if (name := getattr(context, field))))
     called = {
-        "reflector": context.prospective_reflection,
+        "reflector": context.wants("prospective_reflection") is not False,
         "retrospective": context.round_reflection or context.lessons,
     }
     roles: tuple[Role, ...] = get_args(Role)

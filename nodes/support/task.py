@@ -87,7 +87,7 @@ async def begin_task(
     try:
         await asyncio.to_thread(services.models.verify, models)
         files, replaced = await asyncio.to_thread(_take_in, state, services, user)
-        if context.prospective_reflection and context.planning_errors:
+        if context.wants("prospective_reflection") is not False and context.planning_errors:
             await asyncio.to_thread(load_planning_errors, services.settings.planning_errors_file)
     except (ConfigurationError, FilesError, FileError) as error:
         raise TaskError(str(error)) from error

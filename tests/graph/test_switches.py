@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from langgraph.store.memory import InMemoryStore
@@ -94,7 +94,7 @@ CASES = [
         {"tool_intra": False},
         loud={"move": {"score": 3, "evaluation": "a poor call"}},
         instructs=("ToolChoice",),
-        words=("# Self-evaluation",),
+        words=("what is wrong with this move",),
     ),
     Case(
         {"answer_intra": False},
@@ -115,7 +115,7 @@ CASES = [
         loud={"move": {"expected": 'the word "gold"', "surprise": "serious"}, "fails": False},
         quiet={"fails": False},
         instructs=("ToolChoice",),
-        words=("Foresight", "surprise", "`expected`: for a call"),
+        words=("`surprise`", "`expected`, with a call"),
     ),
     Case(
         {"foresight": "tools"},
@@ -123,7 +123,7 @@ CASES = [
         loud={"move": {"expected": "a value"}},
         quiet={"move": {"expected": "a value"}},
         instructs=("ToolChoice", "AnswerDraft"),
-        words=("Foresight of the person", "expected_reply"),
+        words=("what you think the person will answer", "expected_reply"),
     ),
     Case(
         {"foresight_judgement": False},
@@ -147,11 +147,15 @@ async def told(drive: Drive, script: Script, **switches: Any) -> Driven:
     return out
 
 
+ROLE = re.compile(r"# Your role: .*?(?=\n# )", re.DOTALL)
+"""A role's instructions, between the situation and the state."""
+
+
 def prompts(out: Driven, without: Sequence[str] = (), changing: Sequence[str] = ()) -> list[Any]:
     """What was asked but for the replies `without`; of those `changing`, neither instructions nor schema."""
     asked = [(kind_of(seen), seen) for seen in out.requests]
     return [
-        (kind, seen.messages[1:]) if kind in changing else (kind, seen.messages, seen.schema)
+        (kind, ROLE.sub("", seen.messages[1][1])) if kind in changing else (kind, seen.messages, seen.schema)
         for kind, seen in asked
         if kind not in without
     ]
@@ -174,7 +178,11 @@ async def test_off_is_as_if_the_mechanism_had_nothing_to_say(drive: Drive, case:
 
 
 def test_every_switch_is_compared() -> None:
-    switches = {name for name, field in Context.model_fields.items() if field.annotation is bool}
+    switches = {
+        name
+        for name, field in Context.model_fields.items()
+        if bool in (field.annotation, *get_args(field.annotation))
+    }
     memories = {"short_term_memory", "long_term_memory"}  # below: what they hold is never nothing
     compared = {name for case in CASES for name in case.off}
     assert switches == (memories | compared | {"approve_plan"}) - {"foresight"}

@@ -65,7 +65,7 @@ SPECS: dict[str, ReplySpec[Any]] = {
     "PlanDiagnosis": reply_spec(diagnosis_of(("first_error", "second_error"))),
     "PlanDiagnosis_no_planning_errors": reply_spec(PlanDiagnosis),
     "PlanRevision": reply_spec(PlanRevision),
-    "Plan_calls": with_calls(reply_spec(Plan), TOOLS),
+    "Plan_calls": with_calls(unscored_spec(Plan), TOOLS),
     "PlanRevision_calls": with_calls(reply_spec(PlanRevision), TOOLS),
     "AnswerDraft": answer_spec(Context()),
     "AnswerDraft_no_intra": answer_spec(Context(answer_intra=False)),

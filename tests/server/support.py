@@ -41,6 +41,7 @@ class DevServer:
             (folder / name).symlink_to(ROOT / name)
         self._environment = {
             "PATH": os.environ["PATH"],
+            "FORETHOUGHT_EFFORT": "paper",
             "HOME": str(folder),
             "PYTHONPATH": str(ROOT),
             "PYTHONDONTWRITEBYTECODE": "1",

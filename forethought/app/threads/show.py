@@ -106,7 +106,7 @@ def _task_parts(result: Json, values: Json) -> Iterator[RenderableType]:
     yield Text(f"task: {clean(progress.get('task_text') or values.get('task') or '').strip()}")
     for item in values.get("files") or []:
         yield Text(f"file: {one_line(item.get('name'))} ({item.get('size', 0):,} bytes)", "dim")
-    records = {name: result[name] for name in ("plan_reviews", "replans", "plan")}
+    records = {name: result[name] for name in ("plan_reviews", "replans", "plan", "skipped")}
     records |= {"trajectory": result["steps"], "long_term": values.get("long_term")}
     yield from view.parts(records, _ALL_LINES if "checkpoints" in result else 3)
     for item in result.get("broken_off") or []:

@@ -16,7 +16,7 @@ from tests.support.model_server import Fault
 Scripted = Callable[..., Any]
 KEYS = {
     "thread_id", "status", "answer", "sources", "score", "rounds", "plan", "plan_reviews", "steps", "replans",
-    "usage", "seconds",
+    "skipped", "usage", "seconds",
 }  # fmt: skip
 
 

@@ -1,0 +1,16 @@
+"""A mechanism that a rule of `effort` left out."""
+
+from __future__ import annotations
+
+from typing_extensions import TypedDict  # the server's schemas need it below Python 3.12
+
+
+class Skip(TypedDict):
+    """One skip."""
+
+    n: int
+    """Number of the last step sent before it."""
+    task: int
+    mechanism: str
+    """The switch that turns the mechanism on."""
+    why: str

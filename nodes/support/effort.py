@@ -1,0 +1,126 @@
+"""What `effort=auto` leaves out, and why: rules that cost no model call.
+
+A mechanism runs where it can change something. Each rule is one question about the moment at hand, with the
+reason that a skip is recorded with; docs/effort.md repeats the table, and a test holds the two together. With
+`paper` and `low`, and where a run sets the switch itself, no rule is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from forethought.nodes.support.first_look import look_values
+from forethought.nodes.support.prompt_text import trajectory
+from forethought.nodes.support.services import Turn
+from forethought.state.agent import AgentState, Plan, Subtask
+from forethought.state.context import Context, Mechanism
+from forethought.state.skips import Skip
+from forethought.tools.base import Tool
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What a rule is asked about."""
+
+    state: AgentState
+    context: Context
+    tools: Mapping[str, Tool] = field(default_factory=dict)
+    subtask: Subtask | None = None
+    """Whose move is due."""
+    before: Plan | None = None
+    """The plan of which that in the state is a revision."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Where a mechanism cannot change anything."""
+
+    mechanism: Mechanism
+    why: str
+    """The reason, as it is recorded."""
+    holds: Callable[[Moment], bool]
+
+
+def _is_examined(moment: Moment) -> bool:
+    return moment.context.wants("prospective_reflection") is not False
+
+
+def _is_one_reading(moment: Moment) -> bool:
+    """Of a plan whose open part is one reading; nothing is built on it, and no sign says to look closer."""
+    pending = open_subtasks(moment.state.get("plan", {}))
+    alone = len(pending) == 1 and is_reading(pending[0], moment.tools)
+    return alone and moment.before is None and not signs_text(moment.state)
+
+
+def _only_words_changed(moment: Moment) -> bool:
+    return moment.before is not None and _shape(moment.before) == _shape(moment.state["plan"])
+
+
+def _moves_lightly(moment: Moment) -> bool:
+    """Of a subtask that only reads, in which nothing has failed or surprised."""
+    if moment.subtask is None or not is_reading(moment.subtask, moment.tools):
+        return False
+    steps = [step for step in trajectory(moment.state) if step["subtask"] == moment.subtask["id"]]
+    return all(step["ok"] and step["surprise"] == "none" and "foresight" not in step for step in steps)
+
+
+def _answers_with_checks(moment: Moment) -> bool:
+    return moment.context.effort != "paper"
+
+
+RULES: tuple[Rule, ...] = (
+    Rule("plan_intra", "the reflector examines the plan", _is_examined),
+    Rule("prospective_reflection", "one reading, and nothing follows from it", _is_one_reading),
+    Rule("prospective_reflection", "the revision changed nothing but wording", _only_words_changed),
+    Rule("tool_intra", "the subtask only reads, and nothing failed or surprised in it", _moves_lightly),
+    Rule("answer_intra", "the answer's own checks stand for it", _answers_with_checks),
+)
+
+
+def why_skipped(mechanism: Mechanism, moment: Moment) -> str:
+    """The reason of the first rule that holds; '' if the mechanism runs, or its switch is off."""
+    if moment.context.wants(mechanism) is not None:
+        return ""
+    return next((rule.why for rule in RULES if rule.mechanism == mechanism and rule.holds(moment)), "")
+
+
+def settle(mechanism: Mechanism, turn: Turn, moment: Moment) -> tuple[Turn, dict[str, Any]]:
+    """The turn with the mechanism's switch on or off, and the update that records a skip."""
+    why = why_skipped(mechanism, moment)
+    wanted = not why and turn.context.wants(mechanism) is not False
+    context = turn.context.model_copy(update={mechanism: wanted})
+    return replace(turn, context=context), skip_update(mechanism, why, moment.state)
+
+
+def skip_update(mechanism: Mechanism, why: str, state: AgentState) -> dict[str, Any]:
+    """The update that records a skip; {} without a reason."""
+    progress = state.get("progress", {})
+    skip: Skip = {"n": progress["n"], "task": progress["task"], "mechanism": mechanism, "why": why}
+    return {"skipped": [skip]} if why else {}
+
+
+def open_subtasks(plan: Plan) -> list[Subtask]:
+    """The subtasks that are still to be done."""
+    return [subtask for subtask in plan.get("subtasks", []) if subtask.get("status") == "pending"]
+
+
+def is_reading(subtask: Subtask, tools: Mapping[str, Tool]) -> bool:
+    """Whether a subtask depends on nothing and begins with a call that reads or looks up; one whose call is
+    left to its worker may compute."""
+    call = subtask.get("call")
+    tool = tools.get(call["tool"]) if call else None
+    if tool is None or tool.runs_code or tool.asks_person or subtask["depends_on"]:
+        return False
+    return tool.effect == "read" or tool.address is not None
+
+
+def signs_text(state: AgentState) -> str:
+    """The signs as prompts show them, a line each; '' without any, or without a look."""
+    return str(look_values(state["look"])["signs"]) if state.get("look") else ""
+
+
+def _shape(plan: Plan) -> Sequence[Any]:
+    """What of a plan is more than wording."""
+    return sorted((s["id"], sorted(s["depends_on"]), str(s.get("call"))) for s in open_subtasks(plan))

@@ -22,7 +22,7 @@ help:
 	@echo 'make test-train  train a tiny model in tests, for which the extra `train` (torch) is installed'
 	@echo 'make test-alfworld  play generated ALFWorld games in tests, for which the extra `alfworld` is installed'
 	@echo 'make test-scale  carry a batch out with workers that are killed, on a Postgres of its own'
-	@echo 'make bench   compare cost and speed with smolagents, create_agent and a bare loop, without a model (QUICK=1: three minutes)'
+	@echo 'make bench   compare cost and speed with smolagents and create_agent, with a scripted model (QUICK=1: three minutes)'
 	@echo 'make check   ruff (lint and format) and mypy'
 	@echo 'make format  let ruff format the code'
 	@echo 'make dev     start the LangGraph server with Studio (reads .env; see .env.example)'

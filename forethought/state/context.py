@@ -70,7 +70,7 @@ class Context(BaseModel):
     )
 
     effort: Effort = Field(
-        "paper",
+        "auto",
         description="When mechanisms run: each at its paper's moment (paper), only where it can change "
         "something (auto), or as few as possible (low). A switch below that is set wins.",
     )

@@ -44,7 +44,7 @@ ERRORS = tuple(
 
 
 def planner(state: AgentState, **switches: Any) -> Render:
-    return lambda services: planner_messages(state, services, Context(**switches))
+    return lambda services: planner_messages(state, services, Context(**{"effort": "paper", **switches}))
 
 
 def reflector(
@@ -54,11 +54,13 @@ def reflector(
 
 
 def tool(state: AgentState, key: str = "check_year", **switches: Any) -> Render:
-    return lambda services: tool_messages(state, subtask_of(state, key), services, Context(**switches))[0]
+    return lambda services: tool_messages(
+        state, subtask_of(state, key), services, Context(**{"effort": "paper", **switches})
+    )[0]
 
 
 def answerer(state: AgentState, **switches: Any) -> Render:
-    return lambda services: answer_messages(state, services, Context(**switches))
+    return lambda services: answer_messages(state, services, Context(**{"effort": "paper", **switches}))
 
 
 def turn(template: str, **values: Any) -> Render:

@@ -57,19 +57,20 @@ from tests.support.strict_subset import gemini_faults, openai_faults
 GOLDEN = Path(__file__).with_name("golden")
 ONE_TOOL = {"lookup": World().tool()}
 TOOLS = {"read_file": READ_FILE, **ONE_TOOL}
+PAPER = Context(effort="paper")
 BARE = Context(tool_intra=False, replanning=False, foresight="off")
 BARE_FUNCTIONS = BARE.model_copy(update={"proposals": "functions"})
 SPECS: dict[str, ReplySpec[Any]] = {
     "Plan": reply_spec(Plan),
     "Plan_no_intra": unscored_spec(Plan),
-    "PlanDiagnosis": diagnosis_spec(("first_error", "second_error"), {}, Context(effort="paper"), {}),
-    "PlanDiagnosis_no_planning_errors": diagnosis_spec((), {}, Context(effort="paper"), {}),
+    "PlanDiagnosis": diagnosis_spec(("first_error", "second_error"), {}, PAPER, {}),
+    "PlanDiagnosis_no_planning_errors": diagnosis_spec((), {}, PAPER, {}),
     "PlanDiagnosis_signs": diagnosis_spec(("first_error",), {"look": look()}, Context(effort="auto"), TOOLS),
     "PlanRevision": reply_spec(PlanRevision),
     "Plan_calls": with_calls(unscored_spec(Plan), TOOLS),
-    "AnswerDraft": answer_spec(Context()),
+    "AnswerDraft": answer_spec(PAPER),
     "AnswerDraft_no_intra": answer_spec(Context(answer_intra=False)),
-    "AnswerDraft_foresight": answer_spec(Context(foresight="user")),
+    "AnswerDraft_foresight": answer_spec(PAPER.model_copy(update={"foresight": "user"})),
     "AnswerDraft_foresight_no_intra": answer_spec(Context(foresight="both", answer_intra=False)),
     "ForesightVerdict": reply_spec(ForesightVerdict),
     "LessonDraft": reply_spec(LessonDraft),
@@ -94,10 +95,10 @@ SPECS: dict[str, ReplySpec[Any]] = {
         )
     },
     "StepLabels_synthesizer": reply_spec(StretchLabels),
-    "ToolChoice": tool_choice_spec(ONE_TOOL, Context()),
-    "ToolChoice_asking": tool_choice_spec(ONE_TOOL, Context(foresight="user")),
+    "ToolChoice": tool_choice_spec(ONE_TOOL, PAPER),
+    "ToolChoice_asking": tool_choice_spec(ONE_TOOL, PAPER.model_copy(update={"foresight": "user"})),
     "ToolChoice_bare": tool_choice_spec(ONE_TOOL, BARE),
-    "ToolChoice_functions": tool_choice_spec(ONE_TOOL, Context(proposals="functions")),
+    "ToolChoice_functions": tool_choice_spec(ONE_TOOL, PAPER.model_copy(update={"proposals": "functions"})),
     "ToolChoice_functions_bare": tool_choice_spec(
         ONE_TOOL, BARE.model_copy(update={"proposals": "functions"})
     ),

@@ -1,7 +1,7 @@
 """The online graph. This file only wires: nodes are in `nodes/`, conditions in `graph/routing.py`.
 
 START -> planner -> prospective_reflector -> (approve_plan) -> replan_trigger
-replan_trigger -> planner | tool_agent x ready subtasks, side by side | answer_agent
+replan_trigger -> planner | prospective_reflector | tool_agent x ready subtasks, side by side | answer_agent
 tool_agent -> tool_executor (one each) -> replan_trigger (once a wave)
 answer_agent -> END | planner (next round) | lesson_keeper -> END
 """
@@ -96,7 +96,10 @@ def _wire(
         "planner": (routing.after_planner, ["prospective_reflector", END]),
         "prospective_reflector": (routing.after_reflector, ["approve_plan", "replan_trigger"]),
         "approve_plan": (routing.after_approval, ["planner", "prospective_reflector", "replan_trigger"]),
-        "replan_trigger": (routing.after_trigger, ["planner", "tool_agent", "answer_agent"]),
+        "replan_trigger": (
+            routing.after_trigger,
+            ["planner", "prospective_reflector", "tool_agent", "answer_agent"],
+        ),
         "tool_agent": (routing.after_tool_agent, ["tool_executor"]),
         "answer_agent": (routing.after_answer, ["planner", "lesson_keeper", END]),
     }

@@ -33,10 +33,12 @@ def after_approval(state: AgentState) -> str:
 
 
 def after_trigger(state: AgentState) -> list[Send] | str:
-    """The wave side by side, a new plan, or the answer. A Send carries ids only; the node reads the rest."""
+    """The wave side by side, a new plan, the plan's examination, or the answer. A Send carries ids only; the
+    node reads the rest."""
     if state.get("dispatch"):
         return [Send("tool_agent", dict(item)) for item in state["dispatch"]]
-    return "planner" if state.get("decision", {}).get("to") == "planner" else "answer_agent"
+    to = state.get("decision", {}).get("to", "answer")
+    return {"planner": "planner", "reflector": "prospective_reflector"}.get(to, "answer_agent")
 
 
 def after_tool_agent(state: AgentState) -> list[Send]:

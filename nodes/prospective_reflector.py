@@ -5,6 +5,10 @@ revision. The first turn sees of every planning error the name, description and 
 second all failures and successes of those that were found. A revised plan is diagnosed again, at most
 `max_reflections` times; then the latest of the versions with the fewest errors goes on, marked unresolved.
 The paper's loop has no bound.
+
+That is effort paper. Else the diagnosis waits for the readings that the plan begins with, goes through the
+signs that were seen, and carries the revised plan in the same reply (nodes/support/diagnosis.py); a revised
+plan is diagnosed at most once more.
 """
 
 from __future__ import annotations
@@ -12,16 +16,24 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from operator import itemgetter
-from typing import Any, Literal
+from typing import Any
 
 from langgraph.runtime import Runtime
 
 from forethought.knowledge.planning_errors import PlanningError, load_planning_errors
 from forethought.models.allowance import total
-from forethought.models.types import Message, ReplySpec, Usage, no_usage, reply_spec
+from forethought.models.types import Message, Usage, no_usage, reply_spec
 from forethought.nodes.support.budget import allowance, exhausted, left_text
-from forethought.nodes.support.effort import Moment, settle
+from forethought.nodes.support.diagnosis import diagnosis_problem, diagnosis_spec, with_unheeded
+from forethought.nodes.support.effort import (
+    Moment,
+    first_readings,
+    open_subtasks,
+    skip_update,
+    why_skipped,
+)
 from forethought.nodes.support.plans import callable_tools, dropped_ids, join_plan, plan_problem, plan_update
 from forethought.nodes.support.prompt_text import (
     Reader,
@@ -33,9 +45,8 @@ from forethought.nodes.support.prompt_text import (
 )
 from forethought.nodes.support.services import AskResult, Services, Turn
 from forethought.nodes.support.situation import memory, situation
-from forethought.prompts.planned_calls import with_calls
 from forethought.prompts.render import prompt_messages, render
-from forethought.prompts.replies import PlanDiagnosis, PlanRevision, diagnosis_of
+from forethought.prompts.replies import PlanDiagnosis, PlanRevision
 from forethought.state.agent import AgentState, Plan, PlanReview
 from forethought.state.context import Context
 from forethought.state.reducers import with_statuses
@@ -44,26 +55,29 @@ from forethought.state.reducers import with_statuses
 async def prospective_reflector(
     state: AgentState, runtime: Runtime[Context], *, services: Services
 ) -> dict[str, Any]:
-    """Diagnose the plan in force and revise it as long as errors are found and reflections are left."""
+    """Diagnose the plan in force and revise it as long as errors are found and reflections are left.
+
+    A plan that begins with readings comes back when they are made.
+    """
     turn, state = await services.turn(runtime), with_statuses(state)
-    plan = state.get("plan", {})
-    pending = any(subtask["status"] == "pending" for subtask in plan.get("subtasks", []))
-    if plan.get("reviewed") or not pending:
+    context, plan = turn.context, state.get("plan", {})
+    if plan.get("reviewed") or not open_subtasks(plan):
         return {}
-    moment = Moment(state, turn.context, services.tools)
-    turn, skipped = settle("prospective_reflection", turn, moment)
-    context, reflection = turn.context, _Reflection(state, turn, plan)
-    if context.prospective_reflection:
+    moment = Moment(state, context, services.tools)
+    waits, why = bool(first_readings(moment)), why_skipped("prospective_reflection", moment)
+    reflection = _Reflection(state, turn, plan, skipped=why)
+    if not (waits or why) and context.wants("prospective_reflection") is not False:
         file = services.settings.planning_errors_file
         errors = await asyncio.to_thread(load_planning_errors, file) if context.planning_errors else ()
         await reflection.run(errors)
-    # A person is not asked again about their own edit that stands as they wrote it.
-    as_edited = plan.get("approval") == "edited" and reflection.plan["version"] == plan["version"]
-    approval: Literal["", "wanted"] = "wanted" if context.approve_plan and not as_edited else ""
+    # A person is not asked again about a plan that stands as they approved or wrote it.
+    approval = plan.get("approval", "")
+    if approval not in ("approved", "edited") or reflection.plan["version"] != plan["version"]:
+        approval = "wanted" if context.approve_plan else ""
     return {
-        **plan_update({**reflection.plan, "reviewed": True, "approval": approval}),
+        **plan_update({**reflection.plan, "reviewed": not waits, "approval": approval}),
+        **skip_update("prospective_reflection", reflection.skipped, state),
         "plan_reviews": reflection.reviews,
-        **skipped,
         "usage": {"reflector": reflection.usage},
         "progress": {**state["progress"], "version": max(state["progress"]["version"], reflection.version)},
     }
@@ -80,6 +94,13 @@ class _Reflection:
     usage: Usage = field(default_factory=no_usage)
     candidates: list[tuple[int, Plan]] = field(default_factory=list)
     """Plans that were diagnosed, with how many errors were found in each."""
+    skipped: str = ""
+    """Why the plan is not diagnosed, or not once more."""
+
+    @property
+    def in_one_turn(self) -> bool:
+        """Whether the diagnosis carries the revised plan."""
+        return self.turn.context.effort != "paper"
 
     @property
     def version(self) -> int:
@@ -94,7 +115,8 @@ class _Reflection:
     async def run(self, errors: Sequence[PlanningError]) -> None:
         """Diagnose, revise, diagnose again; every diagnosis leaves a record, a skipped one too."""
         context = self.turn.context
-        for attempt in range(context.max_reflections + 1):
+        most = min(context.max_reflections, 1) if self.in_one_turn else context.max_reflections
+        for attempt in range(most + 1):
             messages = reflector_messages(self.now, self.turn.services, context, errors)
             diagnosis = await self._diagnose(messages, errors)
             if diagnosis.reply is None:
@@ -104,12 +126,16 @@ class _Reflection:
             if not diagnosis.reply.errors:
                 return
             self.candidates.append((len(diagnosis.reply.errors), self.plan))
-            if attempt == context.max_reflections:
-                break
-            if spent := exhausted(self.now, context, steps=False):
-                self.reviews[-1]["changes"] = f"not revised: the budget of {spent} is spent"
-                break
-            if not await self._revise(messages, diagnosis.reply, diagnosis.text, errors):
+            if self.in_one_turn:
+                self._take_on(PlanRevision(subtasks=diagnosis.reply.subtasks))
+                if attempt == most:  # the revision is there, though nobody examines it any more
+                    self._leave_unresolved(self.plan)
+                    return
+                before = Moment(self.now, context, before=self.candidates[-1][1])
+                self.skipped = why_skipped("prospective_reflection", before)
+                if self.skipped:
+                    return
+            elif attempt == most or not await self._revise(messages, diagnosis, errors):
                 break
         self._leave_unresolved(min(reversed(self.candidates), key=itemgetter(0))[1])
 
@@ -121,18 +147,22 @@ class _Reflection:
         self, messages: Sequence[Message], errors: Sequence[PlanningError]
     ) -> AskResult[PlanDiagnosis]:
         """Turn 1, recorded; or why there was none."""
-        if spent := exhausted(self.now, self.turn.context, steps=False):
+        context, services, names = self.turn.context, self.turn.services, [error.name for error in errors]
+        if spent := exhausted(self.now, context, steps=False):
             result = AskResult[PlanDiagnosis](None, no_usage(), problem=f"the budget of {spent} is spent")
         else:
             result = await self.turn.ask(
                 "reflector",
                 messages,
-                _diagnosis_spec(errors),
-                allowance(self.now, self.turn.context),
+                diagnosis_spec(names, self.now, context, callable_tools(self.now, services, context)),
+                allowance(self.now, context),
+                check=partial(diagnosis_problem, state=self.now) if self.in_one_turn else None,
                 event={"turn": "diagnosis", "plan_version": self.plan["version"]},
             )
             if result.reply is None:
                 result = replace(result, problem=f"no valid diagnosis: {result.problem}")
+            else:
+                result = replace(result, reply=with_unheeded(result.reply, self.now, names))
         self.reviews.append(_review(self.now, result.reply, result.problem))
         self.usage = total(self.usage, result.usage)
         return result
@@ -140,24 +170,23 @@ class _Reflection:
     async def _revise(
         self,
         messages: Sequence[Message],
-        diagnosis: PlanDiagnosis,
-        text: str,
+        diagnosis: AskResult[PlanDiagnosis],
         errors: Sequence[PlanningError],
     ) -> bool:
         """Turn 2. The revised plan becomes the one in hand; False when no valid revision came."""
-        types = {error.error_type for error in diagnosis.errors}
-        calls = callable_tools(self.state, self.turn.services, self.turn.context)
-        full = [error.full() for error in errors if error.name in types]
-        _, request = render("reflector_revise", errors=full, calls=bool(calls))
-        results = self.state.get("results", {})
+        if spent := exhausted(self.now, self.turn.context, steps=False):
+            self.reviews[-1]["changes"] = f"not revised: the budget of {spent} is spent"
+            return False
+        types = {error.error_type for error in diagnosis.reply.errors} if diagnosis.reply else set()
+        _, request = render("reflector_revise", errors=[e.full() for e in errors if e.name in types])
 
         def check(reply: PlanRevision) -> str | None:
-            return plan_problem(reply.subtasks, old=self.plan, results=results)
+            return plan_problem(reply.subtasks, old=self.plan, results=self.state.get("results", {}))
 
         result = await self.turn.ask(
             "reflector",
-            [*messages, Message("assistant", text), Message("user", request)],
-            with_calls(reply_spec(PlanRevision), calls),
+            [*messages, Message("assistant", diagnosis.text), Message("user", request)],
+            reply_spec(PlanRevision),
             allowance(self.now, self.turn.context),
             check=check,
             event={"turn": "revision", "plan_version": self.plan["version"]},
@@ -166,17 +195,17 @@ class _Reflection:
         if result.reply is None:
             self.reviews[-1]["changes"] = f"no valid revision: {result.problem}"
             return False
-        self.reviews[-1] = {**self.reviews[-1], "revised": True, "changes": result.reply.changes}
-        used_ids = dropped_ids(self.state, *(plan for _, plan in self.candidates))
-        subtasks = join_plan(result.reply.subtasks, old=self.plan, results=results, used_ids=used_ids)
-        version = max(self.version, self.state["progress"]["version"]) + 1
-        self.plan = {**self.plan, "version": version, "subtasks": subtasks}
+        self._take_on(result.reply)
         return True
 
-
-def _diagnosis_spec(errors: Sequence[PlanningError]) -> ReplySpec[PlanDiagnosis]:
-    """PlanDiagnosis with the known error types only; without planning errors, types are free text."""
-    return reply_spec(diagnosis_of(tuple(error.name for error in errors)) if errors else PlanDiagnosis)
+    def _take_on(self, revision: PlanRevision) -> None:
+        """The revised plan becomes the one in hand."""
+        self.reviews[-1] = {**self.reviews[-1], "revised": True, "changes": revision.changes}
+        results = self.state.get("results", {})
+        used_ids = dropped_ids(self.state, *(plan for _, plan in self.candidates))
+        subtasks = join_plan(revision.subtasks, old=self.plan, results=results, used_ids=used_ids)
+        version = max(self.version, self.state["progress"]["version"]) + 1
+        self.plan = {**self.plan, "version": version, "subtasks": subtasks}
 
 
 def _review(state: AgentState, reply: PlanDiagnosis | None, skipped: str) -> PlanReview:
@@ -186,6 +215,7 @@ def _review(state: AgentState, reply: PlanDiagnosis | None, skipped: str) -> Pla
         "plan_version": state["plan"]["version"],
         "situation": reply.situation if reply else "",
         "tool_notes": reply.tool_notes if reply else "",
+        "signs": [verdict.model_dump() for verdict in reply.signs] if reply else [],
         "errors": [error.model_dump() for error in reply.errors] if reply else [],  # type: ignore[misc]
         "revised": False,
         "changes": "",

@@ -1,6 +1,7 @@
 """replan_trigger: what happens next, decided after every wave without a model call (PreFlect 3.3, A.1).
 
-In this order: a spent budget; a new plan that is asked for; the forced cadence; the next wave; the answer.
+In this order: a spent budget; a new plan that is asked for; the forced cadence; the plan's examination where
+it waited for readings; the next wave; the answer.
 History is never rewound. With re-planning off, or its allowance used up, a subtask whose attempts are spent
 is failed and what depends on it blocked.
 """
@@ -13,6 +14,7 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from forethought.nodes.support.budget import exhausted, spent, wave_width
+from forethought.nodes.support.effort import Moment, first_readings
 from forethought.nodes.support.plans import ready, settle, status_update
 from forethought.nodes.support.prompt_text import trajectory
 from forethought.nodes.support.provenance import thread_steps
@@ -49,6 +51,12 @@ async def replan_trigger(
                 "decision": {"to": "planner", "reason": replan["reason"], "n": progress["n"]},
             }
     wave = [] if stopped else ready(plan, results)
+    if wave and not plan.get("reviewed", True):
+        first = first_readings(Moment({**state, "plan": plan}, context, services.tools))
+        wave = [key for key in wave if key in first]
+        if not wave:
+            reason = "what the plan reads first has been read: it is examined before anything builds on it"
+            return {**update, "decision": {"to": "reflector", "reason": reason, "n": progress["n"]}}
     width = wave_width(state, context)
     if wave and not width.subtasks:
         stopped, wave = width.bound, []

@@ -121,13 +121,23 @@ class FoundError(Reply):
     error_type: str = Field(min_length=1)
 
 
+class SignVerdict(Reply):
+    """Whether a sign bears on the task, and which subtask looks after it."""
+
+    sign: str
+    bears: Text = ""
+    handled_by: Text = ""
+
+
 class PlanDiagnosis(Reply):
     """PreFlect 3.2.2, turn 1: the situation, the tools' behaviour, and the errors found (none: an empty
-    list)."""
+    list). Not in the paper: verdicts on the signs, and the revised plan, which saves turn 2."""
 
     situation: Text = Field("", description="What has been done and what is known.")
     tool_notes: Text = Field("", description="Which tools worked or failed here, and why.")
+    signs: ListOf[SignVerdict] = Field(default_factory=list)
     errors: ListOf[FoundError] = Field(default_factory=list)
+    subtasks: ListOf[PlannedSubtask] = Field(default_factory=list)
 
 
 def diagnosis_of(names: tuple[str, ...]) -> type[PlanDiagnosis]:

@@ -93,7 +93,9 @@ def review(record: Json) -> RenderableType:
         line.append(f" — {one_line(error.get('evidence'), 300)} → {one_line(error.get('risk'), 300)}")
         lines.append(line)
     if record.get("revised"):
-        lines.append(Text(f"  Revised: {one_line(record.get('changes') or 'no account given', 400)}"))
+        lines.append(
+            Text(f"  Revised{': ' * bool(record.get('changes'))}{one_line(record.get('changes'), 400)}")
+        )
     if record.get("unresolved"):
         lines.append(Text(f"  Not resolved: plan v{record.get('runs')} runs all the same", style="yellow"))
     return Group(*lines)

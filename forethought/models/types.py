@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 from pydantic import BaseModel
@@ -120,6 +120,21 @@ def reply_spec(model: type[M], name: str | None = None) -> ReplySpec[M]:
         return model.model_validate(drop_nulls(value, raw))
 
     return ReplySpec(name or model.__name__, schema, parse, strict=strict)
+
+
+def without(spec: ReplySpec[T], *names: str) -> ReplySpec[T]:
+    """The spec of a reply that is not asked for the fields `names`, all of which have defaults."""
+    schema = {
+        **spec.schema,
+        "properties": {key: value for key, value in spec.schema["properties"].items() if key not in names},
+        "required": [key for key in spec.schema["required"] if key not in names],
+    }
+
+    def parse(value: Any) -> T:
+        asked = isinstance(value, dict)
+        return spec.parse({key: item for key, item in value.items() if key not in names} if asked else value)
+
+    return replace(spec, schema=schema, parse=parse)
 
 
 def _undocumented(raw: Json) -> Json:

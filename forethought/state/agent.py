@@ -89,7 +89,8 @@ class Plan(TypedDict, total=False):
     unresolved: bool
     """Whether planning errors were still found in it when the reflections were used up."""
     reviewed: bool
-    """Whether it has passed the reflector (also when reflection is off or was skipped)."""
+    """Whether it has passed the reflector (also when reflection is off or was skipped); false while the
+    readings that it begins with are made first."""
     approval: Literal["", "wanted", "approved", "edited", "rejected"]
     """Where the person's approval stands; '' when none is asked for."""
     origin: str
@@ -112,6 +113,8 @@ class PlanReview(TypedDict):
     plan_version: int
     situation: str
     tool_notes: str
+    signs: list[Json]
+    """Verdicts on the signs seen: {sign, bears, handled_by}."""
     errors: list[PlanError]
     revised: bool
     changes: str
@@ -295,7 +298,7 @@ class Lessons(TypedDict, total=False):
 class Decision(TypedDict):
     """What the replan trigger decided, and why."""
 
-    to: Literal["planner", "tools", "answer"]
+    to: Literal["planner", "reflector", "tools", "answer"]
     reason: str
     n: int
 

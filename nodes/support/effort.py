@@ -86,6 +86,20 @@ def why_skipped(mechanism: Mechanism, moment: Moment) -> str:
     return next((rule.why for rule in RULES if rule.mechanism == mechanism and rule.holds(moment)), "")
 
 
+def first_readings(moment: Moment) -> list[str]:
+    """Ids of the readings that the plan begins with and that are made before it is examined.
+
+    Where all that was given has been seen, or nothing is built on readings, it is examined at once: [].
+    """
+    look, pending = moment.state.get("look"), open_subtasks(moment.state.get("plan", {}))
+    if moment.context.effort != "auto" or moment.context.wants("prospective_reflection") is False:
+        return []
+    if not look or not (look["unseen"] or any(file["shown"] != "whole" for file in look["files"])):
+        return []
+    first = [subtask["id"] for subtask in pending if is_reading(subtask, moment.tools)]
+    return first if len(first) < len(pending) else []
+
+
 def settle(mechanism: Mechanism, turn: Turn, moment: Moment) -> tuple[Turn, dict[str, Any]]:
     """The turn with the mechanism's switch on or off, and the update that records a skip."""
     why = why_skipped(mechanism, moment)

@@ -8,13 +8,13 @@ stands when they are used up.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Protocol, TypeVar
 
 from pydantic import BaseModel
 
 from forethought.models.allowance import Allowance, total
-from forethought.models.types import Message, ModelError, ReplySpec, Usage, no_usage, reply_spec
+from forethought.models.types import Message, ModelError, ReplySpec, Usage, no_usage, reply_spec, without
 from forethought.nodes.support.services import Turn
 from forethought.prompts.render import render
 from forethought.prompts.replies import AnswerDefect, Defect
@@ -72,16 +72,11 @@ def unscored_spec(evaluated: type[M], name: str | None = None) -> ReplySpec[M]:
     """The spec of a reply that its author does not criticise: no defect is named, and it has the best
     score."""
     spec = reply_spec(evaluated, name)
-    schema = {
-        **spec.schema,
-        "properties": {key: value for key, value in spec.schema["properties"].items() if key != "defects"},
-        "required": [key for key in spec.schema["required"] if key != "defects"],
-    }
 
     def parse(value: Any) -> M:
         return spec.parse({**value, "defects": []} if isinstance(value, dict) else value)
 
-    return ReplySpec(spec.name, schema, parse, strict=spec.strict)
+    return replace(without(spec, "defects"), parse=parse)
 
 
 @dataclass

@@ -16,12 +16,13 @@ from forethought.nodes.prospective_reflector import reflector_messages
 from forethought.nodes.support.services import Services
 from forethought.nodes.tool_agent import subtask_of, tool_messages
 from forethought.prompts.render import render
+from forethought.settings import Effort
 from forethought.state.agent import AgentState
 from forethought.state.context import Context
 from forethought.training.prompt import trajectory_text
 from tests.prompts.offline_cases import OFFLINE_CASES
 from tests.support.golden import check_golden
-from tests.support.sample_state import early, late
+from tests.support.sample_state import early, late, look
 
 GOLDEN = Path(__file__).with_name("golden")
 Render = Callable[[Services], Sequence[Message]]
@@ -46,8 +47,10 @@ def planner(state: AgentState, **switches: Any) -> Render:
     return lambda services: planner_messages(state, services, Context(**switches))
 
 
-def reflector(state: AgentState, errors: Sequence[PlanningError] = ERRORS) -> Render:
-    return lambda services: reflector_messages(state, services, Context(), errors)
+def reflector(
+    state: AgentState, errors: Sequence[PlanningError] = ERRORS, effort: Effort = "paper"
+) -> Render:
+    return lambda services: reflector_messages(state, services, Context(effort=effort), errors)
 
 
 def tool(state: AgentState, key: str = "check_year", **switches: Any) -> Render:
@@ -132,10 +135,10 @@ CASES: dict[str, Render] = {
     "planner_revise": turn("planner_revise", score=8, threshold=9, evaluation="the year is not checked"),
     "reflector": reflector(late()),
     "reflector_first": reflector(early()),
+    "reflector_signs": reflector({**early(), "look": look()}, effort="auto"),
     "reflector_no_planning_errors": reflector(late(), ()),
-    "reflector_revise": turn("reflector_revise", errors=[ERRORS[0].full()], calls=False),
-    "reflector_revise_calls": turn("reflector_revise", errors=[], calls=True),
-    "reflector_revise_no_planning_errors": turn("reflector_revise", errors=[], calls=False),
+    "reflector_revise": turn("reflector_revise", errors=[ERRORS[0].full()]),
+    "reflector_revise_no_planning_errors": turn("reflector_revise", errors=[]),
     "tool_agent": tool(late()),
     "tool_agent_first": tool(early(), "read_costs"),
     "tool_agent_functions": tool(late(), proposals="functions"),

@@ -12,6 +12,7 @@ import pytest
 
 from forethought.models.types import ReplySpec, reply_spec
 from forethought.nodes.answer_agent import _spec as answer_spec
+from forethought.nodes.support.diagnosis import diagnosis_spec
 from forethought.nodes.support.intra_reflection import unscored_spec
 from forethought.prompts.debug_replies import (
     Candidates,
@@ -33,10 +34,8 @@ from forethought.prompts.replies import (
     ForesightVerdict,
     LessonDraft,
     Plan,
-    PlanDiagnosis,
     PlanRevision,
     RoundReflection,
-    diagnosis_of,
 )
 from forethought.prompts.synthesize_replies import (
     MergedReflection,
@@ -52,6 +51,7 @@ from forethought.tools.read_file import READ_FILE
 from forethought.tools.registry import toolbox
 from tests.support.agent import World
 from tests.support.golden import check_golden
+from tests.support.sample_state import look
 from tests.support.strict_subset import gemini_faults, openai_faults
 
 GOLDEN = Path(__file__).with_name("golden")
@@ -62,11 +62,11 @@ BARE_FUNCTIONS = BARE.model_copy(update={"proposals": "functions"})
 SPECS: dict[str, ReplySpec[Any]] = {
     "Plan": reply_spec(Plan),
     "Plan_no_intra": unscored_spec(Plan),
-    "PlanDiagnosis": reply_spec(diagnosis_of(("first_error", "second_error"))),
-    "PlanDiagnosis_no_planning_errors": reply_spec(PlanDiagnosis),
+    "PlanDiagnosis": diagnosis_spec(("first_error", "second_error"), {}, Context(effort="paper"), {}),
+    "PlanDiagnosis_no_planning_errors": diagnosis_spec((), {}, Context(effort="paper"), {}),
+    "PlanDiagnosis_signs": diagnosis_spec(("first_error",), {"look": look()}, Context(effort="auto"), TOOLS),
     "PlanRevision": reply_spec(PlanRevision),
     "Plan_calls": with_calls(unscored_spec(Plan), TOOLS),
-    "PlanRevision_calls": with_calls(reply_spec(PlanRevision), TOOLS),
     "AnswerDraft": answer_spec(Context()),
     "AnswerDraft_no_intra": answer_spec(Context(answer_intra=False)),
     "AnswerDraft_foresight": answer_spec(Context(foresight="user")),

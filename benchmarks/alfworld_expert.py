@@ -109,7 +109,7 @@ async def play(sample: Sample, expert: Expert, folder: Path) -> Outcome:
     started = time.monotonic()
     twin = Game(Path(sample.data["game"]), expert)
     policy = ScriptedExpert(twin, asyncio.get_running_loop())
-    script = Script(plans=[plan(sub(SUBTASK, tool=ACT))], moves={SUBTASK: policy})
+    script = Script(plans=[plan(sub(SUBTASK))], moves={SUBTASK: policy})
     server = ModelServer(script)
     settings = Settings(data_dir=folder, base_url=server.url, model=MODEL, request_retries=0)
     models = Models(settings)

@@ -56,11 +56,11 @@ def _fault(name: str) -> Fault:
 
 
 def _price(tool: str, key: str = "price") -> Json:
-    return sub(key, tool=tool, description=f"find the price with {tool}", expected="the price in the town")
+    return sub(key, description=f"find the price with {tool}", expected="the price in the town")
 
 
 def _fee() -> Json:
-    return sub("fee", tool="fees", description="find the market's fee with fees", expected="the fee")
+    return sub("fee", description="find the market's fee with fees", expected="the fee")
 
 
 def _plan(seen: SeenRequest, known: Known) -> Answer:

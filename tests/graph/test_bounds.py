@@ -45,7 +45,7 @@ def test_approval_that_is_required_cannot_be_switched_off(settings: Make) -> Non
 
 
 def test_what_a_run_asks_for_survives_the_bounds(settings: Make) -> None:
-    asked = Context(max_rounds=2, forced_replans=(3,), foresight="off", max_tokens=50_000)
+    asked = Context(effort="low", max_rounds=2, forced_replans=(3,), foresight="off", max_tokens=50_000)
     assert bounded(asked, settings(max_tokens=10_000)) == asked.model_copy(update={"max_tokens": 10_000})
 
 

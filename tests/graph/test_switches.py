@@ -15,7 +15,7 @@ from forethought.nodes.support.intra_reflection import evaluation_of
 from forethought.prompts.replies import AnswerDraft
 from forethought.state.context import Context
 from tests.support.agent import Drive, Driven, Script, World, broken, kind_of
-from tests.support.exchange import SeenRequest
+from tests.support.exchange import ROLE, SeenRequest
 from tests.support.replies import answer, ask_replan, call, diagnosis, finish, plan, revision, sub, verdict
 from tests.support.strict_subset import gemini_faults, openai_faults
 
@@ -145,10 +145,6 @@ async def told(drive: Drive, script: Script, **switches: Any) -> Driven:
     await out.go("and then?")
     assert out.status == "answered"
     return out
-
-
-ROLE = re.compile(r"# Your role: .*?(?=\n# )", re.DOTALL)
-"""A role's instructions, between the situation and the state."""
 
 
 def prompts(out: Driven, without: Sequence[str] = (), changing: Sequence[str] = ()) -> list[Any]:

@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 Json = dict[str, Any]
 _IN_PROMPT = re.compile(r"fit the schema (\w+):\n|Reply \((\w+)\) with one JSON object")
+ROLE = re.compile(r"# Your role: .*?(?=\n# |\Z)", re.DOTALL)
+"""A role's instructions, between the situation and the state."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +34,9 @@ class SeenRequest:
 
     @property
     def role_text(self) -> str:
-        """The system messages' text: who the model is told to be."""
-        return "\n".join(text for role, text in self.messages if role == "system")
+        """The system messages' text and the role's instructions: who the model is told to be."""
+        system = [text for role, text in self.messages if role == "system"]
+        return "\n".join([*system, *ROLE.findall(self.text)])
 
     @property
     def last(self) -> str:

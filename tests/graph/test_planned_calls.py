@@ -9,7 +9,7 @@ import pytest
 
 from forethought.tools.base import Observation, make_tool
 from tests.support.agent import Drive, Script, World, broken
-from tests.support.replies import call, diagnosis, plan, revision, sub
+from tests.support.replies import call, diagnosis, plan, sub
 
 Json = dict[str, Any]
 NOTES = {"name": "notes.txt", "data": base64.b64encode(b"some notes").decode()}
@@ -117,10 +117,12 @@ async def test_a_call_that_failed_is_not_planned_again(drive: Drive) -> None:
 async def test_the_reflector_sees_the_planned_call_and_may_plan_another(drive: Drive) -> None:
     script = Script(
         plans=[plan(sub("a", call=lookup("x")))],
-        diagnoses=[diagnosis("ineffective_tool_selection"), diagnosis()],
-        revisions=[revision(sub("a", call=lookup("better")))],
+        diagnoses=[
+            diagnosis("ineffective_tool_selection", subtasks=[sub("a", call=lookup("better"))]),
+            diagnosis(),
+        ],
     )
-    out = await drive(script, effort="auto")
+    out = await drive(script, effort="auto", prospective_reflection=True)
     assert 'lookup({"key": "x"' in out.asked("PlanDiagnosis")[0].last
     assert out.world.calls == ["better"]
 

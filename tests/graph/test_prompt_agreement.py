@@ -10,7 +10,7 @@ from tests.support.replies import answer, plan, sub
 
 async def test_with_an_answers_form_nothing_besides_it_is_asked_for(drive: Drive) -> None:
     plain, formed = await drive(), await drive(answer_format="a number")
-    besides = ("in a few sentences", "say which one you followed", "say plainly what is missing")
+    besides = ("in a few sentences", "say which one you follow", "If something is missing")
     for words in besides:
         assert words in plain.asked("AnswerDraft")[0].text
         assert words not in formed.asked("AnswerDraft")[0].text
@@ -19,7 +19,7 @@ async def test_with_an_answers_form_nothing_besides_it_is_asked_for(drive: Drive
 async def test_an_empty_plan_is_said_and_allowed_only_when_planning_again(drive: Drive) -> None:
     first = await drive(Script(plans=[plan(), plan(sub("a"))]))
     prompt, repair = first.asked("Plan")
-    assert "Only a new plan after a first one may have empty `subtasks`" in prompt.text
+    assert "A first plan has at least one." in prompt.text
     assert "the plan has no subtasks" in repair.messages[-1][1]
     again = await drive(
         Script(plans=[plan(sub("a")), plan()], answers=[answer(score=3), answer(score=9)]),
@@ -34,5 +34,5 @@ async def test_finishing_by_a_call_and_by_hand_are_told_apart(drive: Drive, prop
     out = await drive(proposals=proposals)
     text = out.asked("ToolChoice")[0].text
     assert "the text that the call returns, unread by you, becomes the subtask's result" in text
-    assert "Call no tool" in text
+    assert "- `finish`: no call;" in text
     assert "After each of your calls you are asked again" not in text

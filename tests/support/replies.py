@@ -54,12 +54,17 @@ def plan(*subtasks: Json, score: int = 9, evaluation: str = "a trifle", discard:
     }
 
 
-def diagnosis(*error_types: str, situation: str = "a situation", notes: str = "tool notes") -> Json:
-    """A PlanDiagnosis that finds the errors named."""
+def diagnosis(
+    *error_types: str,
+    situation: str = "a situation",
+    notes: str = "tool notes",
+    subtasks: Sequence[Json] = (),
+) -> Json:
+    """A PlanDiagnosis that finds the errors named, with the revised plan where it is asked for one."""
     errors = [
         {"evidence": f"evidence of {kind}", "risk": "a risk", "error_type": kind} for kind in error_types
     ]
-    return {"situation": situation, "tool_notes": notes, "errors": errors}
+    return {"situation": situation, "tool_notes": notes, "errors": errors, "subtasks": list(subtasks)}
 
 
 def revision(*subtasks: Json, changes: str = "made better") -> Json:

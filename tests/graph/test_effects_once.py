@@ -206,7 +206,7 @@ async def test_what_a_person_said_of_a_broken_off_call_is_asked_once(settings: S
 
 async def test_where_the_tool_is_gone_a_call_that_was_broken_off_is_told(settings: Settings) -> None:
     def then(request: Any) -> Json:
-        if "no tool" in request.messages[1].text:
+        if "there is no tool" in request.messages[1].text:
             return call(tool="look_up", name="three")
         return reply(request)
 

@@ -121,3 +121,10 @@ def test_the_window_is_that_of_the_smallest_model(
     own = settings(context_tokens=9_000)
     assert Models(own).window(models) == 9_000
     assert LiveTransport(settings(base_url="http://127.0.0.1:9/v1")).window(models[0]) is None
+
+
+def test_without_a_key_no_window_is_known(
+    settings: Callable[..., Settings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert LiveTransport(settings()).window("openai:gpt-4.1") is None

@@ -95,7 +95,7 @@ class RunDisplay(StreamDisplay):
         super().__init__(console)
         self._busy: dict[str, str] = {}
         self._shown: set[int] = set()
-        self._subtasks: list[Any] = []
+        self._version = 0
 
     def event(self, event: Json) -> None:
         """Show what begins, and a model call that failed."""
@@ -120,13 +120,12 @@ class RunDisplay(StreamDisplay):
         self._shown |= {step.get("n", 0) for step in steps}
         for step in steps:
             self._busy.pop(one_line(step.get("subtask"), 30), None)
-        subtasks = (update.get("plan") or {}).get("subtasks") or []
-        planned = [(task["id"], task["description"], task["depends_on"]) for task in subtasks]
+        version = (update.get("plan") or {}).get("version", 0)
         new = {**update, "trajectory": steps}
-        if planned == self._subtasks or update.get("decision"):
+        if version == self._version or update.get("decision"):
             new.pop("plan", None)
-        elif planned:
-            self._subtasks = planned
+        elif version:
+            self._version = version
         for part in view.parts(new):
             self.console.print(part)
 

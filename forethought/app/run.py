@@ -169,8 +169,8 @@ def _report(runner: Runner, thread_id: str, ending: Ending, resume: str) -> int:
 def show_result(result: Json, console: Console, with_error: bool = True) -> None:
     """Print the answer, what waits for a reply, the error, the cost."""
     if result["answer"]:
-        passed = result["status"] == "answered"
-        console.print(view.answer(result["answer"], result["sources"], passed=passed))
+        why = None if result["status"] == "answered" else result["evaluation"]
+        console.print(view.answer(result["answer"], result["sources"], why))
     for question in result.get("interrupts") or []:
         console.print(questions.show_question(question))
     if result.get("error") and with_error:

@@ -196,14 +196,16 @@ def model_event(event: Json) -> RenderableType:
     return Text(f"model {model}: {why}; {again}", style="yellow")
 
 
-def answer(text: str, sources: Iterable[Json], passed: bool = True) -> RenderableType:
-    """The answer with the steps that it rests on."""
+def answer(text: str, sources: Iterable[Json], why: str | None = None) -> RenderableType:
+    """The answer with the steps that it rests on; `why` it did not pass (None: it did), a line a defect."""
     lines: list[RenderableType] = [Text(clean(text).strip())]
     for at, record in enumerate(sources):
         tool = f"  {one_line(record['tool'], 30)}" if record.get("tool") else ""
         origin = one_line(record.get("origin"), 100)
         source = f"#{record.get('n')} {one_line(record.get('subtask'), 40)}{tool}  {origin}"
         lines += [*([] if at else [Text("")]), _dim(source)]
+    lines += [Text(f"\n{clean(why)}", style="yellow")] if why else []
+    passed = why is None
     title = "Answer" if passed else "Best answer so far (did not pass)"
     return Panel(Group(*lines), title=title, title_align="left", border_style="green" if passed else "yellow")
 
@@ -211,7 +213,9 @@ def answer(text: str, sources: Iterable[Json], passed: bool = True) -> Renderabl
 def summary(result: Json) -> RenderableType:
     """The last line: status, score, rounds, steps, calls, tokens, money, time."""
     status = one_line(result.get("status"), 30)
-    facts = [f"score {result['score']}"] if result.get("score") else []
+    spent = one_line(result.get("stopped"), 20) if status == "budget_exhausted" else ""
+    facts = [f"max_{spent} spent"] if spent else []
+    facts += [f"score {result['score']}"] if result.get("score") else []
     steps = result.get("steps") or []
     made = f"{_count(len(steps), 'step')} with {_count(sum(map(is_call, steps)), 'tool call')}"
     facts += [_count(result.get("rounds") or 0, "round"), made]

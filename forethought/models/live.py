@@ -75,6 +75,7 @@ class LiveTransport:
             return None
         if model not in self._windows:
             try:
+                providers.check_key(model, self.settings)
                 profile = providers.build(model, self.settings).profile or {}
             except ConfigurationError:  # told when the model is verified, or asked
                 return None

@@ -15,8 +15,8 @@ from tests.support.model_server import Fault
 
 Scripted = Callable[..., Any]
 KEYS = {
-    "thread_id", "status", "answer", "sources", "score", "rounds", "plan", "plan_reviews", "steps", "replans",
-    "skipped", "usage", "seconds",
+    "thread_id", "status", "answer", "sources", "score", "evaluation", "rounds", "stopped", "plan",
+    "plan_reviews", "steps", "replans", "skipped", "usage", "seconds",
 }  # fmt: skip
 
 
@@ -89,6 +89,22 @@ def test_an_answer_that_did_not_pass_exits_3(
     done = cli("run", "What is 40 + 2?", "--json", *flags)
     assert (done.code, done.json["status"]) == (code, status)
     assert done.json["answer"] == "42"
+
+
+@pytest.mark.parametrize(
+    ("options", "flag", "why"),
+    [
+        ({"answer_score": 5}, "max_rounds=1", "risky (mend: facts): thin"),
+        ({}, "max_moves=1", "budget_exhausted  max_moves spent, score 9"),
+    ],
+)
+def test_an_answer_that_did_not_pass_says_why(
+    cli: Cli, scripted: Scripted, options: dict[str, Any], flag: str, why: str
+) -> None:
+    scripted(**options)
+    done = cli("run", "What is 40 + 2?", "--thread", "t1", "--set", flag)
+    assert why in done.out
+    assert why in cli("show", "t1").out
 
 
 def test_a_failed_task_says_why_and_is_resumed_where_it_failed(cli: Cli, scripted: Scripted) -> None:

@@ -103,6 +103,8 @@ def test_a_record_that_comes_twice_is_shown_once() -> None:
         display.part({"type": "updates", "data": {"tool_executor": {"trajectory": [step]}}})
     assert stream.getvalue().count("seen") == 1
     assert stream.getvalue().count("Plan v1") == 1
+    display.part({"type": "updates", "data": {"planner": {"plan": {**plan, "version": 2}}}})
+    assert stream.getvalue().count("Plan v2") == 1, "a new plan may have the same subtasks"
 
 
 def test_what_goes_wrong_on_the_way_is_shown() -> None:

@@ -73,4 +73,8 @@ if __name__ == "__main__":
     parser.add_argument("--dir", type=Path, default=Path("queue"))
     parser.add_argument("--port", type=int, default=8399)
     options = parser.parse_args()
-    serve(options.dir, options.port).serve_forever()
+    try:
+        server = serve(options.dir, options.port)
+    except OSError as error:
+        parser.error(f"port {options.port} cannot be used ({error.strerror}): choose another with --port")
+    server.serve_forever()

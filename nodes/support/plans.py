@@ -160,7 +160,8 @@ def join_plan(
 
 def _call(subtask: PlannedSubtask) -> Call | None:
     """The one call of an expanded subtask."""
-    return next(({"tool": call.tool, "arguments": call.arguments} for call in subtask.calls), None)
+    calls = [Call(tool=call.tool, arguments=call.arguments) for call in subtask.calls]
+    return calls[0] if calls else None
 
 
 def plan_update(plan: Plan) -> dict[str, Any]:

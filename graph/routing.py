@@ -10,6 +10,7 @@ from langgraph.graph import END
 from langgraph.runtime import get_runtime
 from langgraph.types import Send
 
+from forethought.nodes.support.mending import mending
 from forethought.state.agent import AgentState
 from forethought.state.debugger import BASELINES, LABELLED_METHODS, DebuggerContext, DebuggerState
 
@@ -50,9 +51,11 @@ def after_tool_agent(state: AgentState) -> list[Send]:
 
 
 def after_answer(state: AgentState) -> str:
-    """The next round, or the end; before it, where lessons are kept, the task's own."""
+    """What its checks found undone, the next round, or the end; before it, where lessons are kept, the
+    task's own."""
     if state.get("status") == "running":
-        return "planner"
+        mended = mending(state)
+        return after_reflector(state) if mended and mended["n"] == state["progress"]["n"] else "planner"
     return "lesson_keeper" if state.get("lessons", {}).get("due") else END
 
 

@@ -249,7 +249,7 @@ class Replan(TypedDict):
     reason: str
     forced: bool
     kind: str
-    """agent, attempts, repeat, surprise, cadence."""
+    """agent, attempts, repeat, surprise, cadence; checks: the answer agent added a subtask itself."""
     task: int
 
 
@@ -259,6 +259,9 @@ class Draft(TypedDict, total=False):
     answer: str
     used_steps: list[int]
     evaluation: str
+    """The defects that its author named, or the checks that were not met, a line each."""
+    checks: list[Json]
+    """How the work followed each sign and condition: {about, done, ok: yes or no}; none if scored."""
     score: int
     round: int
     expected_reply: str

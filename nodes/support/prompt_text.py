@@ -221,8 +221,9 @@ def plan_text(plan: Plan, *, only_open: bool = False) -> str:
     for subtask in whole:
         after = f", after {', '.join(subtask['depends_on'])}" if subtask["depends_on"] else ""
         block = f"{subtask['id']} [{subtask['status']}{after}]\n{subtask_text(subtask)}"
-        if (call := subtask.get("call")) and subtask["status"] == "pending":
-            block += f"\nBegins with: {call_text(call)}"
+        begins = call_text(call) if (call := subtask.get("call")) and subtask["status"] == "pending" else ""
+        if begins not in block:
+            block += f"\nBegins with: {begins}"
         blocks.append(block)
     return "\n\n".join(blocks)
 

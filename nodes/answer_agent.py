@@ -56,8 +56,9 @@ from forethought.prompts.replies import (
     ForeseeingAnswer,
     RoundReflection,
 )
-from forethought.state.agent import AgentState, Draft, LongTerm, Status, Step
+from forethought.state.agent import AgentState, LongTerm, Status, Step
 from forethought.state.context import Context
+from forethought.state.draft import Draft
 from forethought.state.reducers import CLEAR, with_statuses
 from forethought.training.prompt import reflection_prompt, trajectory_text
 
@@ -179,7 +180,7 @@ def _draft(reply: AnswerDraft, state: AgentState, services: Services, context: C
         "answer": for_person(reply.answer, state, services.tools),
         "used_steps": sorted(set(reply.used_steps)),
         "evaluation": unmet_text(reply) or evaluation_of(reply),
-        "checks": [check.model_dump() for check in reply.checks],
+        "checks": [{"about": c.about, "done": c.done, "ok": c.ok} for c in reply.checks],
         "score": score_of(reply) if context.wants("answer_intra") else 0,
         "round": state["progress"]["round"],
     }

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
 from forethought.models.allowance import Allowance
 from forethought.models.types import Message, OutOfTime, ReplySpec, Usage, reply_spec
 from forethought.nodes.support.budget import allowance, answer_allowance, exhausted
 from forethought.nodes.support.effort import Moment, settle
+from forethought.nodes.support.final import final_update
 from forethought.nodes.support.intra_reflection import (
     Revised,
     evaluation_of,
@@ -46,7 +46,7 @@ from forethought.prompts.replies import (
     ForeseeingAnswer,
     RoundReflection,
 )
-from forethought.state.agent import AgentState, Draft, LongTerm, Source, Status, Step
+from forethought.state.agent import AgentState, Draft, LongTerm, Status, Step
 from forethought.state.context import Context
 from forethought.state.reducers import CLEAR, with_statuses
 from forethought.training.prompt import reflection_prompt, trajectory_text
@@ -64,21 +64,21 @@ async def answer_agent(state: AgentState, runtime: Runtime[Context], *, services
     old, progress = state.get("draft", {}), state["progress"]
     is_idle = progress["n"] == progress["round_n"] and not progress.get("discarded")
     if progress["round"] > 1 and is_idle:
-        return _final(state, old, _status(state, passed=False, context=context), context)
+        return final_update(state, old, _status(state, passed=False, context=context), context)
     allowed = answer_allowance(state, context)
     revised = await _scored_draft(state, turn, allowed)
     spent = {"usage": {"answer": revised.usage}, **skipped}
     if revised.best is None or revised.last is None:
         if not old.get("answer"):
             return {**spent, "plan": state.get("plan", {}), **fail(_why(revised, allowed))}
-        return {**spent, **_final(state, old, _status(state, passed=False, context=context), context)}
+        return {**spent, **final_update(state, old, _status(state, passed=False, context=context), context)}
     draft = _draft(revised.best, state, services, context)
     if not context.wants("answer_intra") or draft["score"] >= context.answer_threshold:
-        return {**spent, **_final(state, draft, _status(state, passed=True), context)}
+        return {**spent, **final_update(state, draft, _status(state, passed=True), context)}
     best = old if old.get("answer") and old["score"] > draft["score"] else draft
     now: AgentState = {**state, "usage": {**state.get("usage", {}), "this turn": revised.usage}}
     if remedy_of(revised.last) != "facts" or not _next_round(now, context):
-        return {**spent, **_final(state, best, _status(now, passed=False, context=context), context)}
+        return {**spent, **final_update(state, best, _status(now, passed=False, context=context), context)}
     update = await _end_round(now, _draft(revised.last, state, services, context), best, turn)
     return {**spent, **update, "usage": {**spent["usage"], **update.get("usage", {})}}
 
@@ -153,12 +153,13 @@ def _draft(reply: AnswerDraft, state: AgentState, services: Services, context: C
 
 
 def _status(state: AgentState, *, passed: bool, context: Context | None = None) -> Status:
-    """`answered` only if the score passed, something of the plan is finished, and nothing failed, blocked or
-    undone."""
+    """`answered` only if the score passed, and nothing of the plan failed, was blocked or is undone; without
+    anything finished only if no step was needed."""
     subtasks = state.get("plan", {}).get("subtasks", [])
     undone = any(subtask["status"] == "pending" for subtask in subtasks)
     lost = any(subtask["status"] in ("failed", "blocked") for subtask in subtasks)
-    lost = lost or not any(subtask["status"] == "finished" for subtask in subtasks)
+    worked = subtasks or trajectory(state)
+    lost = lost or bool(worked and not any(subtask["status"] == "finished" for subtask in subtasks))
     stopped = state["progress"]["stopped"]
     if stopped and (undone or not subtasks):
         return "budget_exhausted"
@@ -170,39 +171,6 @@ def _status(state: AgentState, *, passed: bool, context: Context | None = None) 
 def _next_round(state: AgentState, context: Context) -> bool:
     """Whether another round can help: one is left, a step and the reserve too."""
     return state["progress"]["round"] < context.max_rounds and not exhausted(state, context)
-
-
-def _final(state: AgentState, draft: Draft, status: Status, context: Context) -> dict[str, Any]:
-    steps = {step["n"]: step for step in state.get("trajectory", [])}  # a forgotten round's too
-    sources: list[Source] = [
-        {
-            "n": n,
-            "subtask": steps[n]["subtask"],
-            "tool": steps[n]["tool"],
-            "origin": _source_origin(state, n, steps[n]["origin"]),
-        }
-        for n in draft["used_steps"]
-        if n in steps
-    ]
-    due = {"lessons": {**state.get("lessons", {}), "due": True}} if context.lessons else {}
-    return {
-        **due,
-        "plan": state.get("plan", {}),
-        "draft": draft,
-        "answer": draft["answer"],
-        "sources": sources,
-        "status": status,
-        "guidance": [],
-        "messages": [AIMessage(draft["answer"])],
-    }
-
-
-def _source_origin(state: AgentState, n: int, origin: str) -> str:
-    """A finishing step's own origin is the model; its result knows what it was made of."""
-    if origin != "model":
-        return origin
-    made_of = [result["origin"] for result in state.get("results", {}).values() if result["n"] == n]
-    return made_of[0] if made_of else origin
 
 
 def _spec(context: Context) -> ReplySpec[AnswerDraft]:

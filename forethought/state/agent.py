@@ -69,6 +69,8 @@ class Plan(TypedDict, total=False):
 
     version: int
     """1 for the first plan of the task, one more for each new plan and each revision by the reflector."""
+    signs: list[Json]
+    """The planner's verdicts on the signs seen: {sign, bears, handled_by}."""
     known: list[str]
     """What task and files state that binds it, in the planner's words."""
     open: list[str]

@@ -122,8 +122,11 @@ class GroupCommitSaver(AsyncSqliteSaver):
     async def _commit(self, group: Sequence[_Insert]) -> Sequence[Exception | None]:
         """What went wrong with each."""
         try:
-            # The way to the connection's thread is private to aiosqlite.
-            return await self.conn._execute(lambda: _commit(self.conn._conn, group))
+            connection: Any = self.conn  # the way to its thread is private to aiosqlite
+            errors: list[Exception | None] = await connection._execute(
+                lambda: _commit(connection._conn, group)
+            )
+            return errors
         except Exception as error:
             return [error] * len(group)
 

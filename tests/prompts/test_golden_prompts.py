@@ -127,7 +127,8 @@ TAUGHT = {
 CASES: dict[str, Render] = {
     "planner": planner(late()),
     "planner_first": planner({**early(), "plan": {}}),
-    "planner_calls": planner(late(), effort="auto"),
+    "planner_calls": planner({**early(), "plan": {}}, effort="auto"),
+    "planner_signs": planner({**late(), "look": look()}, effort="auto"),
     "planner_new_round": planner(fresh_round(), answer_format="a number only"),
     "planner_no_intra": planner(late(), plan_intra=False),
     "planner_no_long_term_memory": planner(late(), long_term_memory=False),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import mimetypes
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
@@ -288,16 +288,33 @@ def result_items(
 
 
 def step_items(
-    steps: Sequence[Step], reader: Reader, room: int, note: Callable[[Step], str] = lambda step: ""
+    steps: Sequence[Step],
+    reader: Reader,
+    room: int,
+    note: Callable[[Step], str] = lambda step: "",
+    digested: Collection[int] = (),
 ) -> list[dict[str, Any]]:
     """Steps for a prompt in `room` bytes, one by one with `note` behind each: {n, text}; of very many the
-    first are condensed."""
-    first = cut_off(len(steps), most(room // 6, _BRIEF_STEP))
-    earlier, newest = steps[:first], steps[first:]
-    texts = [Text(s["observation"], reader.way_to_step(s), _before(s), _briefly_before(s)) for s in newest]
-    cuts = shown(texts, room, reader.query)
+    first are condensed.
+
+    Of steps that are more than a small share, those whose numbers are `digested` are cut first: a line each,
+    and what bears on the reader's work.
+    """
+    texts = [Text(s["observation"], reader.way_to_step(s), _before(s), _briefly_before(s)) for s in steps]
+    if sum(extent(text.whole) for text in texts) <= reader.sizes.small:
+        digested = ()
+    brief = [step["n"] in digested for step in steps]
+    least = sum(LINE_CHARS if cut_first else _BRIEF_STEP for cut_first in brief) // max(len(steps), 1)
+    first = cut_off(len(steps), most(room // 6, least or _BRIEF_STEP))
+    earlier, newest, brief = steps[:first], steps[first:], brief[first:]
+    digests = tuple(text for text, cut_first in zip(texts[first:], brief, strict=True) if cut_first)
+    others = [text for text, cut_first in zip(texts[first:], brief, strict=True) if not cut_first]
+    cut_texts = excerpts(digests, reader.query, max(reader.sizes.small, LINE_CHARS * len(digests)))
+    left = room - sum(map(extent, cut_texts))
+    cuts = {True: iter(cut_texts), False: iter(shown(others, left, reader.query))}
     items: list[dict[str, Any]] = [
-        {"n": step["n"], "text": text + note(step)} for step, text in zip(newest, cuts, strict=True)
+        {"n": step["n"], "text": next(cuts[cut_first]) + note(step)}
+        for step, cut_first in zip(newest, brief, strict=True)
     ]
     if earlier:
         numbers = f"{earlier[0]['n']} to {earlier[-1]['n']}"

@@ -67,7 +67,7 @@ async def answer_agent(state: AgentState, runtime: Runtime[Context], *, services
         return _final(state, old, _status(state, passed=False, context=context), context)
     allowed = answer_allowance(state, context)
     revised = await _scored_draft(state, turn, allowed)
-    spent = {"usage": {"answer": revised.usage}, **skipped}
+    spent = {"usage": revised.booked("answer", "answer_intra"), **skipped}
     if revised.best is None or revised.last is None:
         if not old.get("answer"):
             return {**spent, "plan": state.get("plan", {}), **fail(_why(revised, allowed))}

@@ -83,7 +83,7 @@ def test_a_mechanism_that_changed_nothing_says_so(cli: Cli, served: Serve) -> No
     rows = costs(cli)
     assert rows["tool_intra"]["changed"] == 0
     assert rows["prospective_reflection"]["note"] == ""
-    assert (rows["answer_intra"]["calls"], rows["answer_intra"]["changed"]) == (1, 0)
+    assert (rows["answer_intra"]["calls"], rows["answer_intra"]["changed"]) == (2, 0)
 
 
 def test_prevented_calls_and_results_held_back_are_counted(cli: Cli, served: Serve) -> None:

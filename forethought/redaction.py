@@ -14,6 +14,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, unquote_plus, urlsplit, urlunsplit
 
@@ -55,15 +56,19 @@ def register_secrets(values: Iterable[str]) -> None:
 
 def secret_values(settings: Settings | None = None) -> set[str]:
     """The secrets of the environment, of the settings, and the registered ones."""
-    values = set(_registered)
-    for name, value in os.environ.items():
-        values.update(secrets_of(name, value))
+    values = {*_registered, *_environment_secrets(tuple(os.environ.items()))}
     for value in (settings.model_dump() if settings is not None else {}).values():
         if hasattr(value, "get_secret_value"):
             values.update(_parts(value.get_secret_value()))
         elif isinstance(value, str):
             values.update(secrets_of_address(value))
     return values
+
+
+@lru_cache(maxsize=4)
+def _environment_secrets(variables: tuple[tuple[str, str], ...]) -> frozenset[str]:
+    """The secrets of an environment, which are asked for several times a call and hardly ever change."""
+    return frozenset(secret for name, value in variables for secret in secrets_of(name, value))
 
 
 def secrets_of(name: str, value: str) -> Iterator[str]:
@@ -90,9 +95,13 @@ def secrets_of_address(address: str) -> Iterator[str]:
 
 def redactor(settings: Settings | None = None, extra: Iterable[str] = ()) -> Callable[[str], str]:
     """A function that redacts all secrets and `extra`, also as they stand in JSON, addresses or headers."""
+    return _redactor(frozenset((*secret_values(settings), *extra)))
+
+
+@lru_cache(maxsize=32)
+def _redactor(secrets: frozenset[str]) -> Callable[[str], str]:
     # Without the line break that a file may have left at the end: it is sent and repeated without.
-    values = (value.strip() for value in (*secret_values(settings), *extra))
-    known = {value for value in values if len(value) >= _SHORTEST}
+    known = {value for secret in secrets if len(value := secret.strip()) >= _SHORTEST}
     if not known:
         return lambda text: text
     forms = {form for value in known for form in _forms(value)}

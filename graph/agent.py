@@ -1,9 +1,10 @@
 """The online graph. This file only wires: nodes are in `nodes/`, conditions in `graph/routing.py`.
 
 START -> planner -> prospective_reflector -> (approve_plan) -> replan_trigger
+planner -> END | lesson_keeper -> END (it answered at once, or failed)
 replan_trigger -> planner | prospective_reflector | tool_agent x ready subtasks, side by side | answer_agent
 tool_agent -> tool_executor (one each) -> replan_trigger (once a wave)
-answer_agent -> END | planner (next round) | lesson_keeper -> END
+answer_agent -> END | planner (next round) | replan_trigger (one more subtask) | lesson_keeper -> END
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ def _wire(
         wrapped = wrap_node(sent, services, checkpointed=checkpointed, side_by_side=True)
         graph.add_node(sent.__name__, wrapped, input_schema=Dispatch)
     ways: dict[str, tuple[Callable[[AgentState], Any], list[str]]] = {
-        "planner": (routing.after_planner, ["prospective_reflector", END]),
+        "planner": (routing.after_planner, ["prospective_reflector", "lesson_keeper", END]),
         "prospective_reflector": (routing.after_reflector, ["approve_plan", "replan_trigger"]),
         "approve_plan": (routing.after_approval, ["planner", "prospective_reflector", "replan_trigger"]),
         "replan_trigger": (
@@ -101,7 +102,10 @@ def _wire(
             ["planner", "prospective_reflector", "tool_agent", "answer_agent"],
         ),
         "tool_agent": (routing.after_tool_agent, ["tool_executor"]),
-        "answer_agent": (routing.after_answer, ["planner", "lesson_keeper", END]),
+        "answer_agent": (
+            routing.after_answer,
+            ["planner", "approve_plan", "replan_trigger", "lesson_keeper", END],
+        ),
     }
     graph.add_edge(START, "planner")
     for source, (condition, followers) in ways.items():

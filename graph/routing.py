@@ -10,13 +10,14 @@ from langgraph.graph import END
 from langgraph.runtime import get_runtime
 from langgraph.types import Send
 
+from forethought.nodes.support.mending import mending
 from forethought.state.agent import AgentState
 from forethought.state.debugger import BASELINES, LABELLED_METHODS, DebuggerContext, DebuggerState
 
 
 def after_planner(state: AgentState) -> str:
-    """A task without a valid first plan has failed; every other plan is examined."""
-    return END if state.get("status") == "failed" else "prospective_reflector"
+    """Every plan is examined. Without one the task has failed, or is answered."""
+    return END if state.get("status") == "failed" else _unless_ended(state, "prospective_reflector")
 
 
 def after_reflector(state: AgentState) -> str:
@@ -50,9 +51,16 @@ def after_tool_agent(state: AgentState) -> list[Send]:
 
 
 def after_answer(state: AgentState) -> str:
-    """The next round, or the end; before it, where lessons are kept, the task's own."""
+    """What its checks found undone, the next round, or the end."""
+    mended = mending(state)
+    is_mended = mended is not None and mended["n"] == state["progress"]["n"]
+    return _unless_ended(state, after_reflector(state) if is_mended else "planner")
+
+
+def _unless_ended(state: AgentState, then: str) -> str:
+    """`then`, or the end; before it, where lessons are kept, the task's own."""
     if state.get("status") == "running":
-        return "planner"
+        return then
     return "lesson_keeper" if state.get("lessons", {}).get("due") else END
 
 

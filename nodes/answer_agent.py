@@ -1,5 +1,6 @@
 """answer_agent: the answer from the whole trajectory, criticised by its own author (MIRROR 3.3 to 3.5).
 
+In auto and low it begins with checks instead; what they find undone is done once (nodes/support/mending.py).
 Below the threshold it is mended in place if the steps hold what that takes. If it takes facts that nobody has
 looked for, the round goes to long-term memory and the next one begins. In the end the best draft is returned.
 Departures from MIRROR: an answer is mended in place, and a new round begins only for facts, and only if
@@ -12,13 +13,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
 from forethought.models.allowance import Allowance
-from forethought.models.types import Message, OutOfTime, ReplySpec, Usage, reply_spec
+from forethought.models.types import Message, OutOfTime, ReplySpec, Usage, reply_spec, without
 from forethought.nodes.support.budget import allowance, answer_allowance, exhausted
+from forethought.nodes.support.digest import digested_steps
 from forethought.nodes.support.effort import Moment, settle
+from forethought.nodes.support.final import final_update
 from forethought.nodes.support.intra_reflection import (
     Revised,
     evaluation_of,
@@ -28,6 +30,14 @@ from forethought.nodes.support.intra_reflection import (
     unscored_spec,
 )
 from forethought.nodes.support.memory_text import rejected_text
+from forethought.nodes.support.mending import (
+    checks_answer,
+    may_mend,
+    mending,
+    mending_update,
+    unchecked_signs,
+    unmet_text,
+)
 from forethought.nodes.support.prompt_text import (
     Reader,
     plan_outline,
@@ -46,41 +56,63 @@ from forethought.prompts.replies import (
     ForeseeingAnswer,
     RoundReflection,
 )
-from forethought.state.agent import AgentState, Draft, LongTerm, Source, Status, Step
+from forethought.state.agent import AgentState, LongTerm, Status, Step
 from forethought.state.context import Context
+from forethought.state.draft import Draft
 from forethought.state.reducers import CLEAR, with_statuses
 from forethought.training.prompt import reflection_prompt, trajectory_text
 
 
 async def answer_agent(state: AgentState, runtime: Runtime[Context], *, services: Services) -> dict[str, Any]:
-    """Draft the answer, mend it where that can be done at once, and end the task or the round.
+    """Draft the answer, mend it where that can be done at once, and end the task or the round, or add a
+    subtask for what is missing.
 
-    The draft of the round before stands where this one brought no step and discarded no result.
+    The draft before stands where no step was made and no result discarded since.
     """
     state = with_statuses(state)
     turn = await services.turn(runtime)
     turn, skipped = settle("answer_intra", turn, Moment(state, turn.context))
     context = turn.context
-    old, progress = state.get("draft", {}), state["progress"]
-    is_idle = progress["n"] == progress["round_n"] and not progress.get("discarded")
-    if progress["round"] > 1 and is_idle:
-        return _final(state, old, _status(state, passed=False, context=context), context)
+    old = state.get("draft", {})
+    if _is_idle(state):
+        return final_update(state, old, _status(state, passed=False, context=context), context)
     allowed = answer_allowance(state, context)
     revised = await _scored_draft(state, turn, allowed)
     spent = {"usage": revised.booked("answer", "answer_intra"), **skipped}
     if revised.best is None or revised.last is None:
         if not old.get("answer"):
             return {**spent, "plan": state.get("plan", {}), **fail(_why(revised, allowed))}
-        return {**spent, **_final(state, old, _status(state, passed=False, context=context), context)}
+        return {**spent, **final_update(state, old, _status(state, passed=False, context=context), context)}
     draft = _draft(revised.best, state, services, context)
-    if not context.wants("answer_intra") or draft["score"] >= context.answer_threshold:
-        return {**spent, **_final(state, draft, _status(state, passed=True), context)}
-    best = old if old.get("answer") and old["score"] > draft["score"] else draft
     now: AgentState = {**state, "usage": {**state.get("usage", {}), "this turn": revised.usage}}
+    if checks_answer(context):
+        return {**spent, **_checked(revised.best, draft, now, context)}
+    if not context.wants("answer_intra") or draft["score"] >= context.answer_threshold:
+        return {**spent, **final_update(state, draft, _status(state, passed=True), context)}
+    best = old if old.get("answer") and old["score"] > draft["score"] else draft
     if remedy_of(revised.last) != "facts" or not _next_round(now, context):
-        return {**spent, **_final(state, best, _status(now, passed=False, context=context), context)}
+        return {**spent, **final_update(state, best, _status(now, passed=False, context=context), context)}
     update = await _end_round(now, _draft(revised.last, state, services, context), best, turn)
     return {**spent, **update, "usage": {**spent["usage"], **update.get("usage", {})}}
+
+
+def _is_idle(state: AgentState) -> bool:
+    """Whether there is a draft, and nothing was done since."""
+    progress, mended = state["progress"], mending(state)
+    if not mended and progress["round"] == 1:
+        return False
+    begun = mended["n"] if mended else progress["round_n"]
+    return progress["n"] == begun and not progress.get("discarded")
+
+
+def _checked(reply: AnswerDraft, draft: Draft, state: AgentState, context: Context) -> dict[str, Any]:
+    """What follows from the checks: the end, or the work that they found missing."""
+    passed = not draft["evaluation"]
+    if passed or not (reply.work and may_mend(state)) or exhausted(state, context):
+        return final_update(
+            state, draft, _status(state, passed=passed, context=None if passed else context), context
+        )
+    return {"draft": draft, **mending_update(reply, state, context)}
 
 
 async def _scored_draft(state: AgentState, turn: Turn, allowed: Allowance) -> Revised[AnswerDraft]:
@@ -94,9 +126,9 @@ async def _scored_draft(state: AgentState, turn: Turn, allowed: Allowance) -> Re
         turn,
         "answer",
         answer_messages(state, turn.services, context),
-        _spec(context),
+        answer_spec(state, context),
         allowed,
-        check=_checker(state),
+        check=_checker(state, context),
         threshold=context.answer_threshold if context.wants("answer_intra") else None,
         may_revise=may_revise,
         event={"round": state["progress"]["round"]},
@@ -115,14 +147,18 @@ def answer_messages(state: AgentState, services: Services, context: Context) -> 
     """The answer agent's prompt: situation, the whole trajectory, and what became of the plan."""
     plan, progress = state.get("plan", {}), state.get("progress", {})
     reader = Reader(context.sizes, state.get("task", ""))
+    checks, room = checks_answer(context), reader.sizes.answer
+    digested = digested_steps(state) if context.effort != "paper" else ()
     is_done = plan.get("subtasks") and all(s["status"] == "finished" for s in plan["subtasks"])
     return prompt_messages(
         "answer_agent",
+        checks=checks,
+        mends=checks and may_mend(state),
         intra=context.wants("answer_intra"),
         threshold=context.answer_threshold,
         foresees=context.foresees_user,
         **situation(state, services, context),
-        steps=step_items(trajectory(state), reader, reader.sizes.answer, lambda step: _standing(step, state)),
+        steps=step_items(trajectory(state), reader, room, lambda step: _standing(step, state), digested),
         plan=plan_outline(plan, context.sizes),
         rejected=rejected_text(state.get("long_term", {})) if context.long_term_memory else "",
         stopped="" if is_done else progress.get("stopped", ""),
@@ -143,7 +179,8 @@ def _draft(reply: AnswerDraft, state: AgentState, services: Services, context: C
     draft: Draft = {
         "answer": for_person(reply.answer, state, services.tools),
         "used_steps": sorted(set(reply.used_steps)),
-        "evaluation": evaluation_of(reply),
+        "evaluation": unmet_text(reply) or evaluation_of(reply),
+        "checks": [{"about": c.about, "done": c.done, "ok": c.ok} for c in reply.checks],
         "score": score_of(reply) if context.wants("answer_intra") else 0,
         "round": state["progress"]["round"],
     }
@@ -153,12 +190,13 @@ def _draft(reply: AnswerDraft, state: AgentState, services: Services, context: C
 
 
 def _status(state: AgentState, *, passed: bool, context: Context | None = None) -> Status:
-    """`answered` only if the score passed, something of the plan is finished, and nothing failed, blocked or
-    undone."""
+    """`answered` only if the score passed, and nothing of the plan failed, was blocked or is undone; without
+    anything finished only if no step was needed."""
     subtasks = state.get("plan", {}).get("subtasks", [])
     undone = any(subtask["status"] == "pending" for subtask in subtasks)
     lost = any(subtask["status"] in ("failed", "blocked") for subtask in subtasks)
-    lost = lost or not any(subtask["status"] == "finished" for subtask in subtasks)
+    worked = subtasks or trajectory(state)
+    lost = lost or bool(worked and not any(subtask["status"] == "finished" for subtask in subtasks))
     stopped = state["progress"]["stopped"]
     if stopped and (undone or not subtasks):
         return "budget_exhausted"
@@ -172,52 +210,30 @@ def _next_round(state: AgentState, context: Context) -> bool:
     return state["progress"]["round"] < context.max_rounds and not exhausted(state, context)
 
 
-def _final(state: AgentState, draft: Draft, status: Status, context: Context) -> dict[str, Any]:
-    steps = {step["n"]: step for step in state.get("trajectory", [])}  # a forgotten round's too
-    sources: list[Source] = [
-        {
-            "n": n,
-            "subtask": steps[n]["subtask"],
-            "tool": steps[n]["tool"],
-            "origin": _source_origin(state, n, steps[n]["origin"]),
-        }
-        for n in draft["used_steps"]
-        if n in steps
-    ]
-    due = {"lessons": {**state.get("lessons", {}), "due": True}} if context.lessons else {}
-    return {
-        **due,
-        "plan": state.get("plan", {}),
-        "draft": draft,
-        "answer": draft["answer"],
-        "sources": sources,
-        "status": status,
-        "guidance": [],
-        "messages": [AIMessage(draft["answer"])],
-    }
-
-
-def _source_origin(state: AgentState, n: int, origin: str) -> str:
-    """A finishing step's own origin is the model; its result knows what it was made of."""
-    if origin != "model":
-        return origin
-    made_of = [result["origin"] for result in state.get("results", {}).values() if result["n"] == n]
-    return made_of[0] if made_of else origin
-
-
-def _spec(context: Context) -> ReplySpec[AnswerDraft]:
+def answer_spec(state: AgentState, context: Context) -> ReplySpec[AnswerDraft]:
+    """The spec of an answer: with checks, and `work` where it can still be done, or with findings, and
+    defects where it is scored."""
     whole = ForeseeingAnswer if context.foresees_user else AnswerDraft
+    if checks_answer(context):
+        unasked = ("findings",) if may_mend(state) else ("findings", "work")
+        return without(unscored_spec(whole, "AnswerDraft"), *unasked)
     make = reply_spec if context.wants("answer_intra") else unscored_spec
-    return make(whole, "AnswerDraft")
+    return without(make(whole, "AnswerDraft"), "checks", "work")
 
 
-def _checker(state: AgentState) -> Callable[[AnswerDraft], str | None]:
+def _checker(state: AgentState, context: Context) -> Callable[[AnswerDraft], str | None]:
     good = [step["n"] for step in trajectory(state) if step["ok"]]
+    reminded = not checks_answer(context)
 
     def check(reply: AnswerDraft) -> str | None:
+        nonlocal reminded
         wrong = next((n for n in reply.used_steps if n not in good), None)
-        problem = f"used_steps names step {wrong}, which is no successful step; those are: {good or 'none'}"
-        return None if wrong is None else problem
+        if wrong is not None:
+            return f"used_steps names step {wrong}, which is no successful step; those are: {good or 'none'}"
+        if not reminded and (missing := unchecked_signs(reply, state)):
+            reminded = True  # once: after that the answer is worth more than the list
+            return f"no check is about {', '.join(missing)}: go through the signs, `about` is the number"
+        return None
 
     return check
 

@@ -13,9 +13,10 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.models.types import Message, Usage, reply_spec
+from forethought.models.types import Message, Usage
 from forethought.nodes.support.budget import allowance, exhausted, left_text
 from forethought.nodes.support.effort import Moment, open_subtasks, settle
+from forethought.nodes.support.final import final_update
 from forethought.nodes.support.first_look import look_at
 from forethought.nodes.support.foresight import ForesightModel
 from forethought.nodes.support.intra_reflection import (
@@ -23,10 +24,10 @@ from forethought.nodes.support.intra_reflection import (
     evaluation_of,
     revise_until,
     score_of,
-    unscored_spec,
 )
 from forethought.nodes.support.lessons import open_book, recall, user_of
-from forethought.nodes.support.plans import callable_tools, dropped_ids, join_plan, plan_problem, plan_update
+from forethought.nodes.support.plan_reply import plan_checker, plan_fields, plan_spec
+from forethought.nodes.support.plans import callable_tools, dropped_ids, join_plan, plan_update
 from forethought.nodes.support.prompt_text import (
     Reader,
     plan_text,
@@ -34,21 +35,22 @@ from forethought.nodes.support.prompt_text import (
     steps_text,
     trajectory,
 )
-from forethought.nodes.support.provenance import thread_origin
+from forethought.nodes.support.provenance import for_person, thread_origin
 from forethought.nodes.support.services import Services, Turn
 from forethought.nodes.support.situation import memory, situation
 from forethought.nodes.support.task import TaskError, after_begin, begin_task, fail, is_new_task, refuse
-from forethought.prompts.planned_calls import with_calls
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import Plan as PlanReply
 from forethought.state.agent import AgentState, FileRef, Plan, Progress
 from forethought.state.context import Context, UnknownSetting
+from forethought.state.draft import Draft
 from forethought.state.look import Look
 from forethought.state.reducers import with_statuses
 
 
 async def planner(state: AgentState, runtime: Runtime[Context], *, services: Services) -> dict[str, Any]:
-    """Write the plan of what remains. On a new task, first reset what is per task.
+    """Write the plan of what remains, or the answer where nothing is to be done. On a new task, first reset
+    what is per task.
 
     A first plan that stays invalid ends the task as failed; a re-plan that does keeps the old plan.
     """
@@ -74,6 +76,8 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
     update["usage"] = {**update.get("usage", {}), **booked}
     if revised.best is None:
         return {**update, **_without_plan(state, update, revised, turn.context)}
+    if revised.best.answer and not revised.best.subtasks:
+        return {**update, **_answered(revised.best, state, update, turn)}
     plan = _new_plan(revised.best, state, progress, revised.revisions, turn.context)
     update |= plan_update(plan)
     if again and open_subtasks(plan) != open_subtasks(state.get("plan", {})):
@@ -132,31 +136,34 @@ def _count_planning(state: AgentState) -> Progress:
 
 async def _scored_plan(state: AgentState, turn: Turn) -> Revised[PlanReply]:
     """The best-scored plan of at most 1 + max_revisions."""
-    context, old = turn.context, state.get("plan", {})
-
-    def check(reply: PlanReply) -> str | None:
-        return plan_problem(
-            reply.subtasks,
-            old=old,
-            results=state.get("results", {}),
-            discard=reply.discard,
-            may_be_empty=bool(old.get("subtasks")),
-        )
+    context = turn.context
 
     def may_revise(used: Usage) -> bool:
         return not exhausted(state, context, used, steps=False)
 
-    spec = reply_spec(PlanReply) if context.wants("plan_intra") else unscored_spec(PlanReply)
     return await revise_until(
         turn,
         "planner",
         planner_messages(state, turn.services, context),
-        with_calls(spec, callable_tools(state, turn.services, context)),
+        plan_spec(state, context, callable_tools(state, turn.services, context)),
         allowance(state, context),
-        check=check,
+        check=plan_checker(state, context),
         threshold=context.plan_threshold if context.wants("plan_intra") else None,
         may_revise=may_revise,
     )
+
+
+def _answered(reply: PlanReply, state: AgentState, update: dict[str, Any], turn: Turn) -> dict[str, Any]:
+    """What ends the task where the planner could answer at once."""
+    draft: Draft = {
+        "answer": for_person(reply.answer, state, turn.services.tools),
+        "used_steps": [],
+        "evaluation": evaluation_of(reply),
+        "score": 0,
+        "round": 1,
+    }
+    final = final_update(state, draft, "answered", turn.context)
+    return {**final, "messages": [*update.get("messages", []), *final["messages"]]}
 
 
 def _without_plan(
@@ -185,6 +192,7 @@ def _new_plan(
         "subtasks": join_plan(
             reply.subtasks, old=old, results=results, discard=reply.discard, used_ids=used_ids
         ),
+        "signs": [verdict.model_dump() for verdict in reply.signs],
         "known": reply.known,
         "open": reply.open,
         "evaluation": evaluation_of(reply),
@@ -220,13 +228,11 @@ def _why(state: AgentState) -> str:
 def planner_messages(state: AgentState, services: Services, context: Context) -> list[Message]:
     """The planner's prompt: fixed part, situation, memory, what has happened, what is left."""
     results, reader = state.get("results", {}), Reader(context.sizes, state["task"])
-    remembers_rounds = context.long_term_memory and context.wants("answer_intra") and context.max_rounds > 1
     return prompt_messages(
         "planner",
-        intra=context.wants("plan_intra"),
+        asked=plan_fields(state, context),
         threshold=context.plan_threshold,
-        replanning=context.replanning,
-        again=context.replanning or remembers_rounds,
+        paper=context.effort == "paper",
         calls=bool(callable_tools(state, services, context)),
         foresight=context.foresees_tools,
         **situation(state, services, context),

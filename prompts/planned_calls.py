@@ -18,16 +18,14 @@ T = TypeVar("T")
 
 
 def with_calls(spec: ReplySpec[T], tools: Mapping[str, Tool]) -> ReplySpec[T]:
-    """The spec of a reply with `subtasks`, each of which may have a `call` of one of the `tools`.
+    """The spec of a reply with `subtasks`, each of which may begin with calls of the `tools`.
 
     A tool whose arguments do not fit the strict subset is left to the workers.
     """
     if not (calls := _calls(tools)):
         return spec
     properties = spec.schema["properties"]
-    lists = properties["subtasks"]
-    options = [_with_call(option, calls) for option in lists.get("anyOf", [lists])]
-    subtasks = {**lists, "anyOf": options} if "anyOf" in lists else options[0]
+    subtasks = {**properties["subtasks"], "items": _with_calls(properties["subtasks"]["items"], calls)}
     return replace(spec, schema={**spec.schema, "properties": {**properties, "subtasks": subtasks}})
 
 
@@ -41,13 +39,11 @@ def _calls(tools: Mapping[str, Tool]) -> list[Json]:
     return calls
 
 
-def _with_call(subtasks: Json, calls: list[Json]) -> Json:
-    """The list of subtasks with the `call` of each, after what it may rest on."""
-    if "items" not in subtasks:
-        return subtasks
+def _with_calls(subtask: Json, calls: list[Json]) -> Json:
+    """A subtask with its `calls`, after what they may rest on."""
     fields: Json = {}
-    for name, schema in subtasks["items"]["properties"].items():
+    for name, schema in subtask["properties"].items():
         fields[name] = schema
         if name == "depends_on":
-            fields["call"] = {"anyOf": [*calls, {"type": "null"}]}
-    return {**subtasks, "items": closed(fields)}
+            fields["calls"] = {"type": "array", "items": {"anyOf": calls}}
+    return closed(fields)

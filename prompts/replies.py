@@ -10,6 +10,7 @@ exist, no cycle, the tool exists, its arguments fit) is checked by the node that
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
@@ -46,10 +47,17 @@ Flag = Annotated[bool, _or(False)]
 ListOf = Annotated[list[E], _or([])]
 
 
+def _all_required(schema: dict[str, Any]) -> None:
+    """A schema by which every field is written: one with nothing to say is empty, and need not be null."""
+    schema["required"] = list(schema["properties"])
+    for field in schema["properties"].values():
+        field.pop("default", None)
+
+
 class Reply(BaseModel):
     """Base of all replies."""
 
-    model_config = ConfigDict(extra="ignore", str_strip_whitespace=True)
+    model_config = ConfigDict(extra="ignore", str_strip_whitespace=True, json_schema_extra=_all_required)
 
 
 class Flaw(Reply):
@@ -73,42 +81,63 @@ class AnswerDefect(Flaw):
 
 
 class PlannedCall(Reply):
-    """The call that a subtask begins with."""
+    """A call that is made without asking a model."""
 
     tool: str
     arguments: dict[str, Any]
 
 
-def _call(value: Any) -> Any:
+def _calls(value: Any) -> list[Any]:
     """What is no call is none: the worker chooses its own."""
-    if not isinstance(value, dict) or not isinstance(value.get("tool"), str):
-        return None
-    arguments = value.get("arguments")
-    if isinstance(arguments, str):
-        try:
-            arguments = find_object(arguments)
-        except ValueError:
-            return None
-    return {"tool": value["tool"], "arguments": arguments} if isinstance(arguments, dict) else None
+    if not isinstance(value, list):
+        return []
+    calls = []
+    for call in value:
+        arguments = call.get("arguments") if isinstance(call, dict) else None
+        if isinstance(arguments, str):
+            with suppress(ValueError):
+                arguments = find_object(arguments)
+        if isinstance(arguments, dict) and isinstance(call.get("tool"), str):
+            calls.append({"tool": call["tool"], "arguments": arguments})
+    return calls
 
 
 class PlannedSubtask(Reply):
-    """A subtask as a model writes it. The schema of `call` depends on the tools (`prompts.planned_calls`)."""
+    """A subtask as a model writes it, or a person who edits the state's. The schema of `calls` depends on the
+    tools (`prompts.planned_calls`)."""
 
-    id: str = Field(min_length=1, max_length=60)
+    id: str = Field(min_length=1)
     description: str = Field(min_length=1)
     depends_on: ListOf[str] = Field(default_factory=list)
-    call: SkipJsonSchema[Annotated[PlannedCall | None, BeforeValidator(_call)]] = None
+    calls: SkipJsonSchema[Annotated[list[PlannedCall], BeforeValidator(_calls)]] = Field(default_factory=list)
     expected: Text = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_state(cls, value: Any) -> Any:
+        """The plan in force holds one call a subtask."""
+        has_one = isinstance(value, dict) and value.get("call") and not value.get("calls")
+        return {**value, "calls": [value["call"]]} if has_one else value
+
+
+class SignVerdict(Reply):
+    """Whether a sign bears on the task, and which subtask looks after it."""
+
+    sign: str
+    bears: Text = ""
+    handled_by: Text = ""
 
 
 class Plan(Reply):
     """MIRROR 3.4: a decomposition and the planner's own evaluation of it. What is known and what is open
-    comes first, as in the host of PreFlect."""
+    comes first, as in the host of PreFlect. Not in the papers: verdicts on the signs, and the answer in place
+    of a plan."""
 
+    signs: ListOf[SignVerdict] = Field(default_factory=list)
     known: ListOf[str] = Field(default_factory=list)
     open: ListOf[str] = Field(default_factory=list)
     subtasks: ListOf[PlannedSubtask] = Field(default_factory=list)
+    answer: Text = ""
     discard: ListOf[str] = Field(default_factory=list)
     defects: ListOf[Defect]
 
@@ -119,14 +148,6 @@ class FoundError(Reply):
     evidence: Text = Field("", description="The part of the plan that shows it.")
     risk: Text = Field("", description="What will go wrong if the plan is executed as it is.")
     error_type: str = Field(min_length=1)
-
-
-class SignVerdict(Reply):
-    """Whether a sign bears on the task, and which subtask looks after it."""
-
-    sign: str
-    bears: Text = ""
-    handled_by: Text = ""
 
 
 class PlanDiagnosis(Reply):
@@ -170,11 +191,28 @@ class ToolChoice(Reply):
     defects: ListOf[Defect] = Field(default_factory=list)
 
 
-class AnswerDraft(Reply):
-    """MIRROR 3.4: the answer and the answer agent's own evaluation of it."""
+def _yes_or_no(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value.strip(" .").lower() if isinstance(value, str) else value
 
+
+class Check(Reply):
+    """Whether the work followed a sign or a condition of the task."""
+
+    about: Shown
+    done: Text = ""
+    ok: Annotated[Literal["yes", "no"], BeforeValidator(_yes_or_no)]
+
+
+class AnswerDraft(Reply):
+    """MIRROR 3.4: the answer and the answer agent's own evaluation of it. Not in the paper: checks that come
+    before the answer instead, and the work that they find missing."""
+
+    checks: ListOf[Check] = Field(default_factory=list)
     findings: ListOf[str] = Field(default_factory=list)
     answer: Shown
+    work: Text = ""
     used_steps: ListOf[int] = Field(
         default_factory=list, description="Numbers of the steps that the answer rests on."
     )

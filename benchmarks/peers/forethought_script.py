@@ -73,8 +73,8 @@ def _subtasks(prompt: str, task: Task) -> list[Json]:
 
 def _subtask(key: str, what: str, after: list[str], bin: str | None = None) -> Json:
     """A planned subtask; a bin that is known already makes a planned call."""
-    call = {"tool": "look_up", "arguments": {"bin": bin}} if bin else None
-    return {"id": key, "description": what, "depends_on": after, "expected": "the stock", "call": call}
+    calls = [{"tool": "look_up", "arguments": {"bin": bin}}] if bin else []
+    return {"id": key, "description": what, "depends_on": after, "expected": "the stock", "calls": calls}
 
 
 def _move(prompt: str, task: Task) -> Json:

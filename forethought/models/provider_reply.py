@@ -39,8 +39,7 @@ def model_reply(
     usage: Any = raw.usage_metadata or {}
     reported = int(usage.get("input_tokens") or 0), int(usage.get("output_tokens") or 0)
     # Reported as 0 is not reported: no prompt has no tokens, nor has a reply that says something.
-    prompt = f"{[message.text for message in request.messages]}{request.functions or request.schema}"
-    tokens = reported[0] or estimate_tokens(prompt), reported[1] or estimate_tokens(f"{text}{calls or ''}")
+    tokens = reported[0] or _prompt_tokens(request), reported[1] or estimate_tokens(f"{text}{calls or ''}")
     cached = min(int((usage.get("input_token_details") or {}).get("cache_read") or 0), tokens[0])
     return ModelReply(
         text=text,
@@ -53,6 +52,11 @@ def model_reply(
         usd=price(name, provider, base_url, *tokens, cached),
         estimated=tokens != reported,
     )
+
+
+def _prompt_tokens(request: ModelRequest) -> int:
+    texts = [message.text for message in request.messages]
+    return estimate_tokens(f"{texts}{request.functions or request.schema}")
 
 
 def finish_reason(raw: AIMessage) -> Finish:

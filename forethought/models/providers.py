@@ -100,6 +100,9 @@ def build(model: str, settings: Settings, http_client: Any = None) -> BaseChatMo
     `http_client` carries the requests of an OpenAI client (see `forethought.models.http_client`).
     """
     from langchain.chat_models import init_chat_model
+    from langchain_openai.chat_models.base import BaseChatOpenAI
+
+    from forethought.models.completions import PlainCompletions
 
     provider, name = split(model, settings.base_url)
     options: dict[str, Any] = {
@@ -116,6 +119,8 @@ def build(model: str, settings: Settings, http_client: Any = None) -> BaseChatMo
         raise ConfigurationError(f"model {model}: {error}") from error
     except ValueError as error:
         raise ConfigurationError(f"model {model} cannot be set up: {error}") from error
+    if isinstance(chat, BaseChatOpenAI):
+        chat.async_client = PlainCompletions(chat.root_async_client)
     return chat
 
 

@@ -6,6 +6,7 @@ import hashlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 from pydantic import BaseModel
@@ -111,17 +112,22 @@ def reply_spec(model: type[M], name: str | None = None) -> ReplySpec[M]:
     """The spec of a pydantic model, sent under `name` or its class's name; the schema is made strict where
     that can be.
     """
-    raw = _undocumented(json_schema(model))
-    strict = True
-    try:
-        schema = strict_schema(raw)
-    except NotStrict:
-        schema, strict = raw, False
+    raw, strict = _schemas(model)
 
     def parse(value: Any) -> M:
         return model.model_validate(drop_nulls(value, raw))
 
-    return ReplySpec(name or model.__name__, schema, parse, strict=strict)
+    return ReplySpec(name or model.__name__, strict or raw, parse, strict=strict is not None)
+
+
+@lru_cache(maxsize=128)
+def _schemas(model: type[BaseModel]) -> tuple[Json, Json | None]:
+    """The schema of a reply as pydantic makes it, and its strict form, if there is one."""
+    raw = _undocumented(json_schema(model))
+    try:
+        return raw, strict_schema(raw)
+    except NotStrict:
+        return raw, None
 
 
 def without(spec: ReplySpec[T], *names: str) -> ReplySpec[T]:

@@ -11,8 +11,8 @@ import re
 from collections.abc import Sequence
 
 from forethought.models.types import ReplySpec, reply_spec, without
-from forethought.nodes.support.effort import signs_text
 from forethought.nodes.support.plans import plan_problem
+from forethought.nodes.support.sign_verdicts import number, sign_lines, signs_text, unheeded
 from forethought.prompts.planned_calls import with_calls
 from forethought.prompts.replies import FoundError, PlanDiagnosis, SignVerdict, diagnosis_of
 from forethought.state.agent import AgentState
@@ -21,7 +21,6 @@ from forethought.tools.base import Tool
 
 UNHEEDED = "insufficient_constraint_verification"
 """The error type of a sign that bears on the task and that nothing looks after."""
-_NO = re.compile(r"(no|none|not at all)?\s*([.,:;(–-]|$)", re.IGNORECASE)
 
 
 def diagnosis_spec(
@@ -51,9 +50,9 @@ def diagnosis_problem(reply: PlanDiagnosis, state: AgentState) -> str | None:
 def with_unheeded(reply: PlanDiagnosis, state: AgentState, names: Sequence[str]) -> PlanDiagnosis:
     """The diagnosis with each unheeded sign as an error of its own; the sign is the evidence."""
     kind = next((name for name in names if name == UNHEEDED), next(iter(names), UNHEEDED))
-    lines = _lines(state)
+    lines = sign_lines(state)
     errors = [
-        FoundError(evidence=lines[_number(verdict)], risk=verdict.bears, error_type=kind)
+        FoundError(evidence=lines[number(verdict)], risk=verdict.bears, error_type=kind)
         for verdict in unheeded_signs(reply, state)
     ]
     return reply.model_copy(update={"errors": [*reply.errors, *errors]}) if errors else reply
@@ -61,21 +60,6 @@ def with_unheeded(reply: PlanDiagnosis, state: AgentState, names: Sequence[str])
 
 def unheeded_signs(reply: PlanDiagnosis, state: AgentState) -> list[SignVerdict]:
     """The signs that bear on the task, that no subtask of the plan looks after and that no error names."""
-    lines, ids = _lines(state), {subtask["id"] for subtask in state["plan"].get("subtasks", [])}
+    ids = {subtask["id"] for subtask in state["plan"].get("subtasks", [])}
     named = set(re.findall(r"\bS\d+\b", " ".join(f"{e.evidence} {e.risk}" for e in reply.errors)))
-    return [
-        verdict
-        for verdict in reply.signs
-        if _number(verdict) in lines.keys() - named
-        and not _NO.match(verdict.bears)
-        and not ids & set(re.split(r"[\s,;]+", verdict.handled_by))
-    ]
-
-
-def _number(verdict: SignVerdict) -> str:
-    return verdict.sign.partition(" ")[0]
-
-
-def _lines(state: AgentState) -> dict[str, str]:
-    """The signs as prompts show them, by number."""
-    return {line.partition(" ")[0]: line for line in signs_text(state).splitlines()}
+    return [verdict for verdict in unheeded(reply.signs, state, ids) if number(verdict) not in named]

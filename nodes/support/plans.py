@@ -8,7 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import count
 from typing import Any
 
-from forethought.nodes.support.prompt_text import trajectory
+from forethought.nodes.support.prompt_text import call_text, trajectory
 from forethought.nodes.support.services import Services
 from forethought.prompts.replies import PlannedSubtask
 from forethought.state.agent import AgentState, Call, Plan, Result, Subtask
@@ -27,7 +27,7 @@ def plan_problem(
 ) -> str | None:
     """The first reason to send a plan back, or None: ids, dependencies, cycles, and failed work in the same
     words."""
-    finished = set(results or {})
+    subtasks, finished = expanded(subtasks), set(results or {})
     unknown = sorted(set(discard) - finished)
     if unknown:
         return (
@@ -91,6 +91,30 @@ def dropped_ids(state: AgentState, *plans: Plan | None) -> set[str]:
     return {step["subtask"] for step in trajectory(state)} - held
 
 
+def expanded(subtasks: Sequence[PlannedSubtask]) -> list[PlannedSubtask]:
+    """The subtasks with one call each at most: ID's several calls become subtasks ID_1, ID_2 ..., and what
+    depends on ID depends on all of them."""
+    parts = {
+        subtask.id: [_part(subtask, n) for n in range(len(subtask.calls))]
+        for subtask in subtasks
+        if len(subtask.calls) > 1
+    }
+    ids = {key: [part.id for part in several] for key, several in parts.items()}
+    return [
+        item.model_copy(update={"depends_on": [key for of in item.depends_on for key in ids.get(of, [of])]})
+        for subtask in subtasks
+        for item in parts.get(subtask.id, [subtask])
+    ]
+
+
+def _part(subtask: PlannedSubtask, at: int) -> PlannedSubtask:
+    """A subtask that makes one of the calls: whoever goes on where it fails is told which."""
+    call = subtask.calls[at]
+    description = f"{subtask.description}\nOf this only: {call_text(call.model_dump())}"
+    update = {"id": f"{subtask.id}_{at + 1}", "description": description, "calls": [call]}
+    return subtask.model_copy(update=update)
+
+
 def join_plan(
     subtasks: Sequence[PlannedSubtask],
     *,
@@ -104,6 +128,7 @@ def join_plan(
     A finished subtask restated stays finished; a different subtask under a finished or failed id, or under an
     id that an earlier plan used (`used_ids`), gets a new id, and the plan's dependencies follow it.
     """
+    subtasks = expanded(subtasks)
     before = {subtask["id"]: subtask for subtask in (old or {}).get("subtasks", [])}
     finished = {key: before[key] for key in before if key in results and key not in discard}
 
@@ -134,8 +159,9 @@ def join_plan(
 
 
 def _call(subtask: PlannedSubtask) -> Call | None:
-    call = subtask.call
-    return {"tool": call.tool, "arguments": call.arguments} if call else None
+    """The one call of an expanded subtask."""
+    calls = [Call(tool=call.tool, arguments=call.arguments) for call in subtask.calls]
+    return calls[0] if calls else None
 
 
 def plan_update(plan: Plan) -> dict[str, Any]:

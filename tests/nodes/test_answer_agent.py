@@ -248,7 +248,7 @@ async def test_the_answers_form_is_told_to_those_who_write(drive: Drive) -> None
     [
         (["finished"], "", True, "answered"),
         (["finished"], "steps", True, "answered"),
-        ([], "", True, "best_effort"),
+        ([], "", True, "answered"),
         (["finished"], "", False, "best_effort"),
         (["finished", "failed"], "", True, "best_effort"),
         (["finished", "blocked"], "", True, "best_effort"),

@@ -127,7 +127,8 @@ TAUGHT = {
 CASES: dict[str, Render] = {
     "planner": planner(late()),
     "planner_first": planner({**early(), "plan": {}}),
-    "planner_calls": planner(late(), effort="auto"),
+    "planner_calls": planner({**early(), "plan": {}}, effort="auto"),
+    "planner_signs": planner({**late(), "look": look()}, effort="auto"),
     "planner_new_round": planner(fresh_round(), answer_format="a number only"),
     "planner_no_intra": planner(late(), plan_intra=False),
     "planner_no_long_term_memory": planner(late(), long_term_memory=False),
@@ -166,6 +167,8 @@ CASES: dict[str, Render] = {
     "reflector_lessons": reflector(taught()),
     "tool_agent_foresight_user": tool(early(), "read_costs", foresight="user"),
     "tool_agent_foresight_both": tool(early(), "read_costs", foresight="both"),
+    "answer_agent_checks": answerer({**early(), "look": look()}, effort="auto"),
+    "answer_agent_last_checks": answerer({**late(), "look": look()}, effort="auto", answer_format="a number"),
     "answer_agent_foresight_user": answerer(early(), foresight="user"),
     "foresight": turn("foresight", user=False, **FORESEEN),
     "foresight_user": turn("foresight", user=True, **{**FORESEEN, "subtask": "", "steps": ""}),

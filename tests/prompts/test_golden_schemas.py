@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from forethought.models.types import ReplySpec, reply_spec
-from forethought.nodes.answer_agent import _spec as answer_spec
+from forethought.nodes.answer_agent import answer_spec
 from forethought.nodes.support.diagnosis import diagnosis_spec
-from forethought.nodes.support.intra_reflection import unscored_spec
+from forethought.nodes.support.plan_reply import plan_spec
 from forethought.prompts.debug_replies import (
     Candidates,
     CandidateValues,
@@ -28,12 +28,10 @@ from forethought.prompts.debug_replies import (
     UpdatedGuidance,
 )
 from forethought.prompts.distill_replies import Aggregation, ComparativeDiagnosis, PatternSet
-from forethought.prompts.planned_calls import with_calls
 from forethought.prompts.replies import (
     DocumentAnswer,
     ForesightVerdict,
     LessonDraft,
-    Plan,
     PlanRevision,
     RoundReflection,
 )
@@ -46,6 +44,7 @@ from forethought.prompts.synthesize_replies import (
 from forethought.prompts.synthesize_replies import StepLabels as StretchLabels
 from forethought.prompts.tool_choice import tool_choice_spec
 from forethought.settings import Settings
+from forethought.state.agent import AgentState
 from forethought.state.context import Context
 from forethought.tools.read_file import READ_FILE
 from forethought.tools.registry import toolbox
@@ -57,21 +56,29 @@ from tests.support.strict_subset import gemini_faults, openai_faults
 GOLDEN = Path(__file__).with_name("golden")
 ONE_TOOL = {"lookup": World().tool()}
 TOOLS = {"read_file": READ_FILE, **ONE_TOOL}
+BEGUN: AgentState = {"progress": {"round": 1}}
 PAPER = Context(effort="paper")
+CHECKED = Context(effort="auto")
+MENDED: Any = {"kind": "checks", "task": 1}
 BARE = Context(tool_intra=False, replanning=False, foresight="off")
 BARE_FUNCTIONS = BARE.model_copy(update={"proposals": "functions"})
 SPECS: dict[str, ReplySpec[Any]] = {
-    "Plan": reply_spec(Plan),
-    "Plan_no_intra": unscored_spec(Plan),
+    "Plan": plan_spec(BEGUN, PAPER, {}),
+    "Plan_no_intra": plan_spec(BEGUN, PAPER.model_copy(update={"plan_intra": False}), {}),
+    "Plan_signs": plan_spec({**BEGUN, "look": look()}, Context(effort="auto"), TOOLS),
     "PlanDiagnosis": diagnosis_spec(("first_error", "second_error"), {}, PAPER, {}),
     "PlanDiagnosis_no_planning_errors": diagnosis_spec((), {}, PAPER, {}),
     "PlanDiagnosis_signs": diagnosis_spec(("first_error",), {"look": look()}, Context(effort="auto"), TOOLS),
     "PlanRevision": reply_spec(PlanRevision),
-    "Plan_calls": with_calls(unscored_spec(Plan), TOOLS),
-    "AnswerDraft": answer_spec(PAPER),
-    "AnswerDraft_no_intra": answer_spec(Context(answer_intra=False)),
-    "AnswerDraft_foresight": answer_spec(PAPER.model_copy(update={"foresight": "user"})),
-    "AnswerDraft_foresight_no_intra": answer_spec(Context(foresight="both", answer_intra=False)),
+    "Plan_calls": plan_spec(BEGUN, Context(effort="auto"), TOOLS),
+    "AnswerDraft": answer_spec({}, PAPER),
+    "AnswerDraft_no_intra": answer_spec({}, PAPER.model_copy(update={"answer_intra": False})),
+    "AnswerDraft_checks": answer_spec({}, CHECKED),
+    "AnswerDraft_last_checks": answer_spec({"replans": [MENDED]}, CHECKED),
+    "AnswerDraft_foresight": answer_spec({}, PAPER.model_copy(update={"foresight": "user"})),
+    "AnswerDraft_foresight_no_intra": answer_spec(
+        {}, PAPER.model_copy(update={"foresight": "both", "answer_intra": False})
+    ),
     "ForesightVerdict": reply_spec(ForesightVerdict),
     "LessonDraft": reply_spec(LessonDraft),
     "RoundReflection": reply_spec(RoundReflection),

@@ -24,24 +24,27 @@ from tests.prompts.test_golden_prompts import CASES as GOLDEN_CASES
 from tests.prompts.test_golden_schemas import SPECS
 from tests.support.model_server import Fault, ModelServer
 
-SUBTASK = "id description depends_on < call expected"
+SUBTASK = "id description depends_on < calls expected"
+VERDICT = "sign < bears < handled_by"
 PATTERN = "case run text"
 QUOTE = "run step quote"
 DEFECT = "evidence < defect < effect < mend"
 ORDER = {
-    "Plan": "known open < subtasks discard < defects",
+    "Plan": "signs known open < subtasks < answer discard < defects",
+    "Plan.signs": VERDICT,
     "Plan.subtasks": SUBTASK,
     "PlanDiagnosis": "situation tool_notes signs < errors < subtasks",
-    "PlanDiagnosis.signs": "sign < bears < handled_by",
+    "PlanDiagnosis.signs": VERDICT,
     "PlanDiagnosis.subtasks": SUBTASK,
     "Plan.defects": DEFECT,
     "PlanDiagnosis.errors": "evidence < risk < error_type",
     "PlanRevision": "changes < subtasks",
     "PlanRevision.subtasks": SUBTASK,
-    **{f"{name}.subtasks.call": "tool < arguments" for name in ("Plan", "PlanDiagnosis")},
+    **{f"{name}.subtasks.calls": "tool < arguments" for name in ("Plan", "PlanDiagnosis")},
     "ToolChoice": "thought surprise < action < tool arguments finishes result reason expected < defects",
     "ToolChoice.defects": DEFECT,
-    "AnswerDraft": "findings < answer used_steps < defects expected_reply",
+    "AnswerDraft": "checks findings < answer < work used_steps < defects expected_reply",
+    "AnswerDraft.checks": "about < done < ok",
     "AnswerDraft.defects": DEFECT,
     "ForesightVerdict": "difference < deviation < reflection < replan",
     "LessonDraft": "steps < failed why < worked < error_type",
@@ -99,11 +102,14 @@ ALL_SPECS = {**SPECS, **EVALUATION_SPECS}
 REPLIES = {
     "planner": "Plan",
     "planner_calls": "Plan_calls",
+    "planner_signs": "Plan_signs",
     "reflector": "PlanDiagnosis",
     "reflector_revise": "PlanRevision",
     "reflector_signs": "PlanDiagnosis_signs",
     "tool_agent": "ToolChoice",
     "answer_agent": "AnswerDraft",
+    "answer_agent_checks": "AnswerDraft_checks",
+    "answer_agent_last_checks": "AnswerDraft_last_checks",
     "answer_agent_foresight_user": "AnswerDraft_foresight",
     "lesson": "LessonDraft",
     "foresight": "ForesightVerdict",

@@ -17,6 +17,7 @@ def sub(
     after: Sequence[str] = (),
     *,
     call: Json | None = None,
+    calls: Sequence[Json] = (),
     description: str = "",
     expected: str = "",
 ) -> Json:
@@ -25,7 +26,7 @@ def sub(
         "id": key,
         "description": description or f"do {key}",
         "depends_on": list(after),
-        "call": call,
+        "calls": [call] if call else list(calls),
         "expected": expected,
     }
 
@@ -43,12 +44,21 @@ def defects(score: int, text: str = "a flaw", *, mend: str = "now") -> list[Json
     return [defect(text, effect, mend=mend)] * (highest + 1 - score)
 
 
-def plan(*subtasks: Json, score: int = 9, evaluation: str = "a trifle", discard: Sequence[str] = ()) -> Json:
+def plan(
+    *subtasks: Json,
+    score: int = 9,
+    evaluation: str = "a trifle",
+    discard: Sequence[str] = (),
+    signs: Sequence[Json] = (),
+    answer: str = "",
+) -> Json:
     """A Plan with defects that make this score."""
     return {
+        "signs": list(signs),
         "known": ["what is known"],
         "open": ["what is open"],
         "subtasks": list(subtasks),
+        "answer": answer,
         "discard": list(discard),
         "defects": defects(score, evaluation),
     }
@@ -142,6 +152,16 @@ def answer(
         "used_steps": list(used),
         "defects": defects(score, evaluation, mend=mend),
     }
+
+
+def check(about: str = "the year", ok: str = "yes", done: str = "as read") -> Json:
+    """A Check of an answer."""
+    return {"about": about, "done": done, "ok": ok}
+
+
+def checked(text: str = "the answer", *checks: Json, work: str = "", used: Sequence[int] = ()) -> Json:
+    """An AnswerDraft with checks."""
+    return {"checks": list(checks), "answer": text, "work": work, "used_steps": list(used)}
 
 
 def _choice(action: str, **fields: Any) -> Json:

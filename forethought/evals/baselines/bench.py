@@ -31,7 +31,7 @@ from forethought.tools.registry import offered
 T = TypeVar("T")
 ANSWER_SHARE = 0.1
 """Of a budget in tokens, what is kept back for the answer, as our agent does."""
-_ANSWER_TOKENS = 2_500
+_ANSWER_TOKENS = 1_500
 _MOST_CHARS = 200_000
 """Of an answer's prompt."""
 LONGEST_FORMAT = 300
@@ -129,6 +129,13 @@ class Bench:
         left = self.trial.budget.max_tokens - self.meter.tokens
         needed = 3 * max(self._answer_tokens(state), self.last_cost)
         return bool(self.tools.counter.left or not self.tools) and left > needed
+
+    def pays_another(self, state: State) -> bool:
+        """Whether what is left pays for one more try at their mean cost, and for a move and an answer."""
+        spent = self.meter.tokens
+        needed = max(spent / state["number"], self.last_cost + self._answer_tokens(state))
+        may_act = bool(self.tools.counter.left or not self.tools)
+        return may_act and spent > 0 and needed <= self.trial.budget.max_tokens - spent
 
     def left(self, state: State) -> str:
         """What is left to the present try, for a prompt."""

@@ -35,29 +35,42 @@ class BestOfN(Baseline):
 
     name = "best-of-n"
     about = f"Best-of-N: {TRIES} independent ReAct tries, a majority or the model itself chooses"
+    tries: int | None = TRIES
+    """None: as many as the budget of tokens pays for."""
 
     def notes(self, trial: TrialContext) -> dict[str, Any]:
         """See Baseline."""
-        return {"attempt": {"total": TRIES, "seed": trial.seed}}
+        return {"attempt": {"total": self.tries, "seed": trial.seed}}
 
     def wire(self, bench: Bench) -> Graph:
         """See Baseline."""
-        graph = new_graph(bench, equal_part)
+        graph = new_graph(bench, partial(equal_part, tries=self.tries))
         graph.add_node("select", partial(select, bench=bench))
-        graph.add_conditional_edges("close", partial(after_close, bench=bench), ["begin", "select"])
+        graph.add_conditional_edges(
+            "close", partial(after_close, bench=bench, tries=self.tries), ["begin", "select"]
+        )
         graph.add_edge("select", END)
         return graph
 
 
-def equal_part(number: int, bench: Bench) -> Limits:
-    """An equal part for each of the tries that are left."""
-    part = 1 / max(TRIES - number + 1, 1)
+class BestOfBudget(BestOfN):
+    """As many tries as the sample's tokens pay for, so that a method that takes more is matched."""
+
+    name = "best-of-n-budget"
+    about = "Best-of-N with as many ReAct tries as --tokens pays for"
+    tries = None
+
+
+def equal_part(number: int, bench: Bench, *, tries: int | None) -> Limits:
+    """An equal part for each of the tries that are left; all that is left where their number is open."""
+    part = 1 / max(tries - number + 1, 1) if tries else 1.0
     return bench.limits(part, part)
 
 
-def after_close(state: State, *, bench: Bench) -> str:
+def after_close(state: State, *, bench: Bench, tries: int | None) -> str:
     """The next try, as long as one is left and can be paid."""
-    return "begin" if state["number"] < TRIES and bench.may_try_again(state) else "select"
+    again = state["number"] < tries and bench.may_try_again(state) if tries else bench.pays_another(state)
+    return "begin" if again else "select"
 
 
 async def select(state: State, *, bench: Bench) -> dict[str, Any]:

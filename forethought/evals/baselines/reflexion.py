@@ -47,7 +47,7 @@ class Reflexion(Baseline):
         return graph
 
 
-def half_in_a_world(number: int, bench: Bench, *, most: int) -> Limits:
+def half_in_a_world(number: int, bench: Bench, *, most: float) -> Limits:
     """In a world, half of the steps left for each try but the last; else everything."""
     shared = bench.tools.episode is not None and number < most
     return bench.limits(0.5, 0.5) if shared else bench.limits()

@@ -9,6 +9,7 @@ on from one draft to the next; in a world each draft is a try from its beginning
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import Any
 
@@ -33,6 +34,8 @@ class SelfRefine(Baseline):
 
     name = "self-refine"
     about = "Self-Refine: draft, own feedback, better draft (Madaan et al. 2023)"
+    drafts: int | None = DRAFTS
+    """None: as many as the budget of tokens pays for, good or not."""
 
     def notes(self, trial: TrialContext) -> dict[str, Any]:
         """See Baseline."""
@@ -40,16 +43,27 @@ class SelfRefine(Baseline):
 
     def wire(self, bench: Bench) -> Graph:
         """See Baseline."""
-        graph = new_graph(bench, partial(half_in_a_world, most=DRAFTS))
-        graph.add_node("feedback", partial(feedback, bench=bench))
-        graph.add_conditional_edges("close", partial(after_close, bench=bench), ["feedback", END])
+        graph = new_graph(bench, partial(half_in_a_world, most=self.drafts or math.inf))
+        graph.add_node("feedback", partial(feedback, bench=bench, drafts=self.drafts))
+        graph.add_conditional_edges(
+            "close", partial(after_close, bench=bench, drafts=self.drafts), ["feedback", END]
+        )
         graph.add_conditional_edges("feedback", after_feedback, ["begin", END])
         return graph
 
 
-def after_close(state: State, *, bench: Bench) -> str:
+class RefineToBudget(SelfRefine):
+    """Goes on until the sample's tokens are spent, so that a method that takes more is matched."""
+
+    name = "self-refine-budget"
+    about = "Self-Refine with as many drafts as --tokens pays for, whatever its feedback finds"
+    drafts = None
+
+
+def after_close(state: State, *, bench: Bench, drafts: int | None) -> str:
     """A draft is fed back on if a better one can be paid."""
-    return "feedback" if state["number"] < DRAFTS and bench.may_try_again(state) else END
+    again = state["number"] < drafts and bench.may_try_again(state) if drafts else bench.pays_another(state)
+    return "feedback" if again else END
 
 
 def after_feedback(state: State) -> str:
@@ -57,7 +71,7 @@ def after_feedback(state: State) -> str:
     return "begin" if len(state.get("notes", {}).get("feedback", [])) == state["number"] else END
 
 
-async def feedback(state: State, *, bench: Bench) -> dict[str, Any]:
+async def feedback(state: State, *, bench: Bench, drafts: int | None) -> dict[str, Any]:
     """What is to be mended in the last draft; nothing is kept where it is good."""
     given, answer = state.get("notes", {}).get("feedback", []), state["answer"]
     try:
@@ -72,7 +86,7 @@ async def feedback(state: State, *, bench: Bench) -> dict[str, Any]:
         )
     except (BudgetSpent, ReplyError):
         return {}
-    if reply.good:
+    if reply.good and drafts:
         return {}
     draft = answer or "(no answer; what was done in the environment counts)"
     return {"notes": {"feedback": [*given, {"draft": draft, "feedback": reply.feedback}]}}

@@ -1,10 +1,17 @@
-"""Our agent without each of its mechanisms: what each paper's ablation switches off, as fields of Context."""
+"""Our agent without each of its mechanisms: what each paper's ablation switches off, as fields of Context.
+
+An ablation is taken from REFERENCE, where every mechanism runs, so that the two differ in nothing else: at
+effort=auto a mechanism is off wherever it could change nothing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+REFERENCE = "ours-paper"
+"""The method that ablations are taken from and compared with."""
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ class Ours(Method):
     """The agent of this project, with some switches changed."""
 
     name: str = "ours"
-    about: str = "our agent, all mechanisms at their defaults (PreFlect, MIRROR, SAMULE's foresight)"
+    about: str = "our agent with its defaults: mechanisms where they can change something (effort=auto)"
     switches: Mapping[str, Any] = field(default_factory=dict)
     """Fields of Context that make the method what it is."""
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from forethought.evals.methods.ablations import ABLATIONS, REFERENCE
 from forethought.evals.results import Evaluation, Result, by_sample, mean_by_sample, metrics_of
 from forethought.evals.statistics import Interval, Paired, compare_paired, mean_interval, pass_curves
 
@@ -58,7 +59,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Figures:
-    """All rows, and each method held against the first."""
+    """All rows, and each method held against the first; an ablation against what it is taken from."""
 
     rows: Sequence[Row]
     paired: Sequence[Paired] = field(default_factory=tuple)
@@ -73,10 +74,17 @@ def figures_of(evaluation: Evaluation, summary: Summary | None = None) -> Figure
     methods, seed = evaluation.methods, evaluation.run.seed
     rows = [_row(evaluation, method, summary) for method in methods]
     means = {method: mean_by_sample(evaluation.of(method)) for method in methods}
-    compared = [
-        compare_paired(means[methods[0]], means[name], (methods[0], name), seed) for name in methods[1:]
-    ]
+    bases = {name: reference(name, methods) or methods[0] for name in methods[1:]}
+    compared = [compare_paired(means[base], means[name], (base, name), seed) for name, base in bases.items()]
     return Figures(rows, [one for one in compared if one is not None])
+
+
+def reference(name: str, methods: Sequence[str]) -> str:
+    """What the method `name` is an ablation of, among `methods`; '' for no ablation, or where it is not
+    there. Names may end with the folder they come from."""
+    method, space, folder = name.partition(" (")
+    wanted = (REFERENCE + space + folder, REFERENCE) if method in ABLATIONS else ()
+    return next((base for base in wanted if base in methods), "")
 
 
 def _row(evaluation: Evaluation, method: str, summary: Summary | None) -> Row:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from forethought.evals.report.rows import Figures, Row
+from forethought.evals.methods.ablations import ABLATIONS, REFERENCE
+from forethought.evals.report.rows import Figures, Row, reference
 from forethought.evals.results import Run
 from forethought.evals.statistics import Interval, Paired
 
@@ -35,7 +36,7 @@ def markdown(run: Run, figures: Figures) -> str:
     parts += [text for text in (_metrics(figures), _groups(figures), _pass_k(figures)) if text]
     if figures.paired:
         lines = [f"- {paired_text(one)}" for one in figures.paired]
-        parts.append("\n".join(["Against the first method, on the same samples:", "", *lines]))
+        parts.append("\n".join(["Compared on the same samples:", "", *lines]))
     return "\n\n".join(parts) + "\n"
 
 
@@ -57,6 +58,13 @@ def notes(run: Run, figures: Figures) -> list[str]:
         lines.append(
             "`*`: was told the benchmark's verdict on its tries at these samples, as in its paper; the "
             "others were not."
+        )
+    methods = [row.method for row in figures.rows]
+    alone = [n for n in methods if n.partition(" (")[0] in ABLATIONS and not reference(n, methods)]
+    if alone:
+        lines.append(
+            f"Without {REFERENCE}, which {', '.join(alone)} should be compared with: any other method "
+            "differs from them in more than the one mechanism."
         )
     failed = sum(row.infrastructure_failures for row in figures.rows)
     if failed:

@@ -77,7 +77,7 @@ def test_turn_one_is_shown_two_failures_and_turn_two_everything() -> None:
     error = load_planning_errors()[0]
     failures, successes = ([item.text for item in items] for items in (error.failures, error.successes))
     shown = {"name": error.name, "description": error.description}
-    assert error.brief() == {**shown, "failures": failures[:2]}
+    assert error.brief() == {**shown, "sign": error.sign, "failures": failures[:2]}
     assert error.full() == {**shown, "failures": failures, "successes": successes}
 
 

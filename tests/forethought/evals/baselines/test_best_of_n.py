@@ -65,3 +65,14 @@ async def test_each_try_has_its_part_of_the_calls(bureau: Bureau) -> None:
     assert (out.attempt.steps, out.attempt.tries, out.attempt.status) == (8, 3, "budget_exhausted")
     lefts = [seen.last.rsplit("# What is left\n")[-1].strip() for seen in out.asked("ReactMove")]
     assert lefts == [f"Calls left: {n}." for n in (3, 2, 1, 2, 1, 3, 2, 1)]
+
+
+async def test_it_samples_until_the_budget_is_spent(bureau: Bureau) -> None:
+    replies = Replies({"ReactMove": [done("41"), done("42")], "Selection": [{"reasoning": "", "choice": 2}]})
+    budget = Budget(max_tokens=20_000)
+    out = await bureau.work(method("best-of-n-budget"), replies, budget=budget)
+    used = out.attempt.usage["input_tokens"] + out.attempt.usage["output_tokens"]
+    assert out.attempt.tries > 3
+    assert 0.8 * budget.max_tokens < used <= budget.max_tokens
+    assert out.attempt.answer == "42"
+    assert "This is try 5 (seed 7)" in out.asked("ReactMove")[4].last

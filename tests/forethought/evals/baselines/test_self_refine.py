@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from forethought.evals.registry import method
+from forethought.evals.types import Budget
 from forethought.tools.base import make_tool
 from tests.support.evaluating import Bureau, Replies, SafeEpisode, done, move
 
@@ -58,3 +59,13 @@ async def test_in_a_world_a_draft_is_a_try_from_the_beginning(bureau: Bureau) ->
     message = out.asked("ReactMove")[2].last
     assert "It is jammed." in message
     assert "123" not in message, "only the draft and its feedback are carried over"
+
+
+async def test_it_may_go_on_until_the_budget_is_spent_though_the_draft_is_good(bureau: Bureau) -> None:
+    feedback = {"feedback": "It is right.", "good": True}
+    replies = Replies({"ReactMove": [done(str(n)) for n in range(99)], "DraftFeedback": [feedback]})
+    budget = Budget(max_tokens=30_000)
+    out = await bureau.work(method("self-refine-budget"), replies, budget=budget)
+    used = out.attempt.usage["input_tokens"] + out.attempt.usage["output_tokens"]
+    assert out.attempt.tries > 4
+    assert 0.7 * budget.max_tokens < used <= 1.1 * budget.max_tokens

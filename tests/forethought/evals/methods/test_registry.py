@@ -16,9 +16,10 @@ from tests.support.household import Household
 from tests.support.model_server import ModelServer, script
 
 NAMES = [
-    "ours", "no-prospective-reflection", "no-planning-errors", "no-replanning", "no-plan-intra",
-    "no-tool-intra", "no-answer-intra", "no-intra", "no-short-term", "no-long-term", "no-inter",
-    "no-foresight", "react", "plan-and-act", "reflexion", "self-refine", "best-of-n", "expel", "inter-task",
+    "ours", "ours-paper", "ours-low", "no-prospective-reflection", "no-planning-errors", "no-replanning",
+    "no-plan-intra", "no-tool-intra", "no-answer-intra", "no-intra", "no-short-term", "no-long-term",
+    "no-inter", "no-foresight", "react", "plan-and-act", "reflexion", "self-refine", "self-refine-budget",
+    "best-of-n", "best-of-n-budget", "expel", "inter-task",
 ]  # fmt: skip
 
 
@@ -40,7 +41,7 @@ def test_an_ablation_switches_off_its_mechanism_and_nothing_else(
     bureau: Bureau, model_server: Callable[..., ModelServer], name: str
 ) -> None:
     workshop = bureau.workshop(model_server(script("")))
-    one, whole = method(name), method("ours")
+    one, whole = method(name), method("ours-paper")
     assert isinstance(one, Ours)
     assert isinstance(whole, Ours)
     off, on = one.context(workshop).model_dump(), whole.context(workshop).model_dump()
@@ -48,7 +49,8 @@ def test_an_ablation_switches_off_its_mechanism_and_nothing_else(
     assert changed == ABLATIONS[name].switches
     assert set(changed.values()) <= {False, "off"}
     defaults = Context().model_dump()
-    assert {key for key in defaults if on[key] != defaults[key]} == {"model", "approve_tools"}
+    assert {key for key in defaults if on[key] != defaults[key]} == {"model", "approve_tools", "effort"}
+    assert off["effort"] == "paper"
 
 
 def test_the_operators_choices_hold_within_the_evaluations_own(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from forethought.app.main import run_cli
-from forethought.evals.report.rows import figures_of
+from forethought.evals.report.rows import figures_of, reference
 from forethought.evals.report.table import markdown
 from forethought.evals.report.write import write_page, write_tables
 from forethought.evals.results import Evaluation, read_evaluation
@@ -132,3 +132,16 @@ def test_an_own_benchmark_that_is_named_gives_its_figures(
     for wrong in ("tests.support.tiny_benchmark:ELSE", "no_such_module:X"):
         assert run_cli(["eval", "compare", folder, "--benchmark", wrong]) == 2
         assert "is an evaluation on" in " ".join(capsys.readouterr().err.split())
+
+
+def test_an_ablation_is_compared_with_what_it_is_taken_from(tmp_path: Path) -> None:
+    names = ("ours", "ours-paper", "no-intra", "react")
+    lines = [result_record(name, sample, 1.0) for name in names for sample in "ab"]
+    found = read_evaluation(write_folder(tmp_path / "all", lines))
+    bases = [(one.other, one.base) for one in figures_of(found).paired]
+    assert dict(bases) == {"ours-paper": "ours", "no-intra": "ours-paper", "react": "ours"}
+    assert "should be compared with" not in markdown(found.run, figures_of(found))
+    rest = [line for line in lines if line["method"] != "ours-paper"]
+    alone = read_evaluation(write_folder(tmp_path / "alone", rest))
+    assert "Without ours-paper, which no-intra should be compared" in markdown(alone.run, figures_of(alone))
+    assert reference("no-intra (x)", ["ours-paper (x)", "ours-paper (y)"]) == "ours-paper (x)"

@@ -1,0 +1,40 @@
+"""The signs that were seen, and what a plan's author or examiner says of each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+
+from forethought.nodes.support.first_look import look_values
+from forethought.prompts.replies import SignVerdict
+from forethought.state.agent import AgentState
+
+_NO = re.compile(r"(no|none|not at all)?\s*([.,:;(–-]|$)", re.IGNORECASE)
+
+
+def signs_text(state: AgentState) -> str:
+    """The signs as prompts show them, a line each; '' without any, or without a look."""
+    return str(look_values(state["look"])["signs"]) if state.get("look") else ""
+
+
+def sign_lines(state: AgentState) -> dict[str, str]:
+    """The signs as prompts show them, by number: {'S1': 'S1 exception, ...'}."""
+    lines = [line for line in signs_text(state).splitlines() if line.startswith("S")]
+    return {line.partition(" ")[0]: line for line in lines}
+
+
+def number(verdict: SignVerdict) -> str:
+    """The number of the verdict's sign: 'S1'."""
+    return verdict.sign.partition(" ")[0]
+
+
+def unheeded(verdicts: Iterable[SignVerdict], state: AgentState, ids: Collection[str]) -> list[SignVerdict]:
+    """The verdicts by which a sign bears on the task, though none of the subtasks `ids` looks after it."""
+    lines = sign_lines(state)
+    return [
+        verdict
+        for verdict in verdicts
+        if number(verdict) in lines
+        and not _NO.match(verdict.bears)
+        and not {*ids} & set(re.split(r"[\s,;]+", verdict.handled_by))
+    ]

@@ -111,19 +111,26 @@ def _notes(state: State) -> dict[str, Note]:
     """By mechanism what the records hold of it; under `changed`, changes that are not booked with usage."""
     steps, reviews = _of_task(state, "trajectory"), _of_task(state, "plan_reviews")
     causes = Counter(step["cause"] for step in steps)
-    kinds = Counter(replan["kind"] for replan in _of_task(state, "replans"))
+    replans = _of_task(state, "replans")
+    kinds = Counter(replan["kind"] for replan in replans)
+    mended = [replan["n"] for replan in replans if replan["kind"] == "checks"]
     too_low = sum(step["cause"] == "proposal" and bool(step["evaluation"]) for step in steps)
     remembering = sum(any(not shown.startswith("result:") for shown in step["shown"]) for step in steps)
     rounds = (state.get("progress") or {}).get("round", 1) - 1
-    checks = [check["ok"] for check in (state.get("draft") or {}).get("checks") or []]
+    draft: Mapping[str, Any] = state.get("draft") or {}
+    checks = [check["ok"] for check in draft.get("checks") or []]
+    at_once = bool(draft.get("answer")) and not (state.get("plan") or {}).get("subtasks") and not steps
     notes: dict[str, Note] = {
         "first_look": _seen(state),
+        "planning": {"answered at once": int(at_once and "answer" not in (state.get("usage") or {}))},
         "prospective_reflection": {
             "changed": sum(review["revised"] for review in reviews),
             "planning errors found": sum(len(review["errors"]) for review in reviews),
             "left unresolved": sum(review["unresolved"] for review in reviews),
         },
-        "replanning": {f"asked for by {kind}": count for kind, count in sorted(kinds.items())},
+        "replanning": {
+            f"asked for by {kind}": count for kind, count in sorted(kinds.items()) if kind != "checks"
+        },
         "tools": {"steps with a call": sum(step["action"] == "call" for step in steps)},
         "tool_intra": {"changed": too_low},
         "foresight": {
@@ -134,7 +141,11 @@ def _notes(state: State) -> dict[str, Note]:
         "short_term_memory": {"shown to moves": remembering},
         "long_term_memory": {"failed rounds shown": rounds if state.get("long_term") else 0},
         "answer_intra": {"changed": rounds},
-        "answer_checks": {"checks": len(checks), "not met": checks.count("no")},
+        "answer_checks": {
+            "checks": len(checks),
+            "not met": checks.count("no"),
+            "moves to mend": sum(step["n"] > n for step in steps for n in mended),
+        },
     }
     return {
         name: {what: count for what, count in note.items() if count or what == "changed"}

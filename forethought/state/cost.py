@@ -104,7 +104,7 @@ def _with_tool_seconds(rows: list[CostRow], steps: list[Mapping[str, Any]]) -> l
 
 
 def _tool_seconds(step: Mapping[str, Any]) -> float:
-    return max(0.0, step["seconds"] - (step.get("usage") or {}).get("seconds", 0.0))
+    return max(0.0, float(step["seconds"] - (step.get("usage") or {}).get("seconds", 0.0)))
 
 
 def _notes(state: State) -> dict[str, Note]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.models.allowance import Allowance
+from forethought.models.allowance import Allowance, total
 from forethought.models.types import Message, OutOfTime, ReplySpec, Usage, reply_spec, without
 from forethought.nodes.support.budget import allowance, answer_allowance, exhausted
 from forethought.nodes.support.digest import digested_steps
@@ -78,12 +78,15 @@ async def answer_agent(state: AgentState, runtime: Runtime[Context], *, services
         return final_update(state, old, _status(state, passed=False, context=context), context)
     allowed = answer_allowance(state, context)
     revised = await _scored_draft(state, turn, allowed)
-    spent = {"usage": {"answer": revised.usage}, **skipped}
+    again = mending(state) is not None
+    spent = {"usage": revised.booked("answer_checks" if again else "answer", "answer_intra"), **skipped}
     if revised.best is None or revised.last is None:
         if not old.get("answer"):
             return {**spent, "plan": state.get("plan", {}), **fail(_why(revised, allowed))}
         return {**spent, **final_update(state, old, _status(state, passed=False, context=context), context)}
     draft = _draft(revised.best, state, services, context)
+    if again and draft["answer"] != old["answer"]:
+        spent["usage"]["answer_checks"] = total(revised.first, {"changed": 1})
     now: AgentState = {**state, "usage": {**state.get("usage", {}), "this turn": revised.usage}}
     if checks_answer(context):
         return {**spent, **_checked(revised.best, draft, now, context)}

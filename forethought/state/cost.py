@@ -79,12 +79,11 @@ def cost_rows(state: State) -> list[CostRow]:
         if whys := skips.get(name):
             words["skipped"] = f"{len(whys)} ({'; '.join(dict.fromkeys(whys))})"
         if spent["calls"] or words:
-            row = _row(name, spent, count if change else None, words)
-            rows.append({**row, "skipped": len(skips.get(name, []))})
+            rows.append(_row(name, spent, count if change else None, words, len(skips.get(name, []))))
     return _with_tool_seconds(rows, _of_task(state, "trajectory"))
 
 
-def _row(name: str, spent: Mapping[str, Any], changed: int | None, words: Note) -> CostRow:
+def _row(name: str, spent: Mapping[str, Any], changed: int | None, words: Note, skipped: int) -> CostRow:
     return {
         "mechanism": name,
         "calls": spent["calls"],
@@ -94,7 +93,7 @@ def _row(name: str, spent: Mapping[str, Any], changed: int | None, words: Note) 
         "usd": None if spent["unpriced"] else round(float(spent["usd"]), 6),
         "seconds": round(spent["seconds"], 3),
         "changed": changed,
-        "skipped": 0,
+        "skipped": skipped,
         "note": "; ".join(f"{what}: {count}" for what, count in words.items()),
     }
 

@@ -55,6 +55,7 @@ async def record(settings: Settings, context: Context, path: Path, *, planted: b
         "model": name,
         "context": context.model_dump(mode="json", exclude={"model"}),
         "planted_first_plan": planted,
+        "made_with": "python demo/record.py",
     }
     agent = build_agent(
         settings=settings,

@@ -94,7 +94,7 @@ class Settings(BaseSettings):
     """The operator's choices."""
 
     model_config = SettingsConfigDict(
-        env_prefix="FORETHOUGHT_", extra="ignore", env_ignore_empty=True, hide_input_in_errors=True
+        env_prefix="FORETHOUGHT_", extra="forbid", env_ignore_empty=True, hide_input_in_errors=True
     )
 
     model: str | None = Field(None, description="Model used when a run names none, as provider:name.")

@@ -23,6 +23,8 @@ BYTES_PER_TOKEN = 3
 SEEN, RESULTS, WRITTEN, LOOKED = 0.38, 0.33, 0.08, 0.05
 """Shares of what the window has room for: steps with their observations, results of others, each kind of what
 models wrote, and the first look at the files."""
+SMALL = 0.02
+"""The share up to which steps are whole even if somebody has digested them."""
 WRITTEN_KINDS = 3
 """Kinds of what models wrote in one prompt: the plan or the memories, rounds, earlier tasks."""
 WHOLE = 2 / 3
@@ -67,6 +69,11 @@ class Sizes:
     def answer(self) -> int:
         """Bytes of steps in the answer agent's prompt, in which results stand as steps."""
         return self.seen + self.results
+
+    @property
+    def small(self) -> int:
+        """Bytes of steps that are whole even if somebody has digested them."""
+        return int(self.material * SMALL)
 
     @property
     def written(self) -> int:

@@ -4,7 +4,7 @@ START -> planner -> prospective_reflector -> (approve_plan) -> replan_trigger
 planner -> END | lesson_keeper -> END (it answered at once, or failed)
 replan_trigger -> planner | prospective_reflector | tool_agent x ready subtasks, side by side | answer_agent
 tool_agent -> tool_executor (one each) -> replan_trigger (once a wave)
-answer_agent -> END | planner (next round) | lesson_keeper -> END
+answer_agent -> END | planner (next round) | replan_trigger (one more subtask) | lesson_keeper -> END
 """
 
 from __future__ import annotations
@@ -102,7 +102,10 @@ def _wire(
             ["planner", "prospective_reflector", "tool_agent", "answer_agent"],
         ),
         "tool_agent": (routing.after_tool_agent, ["tool_executor"]),
-        "answer_agent": (routing.after_answer, ["planner", "lesson_keeper", END]),
+        "answer_agent": (
+            routing.after_answer,
+            ["planner", "approve_plan", "replan_trigger", "lesson_keeper", END],
+        ),
     }
     graph.add_edge(START, "planner")
     for source, (condition, followers) in ways.items():

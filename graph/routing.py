@@ -10,6 +10,7 @@ from langgraph.graph import END
 from langgraph.runtime import get_runtime
 from langgraph.types import Send
 
+from forethought.nodes.support.mending import mending
 from forethought.state.agent import AgentState
 from forethought.state.debugger import BASELINES, LABELLED_METHODS, DebuggerContext, DebuggerState
 
@@ -50,8 +51,10 @@ def after_tool_agent(state: AgentState) -> list[Send]:
 
 
 def after_answer(state: AgentState) -> str:
-    """The next round, or the end."""
-    return _unless_ended(state, "planner")
+    """What its checks found undone, the next round, or the end."""
+    mended = mending(state)
+    is_mended = mended is not None and mended["n"] == state["progress"]["n"]
+    return _unless_ended(state, after_reflector(state) if is_mended else "planner")
 
 
 def _unless_ended(state: AgentState, then: str) -> str:

@@ -1,5 +1,6 @@
 """answer_agent: the answer from the whole trajectory, criticised by its own author (MIRROR 3.3 to 3.5).
 
+In auto and low it begins with checks instead; what they find undone is done once (nodes/support/mending.py).
 Below the threshold it is mended in place if the steps hold what that takes. If it takes facts that nobody has
 looked for, the round goes to long-term memory and the next one begins. In the end the best draft is returned.
 Departures from MIRROR: an answer is mended in place, and a new round begins only for facts, and only if
@@ -15,8 +16,9 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from forethought.models.allowance import Allowance
-from forethought.models.types import Message, OutOfTime, ReplySpec, Usage, reply_spec
+from forethought.models.types import Message, OutOfTime, ReplySpec, Usage, reply_spec, without
 from forethought.nodes.support.budget import allowance, answer_allowance, exhausted
+from forethought.nodes.support.digest import digested_steps
 from forethought.nodes.support.effort import Moment, settle
 from forethought.nodes.support.final import final_update
 from forethought.nodes.support.intra_reflection import (
@@ -28,6 +30,14 @@ from forethought.nodes.support.intra_reflection import (
     unscored_spec,
 )
 from forethought.nodes.support.memory_text import rejected_text
+from forethought.nodes.support.mending import (
+    checks_answer,
+    may_mend,
+    mending,
+    mending_update,
+    unchecked_signs,
+    unmet_text,
+)
 from forethought.nodes.support.prompt_text import (
     Reader,
     plan_outline,
@@ -46,24 +56,25 @@ from forethought.prompts.replies import (
     ForeseeingAnswer,
     RoundReflection,
 )
-from forethought.state.agent import AgentState, Draft, LongTerm, Status, Step
+from forethought.state.agent import AgentState, LongTerm, Status, Step
 from forethought.state.context import Context
+from forethought.state.draft import Draft
 from forethought.state.reducers import CLEAR, with_statuses
 from forethought.training.prompt import reflection_prompt, trajectory_text
 
 
 async def answer_agent(state: AgentState, runtime: Runtime[Context], *, services: Services) -> dict[str, Any]:
-    """Draft the answer, mend it where that can be done at once, and end the task or the round.
+    """Draft the answer, mend it where that can be done at once, and end the task or the round, or add a
+    subtask for what is missing.
 
-    The draft of the round before stands where this one brought no step and discarded no result.
+    The draft before stands where no step was made and no result discarded since.
     """
     state = with_statuses(state)
     turn = await services.turn(runtime)
     turn, skipped = settle("answer_intra", turn, Moment(state, turn.context))
     context = turn.context
-    old, progress = state.get("draft", {}), state["progress"]
-    is_idle = progress["n"] == progress["round_n"] and not progress.get("discarded")
-    if progress["round"] > 1 and is_idle:
+    old = state.get("draft", {})
+    if _is_idle(state):
         return final_update(state, old, _status(state, passed=False, context=context), context)
     allowed = answer_allowance(state, context)
     revised = await _scored_draft(state, turn, allowed)
@@ -73,14 +84,35 @@ async def answer_agent(state: AgentState, runtime: Runtime[Context], *, services
             return {**spent, "plan": state.get("plan", {}), **fail(_why(revised, allowed))}
         return {**spent, **final_update(state, old, _status(state, passed=False, context=context), context)}
     draft = _draft(revised.best, state, services, context)
+    now: AgentState = {**state, "usage": {**state.get("usage", {}), "this turn": revised.usage}}
+    if checks_answer(context):
+        return {**spent, **_checked(revised.best, draft, now, context)}
     if not context.wants("answer_intra") or draft["score"] >= context.answer_threshold:
         return {**spent, **final_update(state, draft, _status(state, passed=True), context)}
     best = old if old.get("answer") and old["score"] > draft["score"] else draft
-    now: AgentState = {**state, "usage": {**state.get("usage", {}), "this turn": revised.usage}}
     if remedy_of(revised.last) != "facts" or not _next_round(now, context):
         return {**spent, **final_update(state, best, _status(now, passed=False, context=context), context)}
     update = await _end_round(now, _draft(revised.last, state, services, context), best, turn)
     return {**spent, **update, "usage": {**spent["usage"], **update.get("usage", {})}}
+
+
+def _is_idle(state: AgentState) -> bool:
+    """Whether there is a draft, and nothing was done since."""
+    progress, mended = state["progress"], mending(state)
+    if not mended and progress["round"] == 1:
+        return False
+    begun = mended["n"] if mended else progress["round_n"]
+    return progress["n"] == begun and not progress.get("discarded")
+
+
+def _checked(reply: AnswerDraft, draft: Draft, state: AgentState, context: Context) -> dict[str, Any]:
+    """What follows from the checks: the end, or the work that they found missing."""
+    passed = not draft["evaluation"]
+    if passed or not (reply.work and may_mend(state)) or exhausted(state, context):
+        return final_update(
+            state, draft, _status(state, passed=passed, context=None if passed else context), context
+        )
+    return {"draft": draft, **mending_update(reply, state, context)}
 
 
 async def _scored_draft(state: AgentState, turn: Turn, allowed: Allowance) -> Revised[AnswerDraft]:
@@ -94,9 +126,9 @@ async def _scored_draft(state: AgentState, turn: Turn, allowed: Allowance) -> Re
         turn,
         "answer",
         answer_messages(state, turn.services, context),
-        _spec(context),
+        answer_spec(state, context),
         allowed,
-        check=_checker(state),
+        check=_checker(state, context),
         threshold=context.answer_threshold if context.wants("answer_intra") else None,
         may_revise=may_revise,
         event={"round": state["progress"]["round"]},
@@ -115,14 +147,18 @@ def answer_messages(state: AgentState, services: Services, context: Context) -> 
     """The answer agent's prompt: situation, the whole trajectory, and what became of the plan."""
     plan, progress = state.get("plan", {}), state.get("progress", {})
     reader = Reader(context.sizes, state.get("task", ""))
+    checks, room = checks_answer(context), reader.sizes.answer
+    digested = digested_steps(state) if context.effort != "paper" else ()
     is_done = plan.get("subtasks") and all(s["status"] == "finished" for s in plan["subtasks"])
     return prompt_messages(
         "answer_agent",
+        checks=checks,
+        mends=checks and may_mend(state),
         intra=context.wants("answer_intra"),
         threshold=context.answer_threshold,
         foresees=context.foresees_user,
         **situation(state, services, context),
-        steps=step_items(trajectory(state), reader, reader.sizes.answer, lambda step: _standing(step, state)),
+        steps=step_items(trajectory(state), reader, room, lambda step: _standing(step, state), digested),
         plan=plan_outline(plan, context.sizes),
         rejected=rejected_text(state.get("long_term", {})) if context.long_term_memory else "",
         stopped="" if is_done else progress.get("stopped", ""),
@@ -143,7 +179,8 @@ def _draft(reply: AnswerDraft, state: AgentState, services: Services, context: C
     draft: Draft = {
         "answer": for_person(reply.answer, state, services.tools),
         "used_steps": sorted(set(reply.used_steps)),
-        "evaluation": evaluation_of(reply),
+        "evaluation": unmet_text(reply) or evaluation_of(reply),
+        "checks": [{"about": c.about, "done": c.done, "ok": c.ok} for c in reply.checks],
         "score": score_of(reply) if context.wants("answer_intra") else 0,
         "round": state["progress"]["round"],
     }
@@ -173,19 +210,30 @@ def _next_round(state: AgentState, context: Context) -> bool:
     return state["progress"]["round"] < context.max_rounds and not exhausted(state, context)
 
 
-def _spec(context: Context) -> ReplySpec[AnswerDraft]:
+def answer_spec(state: AgentState, context: Context) -> ReplySpec[AnswerDraft]:
+    """The spec of an answer: with checks, and `work` where it can still be done, or with findings, and
+    defects where it is scored."""
     whole = ForeseeingAnswer if context.foresees_user else AnswerDraft
+    if checks_answer(context):
+        unasked = ("findings",) if may_mend(state) else ("findings", "work")
+        return without(unscored_spec(whole, "AnswerDraft"), *unasked)
     make = reply_spec if context.wants("answer_intra") else unscored_spec
-    return make(whole, "AnswerDraft")
+    return without(make(whole, "AnswerDraft"), "checks", "work")
 
 
-def _checker(state: AgentState) -> Callable[[AnswerDraft], str | None]:
+def _checker(state: AgentState, context: Context) -> Callable[[AnswerDraft], str | None]:
     good = [step["n"] for step in trajectory(state) if step["ok"]]
+    reminded = not checks_answer(context)
 
     def check(reply: AnswerDraft) -> str | None:
+        nonlocal reminded
         wrong = next((n for n in reply.used_steps if n not in good), None)
-        problem = f"used_steps names step {wrong}, which is no successful step; those are: {good or 'none'}"
-        return None if wrong is None else problem
+        if wrong is not None:
+            return f"used_steps names step {wrong}, which is no successful step; those are: {good or 'none'}"
+        if not reminded and (missing := unchecked_signs(reply, state)):
+            reminded = True  # once: after that the answer is worth more than the list
+            return f"no check is about {', '.join(missing)}: go through the signs, `about` is the number"
+        return None
 
     return check
 

@@ -43,8 +43,9 @@ from forethought.nodes.support.situation import memory, situation
 from forethought.nodes.support.task import TaskError, after_begin, begin_task, fail, is_new_task, refuse
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import Plan as PlanReply
-from forethought.state.agent import AgentState, Draft, FileRef, Plan, Progress
+from forethought.state.agent import AgentState, FileRef, Plan, Progress
 from forethought.state.context import Context, UnknownSetting
+from forethought.state.draft import Draft
 from forethought.state.look import Look
 from forethought.state.reducers import with_statuses
 

@@ -18,17 +18,17 @@ from langgraph.runtime import Runtime
 from forethought.models.allowance import tokens_of, total
 from forethought.models.schema import drop_nulls, json_schema
 from forethought.models.types import Message, Usage
-from forethought.nodes.support.budget import allowance, exhausted, left_text
+from forethought.nodes.support.budget import allowance, exhausted, scarce_text
 from forethought.nodes.support.effort import Moment, settle
 from forethought.nodes.support.intra_reflection import Revised, evaluation_of, revise_until, score_of
 from forethought.nodes.support.memory_text import memory_items
+from forethought.nodes.support.own_steps import own_steps
 from forethought.nodes.support.prompt_text import (
     Reader,
-    plan_outline,
     result_items,
-    step_items,
     subtask_text,
     trajectory,
+    work_outline,
 )
 from forethought.nodes.support.services import Services, Turn
 from forethought.nodes.support.situation import situation
@@ -39,7 +39,6 @@ from forethought.prompts.replies import ToolChoice
 from forethought.prompts.tool_choice import tool_choice_spec
 from forethought.state.agent import AgentState, Dispatch, Json, Proposal, ShortTerm, Subtask
 from forethought.state.context import Context
-from forethought.state.reducers import with_statuses
 from forethought.tools.base import Tool
 from forethought.tools.call import check_arguments
 from forethought.tools.registry import describe
@@ -106,7 +105,6 @@ def _planned_call(state: AgentState, subtask: Subtask, services: Services) -> To
     if check_arguments(tool, arguments) or earlier_failure(tool, arguments, state):
         return None
     return ToolChoice(
-        thought="As planned.",
         action="call",
         tool=tool.name,
         arguments=arguments,
@@ -212,14 +210,14 @@ def _brief(choice: ToolChoice) -> Json:
 def tool_messages(
     state: AgentState, subtask: Subtask, services: Services, context: Context
 ) -> tuple[list[Message], list[str]]:
-    """The prompt, and the ids of the results and memories shown in it. History is append-only; the plan,
-    whose statuses change, and what is left come last."""
-    key, plan, history = subtask["id"], with_statuses(state)["plan"], trajectory(state)
+    """The prompt, and the ids of the results and memories shown in it. The plan's outline, the same for all
+    its workers, precedes what is one's own; history is append-only."""
+    key, history = subtask["id"], trajectory(state)
     short_term = state.get("short_term", {}).get(key) if context.short_term_memory else None
     memory = memory_items(short_term, context.sizes)
     reader = Reader(context.sizes, subtask_text(subtask), services.offered(state))
     results = result_items(state.get("results", {}), reader, history, subtask["depends_on"])
-    steps = [step for step in history if step["subtask"] == key and step["ok"]]
+    earlier, steps = own_steps([step for step in history if step["subtask"] == key and step["ok"]], reader)
     messages = prompt_messages(
         "tool_agent",
         full_tools=describe(services.offered(state)),
@@ -230,13 +228,14 @@ def tool_messages(
         asking=context.foresees_user,
         functions=context.proposals == "functions",
         **situation(state, services, context),
+        outline=work_outline(state["plan"], context.sizes),
         id=key,
         subtask=subtask_text(subtask),
         results=results,
-        steps=step_items(steps, reader, context.sizes.seen),
+        earlier_steps=earlier,
+        steps=steps,
         memory=[item["text"] for item in memory],
-        plan=plan_outline(plan, context.sizes, key) if len(plan["subtasks"]) > 1 else "",
-        left=left_text(state, context),
+        left=scarce_text(state, context),
     )
     sources = [f"result:{item['id']}" for item in results] + [item["id"] for item in memory]
     return messages, sources

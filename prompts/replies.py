@@ -191,11 +191,28 @@ class ToolChoice(Reply):
     defects: ListOf[Defect] = Field(default_factory=list)
 
 
-class AnswerDraft(Reply):
-    """MIRROR 3.4: the answer and the answer agent's own evaluation of it."""
+def _yes_or_no(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value.strip(" .").lower() if isinstance(value, str) else value
 
+
+class Check(Reply):
+    """Whether the work followed a sign or a condition of the task."""
+
+    about: Shown
+    done: Text = ""
+    ok: Annotated[Literal["yes", "no"], BeforeValidator(_yes_or_no)]
+
+
+class AnswerDraft(Reply):
+    """MIRROR 3.4: the answer and the answer agent's own evaluation of it. Not in the paper: checks that come
+    before the answer instead, and the work that they find missing."""
+
+    checks: ListOf[Check] = Field(default_factory=list)
     findings: ListOf[str] = Field(default_factory=list)
     answer: Shown
+    work: Text = ""
     used_steps: ListOf[int] = Field(
         default_factory=list, description="Numbers of the steps that the answer rests on."
     )

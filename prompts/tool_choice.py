@@ -3,7 +3,7 @@ since a strict schema allows no free-form object. MIRROR's two modes (section 4.
 a native function call.
 
 Mechanisms that are switched off are not in the schema: `defects` without intra-reflection, `replan` without
-re-planning, `expected` and `surprise` without foresight.
+re-planning, `expected` and `surprise` without foresight. The fields are described in the prompt alone.
 """
 
 from __future__ import annotations
@@ -65,19 +65,13 @@ def wordless(schema: Any, names: bool = False) -> Any:
     }
 
 
-def _text(description: str, *, nullable: bool = False) -> Json:
-    return {"type": ["string", "null"] if nullable else "string", "description": description}
+_TEXT: Json = {"type": "string"}
+_TEXT_OR_NULL: Json = {"type": ["string", "null"]}
 
 
 def _head(context: Context) -> Json:
-    head: Json = {"thought": _text("The situation and why this move.")}
-    if context.foresees_tools:
-        head["surprise"] = {
-            "type": "string",
-            "enum": ["none", "minor", "serious"],
-            "description": "Your last observation against what you expected of it.",
-        }
-    return head
+    surprise = {"surprise": {"type": "string", "enum": ["none", "minor", "serious"]}}
+    return {"thought": _TEXT} | (surprise if context.foresees_tools else {})
 
 
 def _tail(context: Context) -> Json:
@@ -86,6 +80,15 @@ def _tail(context: Context) -> Json:
         if context.wants("tool_intra")
         else {}
     )
+
+
+def _undescribed(schema: Json) -> Json:
+    """An argument schema without the descriptions of its arguments, which the prompt lists with the tool."""
+    properties = {
+        name: {key: value for key, value in entry.items() if key != "description"}
+        for name, entry in schema.get("properties", {}).items()
+    }
+    return {**schema, "properties": properties}
 
 
 def closed(properties: Json) -> Json:
@@ -107,21 +110,19 @@ def call_properties(schemas: Mapping[str, Json]) -> Json:
 
 
 def _schema(schemas: Mapping[str, Json], context: Context) -> Json:
+    schemas = {name: _undescribed(schema) for name, schema in schemas.items()}
     actions = ["call"] if schemas else []
     actions += [FINISH, REPLAN] if context.replanning else [FINISH]
     properties = _head(context)
     properties["action"] = {"type": "string", "enum": actions}
     if schemas:  # an empty enumeration would be refused
         properties |= call_properties(schemas)
-        properties["finishes"] = {
-            "type": ["boolean", "null"],
-            "description": "Whether what the call returns becomes the subtask's result unread.",
-        }
-    properties["result"] = _text("For finish: the subtask's result.", nullable=True)
+        properties["finishes"] = {"type": ["boolean", "null"]}
+    properties["result"] = _TEXT_OR_NULL
     if context.replanning:
-        properties["reason"] = _text("For replan: what the plan assumed and what is the case.", nullable=True)
+        properties["reason"] = _TEXT_OR_NULL
     if context.foresight != "off":
-        properties["expected"] = _text("For call: what you expect to see.", nullable=True)
+        properties["expected"] = _TEXT_OR_NULL
     return closed(properties | _tail(context))
 
 
@@ -130,26 +131,15 @@ def _functions(
 ) -> tuple[Function, ...]:
     offered = []
     for name, tool in tools.items():
-        properties = {
-            **_head(context),
-            "arguments": schemas[name],
-            "finishes": {
-                "type": "boolean",
-                "description": "Whether what the call returns becomes the subtask's result unread.",
-            },
-        }
+        properties = {**_head(context), "arguments": schemas[name], "finishes": {"type": "boolean"}}
         if context.foresight != "off":
-            properties["expected"] = _text("What you expect to see.")
+            properties["expected"] = _TEXT
         about = f"The tool {name}, as listed above." if tool.foreign else tool.description
         offered.append(Function(name, about, closed(properties | _tail(context))))
-    finish = {**_head(context), "result": _text("The subtask's result."), **_tail(context)}
+    finish = {**_head(context), "result": _TEXT, **_tail(context)}
     offered.append(Function(FINISH, "The subtask is done: hand its result on.", closed(finish)))
     if context.replanning:
-        replan = {
-            **_head(context),
-            "reason": _text("What the plan assumed and what is the case."),
-            **_tail(context),
-        }
+        replan = {**_head(context), "reason": _TEXT, **_tail(context)}
         offered.append(Function(REPLAN, "Ask for a new plan.", closed(replan)))
     return tuple(offered)
 

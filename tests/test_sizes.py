@@ -66,6 +66,7 @@ def broken(fixed: dict[str, int]) -> set[str]:
         "the smallest window's part is half a page": 1_200 <= least.part <= 1_500,
         "the usual window shows several observations": 5 <= usual.seen / usual.observation <= 10,
         "the usual window does not shorten them": usual.observation == sizes.LONGEST_OBSERVATION,
+        "a small share is two to three thousand tokens": 6_000 <= usual.small <= 9_000,
         "a question is put to several observations": usual.observation * 4 <= usual.inspected <= usual.seen,
     }
     for size in (least, usual):

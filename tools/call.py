@@ -28,6 +28,8 @@ PAUSE_S = 0.5
 _QUICK_S = 15.0
 """A failure that took longer is no hiccup: the call is not made again."""
 _BROKEN_OFF = ("timeout", "transport")
+_FRAMES = 4
+"""Frames of an unexpected exception that are logged."""
 _LOOK = "look whether it took effect before anything like it is tried"
 _CONNECTION_ERRORS = (ConnectionError, TimeoutError, HTTPException, httpx.TransportError)
 """On an error's chain of causes: whoever the tool asked may have done it."""
@@ -71,6 +73,12 @@ async def call_tool(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Obse
     )
 
 
+def _place(error: BaseException) -> str:
+    """Where it was raised: the last frames, the outermost first, on one line."""
+    frames = traceback.extract_tb(error.__traceback__)[-_FRAMES:]
+    return " > ".join(f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames)
+
+
 def _may_repeat(tool: Tool) -> bool:
     return tool.retryable and tool.repeatable
 
@@ -99,8 +107,10 @@ async def _attempt(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Obser
             message = f"{tool.name} did not finish within {tool.timeout_s:g} s"
             observation = Observation(message, ok=False, cause="timeout", retryable=True)
         else:
-            _log.error("tool %s failed\n%s", tool.name, redactor(env.settings)(traceback.format_exc()))
             message = one_line(f"{type(error).__name__}: {error}")
+            _log.error(
+                "tool %s failed: %s", tool.name, redactor(env.settings)(f"{message} ({_place(error)})")
+            )
             observation = Observation(message, ok=False, cause="tool")
             broke_off = any(isinstance(link, _CONNECTION_ERRORS) for link in chain(error))
     if observation.ok or tool.repeatable or not (broke_off or observation.cause in _BROKEN_OFF):

@@ -157,7 +157,10 @@ def _keys(inputs: Mapping[str, Any], code: str) -> str:
     there = {name: keys for name, keys in inputs.items() if _speaks_of(name, code)}
     tables = {f"tables[{name!r}]": keys for name, keys in there.get("tables", {}).items()}
     there |= {name: keys for name, keys in tables.items() if isinstance(keys, dict)}
-    said = (f"`{name}` has {', '.join(map(repr, keys)) or 'no keys'}" for name, keys in there.items())
+    said = (
+        f"`{name}` has {', '.join(map(repr, keys)) or ('no tables' if name in tables else 'no keys')}"
+        for name, keys in there.items()
+    )
     return cut("; ".join(said), 2_000)
 
 

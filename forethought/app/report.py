@@ -36,6 +36,7 @@ def report(thread_id: str, snapshot: StateSnapshot, error: str | None = None) ->
         "sources": list(state.get("sources") or []),
         "score": (state.get("draft") or {}).get("score"),
         "evaluation": (state.get("draft") or {}).get("evaluation", ""),
+        "checks": (state.get("draft") or {}).get("checks", []),
         "rounds": (state.get("progress") or {}).get("round", 0),
         "stopped": (state.get("progress") or {}).get("stopped", ""),
         "plan": with_statuses(state).get("plan") or None,

@@ -15,17 +15,21 @@ _STEM = 6
 """Letters of a word that count, so that `invoice` and `invoices` are one; a stemmer for any language."""
 _COMMON = frozenset(
     """about after also been before does each from have into many most much only over than that their them
-    then there these they this those were what when where which while will with would your""".split()  # noqa: SIM905
+    then there these they this those were what when where which while will with would your
+    all and any are but can did for get got had has her him his how its let nor not off our out per she
+    the too two use was who why yet you aber als auch auf aus bei das dem den der des die ein für hat ist mit
+    und von was wie zum zur con del las los por que una des est les par pas qui sur""".split()  # noqa: SIM905
 )
+"""Words of English that tell nothing, and the shortest of German, Spanish and French."""
 
 
 def words(text: str) -> list[str]:
-    """The words of `text` that tell what it is about: those of four letters or more, and numbers, stemmed."""
+    """The words of `text` that tell what it is about, stemmed: of three letters or more, or with a digit."""
     every_word = re.findall(r"\w+", text.casefold())
     return [
         word[:_STEM]
         for word in every_word
-        if word not in _COMMON and (len(word) >= 4 or any(c.isdigit() for c in word))
+        if word not in _COMMON and (len(word) >= 3 or any(c.isdigit() for c in word))
     ]
 
 

@@ -56,7 +56,10 @@ class ReplayTransport:
         key = digest(logical(request, self._scrub))
         if not (recorded := self._replies.get(key)):
             what = f"call {self._asked} ({request.role}, {request.reply})"
-            raise ReplayError(f"the recording {self.path} has no reply to {what}; record the run again")
+            again = f" with {self.header['made_with']}" if "made_with" in self.header else ""
+            raise ReplayError(
+                f"the recording {self.path} has no reply to {what}; record the run again{again}"
+            )
         at = min(self._served[key], len(recorded) - 1)
         self._served[key] += 1
         return recorded[at]

@@ -17,6 +17,7 @@ from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict  # the server's schemas need it below Python 3.12
 
 from forethought.models.types import Usage
+from forethought.state.draft import Draft, Source
 from forethought.state.look import Look
 from forethought.state.reducers import add_usage, append, delta, last, merge, merge_files, merge_rounds
 from forethought.state.skips import Skip
@@ -251,29 +252,8 @@ class Replan(TypedDict):
     reason: str
     forced: bool
     kind: str
-    """agent, attempts, repeat, surprise, cadence."""
+    """agent, attempts, repeat, surprise, cadence; checks: the answer agent added a subtask itself."""
     task: int
-
-
-class Draft(TypedDict, total=False):
-    """The best answer so far."""
-
-    answer: str
-    used_steps: list[int]
-    evaluation: str
-    score: int
-    round: int
-    expected_reply: str
-    """What the person is expected to say next; only where that is foreseen (SAMULE 3.2.3)."""
-
-
-class Source(TypedDict):
-    """A step that the answer rests on."""
-
-    n: int
-    subtask: str
-    tool: str | None
-    origin: str
 
 
 class ShownLesson(TypedDict):

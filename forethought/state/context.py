@@ -14,7 +14,8 @@ from __future__ import annotations
 import difflib
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
+from pydantic_core import PydanticCustomError
 
 from forethought.settings import LEAST_TOKENS, MODEL_NAME, Effort, Settings
 from forethought.sizes import LEAST_WINDOW_TOKENS, WINDOW_TOKENS, Sizes
@@ -176,6 +177,14 @@ class Context(BaseModel):
         description="Ask a person before a tool changes something: never, if text from outside came into "
         "the thread before (tainted), or always. Addresses that could carry a file out are always asked for.",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _names_the_nearest(cls, values: Any) -> Any:
+        if isinstance(values, dict) and cls.model_config["extra"] == "forbid":
+            for key in (key for key in values if key not in cls.model_fields):
+                raise PydanticCustomError("unknown_setting", "{why}", {"why": unknown_setting(key, cls)})
+        return values
 
     def wants(self, mechanism: Mechanism) -> bool | None:
         """Whether a mechanism runs; None: the rules of `nodes.support.effort` decide each time."""

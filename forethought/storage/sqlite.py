@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import aiosqlite
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from forethought.storage.encryption import Cipher, thread_serializer
 from forethought.storage.errors import StorageError
+from forethought.storage.group_commit import GroupCommitSaver
 from forethought.storage.layout import set_up
 from forethought.storage.locks import FileLocks, hold
 from forethought.storage.saver import ThreadSaver
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _BUSY_S = 15.0
 
 
-class SqliteThreads(ThreadSaver, AsyncSqliteSaver):
+class SqliteThreads(ThreadSaver, GroupCommitSaver):
     """Threads in an SQLite file."""
 
     contents = (("checkpoints", "checkpoint"), ("writes", "value"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 
@@ -16,6 +17,8 @@ from forethought.state.steps import is_call
 _FIRST_STEP_TOKENS = 3_000
 """What a step is taken to cost at least before one was seen; else as much as a call of the task so far."""
 _ANSWER_SHARE = 0.1
+_SCARCE = 0.8
+"""Once so much of a budget is used, a worker is told what is left."""
 _ROUNDING = 1e-9
 """What sums of dollars may be off by."""
 
@@ -161,6 +164,18 @@ def _step_cost(state: AgentState) -> Usage:
     count = len(known) or sums["calls"] or 1
     tokens = max(tokens_of(sums) // count, 0 if known else _FIRST_STEP_TOKENS)
     return Usage(input_tokens=tokens, usd=sums["usd"] / count)
+
+
+def scarce_text(state: AgentState, context: Context) -> str:
+    """What is left, where it is a fifth or less of the calls, moves or tokens; '' else: a worker with more
+    need not know, and a text that changes in each prompt is in no cache."""
+    used = spent(state)
+    limits = (
+        (used.calls, context.max_steps),
+        (used.moves, context.most_moves),
+        (used.tokens, context.max_tokens or math.inf),
+    )
+    return left_text(state, context) if any(so_far >= _SCARCE * most for so_far, most in limits) else ""
 
 
 def left_text(state: AgentState, context: Context) -> str:

@@ -82,6 +82,22 @@ def excerpts(texts: tuple[Text, ...], query: str, limit: int) -> tuple[str, ...]
     return tuple(long[at].shown() if at in long else text.whole for at, text in enumerate(texts))
 
 
+@lru_cache(maxsize=2048)
+def gist(text: str, query: str, limit: int) -> str:
+    """`text` in `limit` bytes: its first line, the lines that bear on `query`, then beginning and end.
+
+    [...] stands for what is missing.
+    """
+    if extent(text) <= limit:
+        return text
+    lines = _Lines(Text(text), max(min(_STRETCH, limit // 3), _LEAST_STRETCH))
+    room = limit - lines.size
+    for at, _ in rank(query, lines.all, least=1):
+        room -= lines.take(lines.around(at), room) or lines.take([at], room)
+    lines.fill(room)
+    return lines.chosen()
+
+
 def _fair_size(sizes: Sequence[int], limit: int) -> int:
     """The size up to which texts are whole, so that they and an equal share for each of the others fit."""
     left, fair = limit, 0
@@ -139,15 +155,20 @@ class _Lines:
                 used += took
         return used
 
-    def shown(self) -> str:
-        """The chosen lines in their order, and a note on the others."""
-        text = self.source.briefly
+    def chosen(self) -> str:
+        """The chosen lines in their order; [...] stands for the others."""
+        text = ""
         for at, (line, number) in enumerate(zip(self.all, self._numbers, strict=True)):
             begins = at == 0 or number != self._numbers[at - 1]
             if at in self._chosen:
                 text += line if at == 0 or (not begins and at - 1 in self._chosen) else f"\n{line}"
             elif at - 1 in self._chosen:
                 text += "\n[...]"
+        return text
+
+    def shown(self) -> str:
+        """The same, and a note on what is missing."""
+        text = self.source.briefly + self.chosen()
         missing = sorted({n for at, n in enumerate(self._numbers) if at not in self._chosen})
         if not missing:
             return text

@@ -6,8 +6,9 @@ from typing import Any
 
 from langchain_core.messages import AIMessage
 
-from forethought.state.agent import AgentState, Draft, Source, Status
+from forethought.state.agent import AgentState, Status
 from forethought.state.context import Context
+from forethought.state.draft import Draft, Source
 
 
 def final_update(state: AgentState, draft: Draft, status: Status, context: Context) -> dict[str, Any]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import mimetypes
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
@@ -37,6 +38,8 @@ OUTLINE_CHARS = 6_000
 """Characters of a plan in short."""
 LINE_CHARS = 200
 """Characters of a text that is shown in one line; a text of many keeps as much at least."""
+_HEAD = 40
+"""Characters of a description in the outline of a very large plan."""
 _BRIEF_STEP = 600
 """Bytes of a step that is cut as far as steps are."""
 
@@ -111,27 +114,30 @@ def step_text(step: Step) -> str:
 
 
 def _before(step: Step) -> str:
-    """What stands before a step's observation: the call and how it went."""
-    lines = [
-        f"subtask: {step['subtask']}",
-        f"thought: {cut(step['thought'], HEAD_CHARS)}",
-        f"move: {call_text(step)}",
-    ]
+    """What stands before a step's observation."""
+    return f"subtask: {step['subtask']}\n{move_text(step)}"
+
+
+def move_text(step: Step) -> str:
+    """A step without its observation: thought, call, what was expected and how it went."""
+    lines = [f"thought: {cut(step['thought'], HEAD_CHARS)}"] if step["thought"] else []
+    lines.append(f"move: {call_text(step)}")
     if step["expected"]:
         lines.append(f"expected: {step['expected']}")
-    return "\n".join([*lines, *_outcome(step)])
+    return "\n".join([*lines, _outcome(step)])
 
 
 def _briefly_before(step: Step) -> str:
-    """The same of a step whose observation is cut."""
-    return "\n".join([f"subtask: {step['subtask']}", f"move: {call_text(step, LINE_CHARS)}", *_outcome(step)])
+    """What stands before the observation of a step that is cut."""
+    return f"subtask: {step['subtask']}\nmove: {call_text(step, LINE_CHARS)}\n{_outcome(step)}"
 
 
-def _outcome(step: Step) -> list[str]:
-    outcome = "ok" if step["ok"] else f"failed ({step['cause']})"
-    if step["surprise"] == "serious":
-        outcome += ", a serious surprise"
-    return [f"outcome: {outcome}", f"observed ({step['origin']}): "]
+def _outcome(step: Step) -> str:
+    """How a step went, if not well, and where what it showed comes from, if not from its tool."""
+    words = [] if step["ok"] else [f"failed ({step['cause']})"]
+    words += ["a serious surprise"] if step["surprise"] == "serious" else []
+    origin = "" if step["origin"] == f"tool:{step['tool']}" else f" ({step['origin']})"
+    return ", ".join([*words, f"observed{origin}: "])
 
 
 def steps_text(
@@ -228,14 +234,28 @@ def plan_text(plan: Plan, *, only_open: bool = False) -> str:
     return "\n\n".join(blocks)
 
 
-def plan_outline(plan: Plan, sizes: Sizes, own: str = "") -> str:
-    """The plan in short, a line a subtask: id, status and the head of its description; `own` is marked."""
+def plan_outline(plan: Plan, sizes: Sizes) -> str:
+    """The plan in short, a line a subtask: id, status and the head of its description."""
     lines = [
-        f"{item['id']} [{'yours' if item['id'] == own else item['status']}]: "
-        f"{one_line(item['description'], LINE_CHARS)}"
+        f"{item['id']} [{item['status']}]: {one_line(item['description'], LINE_CHARS)}"
         for item in plan.get("subtasks", [])
     ]
     return cut("\n".join(lines), min(OUTLINE_CHARS, sizes.written))
+
+
+def work_outline(plan: Plan, sizes: Sizes) -> str:
+    """The plan as all its workers see it, without statuses: ids and the head of each description. Subtasks in
+    a row with the same description share a line; '' if there is only one."""
+    subtasks, room = plan.get("subtasks", []), min(OUTLINE_CHARS * 2 // 3, sizes.written)
+    groups = [(words, list(group)) for words, group in groupby(subtasks, key=itemgetter("description"))]
+    limit = max(_HEAD, min(LINE_CHARS, room // max(len(groups), 1)))
+    lines = [f"{_ids(group)}: {one_line(words, limit)}" for words, group in groups]
+    return cut("\n".join(lines), room) if len(subtasks) > 1 else ""
+
+
+def _ids(subtasks: Sequence[Subtask]) -> str:
+    first, last = subtasks[0]["id"], subtasks[-1]["id"]
+    return first if len(subtasks) == 1 else f"{first} to {last}"
 
 
 def result_items(
@@ -268,16 +288,33 @@ def result_items(
 
 
 def step_items(
-    steps: Sequence[Step], reader: Reader, room: int, note: Callable[[Step], str] = lambda step: ""
+    steps: Sequence[Step],
+    reader: Reader,
+    room: int,
+    note: Callable[[Step], str] = lambda step: "",
+    digested: Collection[int] = (),
 ) -> list[dict[str, Any]]:
     """Steps for a prompt in `room` bytes, one by one with `note` behind each: {n, text}; of very many the
-    first are condensed."""
-    first = cut_off(len(steps), most(room // 6, _BRIEF_STEP))
-    earlier, newest = steps[:first], steps[first:]
-    texts = [Text(s["observation"], reader.way_to_step(s), _before(s), _briefly_before(s)) for s in newest]
-    cuts = shown(texts, room, reader.query)
+    first are condensed.
+
+    Of steps that are more than a small share, those whose numbers are `digested` are cut first: a line each,
+    and what bears on the reader's work.
+    """
+    texts = [Text(s["observation"], reader.way_to_step(s), _before(s), _briefly_before(s)) for s in steps]
+    if sum(extent(text.whole) for text in texts) <= reader.sizes.small:
+        digested = ()
+    brief = [step["n"] in digested for step in steps]
+    least = sum(LINE_CHARS if cut_first else _BRIEF_STEP for cut_first in brief) // max(len(steps), 1)
+    first = cut_off(len(steps), most(room // 6, least or _BRIEF_STEP))
+    earlier, newest, brief = steps[:first], steps[first:], brief[first:]
+    digests = tuple(text for text, cut_first in zip(texts[first:], brief, strict=True) if cut_first)
+    others = [text for text, cut_first in zip(texts[first:], brief, strict=True) if not cut_first]
+    cut_texts = excerpts(digests, reader.query, max(reader.sizes.small, LINE_CHARS * len(digests)))
+    left = room - sum(map(extent, cut_texts))
+    cuts = {True: iter(cut_texts), False: iter(shown(others, left, reader.query))}
     items: list[dict[str, Any]] = [
-        {"n": step["n"], "text": text + note(step)} for step, text in zip(newest, cuts, strict=True)
+        {"n": step["n"], "text": next(cuts[cut_first]) + note(step)}
+        for step, cut_first in zip(newest, brief, strict=True)
     ]
     if earlier:
         numbers = f"{earlier[0]['n']} to {earlier[-1]['n']}"
@@ -286,9 +323,14 @@ def step_items(
 
 
 def share(room: int, count: int) -> int:
-    """How many characters of `room` each of `count` texts may have. It changes only as the count doubles, so
-    that a prompt that grows seldom changes what it said before."""
-    return max(LINE_CHARS, room >> (max(count, 1) - 1).bit_length())
+    """How many characters of `room` each of `count` texts may have: a line at least."""
+    return max(LINE_CHARS, doubling_share(room, count))
+
+
+def doubling_share(room: int, count: int) -> int:
+    """An equal part of `room` for each of `count` texts. It changes only as the count doubles, so that a
+    prompt that grows seldom changes what it said before."""
+    return room >> (max(count, 1) - 1).bit_length()
 
 
 def most(room: int, each: int) -> int:

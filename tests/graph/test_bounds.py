@@ -96,3 +96,10 @@ def test_models_by_role() -> None:
     assert (context.model_for("planner"), context.model_for("tool")) == ("openai:a", "openai:b")
     assert models_of(context) == ("openai:a", "openai:b")
     assert models_of(Context(model="openai:a", fallback_model="openai:c")) == ("openai:a", "openai:c")
+
+
+def test_a_misspelt_setting_is_answered_with_the_nearest() -> None:
+    with pytest.raises(ValidationError, match="unknown setting 'max_us'; did you mean max_usd"):
+        Context(max_us=1)  # type: ignore[call-arg]
+    with pytest.raises(ValidationError, match="file_dir\n"):
+        Settings(file_dir=".")  # type: ignore[call-arg]

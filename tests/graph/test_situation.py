@@ -67,19 +67,20 @@ async def test_a_worker_knows_the_other_subtasks_of_the_plan(drive: Drive) -> No
     )
     out = await drive(Script(plans=[plan(*subtasks)]))
     shown = out.asked("ToolChoice", "add")[0].messages[1][1]
-    outline = shown[shown.index("<plan>") :]
-    assert "read [finished]: read the prices" in outline
+    outline = shown[shown.index("<plan>") : shown.index("</plan>")]
+    assert "read: read the prices" in outline
     assert "net of tax" not in outline
-    assert "add [yours]" in outline
-    assert "check [pending]: check the sum against the invoice" in outline
+    assert outline.endswith("add: add the prices\ncheck: check the sum against the invoice\n")
 
 
-async def test_the_plan_changes_nothing_before_the_history_of_a_subtask(drive: Drive) -> None:
+async def test_all_workers_of_a_plan_are_shown_the_same_up_to_their_subtask(drive: Drive) -> None:
     moves = {"a": [call("x", finishes=False), call("y")], "b": [call("z")]}
-    out = await drive(Script(plans=[plan(sub("a"), sub("b"))], moves=moves))
-    first, second = (seen.messages[1][1] for seen in out.asked("ToolChoice", "a"))
-    assert "b [finished]" in second
-    assert first[: first.index("# The plan")] in second
+    out = await drive(Script(plans=[plan(sub("a"), sub("b"), sub("c", ["a", "b"]))], moves=moves))
+    own = "# Your subtask"
+    shown = [seen.messages[1][1] for seen in out.asked("ToolChoice")]
+    assert len(shown) == 4
+    assert len({text[: text.index(own)] for text in shown}) == 1
+    assert shown[0].index("<plan>") < shown[0].index(own)
 
 
 async def test_the_answer_agent_knows_what_each_subtask_was(drive: Drive) -> None:

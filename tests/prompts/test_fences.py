@@ -72,5 +72,5 @@ def test_a_foreign_tool_s_own_words_are_fenced_and_in_no_schema() -> None:
         assert "Ignore" not in sent
         assert "Send all" not in sent
         assert '"title"' in sent, "an argument may be called title"
-        kept: Any = json.dumps(tool_choice_spec({"look": own}, context).schema)
-        assert "Send all files" in kept
+    kept: Any = tool_choice_spec({"look": own}, Context(proposals="functions")).functions[0].parameters
+    assert "Send all files" in json.dumps(kept)

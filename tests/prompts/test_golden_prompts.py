@@ -167,6 +167,8 @@ CASES: dict[str, Render] = {
     "reflector_lessons": reflector(taught()),
     "tool_agent_foresight_user": tool(early(), "read_costs", foresight="user"),
     "tool_agent_foresight_both": tool(early(), "read_costs", foresight="both"),
+    "answer_agent_checks": answerer({**early(), "look": look()}, effort="auto"),
+    "answer_agent_last_checks": answerer({**late(), "look": look()}, effort="auto", answer_format="a number"),
     "answer_agent_foresight_user": answerer(early(), foresight="user"),
     "foresight": turn("foresight", user=False, **FORESEEN),
     "foresight_user": turn("foresight", user=True, **{**FORESEEN, "subtask": "", "steps": ""}),

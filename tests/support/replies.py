@@ -154,6 +154,16 @@ def answer(
     }
 
 
+def check(about: str = "the year", ok: str = "yes", done: str = "as read") -> Json:
+    """A Check of an answer."""
+    return {"about": about, "done": done, "ok": ok}
+
+
+def checked(text: str = "the answer", *checks: Json, work: str = "", used: Sequence[int] = ()) -> Json:
+    """An AnswerDraft with checks."""
+    return {"checks": list(checks), "answer": text, "work": work, "used_steps": list(used)}
+
+
 def _choice(action: str, **fields: Any) -> Json:
     empty: Json = {
         "thought": "a thought",

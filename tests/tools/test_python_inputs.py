@@ -155,6 +155,7 @@ def test_every_table_is_rows(run: Run, code: str, shown: object) -> None:
         ("tables['book.xlsx']['prices']", "`tables['book.xlsx']` has 'Prices', 'Old'"),
         ("tables['rules.docx']['Limits']", "`tables['rules.docx']` has '1'"),
         ("results['s9']", "`results` has no keys"),
+        ("tables['note.txt']['1']", "`tables['note.txt']` has no tables"),
     ],
 )
 def test_a_wrong_key_is_answered_with_the_keys(run: Run, code: str, hint: str) -> None:

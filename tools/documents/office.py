@@ -197,7 +197,7 @@ def _not_shown(slide: Any) -> str:
 
 
 _QUIET = {"SCARF_NO_ANALYTICS": "true", "DO_NOT_TRACK": "true", "UNSTRUCTURED_DISABLE_NOTICE": "1"}
-_NUMBERED = re.compile(r"\(?[\dA-Za-z]{1,4}[.)]\s")
+_OWN_MARK = re.compile(r"\(?[\dA-Za-z]{1,4}[.)]\s|\*")
 
 
 def partitioner(kind: str) -> ModuleType:
@@ -237,7 +237,7 @@ def markdown(elements: Iterable[Any], heading_level: int = 1, deepest_heading: i
         if not text.strip():
             continue
         if kind == "ListItem":
-            item = "  " * depth + (text if _NUMBERED.match(text) else f"- {text}")
+            item = "  " * depth + (text if _OWN_MARK.match(text) else f"- {text}")
             if listing:
                 pieces[-1] += f"\n{item}"
             else:

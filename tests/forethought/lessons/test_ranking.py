@@ -17,6 +17,7 @@ TEXTS = [
 
 def test_words_are_told_from_fillers_and_stemmed() -> None:
     assert words("Which invoices, and an invoice of 2024?") == ["invoic", "invoic", "2024"]
+    assert words("The VAT of May is in USD.") == ["vat", "may", "usd"]
 
 
 @pytest.mark.parametrize(

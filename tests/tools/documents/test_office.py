@@ -151,7 +151,9 @@ def test_slides_keep_titles_lists_tables_and_speaker_notes() -> None:
     deck = Presentation()
     first = deck.slides.add_slide(deck.slide_layouts[1])
     first.shapes.title.text = "Plans"
-    first.placeholders[1].text = "Buy tea\nThe choir will travel to Prague in the month of May."
+    first.placeholders[
+        1
+    ].text = "Buy tea\n* without milk\nThe choir will travel to Prague in the month of May."
     first.notes_slide.notes_text_frame.text = "Do not mention the price."
     second = deck.slides.add_slide(deck.slide_layouts[6])
     table = second.shapes.add_table(2, 2, Inches(1), Inches(1), Inches(4), Inches(1)).table
@@ -171,7 +173,7 @@ def test_slides_keep_titles_lists_tables_and_speaker_notes() -> None:
         "## Slide 3 of 3, hidden",
     ]
     one, two, three = (section.text for section in document.sections)
-    assert one.startswith("### Plans\n\n- Buy tea\n")
+    assert one.startswith("### Plans\n\n- Buy tea\n* without milk\n")
     assert "The choir will travel to Prague in the month of May." in one
     assert one.endswith("\n\nSpeaker notes: Do not mention the price.")
     assert two == "| City | Limit |\n| --- | --- |\n| Prague | 110 |\n\n(Not shown as text: 1 picture.)"

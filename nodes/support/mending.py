@@ -1,0 +1,102 @@
+"""What the answer's checks found undone, as one more subtask of the same plan.
+
+Not in the papers: MIRROR's next round (3.5) plans anew. What a check finds missing is mostly one reading or
+one sum, so it is done in the same round, without a planner, once a task.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import count
+from typing import Any
+
+from forethought.nodes.support.plans import plan_update
+from forethought.nodes.support.provenance import thread_origin
+from forethought.prompts.replies import AnswerDraft
+from forethought.state.agent import AgentState, Plan, Replan, Subtask
+from forethought.state.context import Context
+from forethought.text import one_line
+
+KIND = "checks"
+"""The kind of re-plan that a mending is recorded as."""
+_DONE_CHARS = 300
+
+
+def checks_answer(context: Context) -> bool:
+    """Whether the answer comes with checks; else with findings, and where it is scored with defects."""
+    return context.effort != "paper" and not context.wants("answer_intra")
+
+
+def unmet_text(reply: AnswerDraft) -> str:
+    """The checks that were not met, a line each."""
+    return "\n".join(
+        f"not met: {one_line(check.about, _DONE_CHARS)}: {one_line(check.done, _DONE_CHARS)}"
+        for check in reply.checks
+        if check.ok == "no"
+    )
+
+
+def unchecked_signs(reply: AnswerDraft, state: AgentState) -> list[str]:
+    """Numbers of the signs that no check is about."""
+    named = set(re.findall(r"\bS\d+\b", " ".join(check.about for check in reply.checks)))
+    signs = state["look"]["signs"] if state.get("look") else []
+    return [number for n in range(1, len(signs) + 1) if (number := f"S{n}") not in named]
+
+
+def mending(state: AgentState) -> Replan | None:
+    """The record of the task's mending, if there was one."""
+    task = state.get("progress", {}).get("task", 1)
+    return next((r for r in state.get("replans", []) if (r["kind"], r["task"]) == (KIND, task)), None)
+
+
+def may_mend(state: AgentState) -> bool:
+    """Whether the task may still be mended, as far as budgets go: they can pass until the answer is there."""
+    return mending(state) is None and not state.get("progress", {}).get("stopped")
+
+
+def mending_update(reply: AnswerDraft, state: AgentState, context: Context) -> dict[str, Any]:
+    """The update that adds the subtask, as a plan version of its own; a person who approves plans is asked.
+
+    `state` with statuses. The subtask depends on everything that was finished, so that its worker sees it.
+    """
+    plan, results, progress = state.get("plan", {}), state.get("results", {}), state["progress"]
+    subtasks, version = plan.get("subtasks", []), progress["version"] + 1
+    reason = f"The answer's checks found work to do. {unmet_text(reply)}"
+    subtask: Subtask = {
+        "id": _new_id(state),
+        "description": reply.work,
+        "depends_on": [item["id"] for item in subtasks if item["id"] in results],
+        "call": None,
+        "expected": "",
+        "status": "pending",
+    }
+    mended: Plan = {
+        **plan,
+        "version": version,
+        "subtasks": [*subtasks, subtask],
+        "why": reason,
+        "n": progress["n"],
+        "reviewed": True,
+        "approval": "wanted" if context.approve_plan else "",
+        "origin": thread_origin(state),
+    }
+    record: Replan = {
+        "n": progress["n"],
+        "reason": reason,
+        "forced": False,
+        "kind": KIND,
+        "task": progress["task"],
+    }
+    planned_at = [*progress["planned_at"], progress["n"] - progress["base_n"]]
+    return {
+        **plan_update(mended),
+        "replans": [record],
+        "progress": {**progress, "version": version, "planned_at": planned_at},
+    }
+
+
+def _new_id(state: AgentState) -> str:
+    """An id under which nothing was done yet."""
+    used = {item["id"] for item in state.get("plan", {}).get("subtasks", [])} | set(state.get("results", {}))
+    used |= {step["subtask"] for step in state.get("trajectory", [])}
+    return next(name for n in count(1) if (name := "mend" if n == 1 else f"mend_{n}") not in used)

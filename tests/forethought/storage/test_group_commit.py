@@ -1,0 +1,91 @@
+"""Writes to SQLite that share a commit: each is on disk when it returns, and stands or falls alone."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forethought.storage import open_threads
+from forethought.storage.address import file_address
+from forethought.storage.saver import ThreadSaver
+
+
+def head(thread_id: str) -> Any:
+    return {"configurable": {"thread_id": thread_id, "checkpoint_ns": "", "checkpoint_id": "1"}}
+
+
+def kept(path: Path) -> list[tuple[str, int]]:
+    """What another connection sees: thread and number of writes."""
+    with sqlite3.connect(path) as other:
+        return other.execute("SELECT thread_id, COUNT(*) FROM writes GROUP BY 1 ORDER BY 1").fetchall()
+
+
+async def write(saver: ThreadSaver, thread_id: str, task: str = "task") -> None:
+    await saver.aput_writes(head(thread_id), [("task", "a"), ("usage", {})], task)
+
+
+async def trace_commits(saver: Any) -> list[str]:
+    """The transactions that the connection begins from now on."""
+    seen: list[str] = []
+    await saver.conn.set_trace_callback(lambda text: seen.append(text) if text.startswith("BEGIN") else None)
+    return seen
+
+
+async def test_a_write_is_on_disk_when_it_returns(tmp_path: Path) -> None:
+    path = tmp_path / "t.sqlite"
+    async with open_threads(file_address(path)) as saver:
+        for at, name in enumerate("abc", start=1):
+            await write(saver, name)
+            assert len(kept(path)) == at
+
+
+async def test_writes_that_come_together_share_a_commit(tmp_path: Path) -> None:
+    path = tmp_path / "t.sqlite"
+    async with open_threads(file_address(path)) as saver:
+        begun = await trace_commits(saver)
+        await asyncio.gather(*(write(saver, f"{n:02}") for n in range(64)))
+        assert len(begun) == 1
+    assert kept(path) == [(f"{n:02}", 2) for n in range(64)]
+
+
+async def test_a_write_that_fails_takes_no_other_with_it(tmp_path: Path) -> None:
+    path = tmp_path / "t.sqlite"
+    async with open_threads(file_address(path)) as saver:
+        bad = saver.aput_writes(head("bad"), [("task", "a")], task_id=object())  # type: ignore[arg-type]
+        done = await asyncio.gather(write(saver, "a"), bad, write(saver, "b"), return_exceptions=True)
+    assert [type(result) for result in done] == [type(None), sqlite3.ProgrammingError, type(None)]
+    assert kept(path) == [("a", 2), ("b", 2)]
+
+
+async def test_a_write_whose_task_was_cancelled_holds_up_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "t.sqlite"
+    async with open_threads(file_address(path)) as saver:
+        writes = [asyncio.create_task(write(saver, name)) for name in "abc"]
+        await asyncio.sleep(0)
+        writes[0].cancel()
+        done = await asyncio.wait_for(asyncio.gather(*writes, return_exceptions=True), 10)
+        assert isinstance(done[0], asyncio.CancelledError)
+        assert done[1:] == [None, None]
+        await write(saver, "d")
+    assert {"b", "c", "d"} <= {name for name, _ in kept(path)}
+
+
+async def test_a_write_to_a_closed_database_fails(tmp_path: Path) -> None:
+    async with open_threads(file_address(tmp_path / "t.sqlite")) as saver:
+        await write(saver, "a")
+    with pytest.raises(ValueError, match="Connection closed"):
+        await asyncio.wait_for(write(saver, "b"), 10)
+
+
+async def test_what_a_transaction_of_the_connection_does_is_never_half_committed(tmp_path: Path) -> None:
+    path = tmp_path / "t.sqlite"
+    async with open_threads(file_address(path)) as saver:
+        await write(saver, "a")
+        begun = await trace_commits(saver)
+        await asyncio.gather(write(saver, "b"), saver.adelete_thread("a"), write(saver, "c"))
+        assert len(begun) == 2
+    assert kept(path) == [("b", 2), ("c", 2)]

@@ -19,7 +19,7 @@ from forethought.models.allowance import Allowance, total
 from forethought.models.types import Message, OutOfTime, ReplySpec, Usage, reply_spec, without
 from forethought.nodes.support.budget import allowance, answer_allowance, exhausted
 from forethought.nodes.support.digest import digested_steps
-from forethought.nodes.support.effort import Moment, settle, signs_text
+from forethought.nodes.support.effort import Moment, settle
 from forethought.nodes.support.final import final_update
 from forethought.nodes.support.intra_reflection import (
     Revised,
@@ -48,6 +48,7 @@ from forethought.nodes.support.prompt_text import (
 )
 from forethought.nodes.support.provenance import for_person, thread_origin
 from forethought.nodes.support.services import Services, Turn
+from forethought.nodes.support.sign_verdicts import signs_text
 from forethought.nodes.support.situation import background, situation
 from forethought.nodes.support.task import fail
 from forethought.prompts.render import prompt_messages

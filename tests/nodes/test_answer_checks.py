@@ -37,7 +37,7 @@ async def test_what_a_check_finds_undone_becomes_one_subtask_and_the_answer_is_w
         checked("40", check("S1")),
         moves={"mend": [call("order 7")]},
     )
-    assert out.kinds == ["Plan", "PlanDiagnosis", "ToolChoice", "AnswerDraft", "ToolChoice", "AnswerDraft"]
+    assert out.kinds == ["Plan", "ToolChoice", "AnswerDraft", "ToolChoice", "AnswerDraft"]
     assert (out.status, out.state["answer"]) == ("answered", "40")
     assert out.subtasks == {"a": "finished", "mend": "finished"}
     worker = out.asked("ToolChoice", "mend")[0].text

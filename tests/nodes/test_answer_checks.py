@@ -196,6 +196,6 @@ async def test_a_diagnosed_plan_is_not_diagnosed_again_for_what_is_added(drive: 
         diagnoses=[diagnosis()],
         answers=[checked("42", UNMET, work="Look again."), checked("42", check("S1"))],
     )
-    out = await drive(script, effort="auto", forced_replans=(1,))
+    out = await drive(script, effort="auto", forced_replans=(1,), prospective_reflection=True)
     assert out.kinds.count("PlanDiagnosis") == 1
     assert out.kinds.count("Plan") == 1

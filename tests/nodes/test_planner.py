@@ -169,7 +169,7 @@ async def test_a_plan_whose_author_passes_by_no_sign_knowingly_goes_on(
 
 async def test_a_sign_that_is_left_twice_is_the_reflectors(drive: Drive) -> None:
     out = await drive(Script(plans=[plan(sub("a"), signs=[LEFT])]), task=SIGNED, effort="auto")
-    assert out.kinds == ["Plan", "Plan", "PlanDiagnosis", "ToolChoice", "AnswerDraft"]
+    assert out.kinds[:4] == ["Plan", "Plan", "PlanDiagnosis", "ToolChoice"]
     assert out.status == "answered"
 
 

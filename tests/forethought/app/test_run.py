@@ -12,12 +12,33 @@ import pytest
 from tests.forethought.app.conftest import Cli
 from tests.forethought.app.scripted import own_subtask
 from tests.support.model_server import Fault
+from tests.support.replies import plan
 
 Scripted = Callable[..., Any]
 KEYS = {
     "thread_id", "status", "answer", "sources", "score", "evaluation", "rounds", "stopped", "plan",
     "plan_reviews", "steps", "replans", "skipped", "usage", "cost", "checks", "seconds",
 }  # fmt: skip
+
+
+def test_what_needs_no_work_is_an_answer_in_one_call_and_shown_as_such(cli: Cli, scripted: Scripted) -> None:
+    script, server = scripted()
+    script.plan = lambda seen: plan(answer="Paris.")
+    done = cli("run", "What is the capital of France?", "--thread", "t1", "--set", "effort=auto")
+    assert (done.code, server.names) == (0, ["Plan"]), done.err
+    assert "Paris." in done.out
+    shown = cli("show", "t1")
+    assert "Paris." in shown.out
+    assert "Plan v" not in shown.out
+    found = cli("show", "t1", "--json").json
+    assert (found["status"], found["answer"], found["sources"], found["steps"]) == (
+        "answered",
+        "Paris.",
+        [],
+        [],
+    )
+    again = cli("run", "And of Italy?", "--thread", "t1", "--json")
+    assert (again.code, again.json["answer"], len(server.names)) == (0, "Paris.", 2), again.err
 
 
 def test_a_run_prints_its_records_in_order_and_exits_0(cli: Cli, scripted: Scripted) -> None:

@@ -19,6 +19,9 @@ from forethought.state.context import Context, Mechanism
 from forethought.state.skips import Skip
 from forethought.tools.base import Tool
 
+SHORT_PLAN = 3
+"""Open subtasks of a plan at most, for one that is not worth an examination of its own."""
+
 
 @dataclass(frozen=True)
 class Moment:
@@ -53,9 +56,19 @@ def _only_reads(moment: Moment) -> bool:
     return all(is_reading(subtask, moment.tools) for subtask in pending) and not sign_lines(moment.state)
 
 
+def _is_short(moment: Moment) -> bool:
+    """Of a plan of few subtasks, where there is no file, and its author went through every sign."""
+    few = len(open_subtasks(moment.state.get("plan", {}))) <= SHORT_PLAN
+    return few and not moment.state.get("files") and _heeds_signs(moment)
+
+
 def _was_seen(moment: Moment) -> bool:
-    """Whether nothing that was given is left unseen, and the plan's author went through every sign."""
-    return _all_seen(moment.state) and all_heeded(moment.state["plan"].get("signs", []), moment.state)
+    """Whether every file was seen whole, and the plan's author went through every sign."""
+    return _all_seen(moment.state) and _heeds_signs(moment)
+
+
+def _heeds_signs(moment: Moment) -> bool:
+    return all_heeded(moment.state["plan"].get("signs", []), moment.state)
 
 
 def _only_words_changed(moment: Moment) -> bool:
@@ -77,6 +90,7 @@ def _answers_with_checks(moment: Moment) -> bool:
 RULES: tuple[Rule, ...] = (
     Rule("plan_intra", "the reflector examines plans", _is_examined),
     Rule("prospective_reflection", "the plan only reads, and nothing follows from it", _only_reads),
+    Rule("prospective_reflection", "a short plan: a wrong step costs no more than an examination", _is_short),
     Rule("prospective_reflection", "all was seen, and the plan looks after each sign that bears", _was_seen),
     Rule("prospective_reflection", "the revision changed nothing but wording", _only_words_changed),
     Rule("tool_intra", "the subtask only reads, and nothing failed or surprised in it", _moves_lightly),
@@ -136,9 +150,14 @@ def is_reading(subtask: Subtask, tools: Mapping[str, Tool]) -> bool:
 
 
 def _all_seen(state: AgentState) -> bool:
-    """Whether the first look showed all files whole; also where there are none, or was no look."""
+    """Whether the first look showed files, and all of them whole."""
     look = state.get("look")
-    return not look or not (look["unseen"] or any(file["shown"] != "whole" for file in look["files"]))
+    return bool(
+        look
+        and look["files"]
+        and not look["unseen"]
+        and all(file["shown"] == "whole" for file in look["files"])
+    )
 
 
 def _shape(plan: Plan) -> Sequence[Any]:

@@ -15,11 +15,11 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.models.allowance import Allowance
+from forethought.models.allowance import Allowance, total
 from forethought.models.types import Message, OutOfTime, ReplySpec, Usage, reply_spec, without
 from forethought.nodes.support.budget import allowance, answer_allowance, exhausted
 from forethought.nodes.support.digest import digested_steps
-from forethought.nodes.support.effort import Moment, settle
+from forethought.nodes.support.effort import Moment, settle, signs_text
 from forethought.nodes.support.final import final_update
 from forethought.nodes.support.intra_reflection import (
     Revised,
@@ -78,12 +78,15 @@ async def answer_agent(state: AgentState, runtime: Runtime[Context], *, services
         return final_update(state, old, _status(state, passed=False, context=context), context)
     allowed = answer_allowance(state, context)
     revised = await _scored_draft(state, turn, allowed)
-    spent = {"usage": {"answer": revised.usage}, **skipped}
+    again = mending(state) is not None
+    spent = {"usage": revised.booked("answer_checks" if again else "answer", "answer_intra"), **skipped}
     if revised.best is None or revised.last is None:
         if not old.get("answer"):
             return {**spent, "plan": state.get("plan", {}), **fail(_why(revised, allowed))}
         return {**spent, **final_update(state, old, _status(state, passed=False, context=context), context)}
     draft = _draft(revised.best, state, services, context)
+    if again and draft["answer"] != old["answer"]:
+        spent["usage"]["answer_checks"] = total(revised.first, {"changed": 1})
     now: AgentState = {**state, "usage": {**state.get("usage", {}), "this turn": revised.usage}}
     if checks_answer(context):
         return {**spent, **_checked(revised.best, draft, now, context)}
@@ -108,7 +111,7 @@ def _is_idle(state: AgentState) -> bool:
 def _checked(reply: AnswerDraft, draft: Draft, state: AgentState, context: Context) -> dict[str, Any]:
     """What follows from the checks: the end, or the work that they found missing."""
     passed = not draft["evaluation"]
-    if passed or not (reply.work and may_mend(state)) or exhausted(state, context):
+    if passed or not (reply.work and may_mend(state, context)) or exhausted(state, context):
         return final_update(
             state, draft, _status(state, passed=passed, context=None if passed else context), context
         )
@@ -146,14 +149,14 @@ def _why(result: Revised[AnswerDraft], allowed: Allowance) -> str:
 def answer_messages(state: AgentState, services: Services, context: Context) -> list[Message]:
     """The answer agent's prompt: situation, the whole trajectory, and what became of the plan."""
     plan, progress = state.get("plan", {}), state.get("progress", {})
-    reader = Reader(context.sizes, state.get("task", ""))
+    reader = Reader(context.sizes, f"{state.get('task', '')}\n{signs_text(state)}".strip())
     checks, room = checks_answer(context), reader.sizes.answer
     digested = digested_steps(state) if context.effort != "paper" else ()
     is_done = plan.get("subtasks") and all(s["status"] == "finished" for s in plan["subtasks"])
     return prompt_messages(
         "answer_agent",
         checks=checks,
-        mends=checks and may_mend(state),
+        mends=checks and may_mend(state, context),
         intra=context.wants("answer_intra"),
         threshold=context.answer_threshold,
         foresees=context.foresees_user,
@@ -215,7 +218,7 @@ def answer_spec(state: AgentState, context: Context) -> ReplySpec[AnswerDraft]:
     defects where it is scored."""
     whole = ForeseeingAnswer if context.foresees_user else AnswerDraft
     if checks_answer(context):
-        unasked = ("findings",) if may_mend(state) else ("findings", "work")
+        unasked = ("findings",) if may_mend(state, context) else ("findings", "work")
         return without(unscored_spec(whole, "AnswerDraft"), *unasked)
     make = reply_spec if context.wants("answer_intra") else unscored_spec
     return without(make(whole, "AnswerDraft"), "checks", "work")

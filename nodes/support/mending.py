@@ -49,9 +49,12 @@ def mending(state: AgentState) -> Replan | None:
     return next((r for r in state.get("replans", []) if (r["kind"], r["task"]) == (KIND, task)), None)
 
 
-def may_mend(state: AgentState) -> bool:
-    """Whether the task may still be mended, as far as budgets go: they can pass until the answer is there."""
-    return mending(state) is None and not state.get("progress", {}).get("stopped")
+def may_mend(state: AgentState, context: Context) -> bool:
+    """Whether the task may be mended: not yet done, and a re-plan is left. Budgets that can pass until the
+    answer is there are not asked."""
+    progress = state.get("progress", {})
+    is_open = not progress.get("stopped") and mending(state) is None
+    return is_open and context.replanning and progress.get("replans", 0) < context.max_replans
 
 
 def mending_update(reply: AnswerDraft, state: AgentState, context: Context) -> dict[str, Any]:
@@ -91,7 +94,12 @@ def mending_update(reply: AnswerDraft, state: AgentState, context: Context) -> d
     return {
         **plan_update(mended),
         "replans": [record],
-        "progress": {**progress, "version": version, "planned_at": planned_at},
+        "progress": {
+            **progress,
+            "version": version,
+            "planned_at": planned_at,
+            "replans": progress["replans"] + 1,
+        },
     }
 
 

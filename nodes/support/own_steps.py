@@ -64,7 +64,7 @@ def _in_short(steps: Sequence[Step], reader: Reader) -> list[str]:
 def _step_in_short(step: Step, limit: int, query: str) -> str:
     """Number, call, thought and what bears on `query` in the observation, in about `limit` bytes."""
     call = one_line(call_text(step), min(_LEAST, limit // 3))
-    thought = one_line(step["thought"], _LEAST) if limit >= 2 * LINE_CHARS else ""
+    thought = f"({one_line(step['thought'], _LEAST)})" if step["thought"] and limit >= 2 * LINE_CHARS else ""
     room = max(limit - len(call) - len(thought), limit // 2)
     kept = gist(step["observation"], query, min(room, max(LINE_CHARS, extent(step["observation"]) // _KEPT)))
     return " ".join(filter(None, (f"step {step['n']}", thought, f"{call}:", kept)))

@@ -16,7 +16,7 @@ from tests.support.model_server import Fault
 Scripted = Callable[..., Any]
 KEYS = {
     "thread_id", "status", "answer", "sources", "score", "evaluation", "rounds", "stopped", "plan",
-    "plan_reviews", "steps", "replans", "skipped", "usage", "seconds",
+    "plan_reviews", "steps", "replans", "skipped", "usage", "cost", "checks", "seconds",
 }  # fmt: skip
 
 

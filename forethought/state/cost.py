@@ -58,6 +58,8 @@ class CostRow(TypedDict):
     """Of models, and for `tools` of tools; those side by side are summed."""
     changed: int | None
     """How often it changed something; None where no record can show that."""
+    skipped: int
+    """How often a rule of effort left it out."""
     note: str
     """What it changed, found and left out."""
 
@@ -73,13 +75,15 @@ def cost_rows(state: State) -> list[CostRow]:
         spent: Mapping[str, Any] = total(*(usage.get(key) or {} for key in keys))
         note = notes.get(name, {})
         count = spent.get("changed", 0) + int(note.pop("changed", 0))
-        words = {**({change: count} if count else {}), **note, **skips.get(name, {})}
+        words = {**({change: count} if count else {}), **note}
+        if whys := skips.get(name):
+            words["skipped"] = f"{len(whys)} ({'; '.join(dict.fromkeys(whys))})"
         if spent["calls"] or words:
-            rows.append(_row(name, spent, count if change else None, words))
+            rows.append(_row(name, spent, count if change else None, words, len(skips.get(name, []))))
     return _with_tool_seconds(rows, _of_task(state, "trajectory"))
 
 
-def _row(name: str, spent: Mapping[str, Any], changed: int | None, words: Note) -> CostRow:
+def _row(name: str, spent: Mapping[str, Any], changed: int | None, words: Note, skipped: int) -> CostRow:
     return {
         "mechanism": name,
         "calls": spent["calls"],
@@ -89,6 +93,7 @@ def _row(name: str, spent: Mapping[str, Any], changed: int | None, words: Note) 
         "usd": None if spent["unpriced"] else round(float(spent["usd"]), 6),
         "seconds": round(spent["seconds"], 3),
         "changed": changed,
+        "skipped": skipped,
         "note": "; ".join(f"{what}: {count}" for what, count in words.items()),
     }
 
@@ -161,14 +166,12 @@ def _seen(state: State) -> Note:
     return {"files": len(files) + look.get("unseen", 0), "shown whole": whole, "signs": signs}
 
 
-def _skips(state: State) -> dict[str, Note]:
-    """By mechanism, how often rules of effort left it out, and why."""
+def _skips(state: State) -> dict[str, list[str]]:
+    """By mechanism, why rules of effort left it out, each time."""
     reasons: dict[str, list[str]] = {}
     for skip in _of_task(state, "skipped"):
         reasons.setdefault(skip["mechanism"], []).append(skip["why"])
-    return {
-        name: {"skipped": f"{len(whys)} ({'; '.join(dict.fromkeys(whys))})"} for name, whys in reasons.items()
-    }
+    return reasons
 
 
 def _of_task(state: State, channel: str) -> list[Mapping[str, Any]]:

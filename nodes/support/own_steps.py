@@ -54,11 +54,14 @@ def _edge(sizes: Sequence[int], room: int) -> int:
 
 def _in_short(steps: Sequence[Step], reader: Reader) -> list[str]:
     """A line or a few for each of the steps, in half of the steps' share."""
+    if not steps:
+        return []
     room = reader.sizes.seen // 2
     first = cut_off(len(steps), max(room // _LEAST, 1))
     limit = doubling_share(room, len(steps) - first)
     earlier = condensed(steps[:first], reader.sizes.seen) if first else []
-    return earlier + [_step_in_short(step, limit, reader.query) for step in steps[first:]]
+    again = ["[The same call shows what is missing.]"] if all(map(reader.can_repeat, steps)) else []
+    return earlier + [_step_in_short(step, limit, reader.query) for step in steps[first:]] + again
 
 
 def _step_in_short(step: Step, limit: int, query: str) -> str:

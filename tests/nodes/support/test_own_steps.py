@@ -115,4 +115,5 @@ async def test_a_worker_of_many_calls_sees_its_first_ones_in_short(drive: Drive)
     assert "<steps>" not in texts[MOST]
     assert "# Your successful steps since" in texts[MOST + 1]
     block = texts[MOST + 1].split("<steps>\n")[1].split("\n</steps>")[0]
+    assert block.endswith("\n[The same call shows what is missing.]")
     assert [f"value of k{n}" in block for n in (0, 1, MOST - NEWEST)] == [True] * 3

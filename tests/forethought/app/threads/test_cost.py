@@ -12,6 +12,8 @@ from tests.support.replies import (
     answer,
     ask_replan,
     call,
+    check,
+    checked,
     diagnosis,
     finish,
     plan,
@@ -116,6 +118,27 @@ def test_calls_that_rules_save_stand_beside_those_that_were_made(cli: Cli, serve
     assert rows["plan_intra"]["note"] == "skipped: 1 (the reflector examines the plan)"
     assert rows["plan_intra"]["changed"] == 0
     assert "moves" not in rows
+
+
+def test_an_answer_mended_for_its_checks_is_theirs(cli: Cli, served: Serve) -> None:
+    unmet = check("the unit", "no", "nobody looked")
+    served(
+        Script(
+            moves={"a": [finish("41")], "mend": [finish("42")]},
+            answers=[checked("41", unmet, work="Look up the unit."), checked("42", check("the unit"))],
+        )
+    )
+    cli("run", "the task", "--thread", "t", "--set", "effort=auto")
+    rows = costs(cli)
+    assert (rows["answer"]["calls"], rows["answer_checks"]["calls"]) == (1, 1)
+    assert rows["answer_checks"]["note"] == "answers mended: 1; checks: 1; moves to mend: 1"
+    assert "replanning" not in rows
+
+
+def test_an_answer_at_once_is_the_plannings(cli: Cli, served: Serve) -> None:
+    served(Script(plans=[plan(answer="42")]))
+    cli("run", "the task", "--thread", "t", "--set", "effort=auto")
+    assert costs(cli)["planning"]["note"] == "answered at once: 1"
 
 
 def test_a_price_that_is_not_known_is_none_and_one_that_is_is_summed(cli: Cli, served: Serve) -> None:

@@ -92,8 +92,6 @@ def test_the_thread_is_run_again_as_it_was_run_and_the_debugger_has_its_own_mode
     assert {model for name, model in models if name in {"ToolChoice", "AnswerDraft"}} == {"scripted"}
     asked = next(seen for seen in server.requests[calls:] if seen.reply_name == "ToolChoice")
     assert "a number" in asked.last
-        seen.last for seen in server.requests[calls:] if seen.reply_name == "ToolChoice"
-    )
 
 
 def test_what_was_labelled_is_not_labelled_again(cli: Cli, debugging: Start) -> None:

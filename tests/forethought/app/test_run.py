@@ -161,13 +161,13 @@ def test_the_context_is_saved_with_the_thread_and_flags_override_it(cli: Cli, sc
     _, server = scripted(question="Which colour?")
     flags = ["--set", "max_steps=9", "--model", "openai:special", "--set", "answer_format=one word"]
     assert cli("run", "What is it?", "--thread", "t1", *flags).code == 4
-    assert cli("resume", "t1", "--reply", "red", "--set", "answer_format=a word in capitals").code == 0
+    assert cli("resume", "t1", "--reply", "red", "--set", "max_steps=3").code == 0
     last = server.requests[-1]
     assert last.body["model"] == "special"
-    moves = [seen for seen in server.requests if seen.reply_name == "ToolChoice"]
-    assert "one word" in moves[0].last
-    assert "a word in capitals" in moves[-1].last
-    assert "of 9 tool calls" in server.requests[0].last
+    assert "one word" in last.text
+    plans, moves = ([s for s in server.requests if s.reply_name == name] for name in ("Plan", "ToolChoice"))
+    assert "of 9" in plans[0].last
+    assert "of 3" in moves[-1].last, "a worker is told what is left where it is little"
 
 
 def test_the_address_is_saved_without_its_password(

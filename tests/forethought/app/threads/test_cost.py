@@ -114,7 +114,7 @@ def test_calls_that_rules_save_stand_beside_those_that_were_made(cli: Cli, serve
     ran = cli("run", "the task", "--thread", "t", "--set", "effort=auto", "--json")
     rows = {row["mechanism"]: row for row in ran.json["cost"]}
     assert costs(cli) == rows
-    assert (rows["planned_calls"]["calls"], rows["planned_calls"]["note"]) == (0, "model calls saved: 1")
+    assert (rows["planned_calls"]["calls"], rows["planned_calls"]["note"]) == (0, "made without a model: 1")
     assert rows["plan_intra"]["note"] == "skipped: 1 (the reflector examines the plan)"
     assert rows["plan_intra"]["changed"] == 0
     assert "moves" not in rows

@@ -27,7 +27,7 @@ class Text:
 
     text: str
     way: str = ""
-    """A sentence, such as 'The same call shows them again.'; '' where the reader has no tools."""
+    """A sentence, such as 'The whole text: results[...] in python.'; '' where the reader has no tools."""
     before: str = ""
     """What stands before the text where it is whole."""
     briefly: str = ""

@@ -60,7 +60,7 @@ def _in_short(steps: Sequence[Step], reader: Reader) -> list[str]:
     first = cut_off(len(steps), max(room // _LEAST, 1))
     limit = doubling_share(room, len(steps) - first)
     earlier = condensed(steps[:first], reader.sizes.seen) if first else []
-    again = ["[The same call shows what is missing.]"] if all(map(reader.way_to_step, steps)) else []
+    again = ["[The same call shows what is missing.]"] if all(map(reader.can_repeat, steps)) else []
     return earlier + [_step_in_short(step, limit, reader.query) for step in steps[first:]] + again
 
 

@@ -130,7 +130,7 @@ def _page(seen: SeenRequest, known: Known) -> Answer:
 def _answer(seen: SeenRequest, known: Known) -> Answer:
     """Adds up what the steps show. Only a short entry makes it doubt, and only in the task planted for it."""
     town = re.escape(known.prices.town)
-    steps = [int(n) for n, text in _STEP.findall(seen.text) if "\noutcome: failed" not in text]
+    steps = [int(n) for n, text in _STEP.findall(seen.text) if "\nfailed (" not in text]
     shown = [
         re.findall(pattern, seen.text)
         for pattern in (rf"(?m)^{town}: (\d+) euros", r"In all towns: (\d+) euros", r"about (\d+) euros")

@@ -1,7 +1,7 @@
 """The scripted model in Forethought's protocol: replies that fit the schemas sent, whatever they ask.
 
-Independent bins are a subtask each, chained ones a subtask each that depends on the one before, a long task
-is one subtask. Fields that the script does not know are left empty, so a new one does no harm.
+Independent bins are the calls of one subtask, chained ones a subtask each that depends on the one before, a
+long task is one subtask. Fields that the script does not know are left empty, so a new one does no harm.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _subtasks(prompt: str, task: Task) -> list[Json]:
     if task.shape == "long":
         return [_subtask("all", "Look up one bin after the other.", [])] if left else []
     if task.shape == "independent":
-        return [_subtask(f"s{n}", f"Look up {task.bin(n)}.", [], task.bin(n)) for n in left]
+        return [_subtask("s", "Look up each bin.", [], *map(task.bin, left))] if left else []
     first = [_subtask("s1", f"Look up {task.bin(1)}.", [], task.bin(1))] if 1 in left else []
     later = [n for n in left if n > 1]
     return first + [
@@ -71,9 +71,9 @@ def _subtasks(prompt: str, task: Task) -> list[Json]:
     ]
 
 
-def _subtask(key: str, what: str, after: list[str], bin: str | None = None) -> Json:
-    """A planned subtask; a bin that is known already makes a planned call."""
-    calls = [{"tool": "look_up", "arguments": {"bin": bin}}] if bin else []
+def _subtask(key: str, what: str, after: list[str], *bins: str) -> Json:
+    """A planned subtask; each bin that is known already makes a planned call."""
+    calls = [{"tool": "look_up", "arguments": {"bin": bin}} for bin in bins]
     return {"id": key, "description": what, "depends_on": after, "expected": "the stock", "calls": calls}
 
 

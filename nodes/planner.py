@@ -26,7 +26,7 @@ from forethought.nodes.support.intra_reflection import (
     score_of,
 )
 from forethought.nodes.support.lessons import open_book, recall, user_of
-from forethought.nodes.support.plan_reply import plan_checker, plan_fields, plan_spec
+from forethought.nodes.support.plan_reply import handlers, plan_checker, plan_fields, plan_spec
 from forethought.nodes.support.plans import callable_tools, dropped_ids, join_plan, plan_update
 from forethought.nodes.support.prompt_text import (
     Reader,
@@ -37,6 +37,7 @@ from forethought.nodes.support.prompt_text import (
 )
 from forethought.nodes.support.provenance import for_person, thread_origin
 from forethought.nodes.support.services import Services, Turn
+from forethought.nodes.support.sign_verdicts import recorded
 from forethought.nodes.support.situation import memory, situation
 from forethought.nodes.support.task import TaskError, after_begin, begin_task, fail, is_new_task, refuse
 from forethought.prompts.render import prompt_messages
@@ -192,7 +193,7 @@ def _new_plan(
         "subtasks": join_plan(
             reply.subtasks, old=old, results=results, discard=reply.discard, used_ids=used_ids
         ),
-        "signs": [verdict.model_dump() for verdict in reply.signs],
+        "signs": recorded(reply.signs, state, handlers(reply, state)),
         "known": reply.known,
         "open": reply.open,
         "evaluation": evaluation_of(reply),

@@ -37,7 +37,7 @@ async def test_what_a_check_finds_undone_becomes_one_subtask_and_the_answer_is_w
         checked("40", check("S1")),
         moves={"mend": [call("order 7")]},
     )
-    assert out.kinds == ["Plan", "PlanDiagnosis", "ToolChoice", "AnswerDraft", "ToolChoice", "AnswerDraft"]
+    assert out.kinds == ["Plan", "ToolChoice", "AnswerDraft", "ToolChoice", "AnswerDraft"]
     assert (out.status, out.state["answer"]) == ("answered", "40")
     assert out.subtasks == {"a": "finished", "mend": "finished"}
     worker = out.asked("ToolChoice", "mend")[0].text
@@ -196,6 +196,6 @@ async def test_a_diagnosed_plan_is_not_diagnosed_again_for_what_is_added(drive: 
         diagnoses=[diagnosis()],
         answers=[checked("42", UNMET, work="Look again."), checked("42", check("S1"))],
     )
-    out = await drive(script, effort="auto", forced_replans=(1,))
+    out = await drive(script, effort="auto", forced_replans=(1,), prospective_reflection=True)
     assert out.kinds.count("PlanDiagnosis") == 1
     assert out.kinds.count("Plan") == 1

@@ -20,7 +20,7 @@ MECHANISMS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "plan_intra": (("plan_intra",), "plans revised"),
     "prospective_reflection": (("reflector",), "plans revised"),
     "replanning": (("replanning",), "plans replaced"),
-    "planned_calls": (("planned_calls",), "model calls saved"),
+    "planned_calls": (("planned_calls",), "made without a model"),
     "moves": (("tool",), ""),
     "tool_intra": (("tool_intra",), "moves revised or not made"),
     "tools": (("inspector",), ""),
@@ -70,9 +70,11 @@ def cost_rows(state: State) -> list[CostRow]:
     usage, notes, skips = state.get("usage") or {}, _notes(state), _skips(state)
     booked = {key for keys, _ in MECHANISMS.values() for key in keys}
     others = {key: ((key,), "") for key in usage if key not in booked}
-    rows = []
+    steps, rows = _of_task(state, "trajectory"), []
     for name, (keys, change) in {**MECHANISMS, **others}.items():
         spent: Mapping[str, Any] = total(*(usage.get(key) or {} for key in keys))
+        if name == "tools":  # a step's seconds are its models' and its tool's
+            spent = {**spent, "seconds": spent["seconds"] + sum(map(_tool_seconds, steps))}
         note = notes.get(name, {})
         count = spent.get("changed", 0) + int(note.pop("changed", 0))
         words = {**({change: count} if count else {}), **note}
@@ -80,7 +82,7 @@ def cost_rows(state: State) -> list[CostRow]:
             words["skipped"] = f"{len(whys)} ({'; '.join(dict.fromkeys(whys))})"
         if spent["calls"] or words:
             rows.append(_row(name, spent, count if change else None, words, len(skips.get(name, []))))
-    return _with_tool_seconds(rows, _of_task(state, "trajectory"))
+    return rows
 
 
 def _row(name: str, spent: Mapping[str, Any], changed: int | None, words: Note, skipped: int) -> CostRow:
@@ -96,16 +98,6 @@ def _row(name: str, spent: Mapping[str, Any], changed: int | None, words: Note, 
         "skipped": skipped,
         "note": "; ".join(f"{what}: {count}" for what, count in words.items()),
     }
-
-
-def _with_tool_seconds(rows: list[CostRow], steps: list[Mapping[str, Any]]) -> list[CostRow]:
-    """A step's seconds are its models' and its tool's."""
-    return [
-        {**row, "seconds": round(row["seconds"] + sum(map(_tool_seconds, steps)), 3)}
-        if row["mechanism"] == "tools"
-        else row
-        for row in rows
-    ]
 
 
 def _tool_seconds(step: Mapping[str, Any]) -> float:

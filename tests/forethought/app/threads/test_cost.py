@@ -114,9 +114,10 @@ def test_calls_that_rules_save_stand_beside_those_that_were_made(cli: Cli, serve
     ran = cli("run", "the task", "--thread", "t", "--set", "effort=auto", "--json")
     rows = {row["mechanism"]: row for row in ran.json["cost"]}
     assert costs(cli) == rows
-    assert (rows["planned_calls"]["calls"], rows["planned_calls"]["note"]) == (0, "model calls saved: 1")
-    assert rows["plan_intra"]["note"] == "skipped: 1 (the reflector examines the plan)"
-    assert rows["plan_intra"]["changed"] == 0
+    assert (rows["planned_calls"]["calls"], rows["planned_calls"]["note"]) == (0, "made without a model: 1")
+    (why,) = (skip["why"] for skip in ran.json["skipped"] if skip["mechanism"] == "plan_intra")
+    assert rows["plan_intra"]["note"] == f"skipped: 1 ({why})"
+    assert (rows["plan_intra"]["changed"], rows["plan_intra"]["skipped"]) == (0, 1)
     assert "moves" not in rows
 
 

@@ -44,7 +44,7 @@ from forethought.tools.call import check_arguments
 from forethought.tools.registry import describe
 
 WAVE_CHANNELS = (
-    "task", "files", "guidance", "messages", "plan", "statuses", "proposals", "results", "trajectory",
+    "task", "files", "look", "guidance", "messages", "plan", "statuses", "proposals", "results", "trajectory",
     "short_term", "progress", "usage", "dispatch",
 )  # fmt: skip
 """What the nodes of a wave read of the state."""

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from forethought.tools.files import FileStore
 
 Effect = Literal["read", "write", "egress"]
-_BRIEF = 240
+_BRIEF = 400
 """Longest line on a tool, in characters."""
 
 

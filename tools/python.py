@@ -96,8 +96,12 @@ Ready to use:
 - Imported already: {modules}.
 {language}"""
 _SUMMARY = (
-    "Run Python code and see what it prints. Ready: files[name], a file's text; tables[name], its tables as "
-    "rows (a workbook's by sheet); results[id], a finished subtask's text."
+    "Run Python code and see what it prints. Ready: files[name], a file's text; tables[name], its rows as "
+    "lists, the header first (a workbook's: tables[name][sheet]); results[id], a finished subtask's "
+    "text{subset}."
+)
+_SUBSET_SUMMARY = (
+    "; math, datetime, re, json, csv, collections, itertools, decimal, not pandas, statistics, fractions"
 )
 _SUBSET = """\
   Of collections only Counter, defaultdict, deque, namedtuple; of functools only cache, partial, reduce.
@@ -120,7 +124,8 @@ def python_tool(settings: Settings) -> Tool:
         language=_FULL if full else _SUBSET,
     )
     limit = settings.python_seconds + _READING_S + _CALLING_S
-    return replace(PYTHON, description=description, summary=_SUMMARY, timeout_s=limit)
+    summary = _SUMMARY.format(subset="" if full else _SUBSET_SUMMARY)
+    return replace(PYTHON, description=description, summary=summary, timeout_s=limit)
 
 
 PYTHON = make_tool(python, timeout_s=75, outside=False, runs_code=True)

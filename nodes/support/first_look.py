@@ -37,6 +37,8 @@ _AT_ONCE = 2
 """As many as there are readers kept ready (`tools.documents.reader`)."""
 _OUTLINES = 0.3
 """The share of all outlines in the budget."""
+_CUT = 1 / 3
+"""What of the budget is used where not all fits: what is cut will be read, and every prompt shows it."""
 
 
 async def look_at(
@@ -75,9 +77,12 @@ def _look(files: Sequence[FileRef], task: str, budget: int, seen: Sequence[tuple
     texts = tuple(text for text, _ in seen)
     found = [*file_name_signs(names), *(sign for _, signs in seen for sign in signs)]
     of_files = chosen(found, task)
+    shown = excerpts(texts, task, budget)
+    if any(text.whole != part for text, part in zip(texts, shown, strict=True)):
+        shown = excerpts(texts, task, int(budget * _CUT))
     return Look(
         key=look_key(files, task, budget),
-        files=list(map(_file_look, names, texts, excerpts(texts, task, budget))),
+        files=list(map(_file_look, names, texts, shown)),
         unseen=len(files) - len(seen),
         signs=[*task_signs(task), *of_files],
         more_signs=len(found) - len(of_files),
@@ -117,7 +122,7 @@ def _see(store: FileStore, item: FileRef, part: int, room: int) -> tuple[Text, l
     text = Text(
         document.text[:SCANNED_CHARACTERS],
         before=note,
-        briefly=f"{note}{outline(parts, room, document.unit)}\n\n".lstrip("\n"),
+        briefly=f"{note}Parts:\n{outline(parts, room, document.unit)}\n\nFrom its text:\n",
         way=f"read_file shows all of it, {where}.",
     )
     return text, document_signs(name, document)

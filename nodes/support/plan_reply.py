@@ -20,14 +20,13 @@ def plan_fields(state: AgentState, context: Context) -> set[str]:
     """The fields of a Plan that are asked for.
 
     What is known and open is what its author's own criticism is held against; else the signs, where there are
-    some, stand for it. An answer is asked for only where there is no sign to check it against.
+    some, stand for it. An answer is asked for only where no file has a sign to check it against.
     """
     if context.effort == "paper":
         asked = {"known", "open", "discard"}
-    elif signs_text(state):
-        asked = {"signs"}
     else:
-        asked = {"known", "answer"} if _may_answer(state, context) else {"known"}
+        asked = {"signs"} if signs_text(state) else {"known"}
+        asked |= {"answer"} if _may_answer(state, context) else set()
     if context.wants("plan_intra"):
         asked |= {"known", "open", "defects"}
     if state.get("results"):
@@ -36,10 +35,11 @@ def plan_fields(state: AgentState, context: Context) -> set[str]:
 
 
 def _may_answer(state: AgentState, context: Context) -> bool:
-    """Whether the planner may answer itself: on the first plan of a task, unless the answer is scored or the
-    person's reply to it foreseen."""
+    """Whether the planner may answer itself: on the first plan of a task, unless a file has signs, the answer
+    is scored or the person's reply to it foreseen."""
     is_first = not state.get("plan") and not trajectory(state) and state["progress"]["round"] == 1
-    return is_first and not context.foresees_user and not context.wants("answer_intra")
+    is_plain = all(sign["origin"] == "user" for sign in state.get("look", {}).get("signs", ()))
+    return is_first and is_plain and not context.foresees_user and not context.wants("answer_intra")
 
 
 def plan_spec(state: AgentState, context: Context, calls: dict[str, Tool]) -> ReplySpec[Plan]:

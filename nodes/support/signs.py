@@ -78,8 +78,11 @@ def file_name_signs(names: Sequence[str]) -> list[Sign]:
 
 
 def task_signs(task: str) -> list[Sign]:
-    """The conditions of the task: clauses with a date, a limit or a word such as 'only'."""
-    clauses = (clause.rstrip(" ,.;?!") for clause in _CLAUSE_END.split(task))
+    """The conditions of the task: clauses with a date, a limit or a word such as 'only'. A task of one clause
+    has none: nobody passes it by."""
+    clauses = [clause.rstrip(" ,.;?!") for clause in _CLAUSE_END.split(task.strip())]
+    if len(clauses) < 2:
+        return []
     hits = ((clause, condition().search(clause)) for clause in clauses)
     found = (Found("condition", quote(clause, hit.start()), "task") for clause, hit in hits if hit)
     return [_sign(item, "user") for item in found][:_MOST_OF_A_TASK]

@@ -28,9 +28,11 @@ def earlier_items(progress: Progress, sizes: Sizes) -> list[dict[str, str]]:
 def situation(state: AgentState, services: Services, context: Context) -> dict[str, Any]:
     """The values of `_rules.md` and `_situation.md`: the tools in short; the task, its answer's form, its
     files as they were looked at, guidance, and the earlier tasks of the thread."""
+    tools = services.offered(state)
     look = look_values(state["look"]) if state.get("look") else {"files": [], "signs": ""}
     return {
-        "tools": outline(services.offered(state)),
+        "tools": outline(tools),
+        "computes": any(tool.runs_code for tool in tools.values()),
         "task": state.get("task", ""),
         "answer_format": context.answer_format,
         "look": look,

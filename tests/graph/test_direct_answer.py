@@ -68,18 +68,31 @@ async def test_nobody_is_asked_to_approve_an_answer(drive: Drive) -> None:
     assert out.status == "answered"
 
 
+COSTS = b"Total 12\nExcept: the costs of March are void.\n"
+WITH_SIGNS = {
+    "task": "Which total?",
+    "files": [{"name": "costs.txt", "data": base64.b64encode(COSTS).decode()}],
+}
+
+
+async def test_an_answer_may_come_with_verdicts_on_the_conditions_of_the_task(drive: Drive) -> None:
+    verdict = {"sign": "S1", "bears": "cancelled ones are left out", "handled_by": ""}
+    out = await drive(Script(plans=[plan(answer="12", signs=[verdict])]), task=SIGNED, effort="auto")
+    assert (out.status, out.state["answer"], out.kinds) == ("answered", "12", ["Plan"])
+
+
 @pytest.mark.parametrize(
     ("task", "switches"),
     [
-        (SIGNED, {}),
+        (WITH_SIGNS, {}),
         ("the task", {"foresight": "user"}),
         ("the task", {"answer_intra": True}),
         ("the task", {"effort": "paper"}),
     ],
-    ids=["signs", "the person's reply is foreseen", "answers are scored", "the paper's order"],
+    ids=["signs of a file", "the person's reply is foreseen", "answers are scored", "the paper's order"],
 )
 async def test_where_an_answer_is_to_be_checked_the_planner_does_not_give_it(
-    drive: Drive, task: str, switches: Any
+    drive: Drive, task: Any, switches: Any
 ) -> None:
     out = await drive(Script(exact=True), task=task, **{"effort": "auto", **switches})
     seen = out.asked("Plan")[0]
@@ -98,10 +111,8 @@ async def test_a_plan_made_during_the_work_carries_no_answer(drive: Drive) -> No
 
 
 async def test_an_empty_first_plan_goes_to_the_answer_agent_that_checks_the_signs(drive: Drive) -> None:
-    text = b"Total 12\nExcept: the costs of March are void.\n"
-    files = [{"name": "costs.txt", "data": base64.b64encode(text).decode()}]
     script = Script(plans=[plan(answer="12")], answers=[checked("11", check("S1"))])
-    out = await drive(script, task={"task": "Which total?", "files": files}, effort="auto", approve_plan=True)
+    out = await drive(script, task=WITH_SIGNS, effort="auto", approve_plan=True)
     assert out.kinds == ["Plan", "AnswerDraft"]
     assert (out.status, out.state["answer"]) == ("answered", "11")
     assert "signs" in fields(out.asked("Plan")[0].schema)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+
 import pytest
 
 from tests.prompts.test_prefix import common_start
@@ -36,6 +38,16 @@ async def test_the_situation_begins_every_roles_prompt_in_the_same_words(drive: 
         common = common_start(first, other)
         for part in ("and why?", "a number", "count thrice", "how many?", "the answer"):
             assert part in common
+
+
+async def test_every_role_sees_the_files_that_were_looked_at_and_their_signs(drive: Drive) -> None:
+    data = base64.b64encode(b"Total 12\nExcept: the costs of March are void.\n").decode()
+    given = {"task": "Which total?", "files": [{"name": "costs.txt", "data": data}]}
+    out = await drive(Script(plans=[plan(sub("a"))]), task=given, effort="auto", prospective_reflection=True)
+    for kind in ROLES:
+        shown = last_prompt(out, kind)
+        assert "Total 12" in shown
+        assert 'S1 exception, costs.txt, line 2: "Except' in shown
 
 
 async def test_the_reflector_of_a_later_round_knows_why_the_last_one_failed(drive: Drive) -> None:

@@ -149,7 +149,7 @@ async def test_a_plan_that_looks_after_no_sign_that_bears_is_sent_back(drive: Dr
     plans = [plan(sub("a"), signs=[LEFT]), plan(sub("a"), signs=[{**LEFT, "handled_by": "a"}])]
     out = await drive(Script(plans=plans), task=SIGNED, effort="auto")
     first, second = out.asked("Plan")
-    assert list(first.schema["properties"]) == ["signs", "subtasks"]
+    assert list(first.schema["properties"]) == ["signs", "subtasks", "answer"]
     assert "no subtask looks after S1" in second.last
     assert out.kinds.count("PlanDiagnosis") == 0
     assert [verdict["handled_by"] for verdict in out.state["plan"]["signs"]] == ["a"]
